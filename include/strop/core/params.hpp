@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Parameters of an operator as text: each field's type, parsing, printing, range; the table that the registry carries.
+#pragma once
+#include <strop/core/dtype.hpp>
+#include <strop/core/reflect.hpp>
+#include <strop/core/shape.hpp>
+#include <strop/core/text.hpp>
+
+#include <array>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// A parameter without a default: leaving it out is an error that names it.
+template <class T>
+struct Required {
+  std::optional<T> value;
+  Required() = default;
+  Required(T v) : value(std::move(v)) {}
+  operator const T&() const { return *value; }
+  const T& operator*() const { return *value; }
+};
+
+/// Axes that an operator works along: none given, one, or several; negative ones count from the end.
+struct Axes {
+  std::optional<Shape> list;
+  Axes() = default;
+  Axes(int axis) : list(Shape{axis}) {}
+  Axes(std::initializer_list<std::int64_t> axes) : list(Shape(axes)) {}
+  Axes(Shape axes) : list(std::move(axes)) {}
+};
+
+/// Inclusive bounds of the parameter called `name`; a struct lists them as `static constexpr strop::Range range[]`.
+struct Range {
+  std::string_view name;
+  double low = -1e308, high = 1e308;
+};
+
+/// The documentation of the parameter or input called `name`; listed as `static constexpr strop::Note notes[]`.
+struct Note {
+  std::string_view name, text;
+};
+
+namespace detail {
+
+/// What the registry knows of a parameter's type.
+struct ValueType {
+  std::string_view name;                              // "float", "int", "shape", {"leaky", "elu"}, …
+  bool (*parse)(void* value, std::string_view text);  // false: the text is malformed or out of the type's range
+  std::string (*print)(const void* value);            // exactly what parse accepts
+  double (*number)(const void* value);                // for bounds; null where the type has no order
+  bool (*missing)(const void* value);                 // a Required without a value; null elsewhere
+};
+
+template <class V>
+struct Text {
+  static_assert(!sizeof(V), "strop: a parameter is a bool, a number, a string, an enumeration, a Shape, Axes, a Dtype, or std::optional "
+                            "or strop::Required of one of them");
+};
+
+template <class V>
+inline constexpr ValueType value_type{
+    Text<V>::name, [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
+    [] {
+      double (*number)(const void*) = nullptr;
+      if constexpr (std::is_arithmetic_v<V>)
+        number = [](const void* value) { return static_cast<double>(*static_cast<const V*>(value)); };
+      else if constexpr (requires(const V& v) { static_cast<double>(*v.value); })
+        number = [](const void* value) { return static_cast<double>(*static_cast<const V*>(value)->value); };
+      return number;
+    }(),
+    [] {
+      bool (*missing)(const void*) = nullptr;
+      if constexpr (requires { typename Text<V>::Wrapped; })
+        missing = [](const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
+      return missing;
+    }()};
+
+template <>
+struct Text<bool> {
+  static constexpr std::string_view name = "bool";
+  static bool parse(bool& value, std::string_view text) { return parse_bool(text, value); }
+  static std::string print(bool value) { return value ? "True" : "False"; }
+};
+template <std::integral V>
+struct Text<V> {
+  static constexpr std::string_view name = sizeof(V) == 8 ? "long" : "int";
+  static bool parse(V& value, std::string_view text) {
+    std::int64_t wide = 0;
+    if (!parse_integer(text, wide)) return false;
+    value = static_cast<V>(wide);
+    return static_cast<std::int64_t>(value) == wide && (std::is_signed_v<V> || wide >= 0);
+  }
+  static std::string print(V value) { return cat(value); }
+};
+template <>
+struct Text<float> {
+  static constexpr std::string_view name = "float";
+  static bool parse(float& value, std::string_view text) { return parse_real(text, value); }
+  static std::string print(float value) { return print_real(value); }
+};
+template <>
+struct Text<double> {
+  static constexpr std::string_view name = "double";
+  static bool parse(double& value, std::string_view text) { return parse_real(text, value); }
+  static std::string print(double value) { return print_real(value); }
+};
+template <>
+struct Text<std::string> {
+  static constexpr std::string_view name = "string";
+  static bool parse(std::string& value, std::string_view text) {
+    value = text;
+    return true;
+  }
+  static std::string print(const std::string& value) { return value; }
+};
+template <>
+struct Text<Dtype> {
+  static constexpr std::string_view name = "dtype";
+  static bool parse(Dtype& value, std::string_view text) { return parse_dtype(text, value); }
+  static std::string print(Dtype value) { return std::string(name_of(value)); }
+};
+template <>
+struct Text<Shape> {
+  static constexpr std::string_view name = "shape";
+  static bool parse(Shape& value, std::string_view text) { return parse_shape(text, value); }
+  static std::string print(const Shape& value) { return to_text(value); }
+};
+template <>
+struct Text<Axes> {
+  static constexpr std::string_view name = "axes";
+  static bool parse(Axes& value, std::string_view text) {
+    if (text == "None") {
+      value.list.reset();
+      return true;
+    }
+    return parse_shape(text, value.list.emplace());
+  }
+  static std::string print(const Axes& value) { return value.list ? to_text(*value.list) : "None"; }
+};
+template <class E>
+  requires std::is_enum_v<E>
+struct Text<E> {
+  static constexpr std::size_t count = static_cast<std::size_t>(count_enumerators<E>());
+  static constexpr auto names = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<std::string_view, sizeof...(I)>{enumerator_name<static_cast<E>(I)>...};
+  }(std::make_index_sequence<count>{});
+  static constexpr auto store = [] {  // {'first', 'second'}
+    std::array<char, 512> out{};
+    std::size_t n = 0;
+    out[n++] = '{';
+    for (std::string_view word : names) {
+      if (n > 1) out[n++] = ',', out[n++] = ' ';
+      out[n++] = '\'';
+      for (char c : word) out[n++] = c;
+      out[n++] = '\'';
+    }
+    out[n] = '}';
+    return out;
+  }();
+  static constexpr std::string_view name{store.data()};
+  static bool parse(E& value, std::string_view text) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == text) return value = static_cast<E>(i), true;
+    return false;
+  }
+  static std::string print(E value) { return std::string(names[static_cast<std::size_t>(value)]); }
+};
+template <class V>
+struct Text<std::optional<V>> {
+  static constexpr std::string_view name = Text<V>::name;
+  static bool parse(std::optional<V>& value, std::string_view text) {
+    if (text == "None") return value.reset(), true;
+    return Text<V>::parse(value.emplace(), text);
+  }
+  static std::string print(const std::optional<V>& value) { return value ? Text<V>::print(*value) : "None"; }
+};
+template <class V>
+struct Text<Required<V>> {
+  using Wrapped = V;
+  static constexpr std::string_view name = Text<V>::name;
+  static bool parse(Required<V>& value, std::string_view text) { return Text<V>::parse(value.value.emplace(), text); }
+  static std::string print(const Required<V>& value) { return value.value ? Text<V>::print(*value.value) : ""; }
+};
+
+struct Field {
+  std::string_view name;
+  const ValueType* type;
+};
+
+/// The parameters of an operator: fields, and how an object that holds them is made, copied and taken down.
+struct ParamTable {
+  std::span<const Field> fields;
+  std::span<const Range> ranges;
+  std::size_t size, align;
+  void (*construct)(void*);
+  void (*copy)(void* to, const void* from);
+  void (*destroy)(void*);
+  void* (*at)(void* object, std::size_t field);
+  bool checked;  // has ranges or required parameters
+};
+
+template <class T>
+struct ParamsOf {
+  static constexpr auto fields = []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<Field, sizeof...(I)>{Field{
+        field_name<T, I>, &value_type<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>}...};
+  }(std::make_index_sequence<field_count<T>>{});
+  static constexpr std::span<const Range> ranges = [] {
+    if constexpr (requires { T::range; }) return std::span<const Range>(T::range);
+    else return std::span<const Range>();
+  }();
+  static constexpr bool has_required = [] {
+    for (const Field& field : fields)
+      if (field.type->missing != nullptr) return true;
+    return false;
+  }();
+  static void* at(void* object, [[maybe_unused]] std::size_t field) {
+    void* found = object;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((field == I ? void(found = field_address<I>(*static_cast<T*>(object))) : void()), ...);
+    }(std::make_index_sequence<field_count<T>>{});
+    return found;
+  }
+};
+
+template <class T>
+inline constexpr ParamTable param_table{ParamsOf<T>::fields,
+                                        ParamsOf<T>::ranges,
+                                        sizeof(T),
+                                        alignof(T),
+                                        [](void* p) { ::new (p) T{}; },
+                                        [](void* to, const void* from) { ::new (to) T(*static_cast<const T*>(from)); },
+                                        [](void* p) { static_cast<T*>(p)->~T(); },
+                                        &ParamsOf<T>::at,
+                                        !ParamsOf<T>::ranges.empty() || ParamsOf<T>::has_required};
+
+/// Why a parameter is refused, or an empty string.
+inline std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
+  const Field& field = table.fields[i];
+  const void* value = table.at(const_cast<void*>(object), i);
+  if (field.type->missing != nullptr && field.type->missing(value))
+    return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
+  if (field.type->number == nullptr) return {};
+  for (const Range& range : table.ranges) {
+    if (range.name != field.name) continue;
+    const double number = field.type->number(value);
+    if (number < range.low || number > range.high || number != number) {
+      std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
+      if (range.low <= -1e308) return out + cat("at most ", range.high);
+      if (range.high >= 1e308) return out + cat("at least ", range.low);
+      return out + cat("a value from ", range.low, " to ", range.high);
+    }
+  }
+  return {};
+}
+
+/// Throws Error when a required parameter is missing or one is out of its range.
+inline void check_params(std::string_view op, const ParamTable& table, const void* object) {
+  for (std::size_t i = 0; i < table.fields.size(); ++i)
+    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
+}
+
+/// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
+inline void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
+                      std::string_view text) {
+  for (std::size_t i = 0; i < table.fields.size(); ++i) {
+    const Field& field = table.fields[i];
+    if (field.name != key) continue;
+    if (!field.type->parse(table.at(object, i), text)) {
+      fail(op, ": parameter '", key, "' is '", text, "', expected ",
+           field.type->name.starts_with('{') ? cat("one of ", field.type->name) : cat("a ", field.type->name));
+    }
+    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
+    return;
+  }
+  if (key.size() > 4 && key.starts_with("__") && key.ends_with("__")) return;
+  std::vector<std::string_view> names;
+  for (const Field& field : table.fields) names.push_back(field.name);
+  if (names.empty()) fail(op, ": no parameter '", key, "'; it takes none");
+  fail(op, ": no parameter '", key, "'; it has ", list_nearest(key, names));
+}
+
+}  // namespace detail
+}  // namespace strop::inline v0

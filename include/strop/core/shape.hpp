@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Extents of an array: signed 64-bit, held inline up to six dimensions; unknown rank and unknown extents for inference.
+#pragma once
+#include <strop/core/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// The extents of an array, outermost first. `Shape{}` is the shape of a scalar (0 dimensions, one element).
+///
+/// While shapes are inferred an extent may be `Shape::unknown_extent` and the whole shape `Shape::unknown()`.
+class Shape {
+ public:
+  static constexpr std::int64_t unknown_extent = -1;
+
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> extents) { assign(extents.begin(), extents.size()); }
+  explicit Shape(std::span<const std::int64_t> extents) { assign(extents.data(), extents.size()); }
+  Shape(const std::vector<std::int64_t>& extents) { assign(extents.data(), extents.size()); }
+  Shape(const Shape& other) { copy(other); }
+  Shape(Shape&& other) noexcept { steal(other); }
+  Shape& operator=(const Shape& other) {
+    if (this != &other) {
+      release();
+      copy(other);
+    }
+    return *this;
+  }
+  Shape& operator=(Shape&& other) noexcept {
+    if (this != &other) {
+      release();
+      steal(other);
+    }
+    return *this;
+  }
+  ~Shape() { release(); }
+
+  /// A shape of `rank` times the same extent.
+  static Shape filled(int rank, std::int64_t extent) {
+    Shape s;
+    s.resize(rank, extent);
+    return s;
+  }
+  /// A shape of which not even the rank is known.
+  static Shape unknown() {
+    Shape s;
+    s.rank_ = -1;
+    return s;
+  }
+
+  int ndim() const { return rank_ < 0 ? 0 : rank_; }
+  bool has_rank() const { return rank_ >= 0; }
+  /// Whether rank and every extent are known.
+  bool known() const {
+    if (rank_ < 0) return false;
+    for (std::int64_t extent : *this)
+      if (extent < 0) return false;
+    return true;
+  }
+  /// Product of the extents (1 for a scalar).
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (std::int64_t extent : *this) n *= extent;
+    return n;
+  }
+  /// Product of the extents [from, to).
+  std::int64_t size(int from, int to) const {
+    std::int64_t n = 1;
+    for (int i = from; i < to; ++i) n *= (*this)[i];
+    return n;
+  }
+
+  const std::int64_t* data() const { return rank_ > inline_rank ? far_ : near_; }
+  std::int64_t* data() { return rank_ > inline_rank ? far_ : near_; }
+  const std::int64_t* begin() const { return data(); }
+  const std::int64_t* end() const { return data() + ndim(); }
+  std::int64_t* begin() { return data(); }
+  std::int64_t* end() { return data() + ndim(); }
+  bool empty() const { return ndim() == 0; }
+  std::int64_t operator[](std::integral auto i) const { return data()[i]; }
+  std::int64_t& operator[](std::integral auto i) { return data()[i]; }
+  std::int64_t back() const { return data()[ndim() - 1]; }
+  std::int64_t& back() { return data()[ndim() - 1]; }
+  std::int64_t front() const { return data()[0]; }
+
+  void resize(int rank, std::int64_t extent = unknown_extent) {
+    if (rank <= inline_rank && rank_ <= inline_rank) {
+      for (int i = ndim(); i < rank; ++i) near_[i] = extent;
+      rank_ = rank;
+      return;
+    }
+    std::vector<std::int64_t> extents(begin(), end());
+    extents.resize(static_cast<std::size_t>(rank), extent);
+    release();
+    assign(extents.data(), extents.size());
+  }
+  void push_back(std::int64_t extent) { resize(ndim() + 1, extent); }
+  void insert(int at, std::int64_t extent) {
+    push_back(extent);
+    std::rotate(begin() + at, end() - 1, end());
+  }
+  void erase(int at) {
+    std::copy(begin() + at + 1, end(), begin() + at);
+    resize(ndim() - 1);
+  }
+  operator std::span<const std::int64_t>() const { return {data(), static_cast<std::size_t>(ndim())}; }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.ndim(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+
+ private:
+  static constexpr int inline_rank = 6;
+
+  void assign(const std::int64_t* from, std::size_t count) {
+    rank_ = static_cast<int>(count);
+    std::int64_t* to = near_;
+    if (rank_ > inline_rank) to = far_ = new std::int64_t[count];
+    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+  }
+  void copy(const Shape& other) {
+    rank_ = other.rank_;
+    if (rank_ > inline_rank) {
+      assign(other.far_, static_cast<std::size_t>(other.rank_));
+    } else {
+      for (int i = 0; i < rank_; ++i) near_[i] = other.near_[i];
+    }
+  }
+  void steal(Shape& other) noexcept {
+    rank_ = other.rank_;
+    if (rank_ > inline_rank) {
+      far_ = other.far_;
+      other.rank_ = 0;
+    } else {
+      for (int i = 0; i < rank_; ++i) near_[i] = other.near_[i];
+    }
+  }
+  void release() {
+    if (rank_ > inline_rank) delete[] far_;
+    rank_ = 0;
+  }
+
+  int rank_ = 0;
+  union {
+    std::int64_t near_[inline_rank];
+    std::int64_t* far_;
+  };
+};
+
+/// "(2, 3)", "(4,)", "()"; an unknown extent is "?", an unknown rank "(…)".
+inline std::string to_text(const Shape& shape) {
+  if (!shape.has_rank()) return "(...)";
+  std::string out = "(";
+  for (int i = 0; i < shape.ndim(); ++i) {
+    if (i != 0) out += ", ";
+    out += shape[i] < 0 ? std::string("?") : cat(shape[i]);
+  }
+  return out += shape.ndim() == 1 ? ",)" : ")";
+}
+
+/// Takes what `from` knows into `to`; false where the two contradict each other.
+inline bool unify(Shape& to, const Shape& from) {
+  if (!from.has_rank()) return true;
+  if (!to.has_rank()) {
+    to = from;
+    return true;
+  }
+  if (to.ndim() != from.ndim()) return false;
+  for (int i = 0; i < to.ndim(); ++i) {
+    if (to[i] < 0) to[i] = from[i];
+    else if (from[i] >= 0 && from[i] != to[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Small fixed-size blocks that one thread takes and another gives back, without a call to the system allocator.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <strop/engine/sync.hpp>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define STROP_PLAIN_BLOCKS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STROP_PLAIN_BLOCKS 1
+#endif
+#endif
+
+namespace strop::inline v0::detail {
+
+/// A small number that tells threads apart, for spreading shared counters; it is reused only by wrapping around.
+inline unsigned thread_index() {
+  static constinit std::atomic<unsigned> threads{0};
+  static constinit thread_local unsigned index = 0;  // 0: not given yet
+  if (index == 0) [[unlikely]]
+    index = threads.fetch_add(1, std::memory_order_relaxed) + 1;
+  return index - 1;
+}
+
+/// Blocks of Size bytes, aligned to 64. A block goes back to the shard that it came from, so that a producer gets its
+/// own blocks back from its consumers. Memory is kept for the life of the process; trimming would need a scan.
+template <std::size_t Size>
+class Blocks {
+  static_assert(Size % 64 == 0);
+
+ public:
+  static constexpr std::size_t size = Size;
+
+  /// Throws std::bad_alloc.
+  static void* take() {
+#ifdef STROP_PLAIN_BLOCKS
+    return ::operator new(Size, std::align_val_t{64});  // the address sanitizer then sees every use after release
+#else
+    Shard& shard = shards[thread_index() % count];
+    Hold hold(shard.lock);
+    if (shard.free == nullptr) shard.free = shard.returned.exchange(nullptr, std::memory_order_acquire);
+    if (Node* node = shard.free) {
+      shard.free = node->next;
+      return node;
+    }
+    if (shard.fresh == shard.end) grow(shard);
+    void* block = shard.fresh;
+    shard.fresh += Size;
+    return block;
+#endif
+  }
+
+  static void give(void* block) noexcept {
+#ifdef STROP_PLAIN_BLOCKS
+    ::operator delete(block, std::align_val_t{64});
+#else
+    Shard& home = *slab_of(block)->home;
+    Node* node = ::new (block) Node;
+    node->next = home.returned.load(std::memory_order_relaxed);
+    while (!home.returned.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed))
+      pause();
+#endif
+  }
+
+  /// Around a fork, so that the child finds every shard whole.
+  static void lock_all() {
+    for (Shard& shard : shards) shard.lock.lock();
+  }
+  static void unlock_all() {
+    for (Shard& shard : shards) shard.lock.unlock();
+  }
+
+ private:
+  static constexpr std::size_t slab_size = 64 * 1024;
+  static constexpr unsigned count = 8;
+
+  struct Node {
+    Node* next;
+  };
+  struct Shard;
+  struct alignas(64) Slab {
+    Shard* home;
+    Slab* older;
+  };
+  struct alignas(64) Shard {
+    SpinLock lock;
+    Node* free = nullptr;
+    char *fresh = nullptr, *end = nullptr;
+    Slab* slabs = nullptr;  // keeps the memory reachable
+    alignas(64) std::atomic<Node*> returned{nullptr};
+  };
+
+  static Slab* slab_of(void* block) {
+    return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(block) & ~std::uintptr_t{slab_size - 1});
+  }
+
+  static void grow(Shard& shard) {
+    char* memory = static_cast<char*>(::operator new(slab_size, std::align_val_t{slab_size}));
+    shard.slabs = ::new (memory) Slab{&shard, shard.slabs};
+    shard.fresh = memory + sizeof(Slab);
+    shard.end = shard.fresh + (slab_size - sizeof(Slab)) / Size * Size;
+  }
+
+  static inline constinit Shard shards[count]{};
+};
+
+}  // namespace strop::inline v0::detail
+
+#undef STROP_PLAIN_BLOCKS

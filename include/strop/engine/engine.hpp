@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The dependency engine: functions run as soon as the variables that they read and write allow.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <source_location>
+#include <string_view>
+#include <strop/core/error.hpp>
+#include <strop/engine/core.hpp>
+#include <strop/engine/done.hpp>
+#include <strop/engine/options.hpp>
+#include <strop/engine/step.hpp>
+#include <strop/engine/uses.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace strop::inline v0 {
+
+/// Runs functions in an order that respects what they read and write.
+///
+/// Two operations of which one writes a variable that the other one reads or writes run in the order in which they were
+/// pushed; all others may run at the same time. Pushing is safe from any number of threads, also from operations. An
+/// operation that throws fails: the failure goes to every variable that it writes, and on through every operation that
+/// reads or updates one of those, which is then not run. A variable that is overwritten (in `.writes` alone) is healed.
+class Engine {
+ public:
+  using Kind = EngineKind;
+  using Options = EngineOptions;
+  using Variable = EngineVariable;
+  using Uses = EngineUses;
+  using Done = EngineDone;
+  using Step = EngineStep;
+
+  Engine() : Engine(Options{}) {}
+  /// Starts no thread. Throws Error where options or environment say what does not exist.
+  Engine(const Options& options) : core_(new detail::Core(options)) {}
+  /// Waits for everything that was pushed, Dones included; its failures go unseen. Variables may outlive the engine.
+  ~Engine() {
+    if (detail::Core::inside_operation_of(core_)) return;  // it cannot wait for itself: the engine lives on
+    core_->close();
+    delete core_;
+  }
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The engine that arrays use. When the process ends it finishes its work; what is pushed later runs at the call.
+  static Engine& global() {
+    static Engine* const engine = new Engine;
+    static const struct Closer {
+      ~Closer() { engine->core_->close(); }
+    } closer;
+    return *engine;
+  }
+
+  Kind kind() const { return core_->kind(); }
+  int threads() const { return core_->threads(); }
+
+  /// A new variable: stands for anything that operations read and write.
+  Variable variable() { return detail::Access::handle(detail::Var::make(core_)); }
+
+  /// Has fn() run once its uses allow. What fn throws is raised by whoever waits for what it writes. Throws, and pushes
+  /// nothing, only where a variable is empty or of another engine, or memory is short.
+  template <class F>
+  void push(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+    static_assert(std::is_invocable_v<std::decay_t<F>&>, "push takes a function without parameters");
+    if (kind() == Kind::naive) {
+      run(fn, uses, where);
+    } else {
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+    }
+  }
+
+  /// As push, and complete only when the Done that fn is called with has been called.
+  template <class F>
+  void push_async(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+    static_assert(std::is_invocable_v<std::decay_t<F>&, Done>, "push_async takes a function of an Engine::Done");
+    submit<detail::CallWithDone>(std::forward<F>(fn), uses, where);
+  }
+
+  /// As push, but runs fn before it returns, on this thread and without copying it, where nothing is pending on any of
+  /// the variables. Failures go to the variables in either case.
+  template <class F>
+  void run(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+    detail::Link links[detail::InlineRun::max_uses];
+    if (detail::Access::count(uses) > detail::InlineRun::max_uses) {
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+      return;
+    }
+    const std::size_t n = detail::Access::gather(core_, uses, links);
+    if (!core_->try_enter(links, n)) {
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+      return;
+    }
+    detail::InlineRun scope(*core_, links, n, uses.name, where);
+    if (!scope.clean()) return;
+    try {
+      static_cast<void>(fn());
+    } catch (...) {
+      scope.failed();
+    }
+  }
+
+  /// Prepares an operation that is pushed often: its uses are checked and sorted once. A function of a Done makes it
+  /// asynchronous. An operation without writes may run several times at once, on one function object.
+  template <class F>
+  Step prepare(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+    return Step(new detail::StepOf<std::decay_t<F>>(*core_, std::forward<F>(fn), uses, where));
+  }
+
+  /// Waits until every write to the variable that has been pushed so far is complete; throws the failure that the
+  /// variable has then, each time. Operations that only read it may still run.
+  void wait(const Variable& variable) { observe(variable, false); }
+
+  /// As wait, and waits for the reads as well: afterwards the caller may write what the variable stands for.
+  void wait_idle(const Variable& variable) { observe(variable, true); }
+
+  /// Waits until nothing is pending. Throws the first failure that no wait_all has thrown yet: each is thrown once.
+  void wait_all() { core_->wait_all(); }
+
+  /// Whether no operation on the variable is pending; one load.
+  static bool idle(const Variable& variable) { return variable.idle(); }
+
+  /// Marks the variables as failed once all earlier operations on them are complete: as an operation that throws
+  /// `error`.
+  void fail(std::exception_ptr error, const Uses& uses,
+            std::source_location where = std::source_location::current()) {
+    run([error] { std::rethrow_exception(error); }, uses, where);
+  }
+
+ private:
+  template <class Call, class F>
+  void submit(F&& fn, const Uses& uses, std::source_location where) {
+    using Function = std::decay_t<F>;
+    detail::Operation* const operation =
+        detail::new_operation(*core_, detail::FunctionTableOf<Function, Call>::value, uses, where);
+    try {
+      ::new (operation->function()) Function(std::forward<F>(fn));
+    } catch (...) {
+      operation->free();
+      throw;
+    }
+    core_->submit(operation);
+  }
+
+  void observe(const Variable& variable, bool all) {
+    detail::Var* const var = detail::Access::var(variable);
+    if (var == nullptr || var->core != core_)
+      strop::fail("wait: the variable ", var == nullptr ? "is empty" : "belongs to another engine");
+    detail::FailureState::raise_share(core_->wait(var, all));
+  }
+
+  detail::Core* core_;
+};
+
+}  // namespace strop::inline v0

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// A failure on its way from the operation that failed to everybody who observes what depends on it.
+#pragma once
+#include <atomic>
+#include <exception>
+#include <new>
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <strop/core/error.hpp>
+#include <typeinfo>
+#include <utility>
+
+namespace strop::inline v0 {
+
+/// What every exception that the engine raises for a named operation can be cast to, beside its own type.
+class FailedOperation {
+ public:
+  FailedOperation(std::string_view name, std::source_location where) : name_(name), where_(where) {}
+  virtual ~FailedOperation() = default;
+  const std::string& operation() const { return name_; }       ///< the `.name` that it was pushed with
+  std::source_location where() const { return where_; }        ///< the call that pushed it
+
+ private:
+  std::string name_;
+  std::source_location where_;
+};
+
+namespace detail {
+
+/// The exception E with the operation in its sentence: still caught as E.
+template <class E>
+class Named final : public E, public FailedOperation {
+ public:
+  Named(const E& e, const std::string& text, std::string_view name, std::source_location where)
+      : E(e), FailedOperation(name, where), text_(text) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// Shared by the variables that it has reached; owned by counting.
+struct FailureState {
+  std::atomic<int> owners{1};
+  std::exception_ptr error;
+  std::string operation;
+  std::source_location where;
+  bool immortal = false;             // the one that stands for all where no memory was left to describe a failure
+  FailureState* next_unraised = nullptr;
+
+  void retain() { owners.fetch_add(1, std::memory_order_relaxed); }
+  void drop() {
+    if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1 && !immortal) delete this;
+  }
+
+  static FailureState* out_of_memory() {
+    alignas(FailureState) static char memory[sizeof(FailureState)];  // never destroyed
+    static FailureState* const state = [] {
+      FailureState* made = ::new (static_cast<void*>(memory)) FailureState;
+      made->immortal = true;
+      made->error = std::make_exception_ptr(std::bad_alloc());
+      return made;
+    }();
+    state->retain();
+    return state;
+  }
+
+  /// Never throws: with no memory left the failure is a std::bad_alloc.
+  static FailureState* make(std::exception_ptr error, std::string_view operation,
+                            std::source_location where) noexcept {
+    FailureState* made = new (std::nothrow) FailureState;
+    if (made == nullptr) return out_of_memory();
+    made->error = std::move(error);
+    made->where = where;
+    try {
+      made->operation = operation;
+    } catch (...) {  // unnamed, then
+    }
+    return made;
+  }
+
+  /// Throws the error, as its own type, with the operation in its sentence where type and name permit.
+  [[noreturn]] void raise() const;
+  /// Raises a failure, if there is one, and drops the caller's share.
+  static void raise_share(FailureState* failure) {
+    if (failure == nullptr) return;
+    struct Share {
+      FailureState* state;
+      ~Share() { state->drop(); }
+    } const share{failure};
+    failure->raise();
+  }
+};
+
+template <class E>
+void raise_named(const std::exception& e, const FailureState& failure) {
+  if (typeid(e) != typeid(E)) return;
+  std::string text = e.what();
+  if (text.find(failure.operation) != std::string::npos) return;
+  text = cat(text, " [in operation '", failure.operation, "', pushed at ", failure.where.file_name(), ":",
+             failure.where.line(), "]");
+  throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
+}
+
+inline void FailureState::raise() const {
+  if (operation.empty()) std::rethrow_exception(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    raise_named<Error>(e, *this);
+    raise_named<std::runtime_error>(e, *this);
+    raise_named<std::range_error>(e, *this);
+    raise_named<std::overflow_error>(e, *this);
+    raise_named<std::underflow_error>(e, *this);
+    raise_named<std::logic_error>(e, *this);
+    raise_named<std::invalid_argument>(e, *this);
+    raise_named<std::domain_error>(e, *this);
+    raise_named<std::length_error>(e, *this);
+    raise_named<std::out_of_range>(e, *this);
+    throw;
+  }
+}
+
+}  // namespace detail
+}  // namespace strop::inline v0

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One pushed operation: header, function, uses and name in one block of memory.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <source_location>
+#include <string_view>
+#include <strop/engine/blocks.hpp>
+#include <strop/engine/variable.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// What the engine knows of the type of a pushed function.
+struct FunctionTable {
+  void (*run)(Operation&);
+  void (*destroy)(Operation&);  // null: nothing to do
+  std::uint32_t links;          // offset of the uses, behind the function
+  bool asynchronous;
+};
+
+/// The states of an operation that completes by Done: bits of Operation::waits from the moment that it is ready.
+enum AsyncState : std::int32_t { async_returned = 1, async_done = 2 };
+
+/// The header; the function follows it at once, then the uses, then the name.
+struct alignas(64) Operation {
+  using Block = Blocks<256>;
+
+  Operation* next = nullptr;  // in a list of ready ones
+  Operation* previous = nullptr;
+  Core* core;
+  const FunctionTable* table;
+  std::source_location where;
+  const char* name = "";
+  std::atomic<std::int32_t> waits{0};    // uses that are not granted
+  std::atomic<std::int32_t> holders{1};  // asynchronous ones: the engine, and every Done
+  std::uint16_t uses = 0;
+  std::uint8_t level = 16;  // of priority 0
+  bool queued = false;  // in a level of the ready queue; guarded by the queue's lock
+  bool pooled;
+
+  Operation(Core* core_, const FunctionTable* table_, std::source_location where_, bool pooled_)
+      : core(core_), table(table_), where(where_), pooled(pooled_) {}
+
+  Link* links() { return reinterpret_cast<Link*>(reinterpret_cast<char*>(this) + table->links); }
+  void* function() { return this + 1; }
+
+  /// A block with room for `uses` uses and a copy of the name; the function is still to be made. May throw bad_alloc.
+  static Operation* make(Core* core, const FunctionTable& table, std::size_t uses, std::string_view name,
+                         std::source_location where) {
+    const std::size_t named = table.links + uses * sizeof(Link);
+    const std::size_t size = named + (name.empty() ? 0 : name.size() + 1);
+    const bool pooled = size <= Block::size;
+    char* memory =
+        static_cast<char*>(pooled ? Block::take() : ::operator new(size, std::align_val_t{alignof(Operation)}));
+    Operation* operation = ::new (memory) Operation(core, &table, where, pooled);
+    if (!name.empty()) {
+      std::memcpy(memory + named, name.data(), name.size());
+      memory[named + name.size()] = 0;
+      operation->name = memory + named;
+    }
+    return operation;
+  }
+
+  void destroy_function() {
+    if (table->destroy != nullptr) table->destroy(*this);
+  }
+
+  /// Gives the block back; the function is gone already.
+  void free() {
+    void* memory = this;
+    const bool was_pooled = pooled;
+    this->~Operation();
+    was_pooled ? Block::give(memory) : ::operator delete(memory, std::align_val_t{alignof(Operation)});
+  }
+};
+static_assert(sizeof(Operation) <= 64 + sizeof(std::source_location));
+
+/// The table of an F. `Call` says how an F is called for an operation.
+template <class F, class Call>
+struct FunctionTableOf {
+  static_assert(alignof(F) <= alignof(Operation), "a pushed function may be aligned to 64 bytes at most");
+  static void run(Operation& operation) { Call()(*static_cast<F*>(operation.function()), operation); }
+  static void destroy(Operation& operation) { static_cast<F*>(operation.function())->~F(); }
+  static constexpr FunctionTable value{
+      run, std::is_trivially_destructible_v<F> ? nullptr : destroy,
+      static_cast<std::uint32_t>((sizeof(Operation) + sizeof(F) + alignof(Link) - 1) / alignof(Link) * alignof(Link)),
+      Call::asynchronous};
+};
+
+/// Sorts uses by variable, which is the order of locking, and makes one of those of the same variable: in both lists is
+/// an update. Returns how many are left.
+inline std::size_t settle_uses(Link* links, std::size_t n) {
+  const auto key = [](const Link& link) { return reinterpret_cast<std::uintptr_t>(link.var); };
+  for (std::size_t gap = n > 16 ? n / 2 : 1; gap > 0; gap /= 2)
+    for (std::size_t i = gap; i < n; ++i) {
+      const Link link = links[i];
+      std::size_t at = i;
+      for (; at >= gap && key(links[at - gap]) > key(link); at -= gap) links[at] = links[at - gap];
+      links[at] = link;
+    }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (kept > 0 && links[kept - 1].var == links[i].var) {
+      if (links[kept - 1].mode != links[i].mode) links[kept - 1].mode = Mode::update;
+    } else {
+      links[kept++] = links[i];
+    }
+  }
+  return kept;
+}
+
+/// A list of operations in the order in which they became ready, linked by `next`.
+struct ReadyList {
+  Operation* first = nullptr;
+  Operation* last = nullptr;
+
+  void add(Operation* operation) {
+    operation->next = nullptr;
+    (first == nullptr ? first : last->next) = operation;
+    last = operation;
+  }
+  Operation* take() {
+    Operation* operation = first;
+    if (operation != nullptr) first = operation->next;
+    return operation;
+  }
+};
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How an engine is made: its kind, its threads, and what the environment says of both.
+#pragma once
+#include <stdlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <strop/core/error.hpp>
+#include <strop/engine/pool.hpp>
+
+namespace strop::inline v0 {
+
+/// What runs the operations of an engine.
+enum class EngineKind : std::uint8_t {
+  automatic,  ///< what STROP_ENGINE_TYPE says, threaded where it says nothing
+  threaded,   ///< worker threads, which start when they are first needed
+  naive,      ///< the caller, before push returns; an operation that is not ready then, the thread that makes it ready
+  simulated,  ///< whoever waits, one at a time, in an order that a seed or a function chooses: for tests
+};
+
+struct EngineOptions {
+  /// Operations that may run at the same time; 0: STROP_CPU_WORKER_NTHREADS, else num_threads().
+  int threads = 0;
+  EngineKind kind = EngineKind::automatic;
+  /// Simulated: the order of execution is a function of the seed and the program.
+  std::uint64_t seed = 0;
+  /// Simulated: picks one of `ready` operations (0 is the one that became ready first), instead of the seed.
+  std::size_t (*choose)(void* context, std::size_t ready) = nullptr;
+  void* choose_context = nullptr;
+};
+
+namespace detail {
+
+/// The first of the two variables that is set; an empty one counts as not set.
+inline std::string_view environment(const char* name, const char* old_name) {
+  const char* text = getenv(name);
+  if (text == nullptr || *text == 0) text = getenv(old_name);
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+inline EngineKind engine_kind_from_environment() {
+  const std::string_view type = environment("STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE");
+  if (type.empty() || type == "threaded" || type == "ThreadedEngine" || type == "ThreadedEnginePooled" ||
+      type == "ThreadedEnginePerDevice")
+    return EngineKind::threaded;
+  if (type == "naive" || type == "NaiveEngine") return EngineKind::naive;
+  fail("STROP_ENGINE_TYPE: expected threaded or naive, got '", type, "'");
+}
+
+/// The options with every choice made.
+inline EngineOptions settled(EngineOptions options) {
+  if (options.kind == EngineKind::automatic) options.kind = engine_kind_from_environment();
+  if (options.threads < 0) fail("Engine: expected at least 1 thread, got ", options.threads);
+  if (options.threads == 0) options.threads = positive_from_environment("STROP_CPU_WORKER_NTHREADS");
+  if (options.threads == 0) options.threads = positive_from_environment("MXNET_CPU_WORKER_NTHREADS");
+  if (options.threads == 0) options.threads = num_threads();
+  if (options.threads > max_threads) options.threads = max_threads;
+  return options;
+}
+
+}  // namespace detail
+}  // namespace strop::inline v0

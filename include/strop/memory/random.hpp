@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Random numbers as a function of seed, order of calls and element, never of threads: streams and who hands them out.
+#pragma once
+#include <strop/core/device.hpp>
+#include <strop/core/error.hpp>
+#include <strop/memory/normal.hpp>
+#include <strop/memory/philox.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+namespace strop::inline v0::random {
+
+/// Elements begin to end - 1 of a stream.
+struct Range {
+  std::int64_t begin = 0, end = 0;
+};
+
+/// A sequence of random numbers of which every element can be computed alone: element i is a function of seed, offset
+/// and i. All members may be called at compile time and in CUDA kernels, but for the fills. Elements of one kind (words,
+/// doubles, normal numbers) of one index share their random bits.
+/// `offset` is a multiple of 4, as next() makes it; normal() takes numbers in pairs from there.
+struct Stream {
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;
+
+  /// 32 random bits.
+  constexpr std::uint32_t bits(std::int64_t i) const { return word(offset + static_cast<std::uint64_t>(i), 0); }
+
+  /// Uniform in [0, 1): a multiple of 2^-24.
+  constexpr float uniform01(std::int64_t i) const { return unit(bits(i)); }
+
+  /// Uniform in [0, 1): a multiple of 2^-53.
+  constexpr double uniform01d(std::int64_t i) const {
+    const std::uint64_t at = offset + static_cast<std::uint64_t>(i);
+    return unit(word(at, 0), word(at, 1));
+  }
+
+  /// Uniform in [lo, hi): lo + uniform01(i) (hi - lo), rounded once, below hi if lo < hi. hi - lo must be finite.
+  constexpr float uniform(std::int64_t i, float lo, float hi) const { return scaled(uniform01(i), lo, hi, below(lo, hi)); }
+
+  /// Normal with mean 0 and deviation 1, between -6.67 and 6.67: elements 2 k and 2 k + 1 are a Box-Muller pair.
+  constexpr float normal(std::int64_t i) const {
+    const std::uint64_t at = offset + static_cast<std::uint64_t>(i), even = at & ~std::uint64_t{1};
+    const detail::Pair pair = detail::normal_pair(word(even, 0), word(even + 1, 0));
+    return at == even ? pair.even : pair.odd;
+  }
+
+  /// Normal: mean + normal(i) deviation, rounded once.
+  constexpr float normal(std::int64_t i, float mean, float deviation) const {
+    return detail::fused(normal(i), deviation, mean);
+  }
+
+  // out[i] = element i for every i of the range: exactly the numbers of the functions above, many at a time. Parts of one
+  // array may be filled by several threads.
+  void fill_bits(std::uint32_t* out, Range range) const {
+    fill(out, range, [](const Words& word, const Words&, std::uint32_t* to) { std::memcpy(to, word, sizeof word); });
+  }
+  void fill_uniform(float* out, Range range, float lo = 0, float hi = 1) const {
+    const float top = below(lo, hi);
+    fill(out, range, [=](const Words& word, const Words&, float* to) {
+      const float l = lo, h = hi, t = top;  // locals, which no store to `to` can change
+      for (int i = 0; i < detail::group_words; ++i) to[i] = scaled(unit(word[i]), l, h, t);
+    });
+  }
+  void fill_uniform01d(double* out, Range range) const {
+    fill(out, range, [](const Words& high, const Words& low, double* to) {
+      for (int i = 0; i < detail::group_words; ++i) to[i] = unit(high[i], low[i]);
+    });
+  }
+  void fill_normal(float* out, Range range, float mean = 0, float deviation = 1) const {
+    fill(out, range, [=](const Words& word, const Words&, float* to) {
+      const float m = mean, d = deviation;  // locals, which no store to `to` can change
+      for (int i = 0; i < detail::group_words; i += 2) {
+        const detail::Pair pair = detail::normal_pair(word[i], word[i + 1]);
+        to[i] = detail::fused(pair.even, d, m);
+        to[i + 1] = detail::fused(pair.odd, d, m);
+      }
+    });
+  }
+
+  // Elements 0 to n - 1.
+  void fill_bits(std::uint32_t* out, std::int64_t n) const { fill_bits(out, Range{0, n}); }
+  void fill_uniform(float* out, std::int64_t n, float lo = 0, float hi = 1) const { fill_uniform(out, Range{0, n}, lo, hi); }
+  void fill_uniform01d(double* out, std::int64_t n) const { fill_uniform01d(out, Range{0, n}); }
+  void fill_normal(float* out, std::int64_t n, float mean = 0, float deviation = 1) const {
+    fill_normal(out, Range{0, n}, mean, deviation);
+  }
+
+  friend constexpr bool operator==(const Stream&, const Stream&) = default;
+
+ private:
+  /// The word at a position. Domain 1 holds the lower halves of doubles.
+  constexpr std::uint32_t word(std::uint64_t at, std::uint32_t domain) const {
+    const std::uint64_t block = at / 4;
+    return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), domain, 0},
+                  {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)})[at % 4];
+  }
+
+  static constexpr float unit(std::uint32_t word) { return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F; }
+  static constexpr double unit(std::uint32_t high, std::uint32_t low) {
+    return static_cast<double>(static_cast<std::int64_t>((std::uint64_t{high} << 32 | low) >> 11)) * 0x1p-53;
+  }
+  static constexpr float scaled(float u, float lo, float hi, float top) {
+    const float x = detail::fused(u, hi - lo, lo);
+    return x < top ? x : top;
+  }
+  /// The largest value of uniform(i, lo, hi).
+  static constexpr float below(float lo, float hi) {
+    if (!(lo < hi)) return lo;
+    if (hi == 0) return -0x1p-149F;
+    const auto bits = std::bit_cast<std::uint32_t>(hi);
+    return std::bit_cast<float>(hi > 0 ? bits - 1 : bits + 1);
+  }
+
+  using Words = std::uint32_t[detail::group_words];
+
+  /// Whole groups go straight to `out`, the parts of groups at both ends by way of a buffer.
+  template <class T, class Convert>
+  void fill(T* out, Range range, Convert convert) const {
+    constexpr std::uint64_t group = detail::group_words;
+    if (range.begin >= range.end) return;
+    std::uint64_t at = offset + static_cast<std::uint64_t>(range.begin);
+    const std::uint64_t end = offset + static_cast<std::uint64_t>(range.end);
+    T* to = out + range.begin;
+    Words word, second;
+    while (at < end) {
+      const std::uint64_t start = at / group * group, stop = end - start < group ? end : start + group;
+      detail::philox_group(start / 4, 0, seed, word);
+      if constexpr (sizeof(T) == 8) detail::philox_group(start / 4, 1, seed, second);
+      if (stop - at == group) {
+        convert(word, second, to);
+      } else {
+        T part[group];
+        convert(word, second, part);
+        std::memcpy(to, part + (at - start), (stop - at) * sizeof(T));
+      }
+      to += stop - at;
+      at = stop;
+    }
+  }
+};
+
+namespace detail {
+
+/// Where the next stream starts.
+struct Generator {
+  std::uint64_t seed = 0, position = 0;
+  bool own = false;  // seeded for its device alone
+};
+struct Generators {
+  std::mutex mutex;
+  Generator shared;
+  Generator devices[2][64];
+};
+inline constinit Generators generators;
+
+inline Generator& generator_of(Device device, Generators& all) {
+  const int kind = device.kind == DeviceKind::gpu ? 1 : 0;
+  return all.devices[kind][static_cast<unsigned>(device.id) % 64];
+}
+
+}  // namespace detail
+
+/// Restarts the random numbers of the process: from here on they are a function of `seed` and of the order of calls.
+/// Thread-safe. A program that never calls it runs with seed 0.
+inline void seed(std::uint64_t seed) {
+  const std::lock_guard lock(detail::generators.mutex);
+  detail::generators.shared = {seed, 0, false};
+  for (auto& kind : detail::generators.devices)
+    for (detail::Generator& own : kind) own = {};
+}
+
+/// Gives one device random numbers of its own, apart from those of the process until the next seed(seed): programs that
+/// feed several devices from several threads stay reproducible.
+inline void seed(std::uint64_t seed, Device device) {
+  const std::lock_guard lock(detail::generators.mutex);
+  detail::generator_of(device, detail::generators) = {seed, 0, true};
+}
+
+/// A stream of `elements` elements that no other stream overlaps until the next seed. Thread-safe; which thread gets
+/// which stream is the order of the calls. Error: `elements` is negative.
+inline Stream next(std::int64_t elements, Device device = cpu()) {
+  if (elements < 0) fail("random::next: a stream of ", elements, " elements was asked for, expected at least 0");
+  const std::lock_guard lock(detail::generators.mutex);
+  detail::Generator& own = detail::generator_of(device, detail::generators);
+  detail::Generator& from = own.own ? own : detail::generators.shared;
+  const Stream stream{from.seed, from.position};
+  from.position += (static_cast<std::uint64_t>(elements) + 3) / 4 * 4;
+  return stream;
+}
+
+}  // namespace strop::inline v0::random

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Copying past the caches, for results that are larger than they are.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace strop::inline v0::memory {
+
+/// Like memcpy; whole 16-byte words of the target are written without being read into the caches first.
+inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
+#if defined(__SSE2__)
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  const auto head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(target) & 15U);
+  if (bytes < 64 + head) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  std::memcpy(target, source, static_cast<std::size_t>(head));
+  std::int64_t at = head;
+  for (; at + 64 <= bytes; at += 64)
+    for (std::int64_t k = 0; k < 64; k += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k), _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
+  std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+#else
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+#endif
+}
+
+}  // namespace strop::inline v0::memory

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reads the signature of a tensor operator's member and calls it with arrays: ranks and element types checked, views made.
+#pragma once
+#include <strop/op/concepts.hpp>
+#include <strop/op/entry.hpp>
+#include <strop/op/names.hpp>
+#include <strop/op/sparse_result.hpp>
+#include <strop/op/tags.hpp>
+
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// What one parameter of a member takes.
+struct ArgInfo {
+  bool writes = false, variadic = false, tagged = false;
+  Storage storage = dense;
+  int rank = any_rank;
+  Dtype dtype = f32;
+  Role role = Role::in;
+  std::string_view name = {};
+};
+
+template <class A>
+struct ArgOf {
+  static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
+                            "or strop::CsrView / RowSparseView / CsrResult / RowSparseResult");
+};
+template <class E, int R>
+struct ArgOf<View<E, R>> {
+  static constexpr ArgInfo info{.writes = !std::is_const_v<E>, .rank = R, .dtype = dtype_of<E>};
+};
+template <class E, int R>
+struct ArgOf<std::span<const View<E, R>>> {
+  static constexpr ArgInfo info{.writes = !std::is_const_v<E>, .variadic = true, .rank = R, .dtype = dtype_of<E>};
+};
+template <class E>
+struct ArgOf<CsrView<E>> {
+  static constexpr ArgInfo info{.storage = csr, .rank = 2, .dtype = dtype_of<E>};
+};
+template <class E>
+struct ArgOf<RowSparseView<E>> {
+  static constexpr ArgInfo info{.storage = row_sparse, .dtype = dtype_of<E>};
+};
+template <class E>
+struct ArgOf<CsrResult<E>&> {
+  static constexpr ArgInfo info{.writes = true, .storage = csr, .rank = 2, .dtype = dtype_of<E>};
+};
+template <class E>
+struct ArgOf<RowSparseResult<E>&> {
+  static constexpr ArgInfo info{.writes = true, .storage = row_sparse, .dtype = dtype_of<E>};
+};
+template <class A>
+  requires requires { A::role; }
+struct ArgOf<A> {
+  static constexpr ArgInfo info = [] {
+    ArgInfo i = ArgOf<typename A::Plain>::info;
+    i.tagged = true;
+    i.role = A::role;
+    i.name = A::name;
+    return i;
+  }();
+};
+
+template <class Tuple>
+struct ArgInfos;
+template <class... A>
+struct ArgInfos<std::tuple<A...>> {
+  static constexpr std::array<ArgInfo, sizeof...(A)> value{ArgOf<A>::info...};
+};
+
+// A member of an operator, by name: its signature for elements E (void: the member is no template) and the call of it.
+#define STROP_MEMBER(Tag, member)                                                                                 \
+  struct Tag {                                                                                                    \
+    template <class T, class E>                                                                                   \
+    static constexpr bool has() {                                                                                 \
+      if constexpr (std::is_void_v<E>) return requires { cpu_signature(&T::member); };                            \
+      else return requires { cpu_signature(&T::template member<E>); };                                            \
+    }                                                                                                             \
+    template <class T, class E>                                                                                   \
+    static constexpr auto signature() {                                                                           \
+      if constexpr (std::is_void_v<E>) return decltype(cpu_signature(&T::member)){};                              \
+      else return decltype(cpu_signature(&T::template member<E>)){};                                              \
+    }                                                                                                             \
+    template <class E, class T, class... A>                                                                       \
+    static void call(const T& op, Cpu& ctx, A&&... args) {                                                        \
+      if constexpr (std::is_void_v<E>) op.member(ctx, args...);                                                   \
+      else op.template member<E>(ctx, args...);                                                                   \
+    }                                                                                                             \
+  };
+STROP_MEMBER(ForwardMember, forward)
+STROP_MEMBER(GradMember, grad)
+STROP_MEMBER(GradUseInMember, grad_use_in)
+STROP_MEMBER(GradUseOutMember, grad_use_out)
+STROP_MEMBER(GradUseNoneMember, grad_use_none)
+STROP_MEMBER(GradUseInOutMember, grad_use_in_out)
+#undef STROP_MEMBER
+
+template <class M, class T, class E>
+using SignatureFor = typename decltype(M::template signature<T, E>())::type;
+
+/// The element types that a member serves, and which of its parameters follow the element type.
+template <class M, class T>
+struct Served {
+  static constexpr bool generic = M::template has<T, float>() || M::template has<T, double>() || M::template has<T, std::int64_t>() ||
+                                  M::template has<T, std::int32_t>() || M::template has<T, std::uint8_t>() || M::template has<T, bool>();
+  template <class E>
+  static constexpr bool serves() {
+    if constexpr (generic) return M::template has<T, E>();
+    else return false;
+  }
+  static constexpr DtypeSet types = [] {
+    DtypeSet set;
+    if constexpr (generic)
+      [&]<class... E>(std::type_identity<E>...) { ((set = serves<E>() ? set | DtypeSet(dtype_of<E>) : set), ...); }(
+          std::type_identity<float>{}, std::type_identity<double>{}, std::type_identity<half>{}, std::type_identity<bfloat16>{},
+          std::type_identity<std::uint8_t>{}, std::type_identity<std::int8_t>{}, std::type_identity<std::int32_t>{},
+          std::type_identity<std::int64_t>{}, std::type_identity<bool>{});
+    return set;
+  }();
+  /// Any type that is served, for what does not depend on it.
+  using First = std::conditional_t<!generic, void, std::conditional_t<serves<float>(), float, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, std::int32_t>>>>;
+  using Second = std::conditional_t<!generic, void, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
+  static constexpr auto infos = ArgInfos<SignatureFor<M, T, First>>::value;
+  static constexpr std::size_t count = infos.size();
+  /// Whether parameter k has the element type E.
+  static constexpr bool follows(std::size_t k) {
+    if constexpr (!generic) return false;
+    else return infos[k].dtype == dtype_of<First> && ArgInfos<SignatureFor<M, T, Second>>::value[k].dtype == dtype_of<Second>;
+  }
+};
+
+/// The arrays of a call in the order of a member's parameters. `at[k]` is the first array of parameter k, `many` of them.
+struct Placed {
+  const NDArray* array = nullptr;            // of a single parameter; null where it is absent
+  std::span<const NDArray* const> list;      // of a variadic one
+  std::string label;
+};
+
+[[noreturn]] inline void refuse_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
+  if (a.storage() != info.storage) fail(op, ": ", label, " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
+  if (a.dtype() != info.dtype) fail(op, ": ", label, " is ", name_of(a.dtype()), ", expected ", name_of(info.dtype));
+  fail(op, ": ", label, " has shape ", to_text(a.shape()), ", expected ", info.rank, info.rank == 1 ? " dimension" : " dimensions");
+}
+
+inline void check_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
+  if (a.storage() != info.storage || a.dtype() != info.dtype || (info.rank != any_rank && a.ndim() != info.rank)) refuse_argument(op, label, info, a);
+}
+
+/// Makes the value of one parameter. Views of a variadic parameter live in `held` until the call returns.
+template <class A>
+struct Make {
+  static A of(std::string_view, const Placed&);
+};
+template <class E, int R>
+struct Make<View<E, R>> {
+  struct Held {};
+  static View<E, R> of(std::string_view op, const Placed& p, Held&) {
+    if (p.array == nullptr || !*p.array || (!p.array->allocated() && p.array->storage() == dense)) return {};
+    check_argument(op, p.label, ArgOf<View<E, R>>::info, *p.array);
+    return view_of<E, R>(*p.array);
+  }
+};
+template <class E, int R>
+struct Make<std::span<const View<E, R>>> {
+  using Held = std::vector<View<E, R>>;
+  static std::span<const View<E, R>> of(std::string_view op, const Placed& p, Held& held) {
+    for (const NDArray* a : p.list) {
+      check_argument(op, p.label, ArgOf<View<E, R>>::info, *a);
+      held.push_back(view_of<E, R>(*a));
+    }
+    return held;
+  }
+};
+template <class A>
+  requires requires { A::role; }
+struct Make<A> {
+  using Plain = typename A::Plain;
+  using Held = typename Make<Plain>::Held;
+  static A of(std::string_view op, const Placed& p, Held& held) { return A{Make<Plain>::of(op, p, held)}; }
+};
+template <class E>
+struct Make<CsrView<E>> {
+  struct Held {};
+  static CsrView<E> of(std::string_view op, const Placed& p, Held&) {
+    check_argument(op, p.label, ArgOf<CsrView<E>>::info, *p.array);
+    return csr_view<E>(*p.array);
+  }
+};
+template <class E>
+struct Make<RowSparseView<E>> {
+  struct Held {};
+  static RowSparseView<E> of(std::string_view op, const Placed& p, Held&) {
+    check_argument(op, p.label, ArgOf<RowSparseView<E>>::info, *p.array);
+    return row_sparse_view<E>(*p.array);
+  }
+};
+template <class E>
+struct Make<CsrResult<E>&> {
+  using Held = CsrResult<E>;
+  static CsrResult<E>& of(std::string_view op, const Placed& p, Held& held) {
+    check_argument(op, p.label, ArgOf<CsrResult<E>&>::info, *p.array);
+    held = CsrResult<E>(*p.array);
+    return held;
+  }
+};
+template <class E>
+struct Make<RowSparseResult<E>&> {
+  using Held = RowSparseResult<E>;
+  static RowSparseResult<E>& of(std::string_view op, const Placed& p, Held& held) {
+    check_argument(op, p.label, ArgOf<RowSparseResult<E>&>::info, *p.array);
+    held = RowSparseResult<E>(*p.array);
+    return held;
+  }
+};
+
+/// Calls member M of `op` for elements E with the placed arrays.
+template <class M, class E, class T, class... A>
+void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed, std::type_identity<std::tuple<A...>>) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    std::tuple<typename Make<A>::Held...> held;
+    // Braces: the arguments are made, and refused, in their order.
+    std::tuple<A...> values{Make<A>::of(name, placed[I], std::get<I>(held))...};
+    M::template call<E>(op, ctx, std::get<I>(values)...);
+  }(std::index_sequence_for<A...>{});
+}
+
+/// Calls member M for the element type `type`, or without one.
+template <class M, class T>
+void call_typed(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed, Dtype type) {
+  if constexpr (!Served<M, T>::generic) {
+    call_member<M, void>(op, ctx, name, placed, M::template signature<T, void>());
+  } else {
+    visit(type, [&]<class E>() {
+      if constexpr (Served<M, T>::template serves<E>()) call_member<M, E>(op, ctx, name, placed, M::template signature<T, E>());
+      else {
+        std::string served;
+        for (Dtype d : all_dtypes)
+          if (Served<M, T>::types.contains(d)) served += cat(served.empty() ? "" : ", ", name_of(d));
+        fail(name, ": an operator on ", served, " was given ", name_of(dtype_of<E>));
+      }
+    });
+  }
+}
+
+}  // namespace strop::inline v0::detail

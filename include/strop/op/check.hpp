@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Compile-time unit tests of a map: its value, gradient, storage and what its gradient keeps.
+#pragma once
+#include <strop/number/facts.hpp>
+#include <strop/op/gradient.hpp>
+
+#include <array>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// Facts of a map's results when the inputs in `zeros` (a bit each) are zero and nothing is known of the others.
+template <class R, class T>
+constexpr auto facts_of(const T& op, std::uint64_t zeros) {
+  using F = number::Facts<R>;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return as_numbers<F>(op.forward(((zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I)))...));
+  }(std::make_index_sequence<arity<T>>{});
+}
+
+/// Whether every result is zero when the inputs in `zeros` are.
+template <class R, class T>
+constexpr bool zero_at(const T& op, std::uint64_t zeros) {
+  for (const auto& y : facts_of<R>(op, zeros))
+    if (!y.is_zero()) return false;
+  return true;
+}
+
+/// The inputs (a bit each) that the gradient reads.
+template <class R, class T>
+constexpr std::uint64_t kept_inputs(const T& op) {
+  constexpr std::uint64_t all = (std::uint64_t{1} << arity<T>) - 1;
+  if constexpr (states_gradient<T>) return stated_keeps<T> == Keeps::in || stated_keeps<T> == Keeps::in_out ? all : 0;
+  else {
+    std::uint64_t kept = 0;
+    for (const auto& y : facts_of<R>(op, 0)) kept |= y.kept;
+    return kept;
+  }
+}
+
+template <class S, class T, class... X>
+constexpr auto evaluate(const T& op, X... x) {
+  return as_numbers<S>(op.forward(S(static_cast<double>(x))...));
+}
+
+}  // namespace detail
+
+namespace check {
+
+/// forward at x…, in double; an array when there are several results.
+template <AnyMap T, std::convertible_to<double>... X>
+  requires(sizeof...(X) == arity<T>)
+constexpr auto value(const T& op, X... x) {
+  const auto y = detail::evaluate<detail::Probe>(op, x...);
+  if constexpr (y.size() == 1) return y[0].v;
+  else {
+    std::array<double, y.size()> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = y[i].v;
+    return out;
+  }
+}
+
+/// The derivative in each input at x…, head gradients 1; a number for one input, else an array.
+template <AnyMap T, std::convertible_to<double>... X>
+  requires(sizeof...(X) == arity<T>)
+constexpr auto gradient(const T& op, X... x) {
+  using S = detail::Probe;
+  const Gradient<T> g{op};
+  const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
+  const auto all = [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
+    const auto y = detail::as_numbers<S>(op.forward(in[I]...));
+    if constexpr (Gradient<T>::takes_in && Gradient<T>::takes_out) return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]..., y[M]...));
+    else if constexpr (Gradient<T>::takes_in) return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]...));
+    else if constexpr (Gradient<T>::takes_out) return detail::as_numbers<S>(g.forward((void(M), S(1))..., y[M]...));
+    else return detail::as_numbers<S>(g.forward((void(M), S(1))...));
+  }(std::make_index_sequence<arity<T>>{}, std::make_index_sequence<detail::results<T>>{});
+  if constexpr (sizeof...(X) == 1) return all[0].v;
+  else {
+    std::array<double, sizeof...(X)> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[i].v;
+    return out;
+  }
+}
+
+/// The storage of the result for inputs of these storages, with the parameters that op holds, computed as E.
+/// A sparse storage survives where everything that is not stored stays zero; sparse storages that differ do not.
+template <class E = float, AnyMap T, std::same_as<Storage>... In>
+  requires(sizeof...(In) == arity<T>)
+constexpr Storage storage(const T& op, In... in) {
+  const std::array<Storage, sizeof...(In)> all{in...};
+  std::uint64_t zeros = 0;
+  Storage sparse = dense;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == dense) continue;
+    if (sparse != dense && sparse != all[i]) return dense;
+    sparse = all[i];
+    zeros |= std::uint64_t{1} << i;
+  }
+  return zeros != 0 && detail::zero_at<E>(op, zeros) ? sparse : dense;
+}
+
+/// What backward keeps alive, with the parameters that op holds.
+template <class E = float, AnyMap T>
+constexpr Keeps keeps(const T& op) {
+  if constexpr (detail::states_gradient<T>) return detail::stated_keeps<T>;
+  else return detail::kept_inputs<E>(op) != 0 ? Keeps::in : Keeps::none;
+}
+
+}  // namespace check
+}  // namespace strop::inline v0

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The contract: what a struct has to be to be an operator, and what it may state.
+///
+/// A struct is recognised without instantiating its bodies: a decoy whose overload ties with the user's makes a call
+/// ambiguous exactly when the user's member takes those arguments, and ambiguity is a soft failure.
+#pragma once
+#include <strop/number/num.hpp>
+#include <strop/op/context.hpp>
+#include <strop/op/infer.hpp>
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// The number that recognition asks with.
+using Probe = number::Num<double>;
+
+struct Tie {};
+struct AnyName {
+  int forward, gradient, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out;
+};
+/// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
+template <class T>
+struct Named : T, AnyName {};
+
+template <std::size_t, class U>
+using Repeat = U;
+
+template <class T, std::size_t N>
+struct Decoy;
+#define STROP_DECOY(n, params, args)             \
+  template <class T>                             \
+  struct Decoy<T, n> : T {                       \
+    using T::forward;                            \
+    template <params>                            \
+    Tie forward(args) const;                     \
+  };
+#define STROP_COMMA ,
+STROP_DECOY(1, class A, A&&)
+STROP_DECOY(2, class A STROP_COMMA class B, A&& STROP_COMMA B&&)
+STROP_DECOY(3, class A STROP_COMMA class B STROP_COMMA class C, A&& STROP_COMMA B&& STROP_COMMA C&&)
+STROP_DECOY(4, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D, A&& STROP_COMMA B&& STROP_COMMA C&& STROP_COMMA D&&)
+STROP_DECOY(5, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E, A&& STROP_COMMA B&& STROP_COMMA C&& STROP_COMMA D&& STROP_COMMA E&&)
+STROP_DECOY(6, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E STROP_COMMA class F, A&& STROP_COMMA B&& STROP_COMMA C&& STROP_COMMA D&& STROP_COMMA E&& STROP_COMMA F&&)
+#undef STROP_DECOY
+#undef STROP_COMMA
+
+template <class T>
+concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
+template <class T>
+concept NamesForward = Plain<T> && !requires { &Named<T>::forward; };
+
+/// forward takes N numbers (by value or by reference to const), whatever its body does with them.
+template <class T, std::size_t... I>
+constexpr bool takes_numbers(std::index_sequence<I...>) {
+  return !requires(const Decoy<T, sizeof...(I)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
+}
+
+/// A tensor operator's member: device, then views.
+template <class T, class... A>
+std::type_identity<std::tuple<A...>> cpu_signature(void (T::*)(Cpu&, A...) const);
+template <class T, class... A>
+std::type_identity<std::tuple<A...>> cuda_signature(void (T::*)(Cuda&, A...) const);
+
+template <class T>
+constexpr std::size_t find_arity() {
+  if constexpr (!NamesForward<T>) return 0;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<1>{})) return 1;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<2>{})) return 2;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<3>{})) return 3;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<4>{})) return 4;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<5>{})) return 5;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<6>{})) return 6;
+  else return 0;
+}
+
+template <class Y>
+inline constexpr std::size_t result_count = 1;
+template <class... Y>
+inline constexpr std::size_t result_count<std::tuple<Y...>> = sizeof...(Y);
+
+template <class T, class S, std::size_t... I>
+constexpr auto forward_type(std::index_sequence<I...>)
+    -> std::type_identity<decltype(std::declval<const T&>().forward(std::declval<Repeat<I, S>>()...))>;
+
+}  // namespace detail
+
+/// Numbers that forward takes; 0 for what is not a map.
+template <class T>
+inline constexpr std::size_t arity = detail::find_arity<T>();
+
+namespace detail {
+/// What forward returns for numbers S.
+template <class T, class S>
+using Result = typename decltype(forward_type<T, S>(std::make_index_sequence<arity<T>>{}))::type;
+}  // namespace detail
+
+/// A map of N numbers:
+///  1. an aggregate that is not final;
+///  2. with `forward(x…) const` that takes N numbers, generic over the number (`auto`);
+/// It is evaluated element by element, on every device.
+template <class T, std::size_t N>
+concept MapOfArity = arity<T> == N && N != 0;
+
+/// A map of N numbers with M results (a std::tuple when M > 1). Asks for the body.
+template <class T, std::size_t N, std::size_t M = 1>
+concept MapOp = MapOfArity<T, N> && detail::result_count<detail::Result<T, detail::Probe>> == M;
+
+template <class T>
+concept UnaryOp = MapOfArity<T, 1>;
+template <class T>
+concept BinaryOp = MapOfArity<T, 2>;
+template <class T>
+concept AnyMap = arity<T> != 0;
+
+namespace detail {
+// Asked only of what is no map: naming a map's member for a type would instantiate its body.
+#define STROP_ON_DEVICE(member, device)                                                                       \
+  template <class T>                                                                                          \
+  constexpr bool member##_on_##device() {                                                                     \
+    if constexpr (AnyMap<T>) return false;                                                                    \
+    else                                                                                                      \
+      return requires { device##_signature(&T::member); } || requires { device##_signature(&T::template member<float>); } || \
+             requires { device##_signature(&T::template member<std::int64_t>); };                             \
+  }
+STROP_ON_DEVICE(forward, cpu)
+STROP_ON_DEVICE(forward, cuda)
+STROP_ON_DEVICE(grad_use_in, cpu)
+STROP_ON_DEVICE(grad_use_out, cpu)
+STROP_ON_DEVICE(grad_use_none, cpu)
+STROP_ON_DEVICE(grad_use_in_out, cpu)
+STROP_ON_DEVICE(grad, cpu)
+#undef STROP_ON_DEVICE
+}  // namespace detail
+
+/// A tensor operator: `forward(ctx, in…, out…) const` on views, for one device at least.
+template <class T>
+concept TensorOp = detail::NamesForward<T> && (detail::forward_on_cpu<T>() || detail::forward_on_cuda<T>());
+
+/// Has forms for sparse storages: overloads of `forward_sparse<E>(ctx, in…, out…)` on CsrView, RowSparseView, dense views,
+/// CsrResult and RowSparseResult; `static constexpr int sparse_tensors` says how many tensors they take.
+template <class T>
+concept SparseOp = requires { T::sparse_tensors; };
+
+/// A plain struct that is one of these.
+template <class T>
+concept Operator = AnyMap<T> || TensorOp<T> || SparseOp<T>;
+
+namespace detail {
+template <class T>
+concept NamesGradUseIn = Plain<T> && !requires { &Named<T>::grad_use_in; };
+template <class T>
+concept NamesGradUseOut = Plain<T> && !requires { &Named<T>::grad_use_out; };
+template <class T>
+concept NamesGradUseNone = Plain<T> && !requires { &Named<T>::grad_use_none; };
+template <class T>
+concept NamesGradUseInOut = Plain<T> && !requires { &Named<T>::grad_use_in_out; };
+template <class T>
+concept NamesGradient = Plain<T> && !requires { &Named<T>::gradient; };
+
+template <class T>
+concept NamesGrad = Plain<T> && !requires { &Named<T>::grad; };
+
+template <class T, std::size_t... I>
+constexpr bool map_grad_in(std::index_sequence<I...>) {
+  return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in(s, x...); };
+}
+template <class T, std::size_t... I>
+constexpr bool map_grad_in_out(std::index_sequence<I...>) {
+  return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in_out(s, x..., s); };
+}
+#define STROP_HAS_GRAD(member, of_a_map)                    \
+  template <class T>                                        \
+  constexpr bool has_##member() {                           \
+    if constexpr (AnyMap<T>) return of_a_map;               \
+    else return member##_on_cpu<T>();                       \
+  }
+STROP_HAS_GRAD(grad_use_in, map_grad_in<T>(std::make_index_sequence<arity<T>>{}))
+STROP_HAS_GRAD(grad_use_in_out, map_grad_in_out<T>(std::make_index_sequence<arity<T>>{}))
+STROP_HAS_GRAD(grad_use_out, (requires(const T& op, Probe s) { op.grad_use_out(s, s); }))
+STROP_HAS_GRAD(grad_use_none, (requires(const T& op, Probe s) { op.grad_use_none(s); }))
+#undef STROP_HAS_GRAD
+}  // namespace detail
+
+/// States its gradient from the head gradient and the inputs.
+///  Map: `grad_use_in(dy, x…)`, one number or a tuple of one per input. Tensor: `grad_use_in(ctx, dy…, in…, din…)`.
+template <class T>
+concept HasGradUseIn = detail::NamesGradUseIn<T> && detail::has_grad_use_in<T>();
+/// From the head gradient and the output: `grad_use_out(dy, y)`; tensor `grad_use_out(ctx, dy…, out…, din…)`.
+template <class T>
+concept HasGradUseOut = detail::NamesGradUseOut<T> && detail::has_grad_use_out<T>();
+/// From the head gradient alone: `grad_use_none(dy)`; tensor `grad_use_none(ctx, dy…, din…)`.
+template <class T>
+concept HasGradUseNone = detail::NamesGradUseNone<T> && detail::has_grad_use_none<T>();
+/// From everything: `grad_use_in_out(dy, x…, y)`; tensor `grad_use_in_out(ctx, dy…, in…, out…, din…)`.
+template <class T>
+concept HasGradUseInOut = detail::NamesGradUseInOut<T> && detail::has_grad_use_in_out<T>();
+/// A tensor operator's gradient whose arguments are tagged with the tensors that they are: `grad(ctx, …)` with
+/// `Head<"output", V>`, `In<"weight", V>`, `Out<"output", V>`, `Grad<"data", V>` (op/tags.hpp).
+template <class T>
+concept HasGrad = detail::NamesGrad<T> && detail::grad_on_cpu<T>();
+/// `gradient(dy, x…)` written with operators: it works on arrays and on symbols, to any order.
+template <class T>
+concept GradComposes = detail::NamesGradient<T>;
+
+/// Names of inputs and outputs, of a constant or of the parameters.
+template <class T>
+concept NamesArguments = requires { T::inputs; } || requires { T::outputs; } || requires(const T& op) { op.inputs(); } ||
+                         requires(const T& op) { op.outputs(); };
+/// Inputs that forward writes, by name: `static constexpr std::string_view mutates[] = {"moving_mean"};`
+template <class T>
+concept MutatesInputs = requires { std::size(T::mutates); };
+/// `static constexpr auto dtypes = strop::floating | strop::integral;`
+template <class T>
+concept ServesTypes = requires { DtypeSet(T::dtypes); };
+/// `void infer_shape(strop::Shapes& shapes) const`: takes what is known of inputs and outputs and adds to it.
+template <class T>
+concept InfersShape = requires(const T& op, Shapes& shapes) { op.infer_shape(shapes); };
+/// `void infer_type(strop::Types& types) const`
+template <class T>
+concept InfersType = requires(const T& op, Types& types) { op.infer_type(types); };
+/// `bool infer_storage(strop::Storages& storages) const`: false asks for the dense fallback.
+template <class T>
+concept InfersStorage = requires(const T& op, Storages& storages) { op.infer_storage(storages); };
+/// `static constexpr strop::Share inplace[] = {{0, 0}};`: output may use the memory of input.
+template <class T>
+concept InplaceOption = requires { std::size(T::inplace); };
+/// Documentation that a struct states: `doc`, `aliases`, `notes`, `range`.
+template <class T>
+concept Documents = requires { T::doc; } || requires { T::aliases; } || requires { T::notes; } || requires { T::range; };
+
+}  // namespace strop::inline v0

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What an operator's forward is given besides its tensors: the device's context, temporary space, random numbers, requests.
+#pragma once
+#include <strop/core/dtype.hpp>
+#include <strop/core/shape.hpp>
+#include <strop/memory/random.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// What is to happen to an output: nothing, overwrite, overwrite memory that an input shares, or add.
+enum class Request : std::uint8_t { null = 0, write = 1, inplace = 2, add = 3 };
+
+/// What every device's context has.
+class Context {
+ public:
+  /// Whether the call is part of training (Dropout drops, BatchNorm uses the batch's statistics).
+  bool train = false;
+
+  /// The request of output i (of a gradient: of its i-th input gradient). `add` arrives only at operators that say
+  /// `accumulates`; the others write to a fresh array that is added for them.
+  Request request(int i = 0) const { return i < static_cast<int>(requests_.size()) ? requests_[static_cast<std::size_t>(i)] : Request::write; }
+
+  /// Temporary space, uninitialised, until the operator returns. Any number of them.
+  template <class E, int Rank>
+  View<E, Rank> temp(const std::int64_t (&shape)[Rank]) {
+    typename View<E, Rank>::Extents extents{};
+    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = shape[i];
+    spaces_.push_back(NDArray(Shape(std::span<const std::int64_t>(shape, Rank)), dtype_of<E>, device_));
+    return {spaces_.back().template pointer<E>(), extents};
+  }
+  template <class E>
+  View<E, 1> temp(std::int64_t count) {
+    return temp<E, 1>({count});
+  }
+
+  /// A stream of random numbers of its own for this call: element i is a function of seed, call and i alone.
+  random::Stream random(std::int64_t elements) { return random::next(elements, device_); }
+
+  // For the dispatcher.
+  Context(Device device, std::span<const Request> requests, bool training)
+      : train(training), device_(device), requests_(requests) {}
+  Device device() const { return device_; }
+
+ private:
+  Device device_;
+  std::span<const Request> requests_;
+  std::vector<NDArray> spaces_;
+};
+
+/// The CPU: forward(Cpu&, …) runs on the calling thread and may use strop::parallel_for.
+class Cpu : public Context {
+ public:
+  using Context::Context;
+};
+
+/// A CUDA device; its stream is known where a .cu file includes strop/cuda.
+class Cuda : public Context {
+ public:
+  using Context::Context;
+  void* stream() const { return stream_; }
+  void use_stream(void* stream) { stream_ = stream; }
+
+ private:
+  void* stream_ = nullptr;
+};
+
+}  // namespace strop::inline v0

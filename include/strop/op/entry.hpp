@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Entry: everything the library knows of one operator, as constants and function pointers. One per operator.
+#pragma once
+#include <strop/core/params.hpp>
+#include <strop/op/context.hpp>
+#include <strop/op/gradient.hpp>
+#include <strop/op/infer.hpp>
+
+#include <atomic>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+class Symbol;
+struct Entry;
+
+/// The inputs and outputs of one call, which may depend on its parameters.
+struct Signature {
+  std::vector<std::string_view> inputs, outputs;  // inputs include those that are written (auxiliary states)
+  std::vector<int> mutated;                       // positions in `inputs` of those that forward writes
+  int visible = 1;                                // outputs that a caller sees
+};
+
+/// One call on its way: what an operator's kernels are given. Outputs exist; what is not dense is as inferred.
+struct Call {
+  const Entry& entry;
+  const void* params;
+  std::span<const NDArray* const> inputs;
+  std::span<NDArray> out;
+  std::span<const Request> requests;
+  const NDArray& in(int i) const { return *inputs[static_cast<std::size_t>(i)]; }
+  int in_count() const { return static_cast<int>(inputs.size()); }
+  Request request(int i) const { return requests[static_cast<std::size_t>(i)]; }
+};
+
+namespace detail {
+
+/// A map over n contiguous elements: `in` and `out` point to elements of the kernel's own type.
+using MapLoop = void (*)(const void* op, const void* const* in, void* const* out, std::int64_t n);
+
+/// The loops of a map, by the type they compute in. Integers of every width go through i64, halves through f32.
+struct MapLoops {
+  MapLoop f32 = nullptr, f64 = nullptr, i64 = nullptr;
+  bool i64_gives_f64 = false;  // the integer loop's results are floating: they truncate on store
+};
+
+/// What a map derives from its body.
+struct MapFacts {
+  std::uint64_t (*kept)(const void* op, Dtype compute) = nullptr;            // inputs that the gradient reads, a bit each
+  bool (*zero)(const void* op, Dtype compute, std::uint64_t zeros) = nullptr;  // all results are 0 when these inputs are
+};
+
+/// One bit per tensor; `every` where their number depends on the call.
+inline constexpr std::uint64_t every = ~std::uint64_t{0};
+
+/// How the gradient is had: by an operator of head gradients, inputs and outputs (in this order), or composed.
+struct GradientRule {
+  const Entry* entry = nullptr;
+  std::uint64_t heads = 0, in = 0, out = 0;  // what it takes, a bit per tensor
+  std::uint64_t gives = 0;                   // inputs whose gradients it makes
+  std::vector<NDArray> (*compose)(const void* op, const NDArray& dy, std::span<const NDArray> in) = nullptr;
+  std::vector<Symbol> (*compose_symbols)(const void* op, const Symbol& dy, std::span<const Symbol> in) = nullptr;
+  bool zero = false;  // the derivative is 0 wherever it exists
+};
+
+}  // namespace detail
+
+/// An operator in the registry. A constant; function pointers that are null say that the operator does not state it.
+struct Entry {
+  std::string_view name, snake, qualified;
+  std::span<const std::string_view> aliases;
+  std::string_view doc;
+  std::span<const Note> notes;
+  const detail::ParamTable* params = nullptr;
+  bool library = false;
+
+  // Arguments. `inputs` is the greatest number of them, −1 where it is open.
+  int min_inputs = 1, inputs = 1, outputs = 1, visible = 1;
+  void (*signature)(const void* op, int given, Signature&) = nullptr;
+
+  DtypeSet dtypes;
+  bool same_shape = false;  // a map that does not broadcast
+  bool mutates = false;     // writes some of its inputs
+  bool accumulates = false;
+  std::span<const Share> inplace;
+
+  // A map.
+  detail::MapLoops loops;
+  detail::MapFacts facts;
+
+  // A tensor operator.
+  void (*infer_shape)(const void* op, Shapes&) = nullptr;
+  void (*infer_type)(const void* op, Types&) = nullptr;
+  bool (*infer_storage)(const void* op, Storages&) = nullptr;
+  void (*run_cpu)(const Call&, Cpu&) = nullptr;
+  bool sparse_forms = false;  // run_cpu takes sparse arrays as well
+  bool (*takes)(Dtype) = nullptr;
+
+  detail::GradientRule gradient;
+  std::string_view loss_note;  // a loss head: backward may start here without head gradient
+
+  bool is_map() const { return loops.f32 != nullptr || loops.f64 != nullptr || loops.i64 != nullptr; }
+};
+
+namespace detail {
+
+/// CUDA launchers of an operator; a .cu file that includes its header fills it in.
+struct CudaLaunch {
+  void (*run)(const Call&, Cuda&) = nullptr;
+};
+
+/// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's part.
+struct Slot {
+  std::atomic<const Entry*> entry{nullptr};
+  std::atomic<int> level{-1};
+  std::atomic<const CudaLaunch*> cuda{nullptr};
+  std::atomic<Slot*> next{nullptr};
+  std::atomic<bool> listed{false};
+};
+
+/// All operators of the program, newest first. Nothing is allocated, the order of initialisation does not matter.
+inline constinit std::atomic<Slot*> registry_head{nullptr};
+
+/// Puts an entry into its slot when it is the best so far, and the slot into the registry once.
+inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
+  if (!runs_here) return;
+  int before = slot.level.load();
+  while (level > before && !slot.level.compare_exchange_weak(before, level)) {}
+  if (level > before || slot.entry.load() == nullptr) slot.entry.store(&entry);
+  if (slot.listed.exchange(true)) return;
+  Slot* head = registry_head.load();
+  do slot.next.store(head);
+  while (!registry_head.compare_exchange_weak(head, &slot));
+}
+
+template <class T>
+inline constinit Slot slot{};
+
+}  // namespace detail
+}  // namespace strop::inline v0

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Gradient<T>: the gradient of a map, itself a map of the head gradients and of what the map's gradient uses.
+#pragma once
+#include <strop/number/dual.hpp>
+#include <strop/op/concepts.hpp>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace strop::inline v0 {
+
+/// What must stay alive until backward: nothing, the inputs, the outputs, or both.
+enum class Keeps : std::uint8_t { none = 0, in = 1, out = 2, in_out = 3 };
+
+namespace detail {
+
+/// Results of a map, known without asking for its body where its shape is known.
+template <class T>
+inline constexpr std::size_t results = result_count<Result<T, Probe>>;
+
+/// Whether the struct says what its gradient uses, and what.
+template <class T>
+inline constexpr bool states_gradient = HasGradUseIn<T> || HasGradUseOut<T> || HasGradUseNone<T> || HasGradUseInOut<T>;
+template <class T>
+inline constexpr Keeps stated_keeps = HasGradUseInOut<T> ? Keeps::in_out : HasGradUseOut<T> ? Keeps::out : HasGradUseNone<T> ? Keeps::none : Keeps::in;
+
+/// One result of a body as the number S: a number, a comparison's answer or a constant.
+template <class S, class Y>
+[[gnu::always_inline]] constexpr S as_number(const Y& y) {
+  return static_cast<S>(y);
+}
+/// Results as an array of S.
+template <class S, class Y>
+[[gnu::always_inline]] constexpr auto as_numbers(const Y& y) {
+  if constexpr (requires { std::tuple_size<Y>::value; }) {
+    return [&]<std::size_t... M>(std::index_sequence<M...>) {
+      return std::array<S, sizeof...(M)>{as_number<S>(std::get<M>(y))...};
+    }(std::make_index_sequence<std::tuple_size_v<Y>>{});
+  } else return std::array<S, 1>{as_number<S>(y)};
+}
+
+}  // namespace detail
+
+/// The gradient of map T as a map. Its numbers: a head gradient per result of T, then the inputs of T unless its gradient
+/// uses none, then the results of T if its gradient uses them. Its results: a gradient per input of T.
+/// Where T states no gradient it is derived: T's body runs on dual numbers, once per input.
+template <class T>
+struct Gradient {
+  using Of = T;
+  static constexpr std::size_t inputs_of = arity<T>, results_of = detail::results<T>;
+  static constexpr Keeps uses = detail::stated_keeps<T>;
+  static constexpr bool takes_in = uses == Keeps::in || uses == Keeps::in_out;
+  static constexpr bool takes_out = uses == Keeps::out || uses == Keeps::in_out;
+  static constexpr std::size_t numbers = results_of + (takes_in ? inputs_of : 0) + (takes_out ? results_of : 0);
+
+  T op;
+
+  template <class S, class... More>
+    requires(sizeof...(More) + 1 == numbers)
+  [[gnu::always_inline]] constexpr auto forward(S first, More... more) const {
+    const std::array<S, numbers> a{first, more...};
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      if constexpr (inputs_of == 1) return slope<S>(a);
+      else {
+        const auto g = slope<S>(a);
+        return std::make_tuple(g[K]...);
+      }
+    }(std::make_index_sequence<inputs_of>{});
+  }
+
+ private:
+  static constexpr std::size_t outs_at = results_of + (takes_in ? inputs_of : 0);
+
+  template <class S>
+  [[gnu::always_inline]] constexpr auto slope(const std::array<S, numbers>& a) const {
+    return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
+      if constexpr (HasGradUseInOut<T>) return pack<S>(op.grad_use_in_out(a[0], a[results_of + I]..., a[outs_at]));
+      else if constexpr (HasGradUseOut<T>) return pack<S>(op.grad_use_out(a[0], a[outs_at]));
+      else if constexpr (HasGradUseNone<T>) return pack<S>(op.grad_use_none(a[0]));
+      else if constexpr (HasGradUseIn<T>) return pack<S>(op.grad_use_in(a[0], a[results_of + I]...));
+      else if constexpr (inputs_of == 1) return partial<S, 0>(a, std::index_sequence<I...>{});
+      else return std::array<S, inputs_of>{partial<S, I>(a, std::index_sequence<I...>{})...};
+    }(std::make_index_sequence<inputs_of>{}, std::make_index_sequence<results_of>{});
+  }
+  /// Σ over the results m of dy_m · ∂f_m/∂x_K.
+  template <class S, std::size_t K, std::size_t... I>
+  [[gnu::always_inline]] constexpr S partial(const std::array<S, numbers>& a, std::index_sequence<I...>) const {
+    using D = number::Dual<S>;
+    const auto y = detail::as_numbers<D>(op.forward(D(a[results_of + I], S(I == K ? 1 : 0))...));
+    S sum = a[0] * y[0].d;
+    for (std::size_t m = 1; m < results_of; ++m) sum = sum + a[m] * y[m].d;
+    return sum;
+  }
+  template <class S, class Y>
+  [[gnu::always_inline]] static constexpr auto pack(const Y& y) {
+    if constexpr (inputs_of == 1) return detail::as_number<S>(y);
+    else {
+      static_assert(detail::result_count<Y> == inputs_of, "strop: a gradient returns a std::tuple of one number per input of forward");
+      return detail::as_numbers<S>(y);
+    }
+  }
+};
+
+namespace detail {
+template <class T>
+inline constexpr int gradient_order = 0;
+template <class T>
+inline constexpr int gradient_order<Gradient<T>> = gradient_order<T> + 1;
+/// Derived gradients exist to this order; beyond it a call is one sentence.
+inline constexpr int last_gradient_order = 3;
+template <class T>
+inline constexpr std::size_t results<Gradient<T>> = arity<T>;
+}  // namespace detail
+
+template <class T>
+inline constexpr std::size_t arity<Gradient<T>> = Gradient<T>::numbers;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What inference works on: the shapes, types and storages of a call's inputs and outputs, known in part.
+#pragma once
+#include <strop/core/device.hpp>
+#include <strop/core/dtype.hpp>
+#include <strop/core/shape.hpp>
+#include <strop/tensor/storage.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// A permission to compute an output in the memory of an input.
+struct Share {
+  int input, output;
+};
+
+namespace detail {
+/// What the sentences of an inference name.
+struct CallNames {
+  std::string_view op;
+  std::span<const std::string_view> inputs, outputs;
+  std::string input(int i) const {
+    if (inputs.empty()) return cat("input ", i);
+    const auto last = static_cast<int>(inputs.size()) - 1;
+    return cat("input '", inputs[static_cast<std::size_t>(i < last ? i : last)], "'");
+  }
+  std::string output(int i) const {
+    return i < static_cast<int>(outputs.size()) ? cat("output '", outputs[static_cast<std::size_t>(i)], "'") : cat("output ", i);
+  }
+};
+}  // namespace detail
+
+/// Shapes of a call. An operator's infer_shape reads what is known, in any direction, and sets what follows from it.
+class Shapes {
+ public:
+  Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out) : names_(names), in_(in), out_(out) {}
+  int inputs() const { return static_cast<int>(in_.size()); }
+  int outputs() const { return static_cast<int>(out_.size()); }
+  const Shape& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  const Shape& out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  /// Takes knowledge in; throws Error when it contradicts what is known.
+  void set_in(int i, const Shape& shape) {
+    if (!unify(in_[static_cast<std::size_t>(i)], shape))
+      strop::fail(names_.op, ": ", names_.input(i), " has shape ", to_text(in(i)), ", expected ", to_text(shape));
+  }
+  void set_out(int i, const Shape& shape) {
+    if (!unify(out_[static_cast<std::size_t>(i)], shape))
+      strop::fail(names_.op, ": ", names_.output(i), " has shape ", to_text(out(i)), ", expected ", to_text(shape));
+  }
+  /// Throws unless input i has this rank (nothing is said while its rank is unknown).
+  void expect_rank(int i, int rank) const {
+    if (in(i).has_rank() && in(i).ndim() != rank)
+      strop::fail(names_.op, ": ", names_.input(i), " has shape ", to_text(in(i)), ", expected ", rank, rank == 1 ? " dimension" : " dimensions");
+  }
+  /// Throws Error with the operator's name before the pieces.
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    strop::fail(names_.op, ": ", parts...);
+  }
+  std::string_view op() const { return names_.op; }
+  std::string name_in(int i) const { return names_.input(i); }
+
+ private:
+  const detail::CallNames& names_;
+  std::span<Shape> in_, out_;
+};
+
+/// Element types of a call; an unknown one is empty.
+class Types {
+ public:
+  Types(const detail::CallNames& names, std::span<std::optional<Dtype>> in, std::span<std::optional<Dtype>> out)
+      : names_(names), in_(in), out_(out) {}
+  int inputs() const { return static_cast<int>(in_.size()); }
+  int outputs() const { return static_cast<int>(out_.size()); }
+  std::optional<Dtype> in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  std::optional<Dtype> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  void set_in(int i, std::optional<Dtype> type) { set(in_[static_cast<std::size_t>(i)], type, true, i); }
+  void set_out(int i, std::optional<Dtype> type) { set(out_[static_cast<std::size_t>(i)], type, false, i); }
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    strop::fail(names_.op, ": ", parts...);
+  }
+
+ private:
+  void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {
+    if (!type) return;
+    if (slot && *slot != *type)
+      strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(*slot), ", expected ", name_of(*type));
+    slot = type;
+  }
+  const detail::CallNames& names_;
+  std::span<std::optional<Dtype>> in_, out_;
+};
+
+/// Storages of a call. Inputs are known; an output is unless it is still to be made.
+class Storages {
+ public:
+  Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device) : device_(device), in_(in), out_(out) {}
+  int inputs() const { return static_cast<int>(in_.size()); }
+  int outputs() const { return static_cast<int>(out_.size()); }
+  Storage in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  std::optional<Storage> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  /// False when the output is already there in another storage: the operator then answers false.
+  bool set_out(int i, Storage storage) {
+    auto& slot = out_[static_cast<std::size_t>(i)];
+    if (slot && *slot != storage) return false;
+    slot = storage;
+    return true;
+  }
+  Device device() const { return device_; }
+
+ private:
+  Device device_;
+  std::span<const Storage> in_;
+  std::span<std::optional<Storage>> out_;
+};
+
+}  // namespace strop::inline v0

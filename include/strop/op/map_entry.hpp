@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The registry entry of a map: everything derived from its body.
+#pragma once
+#include <strop/op/compose.hpp>
+#include <strop/op/loops.hpp>
+#include <strop/op/map_infer.hpp>
+#include <strop/op/names.hpp>
+
+namespace strop::inline v0::detail {
+inline namespace STROP_ISA {
+
+/// The one entry of T for this instruction set, a constant.
+template <class T>
+struct EntryOf {
+  static const Entry value;
+};
+
+/// The operator whose gradient, of whatever order, T is: its parameters are the parameters of all of them.
+template <class T>
+struct RootOf {
+  using type = T;
+};
+template <class T>
+struct RootOf<Gradient<T>> : RootOf<T> {};
+template <class T>
+using Root = typename RootOf<T>::type;
+
+template <class T>
+inline constexpr ShortName backward_name = [] {
+  ShortName out;
+  for (char c : std::string_view("_backward_")) out.text[out.size++] = c;
+  for (char c : operator_name<T>())
+    if (out.size + 1 < sizeof out.text) out.text[out.size++] = c;
+  return out;
+}();
+template <class T>
+inline constexpr bool is_gradient = gradient_order<T> > 0;
+
+template <class T>
+void map_signature(const void*, int, Signature& s) {
+  constexpr NameList mutated = stated_mutated<T>();
+  constexpr int outputs = static_cast<int>(results<T> - mutated.size());
+  fill_signature(stated_inputs<T>(), stated_outputs<T>(), mutated, static_cast<int>(arity<T>), outputs, outputs, s);
+}
+
+/// Results of a gradient have the shapes of the inputs that they belong to.
+template <class G>
+void gradient_shape(const void*, Shapes& shapes) {
+  if constexpr (G::takes_in) {
+    for (std::size_t k = 0; k < G::inputs_of; ++k) shapes.set_out(static_cast<int>(k), shapes.in(static_cast<int>(G::results_of + k)));
+  } else {
+    for (int k = 0; k < shapes.outputs(); ++k)
+      if (!shapes.out(k).known()) shapes.set_out(k, shapes.in(0));
+  }
+}
+
+template <class T>
+constexpr GradientRule map_gradient() {
+  GradientRule rule;
+  constexpr std::uint64_t in = (std::uint64_t{1} << arity<T>) - 1, out = (std::uint64_t{1} << results<T>) - 1;
+  if constexpr (GradComposes<T>) {
+    rule.heads = 1;
+    rule.in = in;
+    rule.gives = in;
+    rule.compose = &compose_arrays<T>;
+    rule.compose_symbols = &compose_nodes<T>;
+  } else if constexpr (!MutatesInputs<T> && gradient_order<T> < last_gradient_order && (map_dtypes<T>().bits & floating.bits) != 0) {
+    using G = Gradient<T>;
+    rule.entry = &EntryOf<G>::value;
+    rule.heads = out;
+    rule.in = G::takes_in ? in : 0;
+    rule.out = G::takes_out ? out : 0;
+    rule.gives = in;
+  }
+  return rule;
+}
+
+template <class T>
+constexpr Entry map_entry() {
+  Entry e;
+  if constexpr (is_gradient<T>) {
+    e.name = e.snake = backward_name<typename T::Of>;
+    e.params = &param_table<Root<T>>;
+    e.infer_shape = &gradient_shape<T>;
+    e.dtypes = floating;
+  } else {
+    e.name = operator_name<T>();
+    e.snake = lower_name<T>;
+    e.params = &param_table<T>;
+    e.aliases = stated_aliases<T>();
+    e.doc = stated_doc<T>();
+    e.notes = stated_notes<T>();
+    e.dtypes = map_dtypes<T>();
+    if constexpr (requires { T::same_shape; }) e.same_shape = T::same_shape;
+    e.mutates = MutatesInputs<T>;
+  }
+  e.qualified = qualified_name<T>;
+  e.min_inputs = e.inputs = static_cast<int>(arity<T>);
+  e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
+  e.signature = &map_signature<T>;
+  e.loops = loops_of<T>();
+  if constexpr (gradient_order<T> < 2) e.facts = {&kept_of<T>, &zero_of<T>};
+  e.gradient = map_gradient<T>();
+  return e;
+}
+
+}  // namespace STROP_ISA
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the file formats share: named arrays, and elements that are read only where the file holds them.
+#pragma once
+#include <strop/tensor/format/file.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// What a file of arrays holds, in its order. Names are empty where the file has none.
+using NamedArrays = std::vector<std::pair<std::string, NDArray>>;
+
+namespace detail {
+
+/// Reads the elements of a dense array; bytes of a bool become 0 or 1.
+inline void read_elements(Input& in, const NDArray& a, std::string_view what) {
+  in.read(a.bytes(), a.size() * size_of(a.dtype()), what);
+  if (a.dtype() != boolean) return;
+  auto* bytes = reinterpret_cast<std::uint8_t*>(a.bytes());
+  for (std::int64_t i = 0; i < a.size(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
+}
+
+/// Bytes of an array as a file describes it, refused where that cannot be.
+inline std::int64_t described_bytes(Input& in, const Shape& shape, Dtype dtype, std::string_view what) {
+  try {
+    return byte_count(shape, dtype);
+  } catch (const Error&) {
+    std::string extents;
+    for (std::int64_t extent : shape) extents += cat(extents.empty() ? "" : ", ", extent);
+    in.refuse(cat(what, " cannot have extents ", extents));
+  }
+}
+
+/// A dense array of the elements that follow; nothing is allocated that the file cannot fill.
+inline NDArray read_array(Input& in, const Shape& shape, Dtype dtype, std::string_view what) {
+  in.require(described_bytes(in, shape, dtype, what), what);
+  NDArray a(shape, dtype);
+  read_elements(in, a, what);
+  return a;
+}
+
+}  // namespace detail
+}  // namespace strop::inline v0

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Numbers and nested braced lists of numbers as function arguments: `array({{0, 1.5}, {2, 0}})`.
+#pragma once
+#include <strop/tensor/ndarray.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+namespace strop::inline v0::detail {
+
+/// A number of any arithmetic type; integers stay exact.
+struct Number {
+  double real = 0;
+  std::int64_t whole = 0;
+  bool is_whole = false;
+
+  constexpr Number() = default;
+  template <class N>
+    requires(std::integral<N>)
+  constexpr Number(N value)
+      : real(static_cast<double>(value)),
+        whole(static_cast<std::int64_t>(value)),
+        is_whole(std::is_signed_v<N> || whole >= 0) {}
+  template <class N>
+    requires(std::floating_point<N>)
+  constexpr Number(N value) : real(static_cast<double>(value)) {}
+  constexpr Number(half value) : real(to_double(value)) {}
+  constexpr Number(bfloat16 value) : real(to_double(value)) {}
+
+  /// Writes the number as an element of `dtype`.
+  void store(Dtype dtype, void* to) const {
+    if (is_whole)
+      convert_elements(i64, &whole, dtype, to, 1);
+    else
+      convert_elements(f64, &real, dtype, to, 1);
+  }
+};
+
+/// A number, or a braced list of such: lives as long as the expression that it is written in.
+class Literal {
+ public:
+  template <class N>
+    requires(std::convertible_to<N, Number> && !std::same_as<N, Literal>)
+  Literal(N number) : number_(number) {}
+  Literal(std::initializer_list<Literal> list) : list_(list), is_list_(true) {}
+
+  bool is_list() const { return is_list_; }
+  const Number& number() const { return number_; }
+  const Literal* begin() const { return list_.begin(); }
+  const Literal* end() const { return list_.end(); }
+  std::int64_t count() const { return static_cast<std::int64_t>(list_.size()); }
+
+ private:
+  Number number_;
+  std::initializer_list<Literal> list_;
+  bool is_list_ = false;
+};
+
+/// The extents of a list whose sublists are alike at every depth; whether they are is checked while filling.
+inline Shape shape_of(const Literal& list) {
+  Shape shape;
+  const Literal* level = &list;
+  while (level != nullptr && level->is_list()) {
+    shape.push_back(level->count());
+    level = level->begin();
+    if (shape.back() == 0) break;
+  }
+  return shape;
+}
+
+inline std::byte* fill_from(const Literal& list, const Shape& shape, int axis, Dtype dtype, std::byte* to) {
+  if (list.count() != shape[axis])
+    fail("strop: array() of a ragged list: along axis ", axis, " there are lists of ", shape[axis], " and of ",
+         list.count(), " entries");
+  for (const Literal& entry : list) {
+    if (entry.is_list() != (axis + 1 < shape.ndim()))
+      fail("strop: array() of a ragged list: along axis ", axis, " there are numbers beside lists");
+    if (entry.is_list()) {
+      to = fill_from(entry, shape, axis + 1, dtype, to);
+    } else {
+      entry.number().store(dtype, to);
+      to += size_of(dtype);
+    }
+  }
+  return to;
+}
+
+/// The array that a literal spells; a number alone has no dimension.
+inline NDArray from_literal(const Literal& literal, Dtype dtype) {
+  const NDArray out(shape_of(literal), dtype);
+  if (literal.is_list())
+    fill_from(literal, out.shape(), 0, dtype, out.bytes());
+  else
+    literal.number().store(dtype, out.bytes());
+  return out;
+}
+
+/// std::vector, std::array, std::span and their like, of a type that an array can hold.
+template <class R>
+concept ElementRange = requires(const R& values) {
+  requires std::is_pointer_v<decltype(values.data())>;
+  requires Element<std::remove_cv_t<std::remove_pointer_t<decltype(values.data())>>>;
+  static_cast<std::int64_t>(values.size());
+};
+
+inline NDArray from_range(const void* values, std::int64_t count, Dtype dtype, const Shape& shape) {
+  if (checked_count(shape) != count) fail("strop: array() of ", count, " values cannot have shape ", to_text(shape));
+  const NDArray out(shape, dtype);
+  convert_elements(dtype, values, dtype, out.bytes(), count);
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// NDArray: the handle of an array. Dense, CSR or row-sparse; copying a handle shares the array.
+#pragma once
+#include <strop/core/device.hpp>
+#include <strop/core/dtype.hpp>
+#include <strop/core/ref.hpp>
+#include <strop/core/shape.hpp>
+#include <strop/tensor/buffer.hpp>
+#include <strop/tensor/storage.hpp>
+#include <strop/tensor/view.hpp>
+
+#include <cstring>
+#include <vector>
+
+namespace strop::inline v0 {
+
+class NDArray;
+
+/// How a gradient arrives in an array's buffer: not at all, overwriting, or added to what is there.
+enum class GradRequest : std::uint8_t { null = 0, write = 1, add = 3 };
+
+namespace detail {
+
+/// What autograd hangs on an array: the operation that made it, or its own gradient buffer. Defined in autograd/.
+class Lineage : public Counted {
+ public:
+  virtual ~Lineage() = default;
+};
+
+/// The array itself; every handle of it points here.
+struct Body : Counted, memory::Recycled<Body> {
+  Shape shape;
+  Dtype dtype = f32;
+  Storage storage = dense;
+  Device device;
+  Ref<Buffer> buffer;         // elements of a dense array, stored values of a sparse one; none until allocated
+  std::int64_t offset = 0;    // bytes into the buffer (views)
+  Ref<Body> indices, indptr;  // of a sparse array: i64, dense
+  Ref<Lineage> lineage;       // the operation that produced it, while recording
+  std::int32_t lineage_index = 0;
+  Ref<Lineage> leaf;          // attach_grad: the gradient buffer and its request
+};
+
+}  // namespace detail
+
+/// A handle to an array. Copying shares it, assignment rebinds the handle, `copy()` copies the elements.
+///
+/// Many threads may read one array at once; one at a time may write it. Row-major and contiguous always.
+class NDArray {
+ public:
+  /// No array: `if (x)` is false.
+  NDArray() = default;
+  /// A new array. Dense elements are uninitialised; a sparse array stores nothing. Throws Error when memory runs out.
+  explicit NDArray(const Shape& shape, Dtype dtype = f32, Device device = cpu(), Storage storage = dense);
+
+  /// Shape, dtype, storage and device without memory.
+  static NDArray shell(const Shape& shape, Dtype dtype, Device device = cpu(), Storage storage = dense);
+
+  explicit operator bool() const { return static_cast<bool>(body_); }
+  const Shape& shape() const { return body_->shape; }
+  int ndim() const { return body_->shape.ndim(); }
+  /// Elements of the logical array, stored or not.
+  std::int64_t size() const { return body_->shape.size(); }
+  Dtype dtype() const { return body_->dtype; }
+  Storage storage() const { return body_->storage; }
+  Device device() const { return body_->device; }
+
+  /// Waits until the array's elements are there; throws what failed on the way to them.
+  void wait() const {}
+
+  /// The elements in row-major order, converted to E; a sparse array gives its dense elements.
+  template <Element E>
+  std::vector<E> to_vector() const;
+  /// The only element of an array of size 1, converted to E.
+  template <class E>
+  E item() const;
+  /// A typed view of a dense array of this dtype and rank.
+  template <class E, int Rank = any_rank>
+  View<E, Rank> view() const;
+
+  /// A new array with the same elements.
+  NDArray copy() const;
+  /// The same array where nothing changes, else one that is converted (defined with the operators; it is recorded).
+  NDArray to(Dtype dtype) const;
+  NDArray to(Storage storage) const;
+  NDArray to(Device device) const;
+
+  /// Rows [begin, end) of the first axis; negative positions count from the end. Dense: a view; CSR: a copy.
+  NDArray slice(std::int64_t begin, std::int64_t end) const;
+  /// The i-th entry of the first axis, one dimension fewer (of a vector: shape (1,)). A view.
+  NDArray operator[](std::int64_t i) const;
+  /// A view of another shape with as many elements. Codes: 0 keeps an extent, −1 infers one, −2 copies the rest,
+  /// −3 merges two, −4 splits one into the two that follow.
+  NDArray reshape(const Shape& shape) const;
+
+  /// Parts of a sparse array; `data()` of a dense one is itself.
+  NDArray data() const;
+  NDArray indices() const;
+  NDArray indptr() const;
+  /// Stored values (CSR), stored rows (row-sparse), elements (dense).
+  std::int64_t nnz() const;
+  /// Throws Error with what is wrong with a sparse array's structure: indptr, order and range of indices.
+  void check_format(bool full = true) const;
+
+  /// Asks for the gradient with respect to this array (defined in autograd/).
+  void attach_grad(GradRequest request = GradRequest::write, Storage storage = dense) const;
+  NDArray grad() const;
+  /// Gradients of all arrays that this one was computed from; head gradient 1 unless given.
+  void backward(const NDArray& head_gradient = {}, bool retain_graph = false) const;
+  /// The same elements without history.
+  NDArray detach() const;
+
+  /// Whether two handles are the same array (== compares elements).
+  bool is(const NDArray& other) const { return body_ == other.body_; }
+
+  // For the layers above.
+  explicit NDArray(detail::Ref<detail::Body> body) : body_(std::move(body)) {}
+  detail::Body& body() const { return *body_; }
+  const detail::Ref<detail::Body>& body_ref() const { return body_; }
+  bool allocated() const { return static_cast<bool>(body_->buffer); }
+  std::byte* bytes() const { return body_->buffer ? body_->buffer->data() + body_->offset : nullptr; }
+  template <class E>
+  E* pointer() const {
+    return reinterpret_cast<E*>(bytes());
+  }
+  /// Elements in the buffer: all of a dense array, the stored values of a sparse one.
+  std::int64_t stored() const;
+  /// Gives a sparse array room for `count` values (CSR) or rows (row-sparse); what was stored is dropped.
+  void allocate_stored(std::int64_t count) const;
+  /// Gives a dense shell its memory.
+  void allocate() const;
+
+ private:
+  detail::Ref<detail::Body> body_;
+};
+
+using Array = NDArray;
+
+}  // namespace strop::inline v0
+
+#include <strop/tensor/ndarray_impl.hpp>
+
+#include <strop/tensor/cast.hpp>

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// NDArray's members that need no later layer.
+#pragma once
+#include <strop/tensor/convert.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+namespace strop::inline v0 {
+
+namespace detail {  // defined in tensor/cast.hpp
+inline NDArray dense_on_host(const NDArray& a);
+inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
+inline NDArray with_shape(const NDArray& a, const Shape& shape);
+inline double element_as_double(const NDArray& a, std::int64_t i);
+}  // namespace detail
+
+inline NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
+  auto* body = new detail::Body;
+  NDArray a{detail::Ref<detail::Body>(body)};
+  body->shape = shape;
+  body->dtype = dtype;
+  body->storage = storage;
+  body->device = device;
+  return a;
+}
+
+inline NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
+    : NDArray(shell(shape, dtype, device, storage)) {
+  if (storage == dense) allocate();
+  else allocate_stored(0);
+}
+
+inline void NDArray::allocate() const {
+  if (body_->buffer) return;
+  for (std::int64_t extent : shape())
+    if (extent < 0) fail("strop: an array cannot have shape ", to_text(shape()));
+  body_->buffer = detail::Ref(new detail::Buffer(device(), detail::byte_count(shape(), dtype())));
+  body_->offset = 0;
+}
+
+inline void NDArray::allocate_stored(std::int64_t count) const {
+  detail::Body& b = *body_;
+  const std::int64_t width = b.storage == csr ? 1 : b.shape.size(1, b.shape.ndim());
+  b.buffer = detail::Ref(new detail::Buffer(b.device, count * width * size_of(b.dtype)));
+  b.offset = 0;
+  b.indices = NDArray(Shape{count}, i64, b.device).body_ref();
+  if (b.storage == csr) {
+    const NDArray rows(Shape{b.shape[0] + 1}, i64, b.device);
+    if (count == 0 && b.device.kind == DeviceKind::cpu) {
+      std::memset(rows.bytes(), 0, static_cast<std::size_t>((b.shape[0] + 1) * 8));
+    }
+    b.indptr = rows.body_ref();
+  }
+}
+
+inline std::int64_t NDArray::stored() const {
+  if (storage() == dense) return size();
+  const std::int64_t count = body_->indices ? body_->indices->shape[0] : 0;
+  return storage() == csr ? count : count * shape().size(1, ndim());
+}
+
+inline std::int64_t NDArray::nnz() const {
+  return storage() == dense ? size() : body_->indices ? body_->indices->shape[0] : 0;
+}
+
+inline NDArray NDArray::data() const {
+  if (storage() == dense) return *this;
+  Shape values{nnz()};
+  if (storage() == row_sparse)
+    for (int i = 1; i < ndim(); ++i) values.push_back(shape()[i]);
+  NDArray part = shell(values, dtype(), device());
+  part.body().buffer = body_->buffer;
+  part.body().offset = body_->offset;
+  return part;
+}
+
+inline NDArray NDArray::indices() const {
+  if (storage() == dense) fail("strop: indices() is for sparse arrays; this one is dense ", to_text(shape()));
+  return NDArray(body_->indices);
+}
+
+inline NDArray NDArray::indptr() const {
+  if (storage() != csr) fail("strop: indptr() is for CSR arrays; this one is ", name_of(storage()));
+  return NDArray(body_->indptr);
+}
+
+inline NDArray NDArray::copy() const {
+  NDArray out = shell(shape(), dtype(), device(), storage());
+  detail::Body& b = out.body();
+  if (body_->buffer) {
+    const std::int64_t bytes = stored() * size_of(dtype());
+    b.buffer = detail::Ref(new detail::Buffer(device(), bytes));
+    if (bytes != 0) std::memcpy(b.buffer->data(), this->bytes(), static_cast<std::size_t>(bytes));
+  }
+  if (body_->indices) b.indices = NDArray(body_->indices).copy().body_ref();
+  if (body_->indptr) b.indptr = NDArray(body_->indptr).copy().body_ref();
+  return out;
+}
+
+inline NDArray NDArray::detach() const {
+  auto* body = new detail::Body(*body_);
+  NDArray out{detail::Ref<detail::Body>(body)};
+  body->lineage = nullptr;
+  body->leaf = nullptr;
+  return out;
+}
+
+namespace detail {
+
+/// The view that names an array's elements as E; dtype and storage are checked.
+inline void check_view(const NDArray& a, Dtype wanted, int rank) {
+  if (!a) fail("strop: view() of a handle without an array");
+  if (a.storage() != dense) fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
+  if (a.dtype() != wanted) fail("strop: view<", name_of(wanted), ">() of an array of ", name_of(a.dtype()));
+  if (rank != any_rank && a.ndim() != rank)
+    fail("strop: view() of rank ", rank, " of an array of shape ", to_text(a.shape()));
+}
+
+template <class E, int Rank>
+View<E, Rank> view_of(const NDArray& a) {
+  if constexpr (Rank == any_rank) return {a.template pointer<E>(), a.shape()};
+  else {
+    typename View<E, Rank>::Extents extents{};
+    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = a.shape()[i];
+    return {a.template pointer<E>(), extents};
+  }
+}
+
+}  // namespace detail
+
+template <class E, int Rank>
+View<E, Rank> NDArray::view() const {
+  detail::check_view(*this, dtype_of<E>, Rank);
+  wait();
+  return detail::view_of<E, Rank>(*this);
+}
+
+template <Element E>
+std::vector<E> NDArray::to_vector() const {
+  wait();
+  const NDArray source = detail::dense_on_host(*this);
+  const std::int64_t n = source.size();
+  std::vector<E> out(static_cast<std::size_t>(n));
+  if constexpr (std::same_as<E, bool>) {
+    for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = detail::element_as_double(source, i) != 0;
+  } else {
+    detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, out.data(), n);
+  }
+  return out;
+}
+
+template <class E>
+E NDArray::item() const {
+  if (!*this) fail("strop: item() of a handle without an array");
+  if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", to_text(shape()));
+  wait();
+  const NDArray source = detail::dense_on_host(*this);
+  E out;
+  detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, &out, 1);
+  return out;
+}
+
+inline NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
+  if (ndim() == 0) fail("strop: slice() of an array without dimensions");
+  const std::int64_t rows = shape()[0], asked_begin = begin, asked_end = end;
+  if (begin < 0) begin += rows;
+  if (end < 0) end += rows;
+  if (begin < 0 || end > rows || begin > end)
+    fail("strop: slice(", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", to_text(shape()));
+  return detail::slice_rows(*this, begin, end);
+}
+
+inline NDArray NDArray::operator[](std::int64_t i) const {
+  if (ndim() == 0) fail("strop: [", i, "] of an array without dimensions");
+  const std::int64_t rows = shape()[0], at = i < 0 ? i + rows : i;
+  if (at < 0 || at >= rows) fail("strop: [", i, "] is outside the first axis of shape ", to_text(shape()));
+  const NDArray row = slice(at, at + 1);
+  if (storage() == csr || ndim() == 1) return row;
+  Shape rest = shape();
+  rest.erase(0);
+  return detail::with_shape(row, rest);
+}
+
+}  // namespace strop::inline v0
