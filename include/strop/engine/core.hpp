@@ -95,7 +95,7 @@ class Core {
   void quiesce();
   void tell_waiters();
   void check_waitable(const Var* var) const;
-  Operation* claim(Var* var);
+  Operation* claim(Var* var, int& looks);
   Operation* pick();
 
   static void execute_chain(Core& core, Operation* operation);
@@ -128,8 +128,7 @@ inline void Core::submit(Operation* operation) {
   count_pushed();
   Link* const links = operation->links();
   const std::size_t n = operation->uses;
-  // All locks are held until all uses are appended: two pushes agree on who comes first on every variable they share.
-  for (std::size_t i = 0; i < n; ++i) links[i].var->lock.lock();
+  lock_uses(links, n);
   std::int32_t waits = 0;
   for (std::size_t i = 0; i < n; ++i) waits += links[i].var->append(&links[i]) ? 0 : 1;
   operation->waits.store(waits, std::memory_order_relaxed);
@@ -138,12 +137,9 @@ inline void Core::submit(Operation* operation) {
 }
 
 inline bool Core::try_enter(Link* links, std::size_t uses) {
+  lock_uses(links, uses);
   bool free = true;
-  for (std::size_t i = 0; i < uses; ++i) {
-    links[i].operation = nullptr;
-    links[i].var->lock.lock();
-    free = free && links[i].var->free_for(links[i].mode);
-  }
+  for (std::size_t i = 0; i < uses; ++i) free = free && links[i].var->free_for(links[i].mode);
   if (free) {
     count_pushed();
     for (std::size_t i = 0; i < uses; ++i) links[i].var->append(&links[i]);
@@ -383,11 +379,22 @@ inline void Core::check_waitable(const Var* var) const {
         fail("wait: operation '", at->said_name(), "' waits for a variable that it uses itself");
 }
 
-/// The operation that var waits for, where it is ready and nobody runs it yet. Under var's lock.
-inline Operation* Core::claim(Var* var) {
+/// An operation that must run before var's first writer is complete, that is ready and that nobody runs yet: the writer
+/// itself, or one that it waits for in turn, as far as `looks` go. Under var's lock.
+inline Operation* Core::claim(Var* var, int& looks) {
   if (kind() != EngineKind::threaded || !var->writing || var->first->operation == nullptr) return nullptr;
-  Operation* const writer = var->first->operation;
-  return workers_.queue().claim(writer) ? writer : nullptr;
+  Operation* const writer = var->first->operation;  // it cannot end without var's lock
+  if (workers_.queue().claim(writer)) return writer;
+  for (std::size_t i = 0; i < writer->uses; ++i) {
+    Var* const other = writer->links()[i].var;
+    // locks are held against their order here: never wait for one
+    if (other == var || --looks < 0 || !other->lock.try_lock()) continue;
+    const bool waits = other->writing && other->first->operation != writer;
+    Operation* const found = waits ? claim(other, looks) : nullptr;
+    other->lock.unlock();
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 /// Simulated: the next operation, or null.
@@ -413,7 +420,8 @@ inline FailureState* Core::wait(Var* var, bool all) {
       var->lock.unlock();
       return failure;
     }
-    Operation* const own = checked ? claim(var) : nullptr;
+    int looks = 32;
+    Operation* const own = checked ? claim(var, looks) : nullptr;
     if (own == nullptr && round >= 2) var->watched = true;
     const auto seen = gate_.load(std::memory_order_seq_cst);
     const std::uint64_t version = var->version.load(std::memory_order_relaxed);

@@ -19,6 +19,7 @@ struct CallWithDone;
 /// later ones do nothing. Letting go of the last copy without a call is a failure of the operation.
 class EngineDone {
  public:
+  EngineDone() = default;  ///< empty: a call does nothing
   EngineDone(const EngineDone& other) : operation_(other.operation_) {
     if (operation_ != nullptr) detail::Core::retain(operation_);
   }
@@ -39,7 +40,7 @@ class EngineDone {
  private:
   friend struct detail::CallWithDone;
   explicit EngineDone(detail::Operation& operation) : operation_(&operation) { detail::Core::retain(operation_); }
-  detail::Operation* operation_;
+  detail::Operation* operation_ = nullptr;
 };
 
 namespace detail {

@@ -67,7 +67,7 @@ class Engine {
   void push(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
     static_assert(std::is_invocable_v<std::decay_t<F>&>, "push takes a function without parameters");
     if (kind() == Kind::naive) {
-      run(fn, uses, where);
+      run(std::forward<F>(fn), uses, where);
     } else {
       submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
     }

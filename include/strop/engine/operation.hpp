@@ -93,9 +93,8 @@ struct FunctionTableOf {
       Call::asynchronous};
 };
 
-/// Sorts uses by variable, which is the order of locking, and makes one of those of the same variable: in both lists is
-/// an update. Returns how many are left.
-inline std::size_t settle_uses(Link* links, std::size_t n) {
+/// Sorts uses by variable, the order in which locks are waited for.
+inline void sort_uses(Link* links, std::size_t n) {
   const auto key = [](const Link& link) { return reinterpret_cast<std::uintptr_t>(link.var); };
   for (std::size_t gap = n > 16 ? n / 2 : 1; gap > 0; gap /= 2)
     for (std::size_t i = gap; i < n; ++i) {
@@ -104,15 +103,35 @@ inline std::size_t settle_uses(Link* links, std::size_t n) {
       for (; at >= gap && key(links[at - gap]) > key(link); at -= gap) links[at] = links[at - gap];
       links[at] = link;
     }
+}
+
+/// Makes one use of those of the same variable: in both lists is an update. Returns how many are left.
+inline std::size_t settle_uses(Link* links, std::size_t n) {
+  // sorting a few costs more, in mispredicted branches, than comparing each with all
+  const bool few = n <= 8;
+  if (!few) sort_uses(links, n);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    if (kept > 0 && links[kept - 1].var == links[i].var) {
-      if (links[kept - 1].mode != links[i].mode) links[kept - 1].mode = Mode::update;
-    } else {
+    std::size_t at = few || kept == 0 ? 0 : kept - 1;
+    while (at < kept && links[at].var != links[i].var) ++at;
+    if (at == kept)
       links[kept++] = links[i];
-    }
+    else if (links[at].mode != links[i].mode)
+      links[at].mode = Mode::update;
   }
   return kept;
+}
+
+/// Locks the variables of settled uses, which it may reorder. Holding them all, a push comes before or after another
+/// one on every variable that they share.
+inline void lock_uses(Link* links, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (links[i].var->lock.try_lock()) continue;
+    while (i > 0) links[--i].var->lock.unlock();
+    sort_uses(links, n);
+    for (; i < n; ++i) links[i].var->lock.lock();
+    return;
+  }
 }
 
 /// A list of operations in the order in which they became ready, linked by `next`.

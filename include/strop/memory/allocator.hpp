@@ -52,8 +52,10 @@ inline ThreadCache* attach() noexcept {
   if (device.kind == DeviceKind::cpu) poison(data, static_cast<std::size_t>(class_bytes(c)));
   Pool& pool = pool_of(device);
   ThreadCache* const cache = device.kind == DeviceKind::cpu && c < cached_classes ? attach() : nullptr;
-  if (cache != nullptr) pool.spill(*cache, c, data);
-  else pool.release(c, data);
+  if (cache != nullptr)
+    pool.spill(*cache, c, data);
+  else
+    pool.release(c, data);
 }
 
 /// The thread's magazine for a request on the CPU of 1 to cached_block_bytes; null for any other, or without a cache.
@@ -67,10 +69,10 @@ inline Magazine* magazine_for(Device device, std::int64_t bytes, ThreadCache* ca
 
 }  // namespace detail
 
-/// Memory for `bytes` bytes on `device`, uninitialised, at a multiple of 64 (of 2 MiB from 2 MiB on, where huge pages are
-/// asked for); nullptr for 0 bytes. Thread-safe. Blocks that were released are handed out again.
-/// Errors: the device has no memory left or its limit is reached, after everything cached was given back and the request
-/// repeated; `bytes` is negative; no backend is set for this kind of device.
+/// Memory for `bytes` bytes on `device`, uninitialised, at a multiple of 64 (of 2 MiB from 2 MiB on, where huge pages
+/// are asked for); nullptr for 0 bytes. Thread-safe. Blocks that were released are handed out again. Errors: the device
+/// has no memory left or its limit is reached, after everything cached was given back and the request repeated; `bytes`
+/// is negative; no backend is set for this kind of device.
 inline void* allocate(Device device, std::int64_t bytes) {
   detail::ThreadCache* const cache = detail::thread_cache;
   detail::Magazine* const magazine = detail::magazine_for(device, bytes, cache);
@@ -108,7 +110,8 @@ inline void release_cached(Device device) { detail::pool_of(device).release_cach
 /// The most bytes, live and cached together, that the pool may take from its backend; `no_limit` ends it. What is held
 /// beyond a new limit stays until it is released.
 inline void set_limit(Device device, std::int64_t bytes) {
-  if (bytes < 0) fail("memory::set_limit: a limit of ", bytes, " bytes for ", detail::name_of(device), ", expected at least 0");
+  if (bytes < 0)
+    fail("memory::set_limit: a limit of ", bytes, " bytes for ", detail::name_of(device), ", expected at least 0");
   detail::pool_of(device).set_limit(bytes);
 }
 
@@ -138,8 +141,9 @@ inline Backend set_backend(DeviceKind kind, Backend backend) {
   return backend;
 }
 
-/// For tests: of the requests to backends that follow, on any device, the nth (1 is the next) and the count - 1 after it
-/// are refused as if there were no memory. Two in a row make an allocation fail, as it is tried twice. nth 0 ends it.
+/// For tests: of the requests to backends that follow, on any device, the nth (1 is the next) and the count - 1 after
+/// it are refused as if there were no memory. Two in a row make an allocation fail, as it is tried twice. nth 0 ends
+/// it.
 inline void inject_failures(std::int64_t nth, std::int64_t count = 2) {
   const std::lock_guard lock(detail::root.mutex);
   detail::root.injected_skip = nth > 0 ? nth - 1 : 0;

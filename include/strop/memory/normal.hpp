@@ -8,13 +8,10 @@
 
 namespace strop::inline v0::random::detail {
 
-/// a * b + c, rounded once. Everything here is written with it, with lone products and with lone sums, so that no
-/// compiler has a choice of what to contract: host, vector and device code agree.
-[[gnu::always_inline]] constexpr float fused(float a, float b, float c) {
-#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__ARM_FEATURE_FMA)
-  if (!std::is_constant_evaluated()) return __builtin_fmaf(a, b, c);
-#endif
-  // The product is exact in double. The sum is rounded to odd there, which makes the second rounding harmless.
+/// a * b + c, rounded once, for finite numbers, without the instruction. The product is exact in double; the sum is
+/// rounded to odd there, which makes the second rounding harmless. No branch and no comparison, so that loops become
+/// registers.
+[[gnu::always_inline]] constexpr float fused_in_double(float a, float b, float c) {
   const double p = static_cast<double>(a) * static_cast<double>(b), addend = static_cast<double>(c), sum = p + addend;
   const double back = sum - p, error = (p - (sum - back)) + (addend - back);
   const auto bits = std::bit_cast<std::uint64_t>(sum), e = std::bit_cast<std::uint64_t>(error);
@@ -23,8 +20,17 @@ namespace strop::inline v0::random::detail {
   return static_cast<float>(std::bit_cast<double>(bits + (step ^ (0 - toward_zero)) + toward_zero));
 }
 
-/// sqrt(x) for x = 0 or a normal number that is not negative: Newton steps from a guess by the exponent, then one on the
-/// root itself. std::sqrt would set errno, and so keep loops from being turned into registers.
+/// a * b + c, rounded once. Everything here is written with it, with lone products and with lone sums, so that no
+/// compiler has a choice of what to contract: host, vector and device code agree.
+[[gnu::always_inline]] constexpr float fused(float a, float b, float c) {
+#if defined(__FMA__) || defined(__CUDA_ARCH__) || defined(__ARM_FEATURE_FMA)
+  if (!std::is_constant_evaluated()) return __builtin_fmaf(a, b, c);
+#endif
+  return fused_in_double(a, b, c);
+}
+
+/// sqrt(x) for x = 0 or a normal number that is not negative: Newton steps from a guess by the exponent, then one on
+/// the root itself. std::sqrt would set errno, and so keep loops from being turned into registers.
 [[gnu::always_inline]] constexpr float square_root(float x) {
   float r = std::bit_cast<float>(0x5F3759DFU - (std::bit_cast<std::uint32_t>(x) >> 1));
   const float half = 0.5F * x;

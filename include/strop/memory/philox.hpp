@@ -60,7 +60,8 @@ struct PhiloxLanes {
   PhiloxVector a, b, c, d;
 
   void round(PhiloxVector k, PhiloxVector l) {
-    const PhiloxVector p = lower_product(a, PhiloxVector{} + 0xD2511F53), q = lower_product(c, PhiloxVector{} + 0xCD9E8D57);
+    const PhiloxVector p = lower_product(a, PhiloxVector{} + 0xD2511F53),
+                       q = lower_product(c, PhiloxVector{} + 0xCD9E8D57);
     a = (q >> 32) ^ b ^ k;
     b = q;
     c = (p >> 32) ^ d ^ l;
@@ -75,7 +76,8 @@ struct PhiloxLanes {
 };
 
 /// The words of blocks first to first + 15 of a domain; `first` is a multiple of 16.
-inline void philox_group(std::uint64_t first, std::uint32_t domain, std::uint64_t key, std::uint32_t (&out)[group_words]) {
+inline void philox_group(std::uint64_t first, std::uint32_t domain, std::uint64_t key,
+                         std::uint32_t (&out)[group_words]) {
   constexpr int n = philox_lanes;
   std::uint64_t counter[group_blocks], low[group_blocks], high[group_blocks], words[2 * group_blocks];
   for (int i = 0; i < group_blocks; ++i) counter[i] = first + static_cast<std::uint64_t>(i);

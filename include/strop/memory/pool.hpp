@@ -147,8 +147,8 @@ class Pool {
 
   const Device device_;
   std::mutex mutex_;
-  std::vector<void*> free_[class_count];      // with room for every block of the class: returning one never allocates
-  std::int64_t blocks_[class_count] = {};     // of a class in all regions
+  std::vector<void*> free_[class_count];   // with room for every block of the class: returning one never allocates
+  std::int64_t blocks_[class_count] = {};  // of a class in all regions
   Regions regions_;
   ThreadCache* caches_ = nullptr;
   std::int64_t held_ = 0, limit_ = no_limit, live_ = 0, peak_ = 0;

@@ -57,7 +57,8 @@ inline void Pool::grow(std::unique_lock<std::mutex>& lock, int c, std::int64_t b
   lock.unlock();
   const std::string held = cat(live, " bytes are live, ", cached, " cached, ");
   if (limit == no_limit) {
-    fail("memory::allocate: ", name_of(device_), " is out of memory for ", bytes, " bytes: ", held, "and no limit is set");
+    fail("memory::allocate: ", name_of(device_), " is out of memory for ", bytes, " bytes: ", held,
+         "and no limit is set");
   }
   fail("memory::allocate: ", name_of(device_), " is out of memory for ", bytes, " bytes: ", held, "and the limit is ",
        limit, " bytes");
@@ -79,9 +80,7 @@ inline bool Pool::adopt(void* data, std::int64_t bytes, int c, const Backend& so
   return true;
 }
 
-inline Pool::Regions::iterator Pool::region_of(void* data) noexcept {
-  return --regions_.upper_bound(address(data));
-}
+inline Pool::Regions::iterator Pool::region_of(void* data) noexcept { return --regions_.upper_bound(address(data)); }
 
 inline void Pool::retire(Regions::iterator region, Regions& gone) noexcept {
   held_ -= region->second.bytes;

@@ -20,9 +20,9 @@ struct Range {
 };
 
 /// A sequence of random numbers of which every element can be computed alone: element i is a function of seed, offset
-/// and i. All members may be called at compile time and in CUDA kernels, but for the fills. Elements of one kind (words,
-/// doubles, normal numbers) of one index share their random bits.
-/// `offset` is a multiple of 4, as next() makes it; normal() takes numbers in pairs from there.
+/// and i. All members may be called at compile time and in CUDA kernels, but for the fills. Elements of one kind
+/// (words, doubles, normal numbers) of one index share their random bits. `offset` is a multiple of 4, as next() makes
+/// it; normal() takes numbers in pairs from there.
 struct Stream {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
@@ -40,7 +40,9 @@ struct Stream {
   }
 
   /// Uniform in [lo, hi): lo + uniform01(i) (hi - lo), rounded once, below hi if lo < hi. hi - lo must be finite.
-  constexpr float uniform(std::int64_t i, float lo, float hi) const { return scaled(uniform01(i), lo, hi, below(lo, hi)); }
+  constexpr float uniform(std::int64_t i, float lo, float hi) const {
+    return scaled(uniform01(i), lo, hi, below(lo, hi));
+  }
 
   /// Normal with mean 0 and deviation 1, between -6.67 and 6.67: elements 2 k and 2 k + 1 are a Box-Muller pair.
   constexpr float normal(std::int64_t i) const {
@@ -54,8 +56,8 @@ struct Stream {
     return detail::fused(normal(i), deviation, mean);
   }
 
-  // out[i] = element i for every i of the range: exactly the numbers of the functions above, many at a time. Parts of one
-  // array may be filled by several threads.
+  // out[i] = element i for every i of the range: exactly the numbers of the functions above, many at a time. Parts of
+  // one array may be filled by several threads.
   void fill_bits(std::uint32_t* out, Range range) const {
     fill(out, range, [](const Words& word, const Words&, std::uint32_t* to) { std::memcpy(to, word, sizeof word); });
   }
@@ -84,7 +86,9 @@ struct Stream {
 
   // Elements 0 to n - 1.
   void fill_bits(std::uint32_t* out, std::int64_t n) const { fill_bits(out, Range{0, n}); }
-  void fill_uniform(float* out, std::int64_t n, float lo = 0, float hi = 1) const { fill_uniform(out, Range{0, n}, lo, hi); }
+  void fill_uniform(float* out, std::int64_t n, float lo = 0, float hi = 1) const {
+    fill_uniform(out, Range{0, n}, lo, hi);
+  }
   void fill_uniform01d(double* out, std::int64_t n) const { fill_uniform01d(out, Range{0, n}); }
   void fill_normal(float* out, std::int64_t n, float mean = 0, float deviation = 1) const {
     fill_normal(out, Range{0, n}, mean, deviation);
@@ -100,7 +104,9 @@ struct Stream {
                   {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)})[at % 4];
   }
 
-  static constexpr float unit(std::uint32_t word) { return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F; }
+  static constexpr float unit(std::uint32_t word) {
+    return static_cast<float>(static_cast<std::int32_t>(word >> 8)) * 0x1p-24F;
+  }
   static constexpr double unit(std::uint32_t high, std::uint32_t low) {
     return static_cast<double>(static_cast<std::int64_t>((std::uint64_t{high} << 32 | low) >> 11)) * 0x1p-53;
   }

@@ -15,7 +15,7 @@ namespace strop::inline v0::memory::detail {
 
 class Pool;
 
-inline constexpr int kind_count = 8;    // the original numbers its kinds 1 to 5
+inline constexpr int kind_count = 8;     // the original numbers its kinds 1 to 5
 inline constexpr int device_count = 64;  // of one kind
 
 /// Constant-initialised and never destroyed, as are the pools: memory may be released at any time of the program.
@@ -31,18 +31,20 @@ struct Root {
     {
       const std::lock_guard lock(mutex);
       source = backends[static_cast<int>(device.kind)];
-      if (injected_skip > 0) --injected_skip;
-      else if (injected_failures > 0) return --injected_failures, nullptr;
+      if (injected_skip > 0)
+        --injected_skip;
+      else if (injected_failures > 0)
+        return --injected_failures, nullptr;
     }
     if (source.acquire == nullptr) {
-      fail("memory::allocate: ", name_of(device), " was asked for ", bytes, " bytes, but there is no GPU in this program",
-           " (no memory backend is set for this kind of device)");
+      fail("memory::allocate: ", name_of(device), " was asked for ", bytes,
+           " bytes, but there is no GPU in this program", " (no memory backend is set for this kind of device)");
     }
     void* const data = source.acquire(device, bytes);
     if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
       source.give_back(device, data, bytes);
-      fail("memory::allocate: the memory backend of ", name_of(device), " returned an address that is not a multiple of ",
-           alignment);
+      fail("memory::allocate: the memory backend of ", name_of(device),
+           " returned an address that is not a multiple of ", alignment);
     }
     return data;
   }
@@ -51,7 +53,8 @@ struct Root {
 inline constinit Root root;
 static_assert(std::is_trivially_destructible_v<Backend>);
 
-/// The original's switch: MXNET_GPU_MEM_POOL_TYPE=Unpooled gives every block back at once (also STROP_…, CPU and PINNED).
+/// The original's switch: MXNET_GPU_MEM_POOL_TYPE=Unpooled gives every block back at once (also STROP_…, CPU and
+/// PINNED).
 inline bool environment_says_unpooled(DeviceKind kind) {
   const std::string_view name = kind == DeviceKind::cpu ? "CPU" : kind == DeviceKind::gpu ? "GPU" : "CPU_PINNED";
   for (const char* const owner : {"STROP_", "MXNET_"}) {

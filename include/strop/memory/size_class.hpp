@@ -15,7 +15,8 @@ namespace detail {
 inline constexpr std::int64_t largest_block = std::int64_t{1} << 48;
 inline constexpr int class_count = 16 + (48 - 10) * 8;
 
-/// The class that serves `bytes`, 1 to largest_block. A block is less than 64 bytes or at most 12.5 % larger than asked.
+/// The class that serves `bytes`, 1 to largest_block. A block is less than 64 bytes or at most 12.5 % larger than
+/// asked.
 constexpr int class_of(std::int64_t bytes) {
   const auto last = static_cast<std::uint64_t>(bytes - 1);
   if (last < 1024) return static_cast<int>(last >> 6);
@@ -45,7 +46,8 @@ constexpr int magazine_capacity(int c) {
 struct SmallClasses {
   std::uint8_t of[cached_block_bytes / 64] = {};
   constexpr SmallClasses() {
-    for (std::int64_t i = 0; i < cached_block_bytes / 64; ++i) of[i] = static_cast<std::uint8_t>(class_of((i + 1) * 64));
+    for (std::int64_t i = 0; i < cached_block_bytes / 64; ++i)
+      of[i] = static_cast<std::uint8_t>(class_of((i + 1) * 64));
   }
 };
 inline constexpr SmallClasses small_classes;

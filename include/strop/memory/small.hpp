@@ -18,7 +18,8 @@ struct FreeNode {
 };
 
 /// Chains of free nodes on their way from threads that free more than they allocate to threads that do the opposite.
-/// Constant-initialised and never destroyed. Never waits for its lock: in a child of fork() nobody may be left to open it.
+/// Constant-initialised and never destroyed. Never waits for its lock: in a child of fork() nobody may be left to open
+/// it.
 struct Depot {
   static constexpr int chain = 64, chains = 64;
   std::mutex mutex;
@@ -55,7 +56,8 @@ struct Nodes {
 
   static void* allocate() {
     NodeList& l = list;
-    if (l.head == nullptr) [[unlikely]] return allocate_rest(l);
+    if (l.head == nullptr) [[unlikely]]
+      return allocate_rest(l);
     FreeNode* const node = l.head;
     l.head = node->next;
     --l.count;
@@ -65,7 +67,8 @@ struct Nodes {
 
   static void release(void* data) noexcept {
     NodeList& l = list;
-    if (l.count == l.room) [[unlikely]] return release_rest(l, data);
+    if (l.count == l.room) [[unlikely]]
+      return release_rest(l, data);
     push(l, data);
   }
 
@@ -79,8 +82,10 @@ struct Nodes {
 
   [[gnu::noinline]] static void* allocate_rest(NodeList& l) {
     FreeNode* chain = l.spare;
-    if (chain != nullptr) l.spare = nullptr;
-    else if (!l.ended) chain = depot.take();
+    if (chain != nullptr)
+      l.spare = nullptr;
+    else if (!l.ended)
+      chain = depot.take();
     if (chain == nullptr) return ::operator new(Size);
     if (l.room == 0) open(l);
     l.head = chain;
@@ -90,7 +95,7 @@ struct Nodes {
 
   [[gnu::noinline]] static void release_rest(NodeList& l, void* data) noexcept {
     if (l.room == 0) open(l);
-    if (l.room == 0) return ::operator delete(data, Size);
+    if (l.room == 0) return ::operator delete(data);
     if (l.count == l.room) {
       if (l.spare != nullptr && !depot.put(l.spare)) free_all(l.spare);
       l.spare = l.head;
@@ -104,7 +109,7 @@ struct Nodes {
     while (node != nullptr) {
       FreeNode* const next = node->next;
       unpoison(node, Size);
-      ::operator delete(static_cast<void*>(node), Size);
+      ::operator delete(static_cast<void*>(node));
       node = next;
     }
   }
@@ -129,10 +134,10 @@ struct Nodes {
 
 }  // namespace detail
 
-/// Base that gives a small class its own operator new and delete: `struct Node : memory::Recycled<Node>`. A deleted node
-/// waits in a list of the thread that deleted it for the next one of its size; full lists travel to other threads, and
-/// beyond a bound (4096 nodes of a size, and 128 a thread) nodes go back to `::operator delete`. Usable from any thread
-/// at any time. Classes derived further, arrays and over-aligned classes use the global operators.
+/// Base that gives a small class its own operator new and delete: `struct Node : memory::Recycled<Node>`. A deleted
+/// node waits in a list of the thread that deleted it for the next one of its size; full lists travel to other threads,
+/// and beyond a bound (4096 nodes of a size, and 128 a thread) nodes go back to `::operator delete`. Usable from any
+/// thread at any time. Classes derived further, arrays and over-aligned classes use the global operators.
 template <class T>
 struct Recycled {
   static void* operator new(std::size_t size) {
@@ -140,7 +145,7 @@ struct Recycled {
     return detail::Nodes<node_bytes()>::allocate();
   }
   static void operator delete(void* data, std::size_t size) noexcept {
-    if (size != sizeof(T)) return ::operator delete(data, size);
+    if (size != sizeof(T)) return ::operator delete(data);
     detail::Nodes<node_bytes()>::release(data);
   }
   static void* operator new(std::size_t, void* where) noexcept { return where; }

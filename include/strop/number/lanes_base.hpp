@@ -19,14 +19,16 @@ struct VecOf {
   using Type = T;
 };
 #ifndef STROP_NO_LANES
-template <>
-struct VecOf<float> {
-  typedef float Type __attribute__((vector_size(lane_bytes)));
-};
-template <>
-struct VecOf<double> {
-  typedef double Type __attribute__((vector_size(lane_bytes)));
-};
+#define STROP_VEC(T)                                           \
+  template <>                                                  \
+  struct VecOf<T> {                                            \
+    typedef T Type __attribute__((vector_size(lane_bytes)));   \
+  };
+STROP_VEC(float)
+STROP_VEC(double)
+STROP_VEC(std::uint32_t)
+STROP_VEC(std::uint64_t)
+#undef STROP_VEC
 #endif
 }  // namespace detail_lanes
 
@@ -43,6 +45,7 @@ struct Format;
 template <>
 struct Format<float> {
   using Int = std::int32_t;
+  using Unsigned = std::uint32_t;
   static constexpr int digits = 23, bias = 127;
   static constexpr Int one = 0x3f800000, root_half = 0x3f3504f3, infinity = 0x7f800000, quiet_nan = 0x7fc00000;
   static constexpr Int mantissa = 0x7fffff, sign = INT32_MIN;
@@ -51,6 +54,7 @@ struct Format<float> {
 template <>
 struct Format<double> {
   using Int = std::int64_t;
+  using Unsigned = std::uint64_t;
   static constexpr int digits = 52, bias = 1023;
   static constexpr Int one = 0x3ff0000000000000, root_half = 0x3fe6a09e667f3bcd, infinity = 0x7ff0000000000000;
   static constexpr Int quiet_nan = 0x7ff8000000000000, mantissa = 0xfffffffffffff, sign = INT64_MIN;
@@ -76,8 +80,40 @@ template <class V, class T, class... More>
   return polynomial(x, d, more...) * x + c;
 }
 
+// The two operations that GCC has no vector notation for.
+#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__AVX512F__)
+// (flags: every lane, rounding as set)
+[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) {
+  return __builtin_ia32_sqrtps512_mask(x, x, static_cast<unsigned short>(-1), 4);
+}
+[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) {
+  return __builtin_ia32_sqrtpd512_mask(x, x, static_cast<unsigned char>(-1), 4);
+}
+[[gnu::always_inline]] inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
+  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<unsigned short>(-1), 4);
+}
+[[gnu::always_inline]] inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+  return __builtin_ia32_vfmaddpd512_mask(a, b, c, static_cast<unsigned char>(-1), 4);
+}
+#elif defined(__AVX2__)
+[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) { return __builtin_ia32_sqrtps256(x); }
+[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) { return __builtin_ia32_sqrtpd256(x); }
+[[gnu::always_inline]] inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
+  return __builtin_ia32_vfmaddps256(a, b, c);
+}
+[[gnu::always_inline]] inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+  return __builtin_ia32_vfmaddpd256(a, b, c);
+}
+#else
+[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) { return __builtin_ia32_sqrtps(x); }
+[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) { return __builtin_ia32_sqrtpd(x); }
+#endif
+#endif
+
+/// One lane after the other.
 template <class T>
-struct BaseLanes {
+struct EachLane {
   using V = Vec<T>;
   using Elem = T;
   using Mask = decltype(V() < V());
@@ -93,20 +129,19 @@ struct BaseLanes {
   STROP_LANE void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
   /// Whether the answer is yes in some lane, in every lane.
   STROP_LANE bool any(Mask m) {
-#if defined(__AVX__) && !defined(__CUDACC__)
-    if constexpr (lane_bytes == 32) {
-      using M = long long __attribute__((vector_size(32)));
-      return __builtin_ia32_ptestz256(pun<M>(m), pun<M>(m)) == 0;
-    }
+#if defined(__x86_64__)
+    if constexpr (lane_bytes == 16) return __builtin_ia32_movmskps(pun<Vec<float>>(m)) != 0;
+#if defined(__AVX2__)
+    if constexpr (lane_bytes == 32) return __builtin_ia32_movmskps256(pun<Vec<float>>(m)) != 0;
 #endif
-    std::uint64_t words[lane_bytes / 8], all = 0;
+#endif
+    std::uint64_t words[lane_bytes / 8], together = 0;
     __builtin_memcpy(words, &m, sizeof m);
-    for (const std::uint64_t word : words) all |= word;
-    return all != 0;
+    for (const std::uint64_t word : words) together |= word;
+    return together != 0;
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
 
-  // --- one lane after the other -------------------------------------------------------------------------------------
 #define STROP_REAL(f)                                       \
   STROP_LANE V f(V x) {                                     \
     T t[lanes];                                             \
@@ -123,6 +158,15 @@ struct BaseLanes {
     return load(t);                                               \
   }
 #include <strop/number/vocabulary.def>
+};
+
+/// All lanes at once: bits, roundings, roots.
+template <class T>
+struct BaseLanes : EachLane<T> {
+  using typename EachLane<T>::V;
+  using typename EachLane<T>::Mask;
+  using EachLane<T>::lanes;
+  using EachLane<T>::splat;
 
   // --- bits ---------------------------------------------------------------------------------------------------------
   using F = Format<T>;
@@ -139,8 +183,7 @@ struct BaseLanes {
   /// The bits moved up or, as unsigned numbers, down.
   STROP_LANE Int up(Int b, int n) { return b << n; }
   STROP_LANE Int down(Int b, int n) {
-    using Unsigned = decltype(unsigned_like(Int()));
-    return pun<Int>(pun<Unsigned>(b) >> n);
+    return pun<Int>(pun<Vec<typename F::Unsigned>>(b) >> n);
   }
 
   // --- roundings ----------------------------------------------------------------------------------------------------
@@ -150,7 +193,7 @@ struct BaseLanes {
   }
   STROP_LANE V floor(V x) {
     const V r = rint(x);
-    return sign_of_zero(r - (r > x ? splat(1) : splat(0)), x);
+    return r - (r > x ? splat(1) : splat(0));
   }
   STROP_LANE V ceil(V x) {
     const V r = rint(x);
@@ -167,12 +210,32 @@ struct BaseLanes {
   }
 
   // --- roots --------------------------------------------------------------------------------------------------------
-  STROP_LANE V sqrt(V x) { return root(x); }
-  STROP_LANE V rsqrt(V x) { return 1 / root(x); }
+  // The compilers do not turn a loop over sqrt into one instruction, for fear of errno.
+  STROP_LANE V sqrt(V x) {
+#if defined(__clang__)
+    return __builtin_elementwise_sqrt(x);
+#elif defined(__x86_64__)
+    if constexpr (sizeof(T) == 4) return pun<V>(root(pun<Vec<float>>(x)));
+    else return pun<V>(root(pun<Vec<double>>(x)));
+#else
+    V r = x;
+    for (int i = 0; i < lanes; ++i) r[i] = libm::sqrt(x[i]);
+    return r;
+#endif
+  }
+  STROP_LANE V rsqrt(V x) { return T(1) / sqrt(x); }
 
- private:
-  STROP_LANE std::uint32_t __attribute__((vector_size(lane_bytes))) unsigned_like(
-      std::int32_t __attribute__((vector_size(lane_bytes))));
+  /// a · b + c with one rounding where the machine has it (`fused`); else with two.
+  STROP_LANE V multiply_add(V a, V b, V c) {
+#if defined(__clang__) && defined(__FMA__)
+    return __builtin_elementwise_fma(a, b, c);
+#elif defined(__FMA__)
+    if constexpr (sizeof(T) == 4) return pun<V>(fma(pun<Vec<float>>(a), pun<Vec<float>>(b), pun<Vec<float>>(c)));
+    else return pun<V>(fma(pun<Vec<double>>(a), pun<Vec<double>>(b), pun<Vec<double>>(c)));
+#else
+    return a * b + c;
+#endif
+  }
 };
 
 }  // namespace detail_lanes

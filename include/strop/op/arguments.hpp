@@ -7,6 +7,7 @@
 #include <strop/op/names.hpp>
 #include <strop/op/sparse_result.hpp>
 #include <strop/op/tags.hpp>
+#include <strop/tensor/ndarray.hpp>
 
 #include <span>
 #include <tuple>
@@ -18,6 +19,7 @@ namespace strop::inline v0::detail {
 /// What one parameter of a member takes.
 struct ArgInfo {
   bool writes = false, variadic = false, tagged = false;
+  bool whole = false;  // the array itself, of any type and storage
   Storage storage = dense;
   int rank = any_rank;
   Dtype dtype = f32;
@@ -28,8 +30,19 @@ struct ArgInfo {
 template <class A>
 struct ArgOf {
   static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
-                            "or strop::CsrView / RowSparseView / CsrResult / RowSparseResult");
+                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., strop::NDArray& out...)");
 };
+// Whole arrays, for an operator that changes type or storage; NDArray by value stands inside a tag.
+template <>
+struct ArgOf<const NDArray&> {
+  static constexpr ArgInfo info{.whole = true};
+};
+template <>
+struct ArgOf<NDArray&> {
+  static constexpr ArgInfo info{.writes = true, .whole = true};
+};
+template <>
+struct ArgOf<NDArray> : ArgOf<const NDArray&> {};
 template <class E, int R>
 struct ArgOf<View<E, R>> {
   static constexpr ArgInfo info{.writes = !std::is_const_v<E>, .rank = R, .dtype = dtype_of<E>};
@@ -62,6 +75,7 @@ struct ArgOf<A> {
     i.tagged = true;
     i.role = A::role;
     i.name = A::name;
+    i.writes = i.writes || i.role == Role::grad;
     return i;
   }();
 };
@@ -127,8 +141,16 @@ struct Served {
   using Second = std::conditional_t<!generic, void, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
   static constexpr auto infos = ArgInfos<SignatureFor<M, T, First>>::value;
   static constexpr std::size_t count = infos.size();
+  /// Whether the member takes whole arrays, and so every type.
+  static constexpr bool whole = [] {
+    for (const ArgInfo& info : infos)
+      if (info.whole) return true;
+    return false;
+  }();
+  static constexpr bool takes(Dtype type) { return whole || types.contains(type); }
   /// Whether parameter k has the element type E.
   static constexpr bool follows(std::size_t k) {
+    if (infos[k].whole) return true;
     if constexpr (!generic) return false;
     else return infos[k].dtype == dtype_of<First> && ArgInfos<SignatureFor<M, T, Second>>::value[k].dtype == dtype_of<Second>;
   }
@@ -216,6 +238,28 @@ struct Make<RowSparseResult<E>&> {
     held = RowSparseResult<E>(*p.array);
     return held;
   }
+};
+
+template <>
+struct Make<const NDArray&> {
+  using Held = NDArray;
+  static const NDArray& of(std::string_view, const Placed& p, Held& held) {
+    if (p.array != nullptr) held = *p.array;
+    return held;
+  }
+};
+template <>
+struct Make<NDArray&> {
+  using Held = NDArray;
+  static NDArray& of(std::string_view, const Placed& p, Held& held) {
+    if (p.array != nullptr) held = *p.array;
+    return held;
+  }
+};
+template <>
+struct Make<NDArray> {
+  struct Held {};
+  static NDArray of(std::string_view, const Placed& p, Held&) { return p.array != nullptr ? *p.array : NDArray(); }
 };
 
 /// Calls member M of `op` for elements E with the placed arrays.

@@ -33,6 +33,44 @@ class Dispatch {
     else run_as_tensors();
   }
 
+  /// Brings elements that were computed apart into the array that was asked for.
+  static void deliver(NDArray made, const NDArray& target, Request request) {
+    if (request == Request::add) {
+      NDArray sum(target.shape(), target.dtype());
+      const NDArray before = dense_form(target), after = dense_form(made);
+      add_elements(before, after, sum);
+      made = sum;
+    }
+    if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
+    if (target.storage() == dense) {
+      convert_elements(made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
+      return;
+    }
+    Body& body = target.body();
+    body.buffer = made.body().buffer;
+    body.offset = made.body().offset;
+    body.indices = made.body().indices;
+    body.indptr = made.body().indptr;
+  }
+
+  /// sum = a + b element by element, in double or in 64-bit integers.
+  static void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum) {
+    const bool real = is_floating(sum.dtype());
+    constexpr std::int64_t block = 256;
+    for (std::int64_t at = 0; at < sum.size(); at += block) {
+      const std::int64_t count = std::min(block, sum.size() - at);
+      const auto add = [&]<class V>(std::type_identity<V>) {
+        V x[block], y[block];
+        convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), dtype_of<V>, x, count);
+        convert_elements(b.dtype(), b.bytes() + at * size_of(b.dtype()), dtype_of<V>, y, count);
+        for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
+        convert_elements(dtype_of<V>, x, sum.dtype(), sum.bytes() + at * size_of(sum.dtype()), count);
+      };
+      if (real) add(std::type_identity<double>{});
+      else add(std::type_identity<std::int64_t>{});
+    }
+  }
+
  private:
   void check_params_needed() const {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
@@ -185,8 +223,13 @@ class Dispatch {
     std::vector<MapOperand> x, y;
     Shape common;
     for (const NDArray* a : in_) {
-      inputs.push_back(dense_form(*a));
       broadcast_into(common, a->shape());
+      if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
+        static constexpr double nothing = 0;
+        x.push_back({reinterpret_cast<std::byte*>(const_cast<double*>(&nothing)), a->dtype(), Shape{}, Request::write});
+        continue;
+      }
+      inputs.push_back(dense_form(*a));
       x.push_back({inputs.back().bytes(), a->dtype(), a->shape(), Request::write});
     }
     if (in_.empty()) common = shapes_[0];
@@ -268,43 +311,6 @@ class Dispatch {
       if (in(i).body().buffer) in(i).body().buffer->written();
   }
 
-  static void deliver(NDArray made, const NDArray& target, Request request) {
-    if (request == Request::add) {
-      NDArray sum(target.shape(), target.dtype());
-      const NDArray before = dense_form(target), after = dense_form(made);
-      add_elements(before, after, sum);
-      made = sum;
-    }
-    if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
-    if (target.storage() == dense) {
-      convert_elements(made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
-      return;
-    }
-    Body& body = target.body();
-    body.buffer = made.body().buffer;
-    body.offset = made.body().offset;
-    body.indices = made.body().indices;
-    body.indptr = made.body().indptr;
-  }
-
-  /// sum = a + b element by element, in double or in 64-bit integers.
-  static void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum) {
-    const bool real = is_floating(sum.dtype());
-    constexpr std::int64_t block = 256;
-    for (std::int64_t at = 0; at < sum.size(); at += block) {
-      const std::int64_t count = std::min(block, sum.size() - at);
-      const auto add = [&]<class V>(std::type_identity<V>) {
-        V x[block], y[block];
-        convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), dtype_of<V>, x, count);
-        convert_elements(b.dtype(), b.bytes() + at * size_of(b.dtype()), dtype_of<V>, y, count);
-        for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
-        convert_elements(dtype_of<V>, x, sum.dtype(), sum.bytes() + at * size_of(sum.dtype()), count);
-      };
-      if (real) add(std::type_identity<double>{});
-      else add(std::type_identity<std::int64_t>{});
-    }
-  }
-
   const Entry& entry_;
   const void* op_;
   Inputs in_;
@@ -329,7 +335,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
-  if (loop == nullptr) return false;
+  if (loop == nullptr || !first.allocated()) return false;
   const std::int64_t n = first.size();
   if (n > MapRun::grain) return false;
   std::array<const void*, most> x;
@@ -337,12 +343,13 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   for (std::size_t i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
     if (!a || a.dtype() != type || a.storage() != dense || a.device() != first.device() || !(a.shape() == first.shape())) return false;
-    x[i] = a.bytes();
+    x[i] = a.allocated() ? a.bytes() : first.bytes();  // what a derived gradient does not read has no memory
   }
   NDArray& y = out[0];
   if (!y) {
     y = NDArray(first.shape(), type, first.device());
   } else {
+    if (y.storage() == dense && !y.allocated()) y.allocate();
     if (y.dtype() != type || y.storage() != dense || !(y.shape() == first.shape()) || y.device() != first.device()) return false;
     if (!requests.empty() && requests[0] != Request::write && requests[0] != Request::inplace) return false;
     for (const NDArray* a : in)

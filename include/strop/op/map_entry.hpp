@@ -16,6 +16,9 @@ struct EntryOf {
   static const Entry value;
 };
 
+template <class T>
+inline constexpr bool is_gradient = gradient_order<T> > 0;
+
 /// The operator whose gradient, of whatever order, T is: its parameters are the parameters of all of them.
 template <class T>
 struct RootOf {
@@ -26,17 +29,18 @@ struct RootOf<Gradient<T>> : RootOf<T> {};
 template <class T>
 using Root = typename RootOf<T>::type;
 
+/// _backward_Quadratic; of the gradient itself _backward__backward_Quadratic.
 template <class T>
 inline constexpr ShortName backward_name = [] {
   ShortName out;
+  std::string_view name;
+  if constexpr (gradient_order<T> > 0) name = backward_name<typename T::Of>;
+  else name = operator_name<T>();
   for (char c : std::string_view("_backward_")) out.text[out.size++] = c;
-  for (char c : operator_name<T>())
+  for (char c : name)
     if (out.size + 1 < sizeof out.text) out.text[out.size++] = c;
   return out;
 }();
-template <class T>
-inline constexpr bool is_gradient = gradient_order<T> > 0;
-
 template <class T>
 void map_signature(const void*, int, Signature& s) {
   constexpr NameList mutated = stated_mutated<T>();

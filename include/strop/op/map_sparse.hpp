@@ -149,7 +149,7 @@ inline void run_sparse_map(const Entry& entry, const void* op, const MapStorage&
   }
   std::vector<MapOperand> x, y;
   for (const NDArray* a : in) {
-    NDArray laid = alone ? a->data().reshape({a->stored()}) : lay_along(*a, pattern, first->shape(), first->storage());
+    NDArray laid = alone ? view_as(a->data(), {a->stored()}) : lay_along(*a, pattern, first->shape(), first->storage());
     x.push_back({laid.bytes(), laid.dtype(), laid.shape(), Request::write});
     values.push_back(std::move(laid));
   }

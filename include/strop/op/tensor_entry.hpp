@@ -169,7 +169,7 @@ void run_forward(const Call& call, Cpu& ctx) {
         p.label = cat("input '", names[std::min(static_cast<std::size_t>(at), names.size() - 1)], "'");
       }
       first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
+      if (!element && S::follows(k) && !info.whole && first != nullptr) element = first->dtype();
     }
     call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element.value_or(f32));
   }
@@ -177,7 +177,7 @@ void run_forward(const Call& call, Cpu& ctx) {
 
 template <class T>
 bool takes_type(Dtype type) {
-  if constexpr (TensorOp<T>) return Served<ForwardMember, T>::types.contains(type);
+  if constexpr (TensorOp<T>) return Served<ForwardMember, T>::takes(type);
   else return true;
 }
 
@@ -262,7 +262,7 @@ struct TensorGradient {
       }
       if (!info.writes && !info.variadic && !S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
       const NDArray* first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
+      if (!element && S::follows(k) && !info.whole && first != nullptr) element = first->dtype();
     }
     call_typed<M>(op, ctx, call.entry.snake, placed, element.value_or(f32));
   }
@@ -281,7 +281,10 @@ struct TensorGradient {
     for (int k = 0; k < types.outputs(); ++k)
       if (!types.out(k) && types.inputs() > 0) types.set_out(k, types.in(0));
   }
-  static bool takes(Dtype type) { return S::types.contains(type); }
+  static bool takes(Dtype type) { return S::takes(type); }
+  static bool infer_storage(const void* op, Storages& storages) {
+    return static_cast<const T*>(op)->infer_gradient_storage(storages);
+  }
 };
 
 template <class T, class M>
@@ -305,6 +308,10 @@ constexpr Entry tensor_gradient_entry() {
   e.infer_type = &G::infer_type;
   e.run_cpu = &G::run;
   e.takes = &G::takes;
+  if constexpr (requires(const T& op, Storages& s) { op.infer_gradient_storage(s); }) {
+    e.infer_storage = &G::infer_storage;
+    e.sparse_forms = true;
+  }
   return e;
 }
 template <class T, class M>
@@ -356,8 +363,9 @@ constexpr Entry tensor_entry() {
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();
   e.notes = stated_notes<T>();
-  if constexpr (TensorOp<T>) e.dtypes = Served<ForwardMember, T>::types;
-  else e.dtypes = floating;
+  if constexpr (!TensorOp<T>) e.dtypes = floating;
+  else if constexpr (Served<ForwardMember, T>::whole) e.dtypes = any_dtype;
+  else e.dtypes = Served<ForwardMember, T>::types;
   if constexpr (ServesTypes<T>) e.dtypes = DtypeSet(T::dtypes);
   // Halves are served through converted copies wherever float is.
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;

@@ -107,6 +107,13 @@ inline NDArray NDArray::detach() const {
 
 namespace detail {
 
+/// The same elements under another shape with as many of them; dense, without history.
+inline NDArray view_as(const NDArray& a, const Shape& shape) {
+  NDArray view = a.detach();
+  view.body().shape = shape;
+  return view;
+}
+
 /// The view that names an array's elements as E; dtype and storage are checked.
 inline void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (!a) fail("strop: view() of a handle without an array");
@@ -158,27 +165,6 @@ E NDArray::item() const {
   E out;
   detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, &out, 1);
   return out;
-}
-
-inline NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
-  if (ndim() == 0) fail("strop: slice() of an array without dimensions");
-  const std::int64_t rows = shape()[0], asked_begin = begin, asked_end = end;
-  if (begin < 0) begin += rows;
-  if (end < 0) end += rows;
-  if (begin < 0 || end > rows || begin > end)
-    fail("strop: slice(", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", to_text(shape()));
-  return detail::slice_rows(*this, begin, end);
-}
-
-inline NDArray NDArray::operator[](std::int64_t i) const {
-  if (ndim() == 0) fail("strop: [", i, "] of an array without dimensions");
-  const std::int64_t rows = shape()[0], at = i < 0 ? i + rows : i;
-  if (at < 0 || at >= rows) fail("strop: [", i, "] is outside the first axis of shape ", to_text(shape()));
-  const NDArray row = slice(at, at + 1);
-  if (storage() == csr || ndim() == 1) return row;
-  Shape rest = shape();
-  rest.erase(0);
-  return detail::with_shape(row, rest);
 }
 
 }  // namespace strop::inline v0

@@ -214,7 +214,8 @@ class Inflate {
     if (distance >= length) {
       std::memcpy(to, to - distance, length);
     } else {
-      for (std::size_t i = 0; i < length; ++i) to[i] = to[i - distance];  // the copy reads what it wrote
+      const unsigned char* from = to - distance;
+      for (std::size_t i = 0; i < length; ++i) to[i] = from[i];  // the copy reads what it wrote
     }
   }
 

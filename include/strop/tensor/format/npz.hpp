@@ -6,6 +6,7 @@
 #include <strop/tensor/format/zip.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -125,11 +126,11 @@ class NpzReader {
 
   /// Sparse arrays are read first; the result has the order of the archive.
   NamedArrays in_order(NamedArrays arrays) {
-    NamedArrays out(arrays.size());
-    std::vector<std::size_t> ranks(order_.size());
-    for (std::size_t i = 0; i < order_.size(); ++i)
-      for (std::size_t k = 0; k < order_.size(); ++k) ranks[i] += order_[k] < order_[i] ? 1 : 0;
-    for (std::size_t i = 0; i < arrays.size(); ++i) out[ranks[i]] = std::move(arrays[i]);
+    std::vector<std::size_t> ranks(arrays.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = i;
+    std::sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) { return order_[a] < order_[b]; });
+    NamedArrays out;
+    for (std::size_t i : ranks) out.push_back(std::move(arrays[i]));
     return out;
   }
 

@@ -56,9 +56,12 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
   }
   const Shape places = parts.back().shape;
   const std::int64_t count = places.ndim() == 1 ? places[0] : -1;
-  Shape expected{count};
-  for (int i = 1; storage == row_sparse && i < shape.ndim(); ++i) expected.push_back(shape[i]);
-  const bool fits = count > 0 ? stored == expected : count == 0 && stored.size() == 0;
+  Shape values{count};
+  for (int i = 1; storage == row_sparse && i < shape.ndim(); ++i) values.push_back(shape[i]);
+  // The original writes the shape of the values before it waits for them: their number is that of the indices.
+  Shape claimed = stored;
+  if (!claimed.empty()) claimed[0] = count;
+  const bool fits = count == 0 || (count > 0 && claimed == values);
   if (!fits)
     in.refuse(cat("a ", name_of(storage), " array of shape ", to_text(shape), " has values of shape ", to_text(stored),
                   " and indices of shape ", to_text(places)));
@@ -69,7 +72,7 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
 
   NDArray out = NDArray::shell(shape, dtype, cpu(), storage);
   Body& body = out.body();
-  body.buffer = read_array(in, count == 0 ? Shape{0} : stored, dtype, "the values of a sparse array").body().buffer;
+  body.buffer = read_array(in, values, dtype, "the values of a sparse array").body().buffer;
   const auto integers = [&](const Section& part, std::string_view what) {
     const NDArray a = read_array(in, part.shape, part.dtype, what);
     if (part.dtype == i64) return a;

@@ -159,8 +159,6 @@ class ZipWriter {
   /// One entry of two pieces.
   void add(const std::string& name, std::string_view head, const void* body, std::int64_t body_bytes) {
     if (name.size() > 65535) out_.refuse("a name is longer than 65535 bytes");
-    for (const ZipEntry& other : entries_)
-      if (other.name == name) out_.refuse(cat("two arrays are named '", name, "'"));
     ZipEntry entry;
     entry.name = name;
     entry.checksum = crc32(crc32(0, head.data(), static_cast<std::int64_t>(head.size())), body, body_bytes);
@@ -183,6 +181,11 @@ class ZipWriter {
   }
 
   void finish() {
+    std::vector<std::string_view> names;
+    for (const ZipEntry& entry : entries_) names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    for (std::size_t i = 1; i < names.size(); ++i)
+      if (names[i] == names[i - 1]) out_.refuse(cat("two entries are named '", names[i], "'"));
     const std::int64_t start = out_.written();
     for (const ZipEntry& entry : entries_) {
       const bool large = entry.size >= zip_large, far = entry.offset >= zip_large;

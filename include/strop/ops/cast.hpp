@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Cast and cast_storage: other element types, other storages; NDArray::to is written with them.
+#pragma once
+#include <strop/engine/pool.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/tensor/cast.hpp>
+#include <strop/tensor/convert.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// Converts the stored values of `from` into `to`, which has as many.
+inline void convert_stored(const NDArray& from, const NDArray& to) {
+  constexpr std::int64_t grain = 1 << 16;
+  const std::int64_t in = size_of(from.dtype()), out = size_of(to.dtype());
+  parallel_for(from.stored(), grain, [&](std::int64_t begin, std::int64_t end) {
+    convert_elements(from.dtype(), from.bytes() + begin * in, to.dtype(), to.bytes() + begin * out, end - begin);
+  });
+}
+
+/// Gives `to`, of the same shape and sparse storage, the structure of `from` and room for its values.
+inline void copy_structure(const NDArray& from, const NDArray& to) {
+  to.allocate_stored(from.nnz());
+  const auto copy = [](const NDArray& a, const NDArray& b) {
+    if (a.size() != 0) std::memcpy(b.bytes(), a.bytes(), static_cast<std::size_t>(a.size()) * 8);
+  };
+  copy(from.indices(), to.indices());
+  if (from.storage() == csr) copy(from.indptr(), to.indptr());
+}
+
+/// to = from, whatever their types and storages; `to` has its final storage.
+inline void assign(const NDArray& from, const NDArray& to) {
+  NDArray source = cast_storage(from, to.storage());
+  if (to.storage() != dense) copy_structure(source, to);
+  convert_stored(source, to);
+}
+
+}  // namespace detail
+
+/// Cast: the elements converted to another type. Shape and storage stay (a sparse array keeps its structure).
+///
+/// Floating to integer truncates towards zero and saturates, NaN becomes 0; to a narrower integer wraps; to bool is
+/// "not zero". The gradient is the head gradient in the input's type. Error: no dtype is given.
+///
+/// Example: `cast(array({1.7, -2.5}), {.dtype = i32})` is [1, -2].
+struct Cast {
+  Required<Dtype> dtype;
+
+  static constexpr std::string_view aliases[] = {"_npi_cast", "_npx_cast"};
+  static constexpr std::string_view doc =
+      "The elements converted to another type; shape and storage stay. Floating to integer truncates towards zero and "
+      "saturates, to bool is 'not zero'. The gradient is the head gradient in the input's type.";
+  static constexpr Note notes[] = {{"dtype", "the element type of the result"}, {"data", "an array of any type and storage"}};
+  static constexpr Share inplace[] = {{0, 0}};
+
+  void infer_type(Types& types) const { types.set_out(0, *dtype); }
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
+};
+inline constexpr Op<Cast, OnUse> cast;
+
+/// cast_storage: the same array in another storage. From dense, what is zero is not stored; CSR takes 2 dimensions,
+/// row_sparse 1 or more. The gradient is the head gradient. Error: another number of dimensions.
+///
+/// Example: `cast_storage(array({{0, 1}, {2, 0}}), {.stype = CastStorage::csr})` stores [1, 2].
+struct CastStorage {
+  enum Stype { default_, row_sparse, csr };
+  Required<Stype> stype;
+
+  static constexpr std::string_view aliases[] = {"_sparse_cast_storage"};
+  static constexpr std::string_view doc =
+      "The same array in another storage: default (dense), row_sparse or csr. From dense, what is zero is not stored; "
+      "csr takes 2 dimensions, row_sparse 1 or more. The gradient is the head gradient.";
+  static constexpr Note notes[] = {{"stype", "the storage of the result"}, {"data", "an array of any type and storage"}};
+
+  Storage storage() const { return *stype == csr ? strop::csr : *stype == row_sparse ? strop::row_sparse : dense; }
+  void infer_shape(Shapes& shapes) const {
+    shapes.set_out(0, shapes.in(0));
+    shapes.set_in(0, shapes.out(0));
+    if (*stype == csr) shapes.expect_rank(0, 2);
+    if (*stype == row_sparse && shapes.in(0).has_rank() && shapes.in(0).ndim() == 0)
+      shapes.fail(shapes.name_in(0), " has no dimension, expected 1 or more for row_sparse");
+  }
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, storage()); }
+  /// The gradient may have any storage; it keeps the head gradient's where that is open.
+  bool infer_gradient_storage(Storages& storages) const { return storages.out(0) || storages.set_out(0, storages.in(0)); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
+};
+inline constexpr Op<CastStorage, OnUse> cast_storage;
+
+inline NDArray NDArray::to(Dtype dtype) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
+}
+inline NDArray NDArray::to(Storage storage) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  if (storage == this->storage()) return *this;
+  const auto stype = storage == csr          ? CastStorage::csr
+                     : storage == row_sparse ? CastStorage::row_sparse
+                                             : CastStorage::default_;
+  return strop::cast_storage(*this, {.stype = stype});
+}
+inline NDArray NDArray::to(Device device) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  return detail::on_device(*this, device);
+}
+
+using CastOps = OpList<Cast, CastStorage>;
+
+}  // namespace strop::inline v0
