@@ -34,18 +34,18 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    const Mode before = mode;
-    mode.recording = create_graph_;
-    if (create_graph_) mode.record = &record_call;
+    const CallMode before = call_mode;
+    call_mode.recording = create_graph_;
+    if (create_graph_) call_mode.record = &record_call;
     try {
       walk(heads, head_gradients);
     } catch (...) {
-      mode = before;
+      call_mode = before;
       for (TapeNode* node : order_)
         for (TapeOutput& out : node->outputs) out.gradient = NDArray();
       throw;
     }
-    mode = before;
+    call_mode = before;
   }
 
  private:
@@ -60,7 +60,7 @@ class BackwardPass {
       const NDArray& head = heads[i];
       NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
       if (gradient && gradient.shape() != head.shape())
-        fail("backward: head gradient ", i, " has shape ", to_text(gradient.shape()), ", expected ", to_text(head.shape()));
+        fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
       if (!gradient) gradient = ones_like_dense(head);
       TapeInput to;
       fill_input(to, head, false);
@@ -131,7 +131,7 @@ class BackwardPass {
 
   static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version, const char* what, std::size_t i) {
     if (kept && version_of(array) != version)
-      fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", to_text(array.shape()), ") was overwritten after it was recorded");
+      fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(), ") was overwritten after it was recorded");
   }
 
   NDArray head_of(TapeNode& node, std::size_t k) {
@@ -242,7 +242,7 @@ class BackwardPass {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted(node.inputs[i])) continue;
       if (gradients[i].shape() != node.inputs[i].array.shape())
-        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", to_text(gradients[i].shape()), ", expected ", to_text(node.inputs[i].array.shape()));
+        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(), ", expected ", node.inputs[i].array.shape());
       contribute(node.inputs[i], gradients[i]);
     }
   }

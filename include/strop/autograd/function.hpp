@@ -24,7 +24,7 @@ class Function {
 
 namespace detail {
 inline std::vector<NDArray> apply_function(std::shared_ptr<Function> function, std::span<const NDArray> in) {
-  const Mode before = mode;
+  const CallMode before = call_mode;
   std::vector<NDArray> out;
   {
     class strop::pause scope(before.training);

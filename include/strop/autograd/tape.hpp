@@ -157,39 +157,39 @@ inline void record_call(const Entry& entry, const void* op, Inputs in, std::span
 /// While it lives, calls of this thread are recorded for backward; training mode unless said otherwise.
 class record {
  public:
-  explicit record(bool train = true) : before_(detail::mode) {
-    detail::mode.recording = true;
-    detail::mode.training = train;
-    detail::mode.record = &detail::record_call;
+  explicit record(bool train = true) : before_(detail::call_mode) {
+    detail::call_mode.recording = true;
+    detail::call_mode.training = train;
+    detail::call_mode.record = &detail::record_call;
   }
-  ~record() { detail::mode = before_; }
+  ~record() { detail::call_mode = before_; }
   record(const record&) = delete;
   record& operator=(const record&) = delete;
 
  private:
-  detail::Mode before_;
+  detail::CallMode before_;
 };
 
 /// While it lives, nothing is recorded.
 class pause {
  public:
-  explicit pause(bool train = false) : before_(detail::mode) {
-    detail::mode.recording = false;
-    detail::mode.training = train;
+  explicit pause(bool train = false) : before_(detail::call_mode) {
+    detail::call_mode.recording = false;
+    detail::call_mode.training = train;
   }
-  ~pause() { detail::mode = before_; }
+  ~pause() { detail::call_mode = before_; }
   pause(const pause&) = delete;
   pause& operator=(const pause&) = delete;
 
  private:
-  detail::Mode before_;
+  detail::CallMode before_;
 };
 
 /// Operators behave as in training, recorded or not.
 class train_mode {
  public:
-  explicit train_mode(bool train = true) : before_(std::exchange(detail::mode.training, train)) {}
-  ~train_mode() { detail::mode.training = before_; }
+  explicit train_mode(bool train = true) : before_(std::exchange(detail::call_mode.training, train)) {}
+  ~train_mode() { detail::call_mode.training = before_; }
   train_mode(const train_mode&) = delete;
   train_mode& operator=(const train_mode&) = delete;
 
@@ -202,7 +202,7 @@ class predict_mode : public train_mode {
   predict_mode() : train_mode(false) {}
 };
 
-inline bool is_recording() { return detail::mode.recording; }
-inline bool is_training() { return detail::mode.training; }
+inline bool is_recording() { return detail::call_mode.recording; }
+inline bool is_training() { return detail::call_mode.training; }
 
 }  // namespace strop::inline v0

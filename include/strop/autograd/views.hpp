@@ -32,7 +32,7 @@ class ViewStep : public Function {
 
 /// Hangs the view on the array's history, where one is being written.
 inline NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
-  if (!mode.recording || !is_tracked(whole) || whole.storage() != dense) return view;
+  if (!call_mode.recording || !is_tracked(whole) || whole.storage() != dense) return view;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = std::make_shared<ViewStep>(shell_of(whole), first_element);
@@ -51,7 +51,7 @@ inline NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
   const std::int64_t rows = shape()[0], asked_begin = begin, asked_end = end;
   if (begin < 0) begin += rows;
   if (end < 0) end += rows;
-  if (begin < 0 || end > rows || begin > end) fail("slice: [", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", to_text(shape()));
+  if (begin < 0 || end > rows || begin > end) fail("slice: [", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", shape());
   return detail::linked_view(*this, detail::slice_rows(*this, begin, end), rows == 0 ? 0 : begin * (size() / rows));
 }
 
@@ -59,7 +59,7 @@ inline NDArray NDArray::operator[](std::int64_t i) const {
   if (!*this) fail("[]: a handle without an array");
   if (ndim() == 0) fail("[", i, "]: an array without dimensions has no first axis");
   const std::int64_t rows = shape()[0], at = i < 0 ? i + rows : i;
-  if (at < 0 || at >= rows) fail("[", i, "] is outside the first axis of shape ", to_text(shape()));
+  if (at < 0 || at >= rows) fail("[", i, "] is outside the first axis of shape ", shape());
   const NDArray row = slice(at, at + 1);
   if (storage() == csr || ndim() == 1) return row;
   Shape rest = shape();

@@ -2,7 +2,6 @@
 /// \file
 /// The one exception type of the library and the builder of its sentences.
 #pragma once
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -18,38 +17,36 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+class Shape;
+
 namespace detail {
 
-/// One piece of a sentence; numbers are written in their shortest exact form.
+/// One piece of a sentence. It only refers to its value: the text is made where the sentence is.
 class Part {
  public:
-  Part(std::string_view text) : text_(text) {}
-  Part(const std::string& text) : text_(text) {}
-  Part(const char* text) : text_(text) {}
-  Part(char c) : buffer_{c}, text_(buffer_, 1) {}
-  Part(std::signed_integral auto value) : Part(finished(), static_cast<std::int64_t>(value)) {}
-  Part(std::unsigned_integral auto value) : Part(finished(), static_cast<std::uint64_t>(value)) {}
-  Part(double value) : Part(finished(), value) {}
-  Part(const Part&) = delete;
-  std::string_view text() const { return text_; }
+  constexpr Part(std::string_view text) : kind_(Kind::text), size_(text.size()), text_(text.data()) {}
+  Part(const std::string& text) : kind_(Kind::text), size_(text.size()), text_(text.data()) {}
+  constexpr Part(const char* text) : Part(std::string_view(text)) {}
+  constexpr Part(char c) : kind_(Kind::character), integer_(c) {}
+  constexpr Part(std::integral auto value) : kind_(Kind::integer), integer_(static_cast<std::int64_t>(value)) {}
+  constexpr Part(double value) : kind_(Kind::real), real_(value) {}
+  Part(const Shape& shape) : kind_(Kind::shape), shape_(&shape) {}
+  void append_to(std::string& out) const;
 
  private:
-  struct finished {};
-  template <class N>
-  Part(finished, N value) : text_(buffer_, 0) {
-    text_ = {buffer_, static_cast<std::size_t>(std::to_chars(buffer_, buffer_ + sizeof buffer_, value).ptr - buffer_)};
-  }
-  char buffer_[32];
-  std::string_view text_;
+  enum class Kind : std::uint8_t { text, character, integer, real, shape };
+  Kind kind_;
+  std::size_t size_ = 0;
+  union {
+    const char* text_;
+    std::int64_t integer_;
+    double real_;
+    const Shape* shape_;
+  };
 };
 
-inline std::string join(std::initializer_list<Part> parts) {
-  std::string out;
-  for (const Part& part : parts) out += part.text();
-  return out;
-}
-
-[[noreturn]] inline void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
+[[gnu::cold]] std::string join(std::initializer_list<Part> parts);
+[[noreturn, gnu::cold]] void raise(std::initializer_list<Part> parts);
 
 }  // namespace detail
 
@@ -66,3 +63,5 @@ template <class... Parts>
 }
 
 }  // namespace strop::inline v0
+
+#include <strop/core/error_text.hpp>

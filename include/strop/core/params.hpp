@@ -21,9 +21,9 @@ template <class T>
 struct Required {
   std::optional<T> value;
   Required() = default;
-  Required(T v) : value(std::move(v)) {}
-  operator const T&() const { return *value; }
-  const T& operator*() const { return *value; }
+  constexpr Required(T v) : value(std::move(v)) {}
+  constexpr operator const T&() const { return *value; }
+  constexpr const T& operator*() const { return *value; }
 };
 
 /// Axes that an operator works along: none given, one, or several; negative ones count from the end.

@@ -4,7 +4,6 @@
 #pragma once
 #include <strop/core/error.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -96,18 +95,21 @@ class Shape {
       rank_ = rank;
       return;
     }
-    std::vector<std::int64_t> extents(begin(), end());
-    extents.resize(static_cast<std::size_t>(rank), extent);
+    const int kept = ndim() < rank ? ndim() : rank;
+    auto* extents = new std::int64_t[static_cast<std::size_t>(rank)];
+    for (int i = 0; i < rank; ++i) extents[i] = i < kept ? data()[i] : extent;
     release();
-    assign(extents.data(), extents.size());
+    assign(extents, static_cast<std::size_t>(rank));
+    delete[] extents;
   }
   void push_back(std::int64_t extent) { resize(ndim() + 1, extent); }
   void insert(int at, std::int64_t extent) {
     push_back(extent);
-    std::rotate(begin() + at, end() - 1, end());
+    for (int i = ndim() - 1; i > at; --i) (*this)[i] = (*this)[i - 1];
+    (*this)[at] = extent;
   }
   void erase(int at) {
-    std::copy(begin() + at + 1, end(), begin() + at);
+    for (int i = at; i + 1 < ndim(); ++i) (*this)[i] = (*this)[i + 1];
     resize(ndim() - 1);
   }
   operator std::span<const std::int64_t>() const { return {data(), static_cast<std::size_t>(ndim())}; }
@@ -157,15 +159,27 @@ class Shape {
   };
 };
 
-/// "(2, 3)", "(4,)", "()"; an unknown extent is "?", an unknown rank "(…)".
-inline std::string to_text(const Shape& shape) {
-  if (!shape.has_rank()) return "(...)";
-  std::string out = "(";
+namespace detail {
+inline void append_text(std::string& out, const Shape& shape) {
+  if (!shape.has_rank()) {
+    out += "(...)";
+    return;
+  }
+  out += '(';
   for (int i = 0; i < shape.ndim(); ++i) {
     if (i != 0) out += ", ";
-    out += shape[i] < 0 ? std::string("?") : cat(shape[i]);
+    if (shape[i] < 0) out += '?';
+    else Part(shape[i]).append_to(out);
   }
-  return out += shape.ndim() == 1 ? ",)" : ")";
+  out += shape.ndim() == 1 ? ",)" : ")";
+}
+}  // namespace detail
+
+/// "(2, 3)", "(4,)", "()"; an unknown extent is "?", an unknown rank "(...)".
+inline std::string to_text(const Shape& shape) {
+  std::string out;
+  detail::append_text(out, shape);
+  return out;
 }
 
 /// Takes what `from` knows into `to`; false where the two contradict each other.

@@ -27,7 +27,7 @@ struct Facts {
       if ((a.known && !a.value) || (b.known && !b.value)) return {true, false, 0};
       return {a.known && b.known, a.value && b.value, a.depends | b.depends};
     }
-    friend constexpr MaskRep operator|(MaskRep a, MaskRep b) { return !(!a & !b); }
+    friend constexpr MaskRep operator|(MaskRep a, MaskRep b) { return !((!a) & (!b)); }
     friend constexpr MaskRep operator!(MaskRep a) { return {a.known, !a.value, a.depends}; }
   };
   static constexpr bool integer = false;

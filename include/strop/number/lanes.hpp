@@ -7,16 +7,16 @@
 /// replaces goes lane by lane through Rep of the plain number.
 #pragma once
 #include <strop/number/lanes_base.hpp>
-#include <strop/number/lanes_exp.hpp>
-#include <strop/number/lanes_log.hpp>
+
+#include <strop/number/lanes_trig.hpp>
 
 #ifndef STROP_NO_LANES
 namespace strop::inline v0::number {
 
 template <>
-struct Rep<Vec<float>> : detail_lanes::LogLanes<float> {};
+struct Rep<Vec<float>> : detail_lanes::CircularLanes {};
 template <>
-struct Rep<Vec<double>> : detail_lanes::LogLanes<double> {};
+struct Rep<Vec<double>> : detail_lanes::HyperbolicLanes<double> {};
 
 }  // namespace strop::inline v0::number
 #endif

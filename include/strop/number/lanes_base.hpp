@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#define STROP_INLINE [[gnu::always_inline]] inline
 #define STROP_LANE [[gnu::always_inline]] static inline
 
 namespace strop::inline v0::number {
@@ -61,55 +62,102 @@ struct Format<double> {
   static constexpr double smallest_normal = 0x1p-1022, whole = 0x1p52;
 };
 
+/// Whether fma rounds once.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+inline constexpr bool fused = true;
+#else
+inline constexpr bool fused = false;
+#endif
+
 /// The same bits as another type of the same size.
 template <class To, class From>
-[[gnu::always_inline]] inline To pun(From from) {
+STROP_INLINE To pun(From from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   __builtin_memcpy(&to, &from, sizeof to);
   return to;
 }
 
-/// c + d · x + …, by Horner's rule.
+// √x; a < b ? a : b; a > b ? a : b; a · b + c, with one rounding where the machine has such an instruction. GCC has no
+// notation for the first and the last and does not recognise the others.
+#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__AVX512F__)  // the last arguments: every lane, rounding as it is set
+#define STROP_BUILTINS(T, M, s)                                                                       \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, M(-1), 4); }     \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) {                                                    \
+    return __builtin_ia32_min##s##512_mask(a, b, a, M(-1), 4);                                        \
+  }                                                                                                   \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) {                                                   \
+    return __builtin_ia32_max##s##512_mask(a, b, a, M(-1), 4);                                        \
+  }                                                                                                   \
+  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                             \
+    return __builtin_ia32_vfmadd##s##512_mask(a, b, c, M(-1), 4);                                     \
+  }
+#elif defined(__AVX2__) && defined(__FMA__)
+#define STROP_BUILTINS(T, M, s)                                                                       \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                       \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }         \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##256(a, b); }        \
+  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return __builtin_ia32_vfmadd##s##256(a, b, c); }
+#else
+#define STROP_BUILTINS(T, M, s)                                                                       \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s(x); }                            \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s(a, b); }              \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s(a, b); }             \
+  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return a * b + c; }
+#endif
+using Every16 = unsigned short;
+using Every8 = unsigned char;
+STROP_BUILTINS(float, Every16, ps)
+STROP_BUILTINS(double, Every8, pd)
+#undef STROP_BUILTINS
+#else
+template <class V>
+STROP_INLINE V root(V x) {
+#if defined(__clang__)
+  return __builtin_elementwise_sqrt(x);
+#else
+  for (int i = 0; i < static_cast<int>(sizeof x / sizeof x[0]); ++i) x[i] = libm::sqrt(x[i]);
+  return x;
+#endif
+}
+template <class V>
+STROP_INLINE V lesser(V a, V b) {
+  return a < b ? a : b;
+}
+template <class V>
+STROP_INLINE V greater(V a, V b) {
+  return a > b ? a : b;
+}
+template <class V>
+STROP_INLINE V fma(V a, V b, V c) {
+#if defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+#endif
+
+/// c + d · x + …: four terms at a time, so that the chain of dependent operations is short (G. Estrin, 1960).
 template <class V, class T>
-[[gnu::always_inline]] inline V polynomial(V, T c) {
+STROP_INLINE V polynomial(V, T c) {
   return V{} + c;
 }
+template <class V, class T>
+STROP_INLINE V polynomial(V x, T c, T d) {
+  return fma(x, V{} + d, V{} + c);
+}
+template <class V, class T>
+STROP_INLINE V polynomial(V x, T c, T d, T e) {
+  return fma(x, polynomial(x, d, e), V{} + c);
+}
 template <class V, class T, class... More>
-[[gnu::always_inline]] inline V polynomial(V x, T c, T d, More... more) {
-  return polynomial(x, d, more...) * x + c;
+STROP_INLINE V polynomial(V x, T c, T d, T e, T f, More... more) {
+  const V square = x * x, low = fma(square, polynomial(x, e, f), polynomial(x, c, d));
+  if constexpr (sizeof...(more) == 0) return low;
+  else return fma(square * square, polynomial(x, more...), low);
 }
-
-// The two operations that GCC has no vector notation for.
-#if defined(__x86_64__) && !defined(__clang__)
-#if defined(__AVX512F__)
-// (flags: every lane, rounding as set)
-[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) {
-  return __builtin_ia32_sqrtps512_mask(x, x, static_cast<unsigned short>(-1), 4);
-}
-[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) {
-  return __builtin_ia32_sqrtpd512_mask(x, x, static_cast<unsigned char>(-1), 4);
-}
-[[gnu::always_inline]] inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
-  return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<unsigned short>(-1), 4);
-}
-[[gnu::always_inline]] inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
-  return __builtin_ia32_vfmaddpd512_mask(a, b, c, static_cast<unsigned char>(-1), 4);
-}
-#elif defined(__AVX2__)
-[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) { return __builtin_ia32_sqrtps256(x); }
-[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) { return __builtin_ia32_sqrtpd256(x); }
-[[gnu::always_inline]] inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
-  return __builtin_ia32_vfmaddps256(a, b, c);
-}
-[[gnu::always_inline]] inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
-  return __builtin_ia32_vfmaddpd256(a, b, c);
-}
-#else
-[[gnu::always_inline]] inline Vec<float> root(Vec<float> x) { return __builtin_ia32_sqrtps(x); }
-[[gnu::always_inline]] inline Vec<double> root(Vec<double> x) { return __builtin_ia32_sqrtpd(x); }
-#endif
-#endif
 
 /// One lane after the other.
 template <class T>
@@ -210,32 +258,11 @@ struct BaseLanes : EachLane<T> {
   }
 
   // --- roots --------------------------------------------------------------------------------------------------------
-  // The compilers do not turn a loop over sqrt into one instruction, for fear of errno.
-  STROP_LANE V sqrt(V x) {
-#if defined(__clang__)
-    return __builtin_elementwise_sqrt(x);
-#elif defined(__x86_64__)
-    if constexpr (sizeof(T) == 4) return pun<V>(root(pun<Vec<float>>(x)));
-    else return pun<V>(root(pun<Vec<double>>(x)));
-#else
-    V r = x;
-    for (int i = 0; i < lanes; ++i) r[i] = libm::sqrt(x[i]);
-    return r;
-#endif
-  }
-  STROP_LANE V rsqrt(V x) { return T(1) / sqrt(x); }
+  STROP_LANE V sqrt(V x) { return root(x); }
+  STROP_LANE V rsqrt(V x) { return T(1) / root(x); }
 
-  /// a · b + c with one rounding where the machine has it (`fused`); else with two.
-  STROP_LANE V multiply_add(V a, V b, V c) {
-#if defined(__clang__) && defined(__FMA__)
-    return __builtin_elementwise_fma(a, b, c);
-#elif defined(__FMA__)
-    if constexpr (sizeof(T) == 4) return pun<V>(fma(pun<Vec<float>>(a), pun<Vec<float>>(b), pun<Vec<float>>(c)));
-    else return pun<V>(fma(pun<Vec<double>>(a), pun<Vec<double>>(b), pun<Vec<double>>(c)));
-#else
-    return a * b + c;
-#endif
-  }
+  /// Between low and high; NaN stays.
+  STROP_LANE V clamp(V x, T low, T high) { return lesser(splat(high), greater(splat(low), x)); }
 };
 
 }  // namespace detail_lanes
@@ -243,4 +270,5 @@ struct BaseLanes : EachLane<T> {
 }  // namespace STROP_ISA
 }  // namespace strop::inline v0::number
 
+#undef STROP_INLINE
 #undef STROP_LANE

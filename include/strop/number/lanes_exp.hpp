@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Exponentials of lanes: exp, exp2, expm1, sigmoid, tanh, sinh, cosh.
+/// Exponentials of lanes: exp, exp2, expm1, sigmoid.
 ///
 /// eˣ = 2ⁿ eʳ with n = x / ln 2 to the nearest integer; the polynomials for (eʳ − 1 − r) / r² are minimax fits of our own
 /// (Remez' algorithm, relative to eʳ) whose coefficients were rounded one after the other.
@@ -55,68 +55,42 @@ struct ExpLanes : BaseLanes<T> {
   using X = ExpFormat<T>;
 
   STROP_LANE V exp(V x) {
-    x = clamp(x, X::smallest, X::largest);
-    return power(x, [](V y) { return y * X::log2_e; },
-                 [](V y, V n) { return (y - n * X::ln2_high) - n * X::ln2_low; });
+    return power<0>(Base::clamp(x, X::smallest, X::largest), Base::splat(X::log2_e), remainder);
   }
   STROP_LANE V exp2(V x) {
-    x = clamp(x, X::smallest2, X::largest2);
-    return power(x, [](V y) { return y; }, [](V y, V n) { return (y - n) * X::ln2; });
+    return power<0>(Base::clamp(x, X::smallest2, X::largest2), Base::splat(1), [](V y, V n) { return (y - n) * X::ln2; });
   }
   STROP_LANE V expm1(V x) {
-    const V y = clamp(x, X::minus_one, X::largest);
-    const V shifted = y * X::log2_e + X::magic, n = shifted - X::magic;
-    const V r = (y - n * X::ln2_high) - n * X::ln2_low;
-    const V e = r * r * X::rest(r) + r;
+    const V y = Base::clamp(x, X::minus_one, X::largest);
+    const V shifted = fma(y, Base::splat(X::log2_e), Base::splat(X::magic)), n = shifted - X::magic;
+    const V r = remainder(y, n), e = fma(r * r, X::rest(r), r);
     // half of 2ⁿ, which is infinite for the largest arguments
     const V half = Base::from_bits(Base::up(Base::bits(shifted) + (F::bias - 1), F::digits));
-    const V result = (e * half + (half - T(0.5))) * T(2);
+    const V result = fma(e, half, half - T(0.5)) * T(2);
     return Base::sign_of_zero(n == Base::splat(0) ? e : result, x);
   }
   /// eˣ / (1 + eˣ).
   STROP_LANE V sigmoid(V x) {
-    const V e = exp(x > T(40) ? Base::splat(40) : x);
+    const V e = exp(lesser(Base::splat(40), x));
     return e / (e + T(1));
   }
 
  protected:
-  /// NaN stays.
-  STROP_LANE V clamp(V x, T low, T high) {
-    const V l = Base::splat(low), h = Base::splat(high);
-    x = l > x ? l : x;
-    return h < x ? h : x;
+  /// x − n ln 2.
+  STROP_LANE V remainder(V x, V n) {
+    return fma(n, Base::splat(-X::ln2_low), fma(n, Base::splat(-X::ln2_high), x));
   }
-  /// 2ⁿ eʳ with n = to_n(x) to the nearest integer and r = to_r(x, n), |n| < 2 · bias.
-  template <class ToN, class ToR>
-  STROP_LANE V power(V x, ToN to_n, ToR to_r) {
-    // The sum has n + 2 · bias in its low bits. 2ⁿ may be out of range, so it is applied as two factors, ⌊n / 2⌋ and the
-    // rest, whose exponents with their bias are half of that number and what remains; higher bits are shifted out.
-    constexpr T magic = X::magic + 2 * F::bias;
-    const V shifted = to_n(x) + magic, n = shifted - magic;
+  /// 2ⁿ⁺ᵐ eʳ with n = x · log2 of the base, to the nearest integer, |n| < 2 · bias, and r = to_r(x, n).
+  template <int m, class ToR>
+  STROP_LANE V power(V x, V log2_base, ToR to_r) {
+    // The sum has n + m + 2 · bias in its low bits. The power of two may be out of range, so it is applied as two factors
+    // whose exponents with their bias are half of that number and what remains; higher bits are shifted out.
+    constexpr T magic = X::magic + 2 * F::bias + m;
+    const V shifted = fma(x, log2_base, Base::splat(magic)), n = shifted - magic;
     const V r = to_r(x, n);
-    const V e = (r * r * X::rest(r) + r) + T(1);
+    const V e = fma(r * r, X::rest(r), r) + T(1);
     const Int sum = Base::bits(shifted), half = Base::down(sum, 1);
     return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(sum - half, F::digits));
-  }
-};
-
-/// tanh of float is a quotient of polynomials, of double e²ˣ − 1 over e²ˣ + 1.
-template <class T>
-struct HyperbolicLanes : ExpLanes<T> {
-  using Base = ExpLanes<T>;
-  using typename Base::V;
-
-  STROP_LANE V tanh(V x) {
-    if constexpr (sizeof(T) == 4) {
-      // tanh x / x in x², a minimax fit of our own on |x| ≤ 9.02, where tanh rounds to 1; to 2⁻²⁵
-      const V y = Base::clamp(x, -9.01f, 9.01f), z = y * y;
-      const V p = polynomial(z, 0x1.000000p+0f, 0x1.1213ccp-3f, 0x1.ca672cp-9f, 0x1.5a1872p-16f, 0x1.cb39f6p-27f);
-      const V q = polynomial(z, 0x1.000000p+0f, 0x1.de5f34p-2f, 0x1.a8163cp-6f, 0x1.58c886p-12f, 0x1.a1ecb4p-21f);
-      return y * p / q;
-    } else {
-      const V a = Base::abs(x), e = Base::expm1((a > 20.0 ? Base::splat(20) : a) * 2.0);
-      return Base::copysign(e / (e + 2.0), x);
-    }
   }
 };
 

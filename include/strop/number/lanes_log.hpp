@@ -33,8 +33,8 @@ struct LogFormat<double> {
 };
 
 template <class T>
-struct LogLanes : HyperbolicLanes<T> {
-  using Base = HyperbolicLanes<T>;
+struct LogLanes : ExpLanes<T> {
+  using Base = ExpLanes<T>;
   using typename Base::F;
   using typename Base::Int;
   using typename Base::Mask;
@@ -59,7 +59,7 @@ struct LogLanes : HyperbolicLanes<T> {
     const Int shifted = Base::bits(u) + (F::one - F::root_half), e = Base::down(shifted, F::digits);
     const V m = Base::from_bits((shifted & F::mantissa) + F::root_half);
     const V scale = Base::from_bits(Base::up(2 * F::bias - e, F::digits));
-    const V f = x > T(0x1p60) ? m - T(1) : x * scale + (scale - T(1));
+    const V f = x > T(0x1p60) ? m - T(1) : fma(x, scale, scale - T(1));
     const V result = Base::sign_of_zero(together(exponent(e, L::counter + F::bias), f), x);
     const V low = x == T(-1) ? -Base::infinity() : Base::nan();
     const V finite = x > T(-1) ? result : low;
@@ -90,20 +90,22 @@ struct LogLanes : HyperbolicLanes<T> {
       const V q = polynomial(f, 0x1.555554p-2f, -0x1.000228p-2f, 0x1.99a034p-3f, -0x1.547214p-3f, 0x1.22d5e6p-3f,
                              -0x1.0d82ecp-3f, 0x1.0579f4p-3f, -0x1.391192p-4f);
       const V square = f * f;
-      return square * T(0.5) - square * f * q;
+      return fma(square * f, -q, square * 0.5f);
     } else {
       // 2 artanh s = 2 s + s³ q(s²), and 2 s = f − s f
       const V s = f / (f + 2.0), z = s * s;
       const V q = polynomial(z, 0x1.5555555555592p-1, 0x1.999999997fef0p-2, 0x1.24924941e50f0p-2, 0x1.c71c521067811p-3,
                              0x1.74663de0e3247p-3, 0x1.39a1ccf2b246bp-3, 0x1.2f04f04b0a259p-3);
       const V half = f * f * 0.5;
-      return half - s * (half + z * q);
+      return fma(-s, fma(z, q, half), half);
     }
   }
-  STROP_LANE V together(V k, V f) { return k * L::ln2_high + (f - (rest(f) - k * L::ln2_low)); }
+  STROP_LANE V together(V k, V f) {
+    return fma(k, Base::splat(L::ln2_high), f - fma(k, Base::splat(-L::ln2_low), rest(f)));
+  }
   /// k · high + k · low + log(1 + f) · factor.
   STROP_LANE V together_scaled(Split s, T high, T low, T factor) {
-    return s.k * high + ((s.f - rest(s.f)) * factor + s.k * low);
+    return fma(s.k, Base::splat(high), fma(s.f - rest(s.f), Base::splat(factor), s.k * low));
   }
   /// The logarithm where x is positive and finite.
   STROP_LANE V domain(V x, V logarithm) {

@@ -188,8 +188,8 @@ struct Num {
 #include <strop/number/vocabulary.def>
 
   /// The first argument of where() is a comparison.
-  template <class A, class B>
-  friend constexpr Num where(Num c, A, B) {
+  template <std::same_as<Num> C, class A, class B>
+  friend constexpr Num where(C c, A, B) {
     static_assert(!sizeof(A), "strop: the first argument of where() is a comparison, such as x > 0");
     return c;
   }

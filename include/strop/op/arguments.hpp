@@ -30,7 +30,7 @@ struct ArgInfo {
 template <class A>
 struct ArgOf {
   static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
-                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., strop::NDArray& out...)");
+                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., std::span<const strop::NDArray>, strop::NDArray& out...)");
 };
 // Whole arrays, for an operator that changes type or storage; NDArray by value stands inside a tag.
 template <>
@@ -43,6 +43,10 @@ struct ArgOf<NDArray&> {
 };
 template <>
 struct ArgOf<NDArray> : ArgOf<const NDArray&> {};
+template <>
+struct ArgOf<std::span<const NDArray>> {
+  static constexpr ArgInfo info{.variadic = true, .whole = true};
+};
 template <class E, int R>
 struct ArgOf<View<E, R>> {
   static constexpr ArgInfo info{.writes = !std::is_const_v<E>, .rank = R, .dtype = dtype_of<E>};
@@ -166,7 +170,7 @@ struct Placed {
 [[noreturn]] inline void refuse_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
   if (a.storage() != info.storage) fail(op, ": ", label, " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
   if (a.dtype() != info.dtype) fail(op, ": ", label, " is ", name_of(a.dtype()), ", expected ", name_of(info.dtype));
-  fail(op, ": ", label, " has shape ", to_text(a.shape()), ", expected ", info.rank, info.rank == 1 ? " dimension" : " dimensions");
+  fail(op, ": ", label, " has shape ", a.shape(), ", expected ", info.rank, info.rank == 1 ? " dimension" : " dimensions");
 }
 
 inline void check_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
@@ -253,6 +257,14 @@ struct Make<NDArray&> {
   using Held = NDArray;
   static NDArray& of(std::string_view, const Placed& p, Held& held) {
     if (p.array != nullptr) held = *p.array;
+    return held;
+  }
+};
+template <>
+struct Make<std::span<const NDArray>> {
+  using Held = std::vector<NDArray>;
+  static std::span<const NDArray> of(std::string_view, const Placed& p, Held& held) {
+    for (const NDArray* a : p.list) held.push_back(*a);
     return held;
   }
 };

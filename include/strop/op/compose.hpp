@@ -18,28 +18,29 @@ std::vector<Node> as_list(Y&& y) {
   else return std::vector<Node>{y};
 }
 
-/// `gradient(dy, x…)`, or `gradient(dy, std::span<const Node> x)` for operators with an open number of inputs.
-template <class T, class Node>
+/// `gradient(dy, x…)` with all N inputs, `gradient(dy)`, or, for an open number of inputs (N < 0),
+/// `gradient(dy, std::span<const Node> x)`.
+template <class T, int N, class Node>
 std::vector<Node> compose(const void* object, const Node& dy, std::span<const Node> in) {
   const T& op = *static_cast<const T*>(object);
-  const auto call = [&]<std::size_t... I>(std::index_sequence<I...>) { return as_list<Node>(op.gradient(dy, in[I]...)); };
-  if constexpr (requires { op.gradient(dy, in); }) return as_list<Node>(op.gradient(dy, in));
-  else if constexpr (requires { op.gradient(dy); }) return as_list<Node>(op.gradient(dy));
-  else if constexpr (requires { op.gradient(dy, dy); }) return call(std::make_index_sequence<1>{});
-  else if constexpr (requires { op.gradient(dy, dy, dy); }) return call(std::make_index_sequence<2>{});
-  else {
-    static_assert(requires { op.gradient(dy, dy, dy, dy); }, "strop: gradient takes (dy, x...), up to three inputs, each const auto&, or (dy, std::span<const Node>)");
-    return call(std::make_index_sequence<3>{});
-  }
+  if constexpr (N < 0) return as_list<Node>(op.gradient(dy, in));
+  else
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      if constexpr (requires { op.gradient(dy, in[I]...); }) return as_list<Node>(op.gradient(dy, in[I]...));
+      else {
+        static_assert(requires { op.gradient(dy); }, "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
+        return as_list<Node>(op.gradient(dy));
+      }
+    }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
-template <class T>
+template <class T, int N>
 std::vector<NDArray> compose_arrays(const void* op, const NDArray& dy, std::span<const NDArray> in) {
-  return compose<T, NDArray>(op, dy, in);
+  return compose<T, N, NDArray>(op, dy, in);
 }
-template <class T>
+template <class T, int N>
 std::vector<Symbol> compose_nodes(const void* op, const Symbol& dy, std::span<const Symbol> in) {
-  return compose<T, Symbol>(op, dy, in);
+  return compose<T, N, Symbol>(op, dy, in);
 }
 
 }  // namespace strop::inline v0::detail

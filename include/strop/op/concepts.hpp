@@ -26,7 +26,7 @@ struct AnyName {
 };
 /// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
 template <class T>
-struct Named : T, AnyName {};
+struct NamedMembers : T, AnyName {};
 
 template <std::size_t, class U>
 using Repeat = U;
@@ -53,7 +53,7 @@ STROP_DECOY(6, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class
 template <class T>
 concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
 template <class T>
-concept NamesForward = Plain<T> && !requires { &Named<T>::forward; };
+concept NamesForward = Plain<T> && !requires { &NamedMembers<T>::forward; };
 
 /// forward takes N numbers (by value or by reference to const), whatever its body does with them.
 template <class T, std::size_t... I>
@@ -153,18 +153,18 @@ concept Operator = AnyMap<T> || TensorOp<T> || SparseOp<T>;
 
 namespace detail {
 template <class T>
-concept NamesGradUseIn = Plain<T> && !requires { &Named<T>::grad_use_in; };
+concept NamesGradUseIn = Plain<T> && !requires { &NamedMembers<T>::grad_use_in; };
 template <class T>
-concept NamesGradUseOut = Plain<T> && !requires { &Named<T>::grad_use_out; };
+concept NamesGradUseOut = Plain<T> && !requires { &NamedMembers<T>::grad_use_out; };
 template <class T>
-concept NamesGradUseNone = Plain<T> && !requires { &Named<T>::grad_use_none; };
+concept NamesGradUseNone = Plain<T> && !requires { &NamedMembers<T>::grad_use_none; };
 template <class T>
-concept NamesGradUseInOut = Plain<T> && !requires { &Named<T>::grad_use_in_out; };
+concept NamesGradUseInOut = Plain<T> && !requires { &NamedMembers<T>::grad_use_in_out; };
 template <class T>
-concept NamesGradient = Plain<T> && !requires { &Named<T>::gradient; };
+concept NamesGradient = Plain<T> && !requires { &NamedMembers<T>::gradient; };
 
 template <class T>
-concept NamesGrad = Plain<T> && !requires { &Named<T>::grad; };
+concept NamesGrad = Plain<T> && !requires { &NamedMembers<T>::grad; };
 
 template <class T, std::size_t... I>
 constexpr bool map_grad_in(std::index_sequence<I...>) {

@@ -268,7 +268,7 @@ class Dispatch {
         results.push_back(out_[i]);
       }
     }
-    Cpu context(device_, requests, mode.training);
+    Cpu context(device_, requests, call_mode.training);
     entry_.run_cpu(Call{entry_, op_, pointers, results, requests}, context);
     for (int i : signature_.mutated) {  // states that were given as halves or sparse go back
       const auto k = static_cast<std::size_t>(i);
@@ -290,6 +290,7 @@ class Dispatch {
   }
   static NDArray widened(const NDArray& x) {
     if (!is_half(x.dtype())) return x;
+    if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
     NDArray y(x.shape(), f32, x.device());
     convert_elements(x.dtype(), x.bytes(), f32, y.bytes(), x.size());
     return y;
@@ -366,7 +367,7 @@ inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<ND
   if (!(entry.is_map() && out.size() == 1 && entry.outputs == 1 && in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
         (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
     Dispatch(entry, op, in, out, requests, site).run();
-  if (mode.recording) mode.record(entry, op, in, out);
+  if (call_mode.recording) call_mode.record(entry, op, in, out);
 }
 
 }  // namespace strop::inline v0::detail

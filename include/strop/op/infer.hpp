@@ -45,16 +45,16 @@ class Shapes {
   /// Takes knowledge in; throws Error when it contradicts what is known.
   void set_in(int i, const Shape& shape) {
     if (!unify(in_[static_cast<std::size_t>(i)], shape))
-      strop::fail(names_.op, ": ", names_.input(i), " has shape ", to_text(in(i)), ", expected ", to_text(shape));
+      strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", shape);
   }
   void set_out(int i, const Shape& shape) {
     if (!unify(out_[static_cast<std::size_t>(i)], shape))
-      strop::fail(names_.op, ": ", names_.output(i), " has shape ", to_text(out(i)), ", expected ", to_text(shape));
+      strop::fail(names_.op, ": ", names_.output(i), " has shape ", out(i), ", expected ", shape);
   }
   /// Throws unless input i has this rank (nothing is said while its rank is unknown).
   void expect_rank(int i, int rank) const {
     if (in(i).has_rank() && in(i).ndim() != rank)
-      strop::fail(names_.op, ": ", names_.input(i), " has shape ", to_text(in(i)), ", expected ", rank, rank == 1 ? " dimension" : " dimensions");
+      strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", rank, rank == 1 ? " dimension" : " dimensions");
   }
   /// Throws Error with the operator's name before the pieces.
   template <class... Parts>

@@ -59,6 +59,13 @@ void gradient_shape(const void*, Shapes& shapes) {
   }
 }
 
+/// A gradient is zero where the head gradients are; more is not asked of it.
+template <std::size_t Heads>
+bool zero_without_heads(const void*, Dtype, std::uint64_t zeros) {
+  constexpr std::uint64_t heads = (std::uint64_t{1} << Heads) - 1;
+  return (zeros & heads) == heads;
+}
+
 template <class T>
 constexpr GradientRule map_gradient() {
   GradientRule rule;
@@ -67,8 +74,10 @@ constexpr GradientRule map_gradient() {
     rule.heads = 1;
     rule.in = in;
     rule.gives = in;
-    rule.compose = &compose_arrays<T>;
-    rule.compose_symbols = &compose_nodes<T>;
+    rule.compose = &compose_arrays<T, static_cast<int>(arity<T>)>;
+    rule.compose_symbols = &compose_nodes<T, static_cast<int>(arity<T>)>;
+  } else if constexpr (requires { T::zero_gradient; }) {
+    rule.zero = T::zero_gradient;
   } else if constexpr (!MutatesInputs<T> && gradient_order<T> < last_gradient_order && (map_dtypes<T>().bits & floating.bits) != 0) {
     using G = Gradient<T>;
     rule.entry = &EntryOf<G>::value;
@@ -104,7 +113,8 @@ constexpr Entry map_entry() {
   e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
-  if constexpr (gradient_order<T> < 2) e.facts = {&kept_of<T>, &zero_of<T>};
+  if constexpr (is_gradient<T>) e.facts.zero = &zero_without_heads<T::results_of>;
+  else e.facts = {&kept_of<T>, &zero_of<T>};
   e.gradient = map_gradient<T>();
   return e;
 }

@@ -17,7 +17,7 @@ inline void infer_map_shape(const Entry& entry, Shapes& shapes) {
       for (int i = 0; i < shapes.inputs(); ++i) {
         if (round == 1) shapes.set_in(i, common);
         else if (!unify(common, shapes.in(i)))
-          shapes.fail(shapes.name_in(i), " has shape ", to_text(shapes.in(i)), ", expected ", to_text(common), " like ", shapes.name_in(0));
+          shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected ", common, " like ", shapes.name_in(0));
       }
       for (int i = 0; i < shapes.outputs(); ++i) {
         if (round == 0 && !unify(common, shapes.out(i))) shapes.set_out(i, common);
@@ -31,7 +31,7 @@ inline void infer_map_shape(const Entry& entry, Shapes& shapes) {
     if (!shapes.in(i).known()) return;
     if (i == 0) common = shapes.in(0);
     else if (!broadcast_into(common, shapes.in(i)))
-      shapes.fail(shapes.name_in(i), " has shape ", to_text(shapes.in(i)), ", which does not broadcast with ", to_text(common));
+      shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", which does not broadcast with ", common);
   }
   for (int i = 0; i < shapes.outputs(); ++i) shapes.set_out(i, common);
 }

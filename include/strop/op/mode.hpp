@@ -10,12 +10,12 @@ namespace strop::inline v0::detail {
 
 using Inputs = std::span<const NDArray* const>;
 
-struct Mode {
+struct CallMode {
   bool recording = false, training = false;
   /// Set by the recording scopes; called after a call whose inputs have a history.
   void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out) = nullptr;
 };
-inline thread_local constinit Mode mode{};
+inline thread_local constinit CallMode call_mode{};
 
 /// Where a call stands in the user's source, where the spelling permits to know.
 struct Site {

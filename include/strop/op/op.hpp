@@ -219,14 +219,11 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
   template <detail::AnyNumber... X>
     requires(sizeof...(X) > 0)
   constexpr auto operator()(X... x) const {
-    if constexpr (requires { T::on_numbers(x...); } && !(std::is_arithmetic_v<X> && ...)) return T::on_numbers(x...);
-    else if constexpr ((std::is_arithmetic_v<X> && ...)) {
+    if constexpr ((std::is_arithmetic_v<X> && ...)) {
       using C = std::common_type_t<X...>;
       using R = std::conditional_t<std::is_floating_point_v<C>, C, double>;
-      using S = number::Num<R>;
-      if constexpr (requires { T::on_numbers(S(x)...); }) return detail::as_number<S>(T::on_numbers(S(x)...)).v;
-      else return detail::as_number<S>(T{}.forward(S(x)...)).v;
-    } else return T{}.forward(x...);
+      return detail::as_number<number::Num<R>>(on_numbers(number::Num<R>(x)...)).v;
+    } else return on_numbers(x...);
   }
 
   // Naming Op<T> instantiates this, and so registers a user's operator.
@@ -234,6 +231,14 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
 
   /// The operator in the registry.
   static const Entry& entry() { return detail::entry_in_use<T, library>(); }
+
+ private:
+  /// An operator whose name means something else on numbers (max of two) says so by on_numbers; a map runs its body.
+  template <class... X>
+  static constexpr auto on_numbers(X... x) {
+    if constexpr (requires { T::template on_numbers<X...>(x...); }) return T::on_numbers(x...);
+    else return T{}.forward(x...);
+  }
 };
 
 }  // namespace strop::inline v0

@@ -29,21 +29,22 @@ class Registry {
     return registry;
   }
 
-  /// The operator of that name, or null. Throws Error when two types of the program have it.
+  /// The operator of that name, or null. `strop.tanh` is the library's tanh also where the program has one of its own.
+  /// Throws Error when two types of the program have the name.
   const Entry* look_up(std::string_view name) {
     std::lock_guard lock(mutex_);
     refresh();
-    std::size_t low = 0, high = names_.size();
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (names_[middle].name < name) low = middle + 1;
-      else high = middle;
+    if (name.starts_with("strop.")) {
+      name.remove_prefix(6);
+      for (const Entry* entry : entries_)
+        if (entry->library && (entry->snake == name || entry->name == name)) return entry;
+      return nullptr;
     }
-    if (low == names_.size() || names_[low].name != name) return nullptr;
-    const Named& found = names_[low];
-    if (found.other != nullptr)
-      fail("strop: two operators are called '", name, "': ", found.entry->qualified, " and ", found.other->qualified);
-    return found.entry;
+    const std::size_t at = position_of(name);
+    if (at == names_.size() || names_[at].name != name) return nullptr;
+    if (names_[at].other != nullptr)
+      fail("strop: two operators are called '", name, "': ", names_[at].entry->qualified, " and ", names_[at].other->qualified);
+    return names_[at].entry;
   }
 
   /// Every operator once, sorted by its name.
@@ -55,7 +56,7 @@ class Registry {
 
  private:
   struct Named {
-    std::string name;
+    std::string_view name;
     const Entry* entry;
     const Entry* other;  // a second type of the program under the same name
   };
@@ -72,24 +73,35 @@ class Registry {
       for (const Entry* other : entries_) known = known || (other->qualified == entry->qualified && other->name == entry->name);
       if (known) continue;
       entries_.push_back(entry);
-      add(std::string(entry->name), entry);
-      if (entry->snake != entry->name) add(std::string(entry->snake), entry);
-      for (std::string_view alias : entry->aliases) add(std::string(alias), entry);
-      if (entry->library) add(cat("strop.", entry->snake), entry);
+      for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i) std::swap(entries_[i], entries_[i - 1]);
+      add(entry->name, entry);
+      add(entry->snake, entry);
+      for (std::string_view alias : entry->aliases) add(alias, entry);
     }
-    const auto before = [](const Named& a, const Named& b) { return a.name < b.name; };
-    std::sort(names_.begin(), names_.end(), before);
-    std::sort(entries_.begin(), entries_.end(), [](const Entry* a, const Entry* b) { return a->name < b->name; });
   }
 
-  void add(std::string name, const Entry* entry) {
-    for (Named& named : names_) {
-      if (named.name != name) continue;
+  /// Where the name stands, or would.
+  std::size_t position_of(std::string_view name) const {
+    std::size_t low = 0, high = names_.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (names_[middle].name < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  void add(std::string_view name, const Entry* entry) {
+    const std::size_t at = position_of(name);
+    if (at < names_.size() && names_[at].name == name) {
+      Named& named = names_[at];
+      if (named.entry == entry) return;
       if (named.entry->library == entry->library) named.other = entry;
-      else if (named.entry->library) named = {std::move(name), entry, nullptr};  // the program's own comes first
+      else if (named.entry->library) named = {name, entry, nullptr};  // the program's own comes first
       return;
     }
-    names_.push_back({std::move(name), entry, nullptr});
+    names_.push_back({name, entry, nullptr});
+    for (std::size_t i = names_.size() - 1; i > at; --i) std::swap(names_[i], names_[i - 1]);
   }
 
   std::mutex mutex_;

@@ -336,8 +336,9 @@ constexpr GradientRule tensor_gradient() {
     rule.heads = 1;
     rule.in = every;
     rule.gives = every;
-    rule.compose = &compose_arrays<T>;
-    rule.compose_symbols = &compose_nodes<T>;
+    constexpr int n = TensorShape<T>::variadic ? -1 : TensorShape<T>::inputs;
+    rule.compose = &compose_arrays<T, n>;
+    rule.compose_symbols = &compose_nodes<T, n>;
     if constexpr (requires { T::gradient_keeps; }) rule.in = T::gradient_keeps == Keeps::none ? 0 : every;
     return rule;
   } else if constexpr (HasGrad<T>) return stated_gradient<T, GradMember>();

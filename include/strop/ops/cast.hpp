@@ -76,6 +76,8 @@ struct CastStorage {
   enum Stype { default_, row_sparse, csr };
   Required<Stype> stype;
 
+  static constexpr std::string_view name = "cast_storage";
+
   static constexpr std::string_view aliases[] = {"_sparse_cast_storage"};
   static constexpr std::string_view doc =
       "The same array in another storage: default (dense), row_sparse or csr. From dense, what is zero is not stored; "

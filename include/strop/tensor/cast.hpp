@@ -39,7 +39,7 @@ decltype(auto) visit_bits(Dtype dtype, F&& f) {
 inline void check_filled(const NDArray& a) {
   const Body& b = a.body();
   if (!b.buffer || (b.storage != dense && !b.indices) || (b.storage == csr && !b.indptr))
-    fail("strop: an array of shape ", to_text(a.shape()), " without memory has no elements");
+    fail("strop: an array of shape ", a.shape(), " without memory has no elements");
 }
 
 inline NDArray dense_to_csr(const NDArray& a) {
@@ -167,12 +167,7 @@ inline NDArray csr_to_row_sparse(const NDArray& a) {
 
 inline NDArray row_sparse_to_csr(const NDArray& a) {
   const std::int64_t kept = a.nnz(), rows = a.shape()[0], cols = a.shape()[1];
-  const NDArray stored = dense_to_csr([&] {  // the stored rows alone
-    NDArray part = NDArray::shell({kept, cols}, a.dtype(), a.device());
-    part.body().buffer = a.body().buffer;
-    part.body().offset = a.body().offset;
-    return part;
-  }());
+  const NDArray stored = dense_to_csr(view_as(a.data(), {kept, cols}));  // the stored rows alone
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
   const NDArray indptr({rows + 1}, i64, a.device());
   const auto* from = stored.indptr().pointer<const std::int64_t>();
@@ -197,7 +192,7 @@ inline NDArray row_sparse_to_csr(const NDArray& a) {
 inline NDArray cast_storage(const NDArray& a, Storage storage) {
   if (a.storage() == storage) return a;
   if (storage == csr && a.ndim() != 2)
-    fail("strop: CSR storage is for 2 dimensions; this array has shape ", to_text(a.shape()));
+    fail("strop: CSR storage is for 2 dimensions; this array has shape ", a.shape());
   if (storage == row_sparse && a.ndim() == 0) fail("strop: row-sparse storage needs a first axis; this array has none");
   if (a.device().kind != DeviceKind::cpu) return on_device(cast_storage(on_device(a, cpu()), storage), a.device());
   a.wait();
@@ -240,14 +235,6 @@ inline NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end)
   return out;
 }
 
-/// A view of a dense array with another shape of as many elements, already checked.
-inline NDArray with_shape(const NDArray& a, const Shape& shape) {
-  NDArray out = NDArray::shell(shape, a.dtype(), a.device());
-  out.body().buffer = a.body().buffer;
-  out.body().offset = a.body().offset;
-  return out;
-}
-
 /// Rows [begin, end), positions already checked: a view of a dense array, a copy of a CSR one.
 inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end) {
   if (a.storage() == row_sparse)
@@ -255,7 +242,7 @@ inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end
   if (a.storage() == csr) return slice_csr(a, begin, end);
   Shape shape = a.shape();
   shape[0] = end - begin;
-  NDArray out = with_shape(a, shape);
+  NDArray out = view_as(a, shape);
   out.body().offset += begin * a.shape().size(1, a.ndim()) * size_of(a.dtype());
   return out;
 }

@@ -10,7 +10,6 @@ namespace strop::inline v0 {
 namespace detail {  // defined in tensor/cast.hpp
 inline NDArray dense_on_host(const NDArray& a);
 inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
-inline NDArray with_shape(const NDArray& a, const Shape& shape);
 inline double element_as_double(const NDArray& a, std::int64_t i);
 }  // namespace detail
 
@@ -33,7 +32,7 @@ inline NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage 
 inline void NDArray::allocate() const {
   if (body_->buffer) return;
   for (std::int64_t extent : shape())
-    if (extent < 0) fail("strop: an array cannot have shape ", to_text(shape()));
+    if (extent < 0) fail("strop: an array cannot have shape ", shape());
   body_->buffer = detail::Ref(new detail::Buffer(device(), detail::byte_count(shape(), dtype())));
   body_->offset = 0;
 }
@@ -75,7 +74,7 @@ inline NDArray NDArray::data() const {
 }
 
 inline NDArray NDArray::indices() const {
-  if (storage() == dense) fail("strop: indices() is for sparse arrays; this one is dense ", to_text(shape()));
+  if (storage() == dense) fail("strop: indices() is for sparse arrays; this one is dense ", shape());
   return NDArray(body_->indices);
 }
 
@@ -120,7 +119,7 @@ inline void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (a.storage() != dense) fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
   if (a.dtype() != wanted) fail("strop: view<", name_of(wanted), ">() of an array of ", name_of(a.dtype()));
   if (rank != any_rank && a.ndim() != rank)
-    fail("strop: view() of rank ", rank, " of an array of shape ", to_text(a.shape()));
+    fail("strop: view() of rank ", rank, " of an array of shape ", a.shape());
 }
 
 template <class E, int Rank>
@@ -159,7 +158,7 @@ std::vector<E> NDArray::to_vector() const {
 template <class E>
 E NDArray::item() const {
   if (!*this) fail("strop: item() of a handle without an array");
-  if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", to_text(shape()));
+  if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
   wait();
   const NDArray source = detail::dense_on_host(*this);
   E out;

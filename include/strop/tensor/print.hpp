@@ -128,7 +128,7 @@ inline std::string dense_text(const NDArray& a) {
 
 /// `csr(2, 2) {(0, 1): 1, (1, 0): 2}`, `row_sparse(3, 2) {1: [5, 6]}`: what is stored, and where.
 inline std::string sparse_text(const NDArray& a) {
-  std::string out = cat(name_of(a.storage()), to_text(a.shape()), " {");
+  std::string out = cat(name_of(a.storage()), a.shape(), " {");
   const NDArray values = a.data(), places = a.indices();
   const bool summarised = values.size() > printed_elements, by_row = a.storage() == csr;
   const auto* indices = places.pointer<const std::int64_t>();
@@ -148,7 +148,7 @@ inline std::string sparse_text(const NDArray& a) {
       const NDArray stored = slice_rows(values, k, k + 1);
       Shape rest = values.shape();
       rest.erase(0);
-      const NDArray one = with_shape(stored, rest);
+      const NDArray one = view_as(stored, rest);
       DenseText{one, summarised, false, out}.write(0, 0);
     }
   }

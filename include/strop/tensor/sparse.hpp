@@ -30,14 +30,14 @@ class SparsePart {
     const NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, f32);
     if (rank >= 0 && a.ndim() != rank)
       fail(function, ": ", name, " has ", rank, rank == 1 ? " dimension" : " dimensions", ", not shape ",
-           to_text(a.shape()));
+           a.shape());
     return a;
   }
   /// The part as a vector of 64-bit integers; Error where a number is not whole.
   NDArray integers(std::string_view function, std::string_view name) const {
     NDArray a = array_ ? values(function, name, 1) : NDArray();
     if (!array_) a = from_literal(literal_, has_real(literal_) ? f64 : i64);
-    if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", to_text(a.shape()));
+    if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
     if (a.dtype() == i64) return a;
     const NDArray out(a.shape(), i64);
     convert_elements(a.dtype(), a.bytes(), i64, out.bytes(), a.size());

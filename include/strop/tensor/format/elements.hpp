@@ -26,6 +26,9 @@ inline void read_elements(Input& in, const NDArray& a, std::string_view what) {
   for (std::int64_t i = 0; i < a.size(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
 }
 
+/// Rows that a sparse array may have for which the file holds no indptr, so that memory follows what the file holds.
+inline constexpr std::int64_t unpaid_rows = 1 << 24;
+
 /// Bytes of an array as a file describes it, refused where that cannot be.
 inline std::int64_t described_bytes(Input& in, const Shape& shape, Dtype dtype, std::string_view what) {
   try {

@@ -166,7 +166,7 @@ inline void widen_integers(Input& in, const NpyHeader& h, const std::vector<std:
   for (std::int64_t i = 0; i < n; ++i) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, from.data() + i * h.width, static_cast<std::size_t>(h.width));
-    if (h.kind == 'u' && bits >> 63 != 0) in.refuse(cat("the uint64 value ", bits, " exceeds int64"));
+    if (h.kind == 'u' && bits >> 63 != 0) in.refuse(cat("the uint64 value ", std::to_string(bits), " exceeds int64"));
     auto value = static_cast<std::int64_t>(bits);
     if (h.kind == 'i' && h.width == 2) value = static_cast<std::int16_t>(bits);
     if (to.dtype() == i64)

@@ -110,6 +110,9 @@ class NpzReader {
       file_.refuse("the shape of a sparse array is not made of integers");
     if (extents.ndim() != 1 || extents.size() > 64) file_.refuse("the shape of a sparse array is not a short vector");
     const Shape shape(extents.to_vector<std::int64_t>());
+    if (format == "coo" && !shape.empty() && shape[0] >= unpaid_rows)
+      file_.refuse(
+          cat("the sparse array '", below, "' has ", shape[0], " rows, too many for coordinates: save it as CSR"));
     try {
       const NDArray a = format == "csr" ? csr_matrix(data, part(below, "indices"), part(below, "indptr"), shape)
                         : format == "coo"

@@ -66,7 +66,7 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
     in.refuse(cat("a ", name_of(storage), " array of shape ", to_text(shape), " has values of shape ", to_text(stored),
                   " and indices of shape ", to_text(places)));
   // An array that stores nothing may come without an indptr; its length is not paid for by the file.
-  const bool without = storage == csr && count == 0 && parts[0].shape == Shape{0} && shape[0] < 1 << 24;
+  const bool without = storage == csr && count == 0 && parts[0].shape == Shape{0} && shape[0] < unpaid_rows;
   if (storage == csr && parts[0].shape != Shape{shape[0] + 1} && !without)
     in.refuse(cat("a CSR array of shape ", to_text(shape), " has an indptr of shape ", to_text(parts[0].shape)));
 
@@ -128,14 +128,16 @@ inline NamedArrays read_params(Input& in) {
   in.number<std::uint64_t>("the header");
   const auto count = in.number<std::uint64_t>("the header");
   if (count > static_cast<std::uint64_t>(in.left()) / 4)
-    in.refuse(cat("a file of this size cannot hold ", count, " arrays"));
+    in.refuse(cat("a file of this size cannot hold ", std::to_string(count), " arrays"));
   NamedArrays arrays;
   for (std::uint64_t i = 0; i < count; ++i) arrays.emplace_back(std::string(), read_params_array(in));
   const auto names = in.number<std::uint64_t>("the names");
-  if (names != 0 && names != count) in.refuse(cat("there are ", count, " arrays and ", names, " names"));
+  if (names != 0 && names != count)
+    in.refuse(cat("there are ", count, " arrays and ", std::to_string(names), " names"));
   for (std::uint64_t i = 0; i < names; ++i) {
     const auto length = in.number<std::uint64_t>("a name");
-    if (length > static_cast<std::uint64_t>(in.left())) in.refuse(cat("a name of ", length, " bytes exceeds the file"));
+    if (length > static_cast<std::uint64_t>(in.left()))
+      in.refuse(cat("a name of ", std::to_string(length), " bytes exceeds the file"));
     arrays[i].first = in.text(static_cast<std::int64_t>(length), "a name");
   }
   if (in.left() != 0) in.refuse(cat(in.left(), " bytes follow the last name"));

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t zip64_end = 0x06064b50U, zip64_locator = 0x07064b
 
 inline std::int64_t zip_extent(Input& in, std::uint64_t value) {
   if (value > static_cast<std::uint64_t>(in.size()))
-    in.refuse(cat("the archive says ", value, " bytes, more than the file has"));
+    in.refuse(cat("the archive says ", std::to_string(value), " bytes, more than the file has"));
   return static_cast<std::int64_t>(value);
 }
 
@@ -107,7 +107,8 @@ inline std::vector<ZipEntry> read_zip_directory(Input& file) {
     entry.offset = zip_extent(file, offset);
     // DEFLATE makes at most 1032 bytes of one.
     if (size / 1032 > packed + 1 || (entry.method == 0 && size != packed))
-      in.refuse(cat("entry '", entry.name, "' cannot unpack from ", packed, " bytes to ", size));
+      in.refuse(cat("entry '", entry.name, "' cannot unpack from ", std::to_string(packed), " bytes to ",
+                    std::to_string(size)));
     entry.size = static_cast<std::int64_t>(size);
     total += entry.packed;
     if (total > file.size()) in.refuse("the archive's entries overlap");

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How the pieces of a sentence become text.
+#pragma once
+#include <strop/core/error.hpp>
+#include <strop/core/shape.hpp>
+
+#include <charconv>
+
+namespace strop::inline v0::detail {
+
+inline void Part::append_to(std::string& out) const {
+  char buffer[32];
+  switch (kind_) {
+    case Kind::text: out.append(text_, size_); return;
+    case Kind::character: out += static_cast<char>(integer_); return;
+    case Kind::integer: out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, integer_).ptr); return;
+    case Kind::real: out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, real_).ptr); return;
+    case Kind::shape: append_text(out, *shape_); return;
+  }
+}
+
+inline std::string join(std::initializer_list<Part> parts) {
+  std::string out;
+  for (const Part& part : parts) part.append_to(out);
+  return out;
+}
+
+inline void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Symbol: the handle of a symbolic expression. Operators called on symbols make nodes instead of computing.
+#pragma once
+#include <strop/graph/naming.hpp>
+#include <strop/graph/node.hpp>
+#include <strop/op/op.hpp>
+
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+
+class Symbol;
+class Executor;
+
+using NamedArrays = std::vector<std::pair<std::string, NDArray>>;
+using NamedShapes = std::vector<std::pair<std::string, Shape>>;
+using NamedTypes = std::vector<std::pair<std::string, Dtype>>;
+using NamedStorages = std::vector<std::pair<std::string, Storage>>;
+using NamedSymbols = std::vector<std::pair<std::string, Symbol>>;
+
+/// What inference finds, in the order of list_arguments, list_outputs and list_auxiliary_states.
+template <class X>
+struct Inferred {
+  std::vector<X> args, outputs, aux;
+};
+
+/// What happens to the gradients of arguments: one request for all, or one per name (arguments without one: null).
+class GradRequests {
+ public:
+  GradRequests(GradRequest all) : all_(all) {}
+  GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) : named_(named.begin(), named.end()) {}
+  GradRequest of(std::string_view argument) const {
+    for (const auto& [name, request] : named_)
+      if (name == argument) return request;
+    return all_;
+  }
+  const std::vector<std::pair<std::string, GradRequest>>& named() const { return named_; }
+
+ private:
+  GradRequest all_ = GradRequest::null;
+  std::vector<std::pair<std::string, GradRequest>> named_;
+};
+
+/// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound.
+///
+/// ```cpp
+/// auto net = quadratic(strop::var("data"), {.a = 1});
+/// auto run = net.bind(strop::cpu(), {{"data", strop::array({1, 2})}});
+/// run.forward()[0];   // [1, 4]
+/// ```
+class Symbol {
+ public:
+  /// No expression: as an input of an operator, one that becomes a variable of its own.
+  Symbol() = default;
+  explicit operator bool() const { return !outputs_.empty(); }
+
+  /// The name of the node; empty for a group of several.
+  std::string name() const;
+  /// How many outputs it has.
+  std::size_t size() const { return outputs_.size(); }
+  /// One output, by position or by its name in list_outputs(). Throws Error where there is none.
+  Symbol operator[](std::int64_t i) const;
+  Symbol operator[](std::string_view name) const;
+
+  /// Names of the variables that it is computed from (depth first, inputs in their order), without auxiliary states.
+  std::vector<std::string> list_arguments() const { return variables(false); }
+  /// Names of the variables that its operators write while they compute, such as running statistics.
+  std::vector<std::string> list_auxiliary_states() const { return variables(true); }
+  /// Names of its outputs: "fc1_output".
+  std::vector<std::string> list_outputs() const;
+  /// Every visible output of every node, as a group to take outputs from: `net.get_internals()["fc1_output"]`.
+  Symbol get_internals() const;
+  /// The inputs of its nodes; empty for a variable.
+  Symbol get_children() const;
+
+  /// A parameter or an attribute of the node as text; empty where it has none of that name.
+  std::string attr(std::string_view key) const;
+  /// Parameters and attributes of the node.
+  NamedTexts list_attr() const;
+  /// Sets an attribute of the node, for all that share it.
+  void set_attr(std::string_view key, std::string_view text) const;
+
+  /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.
+  Symbol operator()(const NamedSymbols& replacements) const;
+
+  /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows
+  /// (graph/infer.hpp). Throws Error for a contradiction, naming node, argument and both values, and for a rest unknown.
+  Inferred<Shape> infer_shape(const NamedShapes& known) const;
+  /// The same, where shapes may stay unknown in part (extents of −1).
+  Inferred<Shape> infer_shape_partial(const NamedShapes& known) const;
+  /// Element types; arguments of which nothing follows are float32.
+  Inferred<Dtype> infer_type(const NamedTypes& known = {}) const;
+  /// Storages; arguments are dense unless said.
+  Inferred<Storage> infer_storage(const NamedStorages& known = {}) const;
+
+  /// Makes it executable with these arrays as arguments, where gradients go, and auxiliary states (graph/executor.hpp).
+  Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads = {}, const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
+  /// Makes it executable with new arrays of zeros, whose shapes follow from those given.
+  Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write, const NamedTypes& types = {}) const;
+
+  // For the layers above.
+  explicit Symbol(std::vector<detail::NodeOutput> outputs) : outputs_(std::move(outputs)) {}
+  const std::vector<detail::NodeOutput>& outputs() const { return outputs_; }
+
+ private:
+  std::vector<std::string> variables(bool auxiliary) const;
+  detail::Node& only_node(const char* what) const;
+
+  std::vector<detail::NodeOutput> outputs_;
+};
+
+/// A variable: an argument of every graph that uses it, or a state where an operator writes it.
+inline Symbol var(std::string_view name, const Variable& options = {}) {
+  if (name.empty()) fail("var: a variable needs a name");
+  const detail::Ref<detail::Node> node(new detail::Node);
+  node->name = name;
+  node->variable = options;
+  node->attributes = detail::naming().attributes;
+  for (const auto& [key, text] : options.attributes) node->attributes.emplace_back(detail::attribute_key(key), text);
+  return Symbol({{node, 0}});
+}
+
+/// The outputs of several symbols as one.
+inline Symbol group(std::span<const Symbol> symbols) {
+  std::vector<detail::NodeOutput> outputs;
+  for (const Symbol& symbol : symbols) outputs.insert(outputs.end(), symbol.outputs().begin(), symbol.outputs().end());
+  return Symbol(std::move(outputs));
+}
+inline Symbol group(std::initializer_list<Symbol> symbols) { return group(std::span<const Symbol>(symbols.begin(), symbols.size())); }
+
+/// An input of compose(): the next one in order, or one by name.
+struct InputSymbol {
+  std::string_view name;
+  Symbol symbol;
+  InputSymbol(Symbol s) : symbol(std::move(s)) {}
+  InputSymbol(std::string_view n, Symbol s) : name(n), symbol(std::move(s)) {}
+};
+
+/// The operator called `name` on symbols, its parameters as text:
+/// `strop::compose("FullyConnected", {data, {"bias", b}}, {{"num_hidden", "10"}}, "fc1")`. Inputs that are not given become
+/// variables called `<node>_<input>`. Throws Error for an unknown operator, input or parameter, naming the nearest ones.
+Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes params = {}, std::string_view node_name = {});
+
+}  // namespace strop::inline v0
+
+#include <strop/graph/symbol_impl.hpp>

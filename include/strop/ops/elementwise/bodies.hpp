@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Pieces that the bodies of several element-wise operators share.
+#pragma once
+#include <strop/number/num.hpp>
+
+#include <cstdint>
+#include <tuple>
+
+namespace strop::inline v0::detail {
+
+/// A parameter as a number like x: of an integer x an integer, truncated and kept within 64 bits, as the original does.
+template <class X>
+constexpr X like(X, double value) {
+  if constexpr (X::integer) {
+    const double bounded = value >= -0x1p63 ? (value < 0x1p63 ? value : 0x1.fffffffffffffp+62) : value < 0 ? -0x1p63 : 0;
+    return X(static_cast<std::int64_t>(bounded));
+  } else return X(value);
+}
+
+/// The remainder with the divisor's sign, 0 of a divisor 0; exact on integers.
+template <class X>
+constexpr X modulo(X a, X b) {
+  const X r = [&] {
+    if constexpr (X::integer) return a - a / b * b;
+    else return fmod(a, b);
+  }();
+  return where(b == 0, X(0), where((r < 0 && b > 0) || (r > 0 && b < 0), r + b, r));
+}
+
+/// What a function of the reals gives: of an integer a number in double.
+template <class X>
+constexpr typename X::Real as_real(X x) {
+  return x;
+}
+
+/// The gradients of aᵇ. In b it is 0 where a ≤ 0: the limit at 0, none below.
+template <class X>
+constexpr auto power_gradient(X dy, X a, X b) {
+  const auto positive = a > 0;
+  return std::tuple(dy * (b * pow(a, b - 1)), where(positive, dy * (pow(a, b) * log(where(positive, a, X(1)))), X(0)));
+}
+
+}  // namespace strop::inline v0::detail

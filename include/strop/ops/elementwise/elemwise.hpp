@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Arithmetic of two arrays of one shape, element by element.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/elementwise/bodies.hpp>
+#include <strop/ops/list.hpp>
+
+#include <string_view>
+#include <tuple>
+
+namespace strop::inline v0 {
+
+/// elemwise_add: lhs + rhs. Both have one shape. Integers wrap. Example: `elemwise_add(array({1, 2}), array({3, 4}))`
+/// is [4, 6].
+struct ElemwiseAdd {
+  static constexpr std::string_view name = "elemwise_add";
+  static constexpr std::string_view aliases[] = {"_sparse_elemwise_add", "_add", "_plus", "_Plus"};
+  static constexpr std::string_view doc =
+      "lhs + rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where both are of one "
+      "storage, else dense. Example: elemwise_add(array({1, 2}), array({3, 4})) is [4, 6].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
+  constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, dy); }
+};
+
+/// elemwise_sub: lhs − rhs. Both have one shape. Integers wrap. Example: `elemwise_sub(array({1, 2}), array({3, 5}))`
+/// is [-2, -3].
+struct ElemwiseSub {
+  static constexpr std::string_view name = "elemwise_sub";
+  static constexpr std::string_view aliases[] = {"_sparse_elemwise_sub", "_sub", "_minus", "_Minus"};
+  static constexpr std::string_view doc =
+      "lhs − rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where both are of one "
+      "storage, else dense. Example: elemwise_sub(array({1, 2}), array({3, 5})) is [-2, -3].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return lhs - rhs; }
+  constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, -dy); }
+};
+
+/// elemwise_mul: lhs · rhs. Both have one shape. Integers wrap. Example: `elemwise_mul(array({1, 2}), array({3, 4}))`
+/// is [3, 8].
+struct ElemwiseMul {
+  static constexpr std::string_view name = "elemwise_mul";
+  static constexpr std::string_view aliases[] = {"_sparse_elemwise_mul", "_mul", "_Mul"};
+  static constexpr std::string_view doc =
+      "lhs · rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where either is. Example: "
+      "elemwise_mul(array({1, 2}), array({3, 4})) is [3, 8].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return lhs * rhs; }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy * rhs, dy * lhs); }
+};
+
+/// elemwise_div: lhs / rhs. Both have one shape. Integers truncate; an integer over 0 is 0. Example:
+/// `elemwise_div(array({1, 6}), array({2, 4}))` is [0.5, 1.5].
+struct ElemwiseDiv {
+  static constexpr std::string_view name = "elemwise_div";
+  static constexpr std::string_view aliases[] = {"_sparse_elemwise_div", "_div", "_Div"};
+  static constexpr std::string_view doc =
+      "lhs / rhs. Both have one shape. Floating and integer types. Integers truncate; an integer over 0 is 0. "
+      "Sparse where lhs is. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return lhs / rhs; }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { 
+    const auto dl = dy / rhs;
+    return std::tuple(dl, -dl * (lhs / rhs));
+   }
+};
+
+/// _mod: The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Example:
+/// `elemwise_mod(array({5, -5}), array({3, 3}))` is [2, 1].
+struct ElemwiseMod {
+  static constexpr std::string_view name = "_mod";
+  static constexpr std::string_view aliases[] = {"_Mod", "elemwise_mod"};
+  static constexpr std::string_view doc =
+      "The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Floating and integer "
+      "types. Sparse where lhs is. Example: elemwise_mod(array({5, -5}), array({3, 3})) is [2, 1].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return detail::modulo(lhs, rhs); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0)); }
+};
+
+/// _power: lhs to the power rhs. Both have one shape. On integers the result is truncated. The derivative in rhs is 0
+/// where lhs ≤ 0. Example: `elemwise_power(array({2, 3}), array({3, 2}))` is [8, 9].
+struct ElemwisePower {
+  static constexpr std::string_view name = "_power";
+  static constexpr std::string_view aliases[] = {"_Power", "elemwise_power"};
+  static constexpr std::string_view doc =
+      "lhs to the power rhs. Both have one shape. Floating and integer types. On integers the result is truncated. "
+      "The derivative in rhs is 0 where lhs ≤ 0. A sparse input is computed densely. Example: "
+      "elemwise_power(array({2, 3}), array({3, 2})) is [8, 9].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return pow(lhs, rhs); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return detail::power_gradient(dy, lhs, rhs); }
+};
+
+/// _maximum: The larger of lhs and rhs; NaN where either is. Both have one shape. Where they tie the gradient goes to
+/// lhs. Example: `elemwise_maximum(array({1, 5}), array({3, 4}))` is [3, 5].
+struct ElemwiseMaximum {
+  static constexpr std::string_view name = "_maximum";
+  static constexpr std::string_view aliases[] = {"_Maximum", "elemwise_maximum"};
+  static constexpr std::string_view doc =
+      "The larger of lhs and rhs; NaN where either is. Both have one shape. Floating and integer types. Where they "
+      "tie the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
+      "elemwise_maximum(array({1, 5}), array({3, 4})) is [3, 5].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return max(lhs, rhs); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs >= rhs, dy, 0), where(lhs >= rhs, 0, dy)); }
+};
+
+/// _minimum: The smaller of lhs and rhs; NaN where either is. Both have one shape. Where they tie the gradient goes to
+/// lhs. Example: `elemwise_minimum(array({1, 5}), array({3, 4}))` is [1, 4].
+struct ElemwiseMinimum {
+  static constexpr std::string_view name = "_minimum";
+  static constexpr std::string_view aliases[] = {"_Minimum", "elemwise_minimum"};
+  static constexpr std::string_view doc =
+      "The smaller of lhs and rhs; NaN where either is. Both have one shape. Floating and integer types. Where they "
+      "tie the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
+      "elemwise_minimum(array({1, 5}), array({3, 4})) is [1, 4].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return min(lhs, rhs); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs <= rhs, dy, 0), where(lhs <= rhs, 0, dy)); }
+};
+
+/// _hypot: √(lhs² + rhs²), without overflow. Both have one shape. On integers the result is truncated. Example:
+/// `elemwise_hypot(array({3, 5}), array({4, 12}))` is [5, 13].
+struct ElemwiseHypot {
+  static constexpr std::string_view name = "_hypot";
+  static constexpr std::string_view aliases[] = {"_Hypot", "elemwise_hypot"};
+  static constexpr std::string_view doc =
+      "√(lhs² + rhs²), without overflow. Both have one shape. Floating and integer types. On integers the result is "
+      "truncated. Sparse where both are of one storage, else dense. Example: elemwise_hypot(array({3, 5}), "
+      "array({4, 12})) is [5, 13].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return hypot(lhs, rhs); }
+};
+
+/// _grad_add: lhs + rhs, the sum of two gradients. Both have one shape. Example: `grad_add(array({1, 2}), array({3,
+/// 4}))` is [4, 6].
+struct GradAdd {
+  static constexpr std::string_view name = "_grad_add";
+  static constexpr std::string_view aliases[] = {"grad_add"};
+  static constexpr std::string_view doc =
+      "lhs + rhs, the sum of two gradients. Both have one shape. Floating and integer types. Sparse where both are "
+      "of one storage, else dense. Example: grad_add(array({1, 2}), array({3, 4})) is [4, 6].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr bool same_shape = true;
+  constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
+  constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, dy); }
+};
+
+inline constexpr Op<ElemwiseAdd, OnUse> elemwise_add;
+inline constexpr Op<ElemwiseSub, OnUse> elemwise_sub;
+inline constexpr Op<ElemwiseMul, OnUse> elemwise_mul;
+inline constexpr Op<ElemwiseDiv, OnUse> elemwise_div;
+inline constexpr Op<ElemwiseMod, OnUse> elemwise_mod;
+inline constexpr Op<ElemwisePower, OnUse> elemwise_power;
+inline constexpr Op<ElemwiseMaximum, OnUse> elemwise_maximum;
+inline constexpr Op<ElemwiseMinimum, OnUse> elemwise_minimum;
+inline constexpr Op<ElemwiseHypot, OnUse> elemwise_hypot;
+inline constexpr Op<GradAdd, OnUse> grad_add;
+
+using ElemwiseOps =
+    OpList<ElemwiseAdd, ElemwiseSub, ElemwiseMul, ElemwiseDiv, ElemwiseMod, ElemwisePower, ElemwiseMaximum,
+           ElemwiseMinimum, ElemwiseHypot, GradAdd>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// add_n: the sum of any number of arrays.
+#pragma once
+#include <strop/engine/pool.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// out = Σ in, block by block: halves are added in float, integers in 64 bits (narrow ones wrap on store).
+template <class V>
+void sum_elements(std::span<const NDArray> in, const NDArray& out) {
+  constexpr std::int64_t grain = 1 << 15, block = 512;
+  const Dtype type = out.dtype();
+  const std::int64_t size = size_of(type);
+  parallel_for(out.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+    V sum[block], term[block];
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
+      convert_elements(type, in[0].bytes() + at * size, dtype_of<V>, sum, count);
+      for (const NDArray& a : in.subspan(1)) {
+        const V* from = reinterpret_cast<const V*>(a.bytes() + at * size);
+        if (type != dtype_of<V>) {
+          convert_elements(type, a.bytes() + at * size, dtype_of<V>, term, count);
+          from = term;
+        }
+        for (std::int64_t i = 0; i < count; ++i) {
+          if constexpr (std::is_integral_v<V>) sum[i] = static_cast<V>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(from[i]));
+          else sum[i] += from[i];
+        }
+      }
+      convert_elements(dtype_of<V>, sum, type, out.bytes() + at * size, count);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// add_n: the sum of one or more arrays of one shape and type. Halves are added in float32. The result is sparse where all
+/// inputs have one sparse storage, else dense. The gradient of every input is the head gradient. Errors: no input; other
+/// shapes or types. Example: `add_n({array({1, 2}), array({3, 4}), array({5, 6})})` is [9, 12].
+struct AddN {
+  int num_args = 0;
+
+  static constexpr std::string_view name = "add_n";
+  static constexpr std::string_view aliases[] = {"_sparse_add_n", "_sparse_ElementWiseSum", "ElementWiseSum"};
+  static constexpr std::string_view inputs[] = {"args"};
+  static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"}, {"args", "arrays of one shape and type"}};
+  static constexpr std::string_view doc =
+      "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, integers "
+      "wrap. The result is sparse where all inputs have one sparse storage, else dense. The gradient of every input is the "
+      "head gradient. Example: add_n({array({1, 2}), array({3, 4}), array({5, 6})}) is [9, 12].";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+
+  void infer_shape(Shapes& shapes) const {
+    if (shapes.inputs() == 0) shapes.fail("takes at least one input");
+    if (num_args != 0 && num_args != shapes.inputs()) shapes.fail("num_args is ", num_args, ", ", shapes.inputs(), " inputs were given");
+    Shape common = shapes.out(0);
+    for (int i = 0; i < shapes.inputs(); ++i)
+      if (!unify(common, shapes.in(i))) shapes.set_in(i, common);
+    for (int i = 0; i < shapes.inputs(); ++i) shapes.set_in(i, common);
+    shapes.set_out(0, common);
+  }
+  void infer_type(Types& types) const {
+    std::optional<Dtype> common = types.out(0);
+    for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
+    if (common == boolean) types.fail("an operator on numbers was given bool");
+    for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
+    types.set_out(0, common);
+  }
+  bool infer_storage(Storages& storages) const {
+    for (int i = 1; i < storages.inputs(); ++i)
+      if (storages.in(i) != storages.in(0)) return false;
+    return storages.set_out(0, storages.in(0));
+  }
+  void forward(Cpu&, std::span<const NDArray> in, NDArray& out) const {
+    if (out.storage() == dense) {
+      if (out.dtype() == f64) detail::sum_elements<double>(in, out);
+      else if (is_floating(out.dtype())) detail::sum_elements<float>(in, out);
+      else detail::sum_elements<std::int64_t>(in, out);
+      return;
+    }
+    NDArray sum = in[0];
+    for (const NDArray& a : in.subspan(1)) sum = Op<ElemwiseAdd, OnUse>{}(sum, a);
+    detail::assign(sum, out);
+  }
+  auto gradient(const auto& dy, auto in) const { return std::vector(in.size(), dy); }
+};
+
+inline constexpr Op<AddN, OnUse> add_n;
+
+using SumOps = OpList<AddN>;
+
+}  // namespace strop::inline v0

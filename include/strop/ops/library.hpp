@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The operators of the library, declared. ops/all.hpp registers them all.
+#pragma once
+#include <strop/ops/arithmetic.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/elementwise/activation.hpp>
+#include <strop/ops/elementwise/broadcast.hpp>
+#include <strop/ops/elementwise/broadcast_compare.hpp>
+#include <strop/ops/elementwise/compare.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
+#include <strop/ops/elementwise/exponential.hpp>
+#include <strop/ops/elementwise/hyperbolic.hpp>
+#include <strop/ops/elementwise/identity.hpp>
+#include <strop/ops/elementwise/power.hpp>
+#include <strop/ops/elementwise/rounding.hpp>
+#include <strop/ops/elementwise/scalar.hpp>
+#include <strop/ops/elementwise/scalar_compare.hpp>
+#include <strop/ops/elementwise/select.hpp>
+#include <strop/ops/elementwise/special.hpp>
+#include <strop/ops/elementwise/trigonometric.hpp>
+#include <strop/ops/reduce.hpp>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Everything that a program uses: one include. Operators of the library are declared; each is built where it is used.
+#pragma once
+#include <strop/autograd/backward.hpp>
+#include <strop/autograd/check_gradient.hpp>
+#include <strop/autograd/function.hpp>
+#include <strop/autograd/tape.hpp>
+#include <strop/autograd/views.hpp>
+#include <strop/engine/engine.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/graph/executor.hpp>
+#include <strop/graph/symbol.hpp>
+#include <strop/memory/random.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/library.hpp>
+#include <strop/tensor/allclose.hpp>
+#include <strop/tensor/create.hpp>
+#include <strop/tensor/io.hpp>
+#include <strop/tensor/print.hpp>
+#include <strop/tensor/random.hpp>
+#include <strop/tensor/sparse.hpp>
