@@ -186,8 +186,9 @@ inline void Core::execute_chain(Core& core, Operation* operation) {
   ReadyList ready;
   for (int length = 1;; ++length) {
     core.execute(operation, ready);
-    operation = ready.take();
-    if (core.kind() != EngineKind::naive) {
+    const EngineKind kind = core.kind();
+    operation = kind == EngineKind::simulated ? nullptr : ready.take();
+    if (kind != EngineKind::naive) {
       core.make_ready(ready);
       if (operation != nullptr && length % 64 == 0) {  // let others have a turn
         core.make_ready(operation);

@@ -170,11 +170,13 @@ class GradientWalk {
                                   : head(n, 0);
     std::vector<Symbol> in;
     for (const NodeOutput& from : node.inputs) in.push_back(Symbol({from}));
+    // Optional inputs that were left out are empty symbols.
+    while (std::ssize(in) < node.entry->inputs) in.emplace_back();
     const NameScope names(cat(node.name, "_backward_"));
     const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), Symbol({first}), in);
     if (gradients.size() > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(), " results for ", in.size(), " inputs");
-    for (std::size_t i = 0; i < gradients.size(); ++i)
+    for (std::size_t i = 0; i < std::min(gradients.size(), node.inputs.size()); ++i)
       if (gradients[i]) contribute(node.inputs[i], gradients[i].outputs()[0]);
   }
 

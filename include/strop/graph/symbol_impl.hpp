@@ -46,7 +46,7 @@ inline Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<con
 }
 
 inline Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name) {
-  return build_node(entry, Ref(entry.params != nullptr ? new ParamBox(entry.params, op) : new ParamBox(nullptr)), in, name);
+  return build_node(entry, Ref(new ParamBox(entry.params, op)), in, name);
 }
 
 /// Variables that graphs have in common with what is given by name. Throws Error for a name that is none, or twice one.

@@ -3,41 +3,42 @@
 /// The instruction set that this translation unit is compiled for: the name STROP_ISA, and the width of its registers.
 #pragma once
 
-/// STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
-/// lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two
-/// names for two things, and the linker keeps both.
-///
-/// This macro stays defined on purpose: `namespace strop::inline v0 { inline namespace STROP_ISA { … } }`.
-/// A program that defines STROP_NO_LANES gets no vector types: a register is then one number.
+// STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
+// lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two names
+// for two things, and the linker keeps both. It is written as
+//   namespace strop::inline v0 { inline namespace STROP_ISA { … } }
+// STROP_LANE_BYTES is the number of bytes of a register of lanes. Both macros stay defined on purpose.
+//
+// A program that defines STROP_NO_LANES gets no vector types: a register is then one number.
 #if defined(STROP_NO_LANES)
 #define STROP_ISA isa_scalar
+#define STROP_LANE_BYTES 0
 #elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
     defined(__FMA__)
 #define STROP_ISA isa_avx512
+#define STROP_LANE_BYTES 64
 #elif defined(__AVX2__) && defined(__FMA__)
 #define STROP_ISA isa_avx2
-#elif defined(__AVX__)
-#define STROP_ISA isa_avx  // the encoding of the instructions differs from SSE's, the width does not
+#define STROP_LANE_BYTES 32
+#elif defined(__AVX__)  // the encoding of the instructions differs from SSE's, the width does not
+#define STROP_ISA isa_avx
+#define STROP_LANE_BYTES 16
 #elif defined(__SSE4_2__)
 #define STROP_ISA isa_sse4
+#define STROP_LANE_BYTES 16
 #elif defined(__SSE2__)
 #define STROP_ISA isa_sse2
-#else
-#define STROP_ISA isa_generic  // the compiler makes what it can of vectors of 16 bytes
+#define STROP_LANE_BYTES 16
+#else  // the compiler makes what it can of vectors of 16 bytes
+#define STROP_ISA isa_generic
+#define STROP_LANE_BYTES 16
 #endif
 
-namespace strop::inline v0::number::inline STROP_ISA {
+namespace strop::inline v0::number {
+inline namespace STROP_ISA {
 
 /// Bytes of a register of lanes; 0 where a register is one number (STROP_NO_LANES).
-#if defined(STROP_NO_LANES)
-inline constexpr int lane_bytes = 0;
-#elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
-    defined(__FMA__)
-inline constexpr int lane_bytes = 64;
-#elif defined(__AVX2__) && defined(__FMA__)
-inline constexpr int lane_bytes = 32;
-#else
-inline constexpr int lane_bytes = 16;
-#endif
+inline constexpr int lane_bytes = STROP_LANE_BYTES;
 
-}  // namespace strop::inline v0::number::inline STROP_ISA
+}  // namespace STROP_ISA
+}  // namespace strop::inline v0::number

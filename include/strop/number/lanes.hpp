@@ -8,13 +8,13 @@
 #pragma once
 #include <strop/number/lanes_base.hpp>
 
-#include <strop/number/lanes_trig.hpp>
+#include <strop/number/lanes_power.hpp>
 
 #ifndef STROP_NO_LANES
 namespace strop::inline v0::number {
 
 template <>
-struct Rep<Vec<float>> : detail_lanes::CircularLanes {};
+struct Rep<Vec<float>> : detail_lanes::PowerLanes {};
 template <>
 struct Rep<Vec<double>> : detail_lanes::HyperbolicLanes<double> {};
 

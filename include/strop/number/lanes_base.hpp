@@ -27,6 +27,7 @@ struct VecOf {
   };
 STROP_VEC(float)
 STROP_VEC(double)
+STROP_VEC(std::int32_t)
 STROP_VEC(std::uint32_t)
 STROP_VEC(std::uint64_t)
 #undef STROP_VEC
@@ -81,7 +82,7 @@ STROP_INLINE To pun(From from) {
 // √x; a < b ? a : b; a > b ? a : b; a · b + c, with one rounding where the machine has such an instruction. GCC has no
 // notation for the first and the last and does not recognise the others.
 #if defined(__x86_64__) && !defined(__clang__)
-#if defined(__AVX512F__)  // the last arguments: every lane, rounding as it is set
+#if STROP_LANE_BYTES == 64  // the last arguments: every lane, rounding as it is set
 #define STROP_BUILTINS(T, M, s)                                                                       \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, M(-1), 4); }     \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) {                                                    \
@@ -93,7 +94,7 @@ STROP_INLINE To pun(From from) {
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                             \
     return __builtin_ia32_vfmadd##s##512_mask(a, b, c, M(-1), 4);                                     \
   }
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif STROP_LANE_BYTES == 32
 #define STROP_BUILTINS(T, M, s)                                                                       \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                       \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }         \
@@ -177,16 +178,18 @@ struct EachLane {
   STROP_LANE void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
   /// Whether the answer is yes in some lane, in every lane.
   STROP_LANE bool any(Mask m) {
-#if defined(__x86_64__)
-    if constexpr (lane_bytes == 16) return __builtin_ia32_movmskps(pun<Vec<float>>(m)) != 0;
-#if defined(__AVX2__)
-    if constexpr (lane_bytes == 32) return __builtin_ia32_movmskps256(pun<Vec<float>>(m)) != 0;
-#endif
-#endif
+#if defined(__x86_64__) && STROP_LANE_BYTES == 64
+    return __builtin_ia32_cvtd2mask512(pun<Vec<std::int32_t>>(m)) != 0;
+#elif defined(__x86_64__) && STROP_LANE_BYTES == 32
+    return __builtin_ia32_movmskps256(pun<Vec<float>>(m)) != 0;
+#elif defined(__x86_64__)
+    return __builtin_ia32_movmskps(pun<Vec<float>>(m)) != 0;
+#else
     std::uint64_t words[lane_bytes / 8], together = 0;
     __builtin_memcpy(words, &m, sizeof m);
     for (const std::uint64_t word : words) together |= word;
     return together != 0;
+#endif
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
 

@@ -4,6 +4,7 @@
 ///
 /// Every operator and function is a hidden friend, so that each call in a body has one candidate, whatever R is.
 #pragma once
+#include <strop/number/polygamma.hpp>
 #include <strop/number/rep.hpp>
 
 #include <concepts>
@@ -186,6 +187,13 @@ struct Num {
     else return of(Rep::f(a.v));            \
   }
 #include <strop/number/vocabulary.def>
+  /// The n-th derivative of digamma, in double, lane by lane.
+  STROP_FN friend Real polygamma(int n, Num a) {
+    typename Real::Elem t[Real::Rep::lanes] = {};
+    Real::Rep::store(t, Real(a).v);
+    for (auto& e : t) e = static_cast<typename Real::Elem>(number::polygamma(n, static_cast<double>(e)));
+    return Real::of(Real::Rep::load(t));
+  }
 
   /// The first argument of where() is a comparison.
   template <std::same_as<Num> C, class A, class B>

@@ -18,20 +18,22 @@ std::vector<Node> as_list(Y&& y) {
   else return std::vector<Node>{y};
 }
 
+template <class T, class Node, std::size_t... I>
+std::vector<Node> compose_fixed(const T& op, const Node& dy, [[maybe_unused]] std::span<const Node> in, std::index_sequence<I...>) {
+  if constexpr (requires { op.gradient(dy, in[I]...); }) return as_list<Node>(op.gradient(dy, in[I]...));
+  else {
+    static_assert(requires { op.gradient(dy); }, "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
+    return as_list<Node>(op.gradient(dy));
+  }
+}
+
 /// `gradient(dy, x…)` with all N inputs, `gradient(dy)`, or, for an open number of inputs (N < 0),
 /// `gradient(dy, std::span<const Node> x)`.
 template <class T, int N, class Node>
 std::vector<Node> compose(const void* object, const Node& dy, std::span<const Node> in) {
   const T& op = *static_cast<const T*>(object);
   if constexpr (N < 0) return as_list<Node>(op.gradient(dy, in));
-  else
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      if constexpr (requires { op.gradient(dy, in[I]...); }) return as_list<Node>(op.gradient(dy, in[I]...));
-      else {
-        static_assert(requires { op.gradient(dy); }, "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
-        return as_list<Node>(op.gradient(dy));
-      }
-    }(std::make_index_sequence<static_cast<std::size_t>(N)>{});
+  else return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
 }
 
 template <class T, int N>

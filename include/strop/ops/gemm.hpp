@@ -30,6 +30,30 @@ struct Strided {
   Strided at(std::int64_t i, std::int64_t j) const { return {data + i * row + j * col, row, col}; }
 };
 
+/// A square of elements, transposed by way of registers of 16 bytes.
+template <class T>
+struct Square {
+  typedef T V __attribute__((vector_size(16)));
+  static constexpr std::int64_t side = 16 / sizeof(T);
+  /// to(i, j) = from[j][at + i]; `to` has rows of `stride` elements.
+  [[gnu::always_inline]] static inline void transpose(const T* const* from, std::int64_t at, T* to, std::int64_t stride) {
+    V x[side], y[side];
+    for (std::int64_t i = 0; i < side; ++i) std::memcpy(&x[i], from[i] + at, sizeof(V));
+    if constexpr (side == 2) {
+      y[0] = __builtin_shufflevector(x[0], x[1], 0, 2);
+      y[1] = __builtin_shufflevector(x[0], x[1], 1, 3);
+    } else {
+      const V a = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5), b = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+      const V c = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7), d = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+      y[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+      y[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+      y[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+      y[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    }
+    for (std::int64_t i = 0; i < side; ++i) std::memcpy(to + i * stride, &y[i], sizeof(V));
+  }
+};
+
 /// The kernels for elements T. `add` says whether C is added to or overwritten.
 template <class T>
 struct Gemm {
@@ -74,36 +98,33 @@ struct Gemm {
   // --- thick ----------------------------------------------------------------------------------------------------------
 
   /// One tile of C = Σₚ a(·, p) · b(p, ·), of which m × n elements count; b steps by b_row. Rows of A beyond m repeat the last.
-  [[gnu::noinline]] static void tile(Strided<T> a, const T* b, std::int64_t b_row, std::int64_t k, T* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
-                                     bool add) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      const T* x[] = {a.data + std::min<std::int64_t>(I, m - 1) * a.row...};
-      V acc[rows][2] = {};
-      ((acc[I][0] = acc[I][1] = V{}), ...);
-      for (std::int64_t p = 0; p < k; ++p, b += b_row) {
-        const V left = R::load(b), right = R::load(b + lanes);
-        ([&] {
-          const V s = splat(*x[I]);
-          x[I] += a.col;
-          acc[I][0] = fma(s, left, acc[I][0]);
-          acc[I][1] = fma(s, right, acc[I][1]);
-        }(), ...);
-      }
-      if (m == rows && n == cols) {
-        if (add) ((acc[I][0] += R::load(c + I * c_row), acc[I][1] += R::load(c + I * c_row + lanes)), ...);
-        (R::store(c + I * c_row, acc[I][0]), ...);
-        (R::store(c + I * c_row + lanes, acc[I][1]), ...);
-        return;
-      }
-      T part[rows][static_cast<std::size_t>(cols)];
-      (R::store(part[I], acc[I][0]), ...);
-      (R::store(part[I] + lanes, acc[I][1]), ...);
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[i][j] + (add ? c[i * c_row + j] : T(0));
-    }(Upto<rows>{});
+  template <int... I>
+  [[gnu::noinline]] static void tile(Strided<T> a, const T* b, std::int64_t b_row, std::int64_t k, T* c, std::int64_t c_row, std::int64_t m, std::int64_t n, bool add,
+                                     std::integer_sequence<int, I...>) {
+    const T* x[] = {a.data + (I < m ? I : m - 1) * a.row...};
+    V acc[rows][2];
+    ((acc[I][0] = acc[I][1] = V{}), ...);
+    for (std::int64_t p = 0; p < k; ++p, b += b_row) {
+      const V left = R::load(b), right = R::load(b + lanes);
+      ([&] {
+        const V s = splat(*x[I]);
+        x[I] += a.col;
+        acc[I][0] = fma(s, left, acc[I][0]);
+        acc[I][1] = fma(s, right, acc[I][1]);
+      }(), ...);
+    }
+    if (m == rows && n == cols) {
+      if (add) ((acc[I][0] += R::load(c + I * c_row), acc[I][1] += R::load(c + I * c_row + lanes)), ...);
+      ((R::store(c + I * c_row, acc[I][0]), R::store(c + I * c_row + lanes, acc[I][1])), ...);
+      return;
+    }
+    T part[rows][static_cast<std::size_t>(cols)];
+    ((R::store(part[I], acc[I][0]), R::store(part[I] + lanes, acc[I][1])), ...);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[i][j] + (add ? c[i * c_row + j] : T(0));
   }
 
-  /// A panel of B: `cols` columns, those beyond n zero, row after row.
+  /// A panel of B: `cols` columns, row after row; what stands in those beyond n does not matter.
   static void pack_b(Strided<T> b, std::int64_t k, std::int64_t n, T* to) {
     if (b.col == 1) {
       for (std::int64_t p = 0; p < k; ++p, to += cols) {
@@ -114,22 +135,24 @@ struct Gemm {
       }
       return;
     }
-    // Transposed: a strip of the panel at a time, so that what is written stays in the first cache.
-    constexpr std::int64_t strip = 16;
-    for (std::int64_t p = 0; p < k; p += strip) {
-      const std::int64_t end = std::min(k, p + strip);
-      for (std::int64_t j = 0; j < cols; ++j) {
-        const T* from = b.data + std::min(j, n - 1) * b.col;
-        for (std::int64_t q = p; q < end; ++q) to[q * cols + j] = j < n ? from[q * b.row] : T(0);
-      }
-    }
+    constexpr std::int64_t square = cols >= Square<T>::side ? Square<T>::side : 1;
+    const T* column[cols];
+    for (std::int64_t j = 0; j < cols; ++j) column[j] = b.data + std::min(j, n - 1) * b.col;
+    std::int64_t p = 0;
+    if constexpr (square > 1)
+      for (; p + square <= k; p += square)
+        for (std::int64_t j = 0; j < cols; j += square) Square<T>::transpose(column + j, p, to + p * cols + j, cols);
+    for (; p < k; ++p)
+      for (std::int64_t j = 0; j < cols; ++j) to[p * cols + j] = column[j][p];
   }
   /// At most `rows` rows of A, column after column.
   static void pack_a(Strided<T> a, std::int64_t m, std::int64_t k, T* to) {
-    for (std::int64_t p = 0; p < k; ++p, to += rows) {
-      const T* from = a.data + p * a.col;
-      for (std::int64_t i = 0; i < m; ++i) to[i] = from[i * a.row];
+    if (m == rows && a.row == 1) {
+      for (std::int64_t p = 0; p < k; ++p) std::memcpy(to + p * rows, a.data + p * a.col, rows * sizeof(T));
+      return;
     }
+    for (std::int64_t p = 0; p < k; ++p, to += rows)
+      for (std::int64_t i = 0; i < m; ++i) to[i] = a.data[i * a.row + p * a.col];
   }
 
   /// Rows [first, past) of C from a packed block of B. A is copied as well where its rows would meet in few lines of a cache.
@@ -144,7 +167,7 @@ struct Gemm {
       for (std::int64_t j = 0; j < n; j += cols)
         for (std::int64_t i = top; i < bottom; i += rows) {
           const Strided<T> strip = copy ? Strided<T>{space.data + (i - top) * k, 1, rows} : a.at(i, 0);
-          tile(strip, packed + j * k, cols, k, c + i * c_row + j, c_row, std::min<std::int64_t>(rows, bottom - i), std::min(cols, n - j), add);
+          tile(strip, packed + j * k, cols, k, c + i * c_row + j, c_row, std::min<std::int64_t>(rows, bottom - i), std::min(cols, n - j), add, Upto<rows>{});
         }
     }
   }
@@ -173,35 +196,34 @@ struct Gemm {
     parallel_for(n / cols, grain(m * k * cols), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t j = begin * cols; j < end * cols; j += cols)
         for (std::int64_t i = 0; i < m; i += rows)
-          tile(a.at(i, 0), b.data + j, b.row, k, c + i * n + j, n, std::min<std::int64_t>(rows, m - i), cols, add);
+          tile(a.at(i, 0), b.data + j, b.row, k, c + i * n + j, n, std::min<std::int64_t>(rows, m - i), cols, add, Upto<rows>{});
     });
     const std::int64_t rest = n % cols, j = n - rest;
     if (rest == 0) return;
     const Space space(k * cols);
     pack_b(b.at(0, j), k, rest, space.data);
     for (std::int64_t i = 0; i < m; i += rows)
-      tile(a.at(i, 0), space.data, cols, k, c + i * n + j, n, std::min<std::int64_t>(rows, m - i), rest, add);
+      tile(a.at(i, 0), space.data, cols, k, c + i * n + j, n, std::min<std::int64_t>(rows, m - i), rest, add, Upto<rows>{});
   }
 
   /// M × N dot products of rows of A, a_row apart, with columns of B, b_col apart; m × n of them count.
-  template <int M, int N>
+  template <int M, int N, int... I, int... J, int... IJ>
   [[gnu::noinline]] static void dots(const T* a, std::int64_t a_row, const T* b, std::int64_t b_col, std::int64_t k, T* c, std::int64_t c_row, std::int64_t m,
-                                     std::int64_t n, bool add) {
-    [&]<int... I, int... J, int... IJ>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>, std::integer_sequence<int, IJ...>) {
-      const T* const x[] = {a + std::min<std::int64_t>(I, m - 1) * a_row...};
-      const T* const y[] = {b + std::min<std::int64_t>(J, n - 1) * b_col...};
-      V acc[M * N];
-      ((acc[IJ] = V{}), ...);
-      std::int64_t p = 0;
-      for (; p + lanes <= k; p += lanes) {
-        const V left[] = {R::load(x[I] + p)...}, right[] = {R::load(y[J] + p)...};
-        ((acc[IJ] = fma(left[IJ / N], right[IJ % N], acc[IJ])), ...);
-      }
-      T part[] = {sum(acc[IJ])...};
-      for (; p < k; ++p) ((part[IJ] += x[IJ / N][p] * y[IJ % N][p]), ...);
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[i * N + j] + (add ? c[i * c_row + j] : T(0));
-    }(Upto<M>{}, Upto<N>{}, Upto<M * N>{});
+                                     std::int64_t n, bool add, std::integer_sequence<int, I...>, std::integer_sequence<int, J...>,
+                                     std::integer_sequence<int, IJ...>) {
+    const T* const x[] = {a + (I < m ? I : m - 1) * a_row...};
+    const T* const y[] = {b + (J < n ? J : n - 1) * b_col...};
+    V acc[M * N];
+    ((acc[IJ] = V{}), ...);
+    std::int64_t p = 0;
+    for (; p + lanes <= k; p += lanes) {
+      const V left[] = {R::load(x[I] + p)...}, right[] = {R::load(y[J] + p)...};
+      ((acc[IJ] = fma(left[IJ / N], right[IJ % N], acc[IJ])), ...);
+    }
+    T part[] = {sum(acc[IJ])...};
+    for (; p < k; ++p) ((part[IJ] += x[IJ / N][p] * y[IJ % N][p]), ...);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[i * N + j] + (add ? c[i * c_row + j] : T(0));
   }
   /// Few rows of A, columns of B contiguous.
   template <int M, int N>
@@ -209,44 +231,36 @@ struct Gemm {
     parallel_for(pieces(n, N), grain(m * k * N), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t j = begin * N; j < std::min(n, end * N); j += N)
         for (std::int64_t i = 0; i < m; i += M)
-          dots<M, N>(a + i * a_row, a_row, b + j * b_col, b_col, k, c + i * n + j, n, std::min<std::int64_t>(M, m - i), std::min<std::int64_t>(N, n - j), add);
+          dots<M, N>(a + i * a_row, a_row, b + j * b_col, b_col, k, c + i * n + j, n, std::min<std::int64_t>(M, m - i), std::min<std::int64_t>(N, n - j), add,
+                     Upto<M>{}, Upto<N>{}, Upto<M * N>{});
     });
   }
 
   /// c = Σₚ a(p) · row p of B: eight rows at a time pass over c.
   static void combine(std::int64_t n, std::int64_t k, const T* a, std::int64_t a_step, const T* b, std::int64_t b_row, T* c, bool add) {
-    constexpr int step = 8;
     parallel_for(pieces(n, cols), grain(k * cols), [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t from = begin * cols, count = std::min(n, end * cols) - from;
-      for (std::int64_t p = 0; p < k; p += step) {
-        T weight[step];
-        const T* row[step];
-        for (std::int64_t i = 0; i < step; ++i) {
-          weight[i] = p + i < k ? a[(p + i) * a_step] : T(0);
-          row[i] = b + std::min(p + i, k - 1) * b_row + from;
-        }
-        if (p + step <= k) combine_rows<step>(weight, row, c + from, count, add || p != 0);
-        else
-          for (std::int64_t i = 0; p + i < k; ++i) combine_rows<1>(weight + i, row + i, c + from, count, add || p + i != 0);
-      }
+      std::int64_t p = 0;
+      for (; p + 8 <= k; p += 8) combine_rows(a + p * a_step, a_step, b + p * b_row + from, b_row, c + from, count, add || p != 0, Upto<8>{});
+      for (; p < k; ++p) combine_rows(a + p * a_step, a_step, b + p * b_row + from, b_row, c + from, count, add || p != 0, Upto<1>{});
     });
   }
-  template <int N>
-  static void combine_rows(const T* weight, const T* const* row, T* c, std::int64_t count, bool add) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      const V w[] = {splat(weight[I])...};
-      std::int64_t j = 0;
-      for (; j + lanes <= count; j += lanes) {
-        V s = add ? R::load(c + j) : V{};
-        ((s = fma(w[I], R::load(row[I] + j), s)), ...);
-        R::store(c + j, s);
-      }
-      for (; j < count; ++j) {
-        T s = add ? c[j] : T(0);
-        ((s += weight[I] * row[I][j]), ...);
-        c[j] = s;
-      }
-    }(Upto<N>{});
+  template <int... I>
+  [[gnu::noinline]] static void combine_rows(const T* a, std::int64_t a_step, const T* b, std::int64_t b_row, T* c, std::int64_t count, bool add,
+                                             std::integer_sequence<int, I...>) {
+    const V w[] = {splat(a[I * a_step])...};
+    const T* const row[] = {b + I * b_row...};
+    std::int64_t j = 0;
+    for (; j + lanes <= count; j += lanes) {
+      V s = add ? R::load(c + j) : V{};
+      ((s = fma(w[I], R::load(row[I] + j), s)), ...);
+      R::store(c + j, s);
+    }
+    for (; j < count; ++j) {
+      T s = add ? c[j] : T(0);
+      ((s += a[I * a_step] * row[I][j]), ...);
+      c[j] = s;
+    }
   }
 
   // --- the choice -----------------------------------------------------------------------------------------------------

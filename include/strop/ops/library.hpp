@@ -18,5 +18,6 @@
 #include <strop/ops/elementwise/scalar_compare.hpp>
 #include <strop/ops/elementwise/select.hpp>
 #include <strop/ops/elementwise/special.hpp>
+#include <strop/ops/elementwise/sum.hpp>
 #include <strop/ops/elementwise/trigonometric.hpp>
 #include <strop/ops/reduce.hpp>

@@ -12,28 +12,24 @@
 
 namespace strop::inline v0::detail {
 
-/// Elements of an array of this shape; Error where an extent is negative or the count exceeds 64 bits.
-inline std::int64_t checked_count(const Shape& shape) {
-  std::int64_t count = 1;
+/// Elements of an array of this shape. Error where an extent is negative or where the extents other than 0 multiply to
+/// more than 64 bits hold (so that every product of some extents is exact).
+inline std::int64_t checked_count(const Shape& shape, std::int64_t width = 1) {
+  std::int64_t count = width;
   bool empty = false, overflow = !shape.has_rank();
   for (std::int64_t extent : shape) {
-    if (extent < 0) fail("strop: an array cannot have shape ", to_text(shape));
-    empty = empty || extent == 0;
+    if (extent < 0) fail("strop: an array cannot have shape ", shape);
+    if (extent == 0)
+      empty = true;
+    else
+      overflow = overflow || __builtin_mul_overflow(count, extent, &count);
   }
-  if (empty) return 0;
-  for (std::int64_t extent : shape) overflow = overflow || __builtin_mul_overflow(count, extent, &count);
-  if (overflow) fail("strop: an array of shape ", to_text(shape), " has more elements than 64 bits can count");
-  return count;
+  if (overflow) fail("strop: an array of shape ", shape, " has more elements than 64 bits can count");
+  return empty ? 0 : count;
 }
 
-/// Bytes of a dense array; Error where that exceeds 64 bits.
-inline std::int64_t byte_count(const Shape& shape, Dtype dtype) {
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(checked_count(shape), size_of(dtype), &bytes))
-    fail("strop: an array of shape ", to_text(shape), " and ", name_of(dtype),
-         " needs more bytes than 64 bits can count");
-  return bytes;
-}
+/// Bytes of a dense array, under the same conditions.
+inline std::int64_t byte_count(const Shape& shape, Dtype dtype) { return checked_count(shape, size_of(dtype)); }
 
 template <class To, class From>
 void convert_loop(const From* from, To* to, std::int64_t n) {
