@@ -8,348 +8,49 @@
 #include <strop/tensor/create.hpp>
 
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace strop::inline v0 {
+
+/// What grad() takes besides head and variables.
+struct GradOptions {
+  std::vector<NDArray> head_gradients = {};
+  bool create_graph = false;  // the gradients can be differentiated again
+  bool retain_graph = false;
+};
+
 namespace detail {
 
-/// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
-class BackwardPass {
- public:
-  using Add = NDArray (*)(const NDArray&, const NDArray&);
-
-  BackwardPass(bool retain, bool create_graph, Add add) : retain_(retain), create_graph_(create_graph), add_(add) {
-    static std::atomic<std::uint64_t> passes{0};
-    pass_ = ++passes;
-  }
-
-  void collect(std::span<const NDArray> variables) {
-    collecting_ = true;
-    for (const NDArray& v : variables) {
-      if (!v || !v.body().leaf) fail("grad: a variable has no attach_grad()");
-      leaves_.push_back(static_cast<Leaf*>(v.body().leaf.get()));
-    }
-    collected_.resize(variables.size());
-  }
-  std::vector<NDArray>& collected() { return collected_; }
-
-  void run(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    const CallMode before = call_mode;
-    call_mode.recording = create_graph_;
-    if (create_graph_) call_mode.record = &record_call;
-    try {
-      walk(heads, head_gradients);
-    } catch (...) {
-      call_mode = before;
-      for (TapeNode* node : order_)
-        for (TapeOutput& out : node->outputs) out.gradient = NDArray();
-      throw;
-    }
-    call_mode = before;
-  }
-
- private:
-  void walk(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    bool reached = false;
-    for (const NDArray& head : heads) {
-      if (!head || !is_tracked(head))
-        fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"), " was not computed while recording from an array with attach_grad()");
-      if (head.body().lineage && !head.body().leaf) visit_node(static_cast<TapeNode*>(head.body().lineage.get()));
-    }
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      const NDArray& head = heads[i];
-      NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
-      if (gradient && gradient.shape() != head.shape())
-        fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
-      if (!gradient) gradient = ones_like_dense(head);
-      TapeInput to;
-      fill_input(to, head, false);
-      contribute(to, gradient);
-      reached = true;
-    }
-    if (!reached) return;
-    for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
-    if (!retain_ && !create_graph_)
-      for (TapeNode* node : order_) node->release();
-  }
-
-  /// Post-order: a node stands behind everything that it was computed from.
-  void visit_node(TapeNode* root) {
-    struct Frame {
-      TapeNode* node;
-      std::size_t next;
-    };
-    if (root->mark == pass_) return;
-    std::vector<Frame> stack;
-    root->mark = pass_;
-    stack.push_back({root, 0});
-    while (!stack.empty()) {
-      Frame& top = stack.back();
-      if (top.next == 0 && top.node->freed)
-        fail("backward: the history of ", top.node->name(), " was freed by an earlier backward; pass retain_graph = true to it");
-      if (top.next < top.node->inputs.size()) {
-        TapeInput& in = top.node->inputs[top.next++];
-        if (!in.source || in.leaf) continue;
-        auto* node = static_cast<TapeNode*>(in.source.get());
-        if (node->mark == pass_) continue;
-        node->mark = pass_;
-        stack.push_back({node, 0});
-      } else {
-        order_.push_back(top.node);
-        stack.pop_back();
-      }
-    }
-  }
-
-  bool wanted(const TapeInput& in) const {
-    if (!in.source) return false;
-    if (!in.leaf) return true;
-    const auto* leaf = static_cast<const Leaf*>(in.source.get());
-    if (!collecting_) return leaf->request != GradRequest::null;
-    for (const Leaf* l : leaves_)
-      if (l == leaf) return true;
-    return false;
-  }
-
-  void step(TapeNode& node) {
-    bool any = false;
-    for (TapeOutput& out : node.outputs) any = any || out.gradient;
-    if (!any) return;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
-    if (node.function) step_function(node);
-    else if (node.entry->gradient.compose != nullptr) step_composed(node);
-    else if (node.entry->gradient.entry != nullptr) step_operator(node);
-    else if (node.entry->gradient.zero) step_zero(node);
-    else fail("backward: ", node.name(), " has no gradient", gradient_note(*node.entry));
-    for (TapeOutput& out : node.outputs) out.gradient = NDArray();
-  }
-
-  static std::string gradient_note(const Entry& entry) {
-    return entry.name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : std::string();
-  }
-
-  static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version, const char* what, std::size_t i) {
-    if (kept && version_of(array) != version)
-      fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(), ") was overwritten after it was recorded");
-  }
-
-  NDArray head_of(TapeNode& node, std::size_t k) {
-    TapeOutput& out = node.outputs[k];
-    return out.gradient ? out.gradient : filled_like(out.array, 0);
-  }
-  /// The output as an array with its history, for gradients of gradients.
-  static NDArray output_of(TapeNode& node, std::size_t k) {
-    NDArray y = node.outputs[k].array.detach();
-    y.body().lineage = Ref<Lineage>(&node);
-    y.body().lineage_index = static_cast<std::int32_t>(k);
-    return y;
-  }
-
-  void step_operator(TapeNode& node) {
-    const GradientRule& rule = node.entry->gradient;
-    std::vector<NDArray> held;
-    for (std::size_t k = 0; k < node.outputs.size(); ++k)
-      if (in_mask(rule.heads, k)) held.push_back(head_of(node, k));
-    const NDArray* pattern = projection_pattern(node, rule);
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!in_mask(rule.in, i)) continue;
-      NDArray x = node.inputs[i].array;
-      if (pattern == nullptr && rule.entry->is_map() && x.storage() != dense) x = x.allocated() ? cast_storage(x, dense) : NDArray::shell(x.shape(), x.dtype());
-      held.push_back(std::move(x));
-    }
-    for (std::size_t k = 0; k < node.outputs.size(); ++k)
-      if (in_mask(rule.out, k)) held.push_back(output_of(node, k));
-    if (pattern != nullptr) return step_projected(node, *pattern, std::move(held));
-    std::vector<const NDArray*> in;
-    for (NDArray& a : held) {
-      if (rule.entry->is_map() && a.storage() != dense) a = cast_storage(a, dense);
-      in.push_back(&a);
-    }
-    std::vector<NDArray> out;
-    std::vector<Request> requests;
-    std::vector<TapeInput*> targets;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!in_mask(rule.gives, i)) continue;
-      TapeInput& input = node.inputs[i];
-      targets.push_back(&input);
-      const NDArray direct = direct_target(input);
-      out.push_back(direct ? direct : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(), gradient_storage(input)));
-      requests.push_back(!wanted(input) ? Request::null : direct ? direct_request(input) : Request::write);
-    }
-    dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests);
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (requests[i] == Request::null) continue;
-      if (direct_target(*targets[i])) written(*targets[i]);
-      else contribute(*targets[i], out[i]);
-    }
-  }
-
-  /// A leaf whose buffer the gradient operator may write itself.
-  NDArray direct_target(const TapeInput& in) const {
-    if (collecting_ || create_graph_ || !in.leaf || !wanted(in)) return {};
-    return static_cast<const Leaf*>(in.source.get())->gradient;
-  }
-  Request direct_request(const TapeInput& in) const {
-    const auto* leaf = static_cast<const Leaf*>(in.source.get());
-    return leaf->request == GradRequest::write && leaf->pass != pass_ ? Request::write : Request::add;
-  }
-  void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
-  static Storage gradient_storage(const TapeInput& in) {
-    return in.leaf ? static_cast<const Leaf*>(in.source.get())->gradient.storage() : dense;
-  }
-
-  /// The sparse input whose gradient is wanted on its own pattern: a sparse leaf with a sparse buffer under a map.
-  static const NDArray* projection_pattern(TapeNode& node, const GradientRule& rule) {
-    if (!rule.entry->is_map() || node.inputs.size() != 1) return nullptr;
-    TapeInput& in = node.inputs[0];
-    if (!in.leaf || !in.kept || in.array.storage() == dense || gradient_storage(in) != in.array.storage()) return nullptr;
-    return &in.array;
-  }
-
-  /// The gradient on the stored positions only.
-  void step_projected(TapeNode& node, const NDArray& x, std::vector<NDArray> held) {
-    const StoredPattern pattern = pattern_of(x);
-    std::vector<const NDArray*> in;
-    for (NDArray& a : held) {
-      a = a.shape() == x.shape() || a.storage() == dense ? lay_along(a, pattern, x.shape(), x.storage()) : a;
-      in.push_back(&a);
-    }
-    NDArray result = NDArray::shell(x.shape(), x.dtype(), x.device(), x.storage());
-    store_pattern(result, pattern);
-    NDArray values = view_as(result.data(), {result.stored()});
-    NDArray out[1] = {values};
-    dispatch(*node.entry->gradient.entry, node.params ? node.params->get() : nullptr, in, out);
-    contribute(node.inputs[0], result);
-  }
-
-  void step_composed(TapeNode& node) {
-    std::vector<NDArray> in;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) in.push_back(node.inputs[i].array);
-    std::vector<NDArray> gradients = node.entry->gradient.compose(node.params ? node.params->get() : nullptr, head_of(node, 0), in);
-    give(node, gradients);
-  }
-
-  void step_function(TapeNode& node) {
-    std::vector<NDArray> heads;
-    for (std::size_t k = 0; k < node.outputs.size(); ++k) heads.push_back(head_of(node, k));
-    std::vector<NDArray> gradients = node.function->backward(heads);
-    give(node, gradients);
-  }
-
-  void give(TapeNode& node, std::vector<NDArray>& gradients) {
-    if (gradients.size() > node.inputs.size()) fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ", node.inputs.size(), " inputs");
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i] || !wanted(node.inputs[i])) continue;
-      if (gradients[i].shape() != node.inputs[i].array.shape())
-        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(), ", expected ", node.inputs[i].array.shape());
-      contribute(node.inputs[i], gradients[i]);
-    }
-  }
-
-  void step_zero(TapeNode& node) {
-    for (TapeInput& in : node.inputs)
-      if (wanted(in)) contribute(in, filled_like(in.array, 0));
-  }
-
-  void contribute(const TapeInput& in, const NDArray& gradient) {
-    if (!wanted(in)) return;
-    if (!in.leaf) {
-      NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[static_cast<std::size_t>(in.index)].gradient;
-      slot = slot ? sum_of(slot, gradient) : gradient;
-      return;
-    }
-    auto* leaf = static_cast<Leaf*>(in.source.get());
-    if (collecting_) {
-      for (std::size_t i = 0; i < leaves_.size(); ++i)
-        if (leaves_[i] == leaf) collected_[i] = collected_[i] ? sum_of(collected_[i], gradient) : gradient;
-      return;
-    }
-    const bool fresh = leaf->request == GradRequest::write && leaf->pass != pass_;
-    leaf->pass = pass_;
-    const NDArray made = fresh ? gradient : sum_of(leaf->gradient, gradient);
-    store_gradient(made, leaf->gradient);
-  }
-
-  NDArray sum_of(const NDArray& a, const NDArray& b) const { return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b); }
-
-  static void store_gradient(const NDArray& from, const NDArray& to) { Dispatch::deliver(from, to, Request::write); }
-  static NDArray add_arrays(const NDArray& a, const NDArray& b) {
-    const NDArray sum(a.shape(), a.dtype(), a.device());
-    Dispatch::add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense), sum);
-    return sum;
-  }
-  static NDArray filled_like(const NDArray& a, double value) {
-    return full(a.shape(), value, a.dtype(), a.device());
-  }
-  static NDArray ones_like_dense(const NDArray& a) { return filled_like(a, 1); }
-
-  bool retain_, create_graph_, collecting_ = false;
-  Add add_;
-  std::uint64_t pass_ = 0;
-  std::vector<TapeNode*> order_;
-  std::vector<Leaf*> leaves_;
-  std::vector<NDArray> collected_;
-};
+using AddArrays = NDArray (*)(const NDArray&, const NDArray&);
+std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables, const GradOptions& options, AddArrays add);
 
 /// a + b where gradients are differentiated again.
 struct GradAdd {
   static constexpr std::string_view name = "_grad_add";
   constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
+  auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
 };
 
 }  // namespace detail
 
-inline void NDArray::attach_grad(GradRequest request, Storage storage) const {
-  if (!*this) fail("attach_grad: a handle without an array");
-  if (!is_floating(dtype())) fail("attach_grad: gradients are of floating types, this array is ", name_of(dtype()));
-  auto* leaf = new detail::Leaf;
-  body_->leaf = detail::Ref<detail::Lineage>(leaf);
-  body_->lineage = nullptr;
-  leaf->request = request;
-  if (request == GradRequest::null) return;
-  leaf->gradient = storage == dense ? zeros(shape(), dtype(), device()) : NDArray(shape(), dtype(), device(), storage);
-}
-
-inline NDArray NDArray::grad() const {
-  if (!*this || !body_->leaf) return {};
-  return static_cast<detail::Leaf*>(body_->leaf.get())->gradient;
-}
-
 /// Gradients of the heads with respect to everything that they were computed from, into the arrays with attach_grad().
 /// A head without a gradient of its own counts with 1. Throws Error where there is no history or no gradient.
-inline void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients = {}, bool retain_graph = false) {
-  detail::BackwardPass(retain_graph, false, nullptr).run(heads, head_gradients);
-}
+void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients = {}, bool retain_graph = false);
 inline void backward(std::initializer_list<NDArray> heads, std::initializer_list<NDArray> head_gradients = {}, bool retain_graph = false) {
   backward({heads.begin(), heads.size()}, std::span<const NDArray>(head_gradients.begin(), head_gradients.size()), retain_graph);
 }
 
-inline void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {
-  const std::span<const NDArray> gradients(&head_gradient, head_gradient ? 1U : 0U);
-  detail::BackwardPass(retain_graph, false, nullptr).run({this, 1}, gradients);
-}
-
 /// The gradients of the heads with respect to the variables, as new arrays; `.grad()` stays as it is. With create_graph the
 /// results can be differentiated again.
-struct GradOptions {
-  std::vector<NDArray> head_gradients = {};
-  bool create_graph = false;
-  bool retain_graph = false;
-};
 template <std::same_as<NDArray> A>
 std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
   constexpr auto add = +[](const NDArray& a, const NDArray& b) { return Op<detail::GradAdd, OnUse>{}(a, b); };
-  detail::BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph, add);
-  pass.collect({variables.begin(), variables.size()});
-  pass.run({&head, 1}, options.head_gradients);
-  std::vector<NDArray> out = std::move(pass.collected());
-  std::size_t i = 0;
-  for (const NDArray& v : variables) {
-    if (!out[i]) out[i] = zeros(v.shape(), v.dtype(), v.device());
-    ++i;
-  }
-  return out;
+  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, add);
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/autograd/backward_impl.hpp>
+#endif

@@ -2,6 +2,7 @@
 /// \file
 /// What recording leaves behind: a node per call, holding what its gradient needs and nothing else.
 #pragma once
+#include <strop/core/few.hpp>
 #include <strop/op/registry.hpp>
 
 #include <memory>
@@ -19,25 +20,6 @@ struct Leaf : Lineage, memory::Recycled<Leaf> {
   NDArray gradient;
   GradRequest request = GradRequest::write;
   std::uint64_t pass = 0;  // the backward pass that wrote the gradient last
-};
-
-/// A few things inline, more on the heap. Its size is fixed when it is made.
-template <class X, int Near>
-class Few {
- public:
-  void resize(std::size_t n) {
-    count_ = n;
-    if (n > Near) far_ = std::make_unique<X[]>(n);
-  }
-  std::size_t size() const { return count_; }
-  X* begin() { return count_ > Near ? far_.get() : near_; }
-  X* end() { return begin() + count_; }
-  X& operator[](std::size_t i) { return begin()[i]; }
-
- private:
-  std::size_t count_ = 0;
-  std::unique_ptr<X[]> far_;
-  X near_[static_cast<std::size_t>(Near)];
 };
 
 /// An input of a recorded call: where it came from, what it was.
@@ -78,24 +60,6 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   }
 };
 
-inline TapeNode::~TapeNode() {
-  // A source that dies with this node moves its own sources to the list first.
-  thread_local std::vector<Ref<Lineage>>* pending = nullptr;
-  std::vector<Ref<Lineage>> list;
-  const bool outermost = pending == nullptr;
-  if (outermost) pending = &list;
-  for (TapeInput& in : inputs) {
-    in.array = NDArray();
-    if (in.source && !in.leaf) pending->push_back(std::move(in.source));
-  }
-  if (!outermost) return;
-  while (!list.empty()) {
-    Ref<Lineage> next = std::move(list.back());
-    list.pop_back();
-  }
-  pending = nullptr;
-}
-
 inline bool is_tracked(const NDArray& a) { return a.body().leaf || a.body().lineage; }
 
 inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.body().buffer->version() : 0; }
@@ -105,52 +69,10 @@ inline NDArray shell_of(const NDArray& a) { return NDArray::shell(a.shape(), a.d
 
 inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every || (i < 64 && (mask >> i & 1U) != 0); }
 
-inline void fill_input(TapeInput& to, const NDArray& from, bool kept) {
-  const Body& body = from.body();
-  if (body.leaf) {
-    to.source = body.leaf;
-    to.leaf = true;
-  } else {
-    to.source = body.lineage;
-    to.index = body.lineage_index;
-  }
-  to.kept = kept;
-  to.array = kept ? from : shell_of(from);
-  to.version = version_of(from);
-}
-
-inline void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept) {
-  TapeOutput& slot = node.outputs[k];
-  slot.kept = kept;
-  slot.array = kept ? out.detach() : shell_of(out);
-  slot.version = version_of(out);
-  out.body().lineage = owner;
-  out.body().lineage_index = static_cast<std::int32_t>(k);
-  out.body().leaf = nullptr;
-}
-
+void fill_input(TapeInput& to, const NDArray& from, bool kept);
+void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept);
 /// Called after each call while recording.
-inline void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out) {
-  bool tracked = false;
-  for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
-  if (!tracked) {
-    for (const NDArray& a : out)
-      if (a) a.body().lineage = nullptr;
-    return;
-  }
-  auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
-  node->entry = &entry;
-  if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
-  std::uint64_t kept = entry.gradient.in;
-  // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
-  if (kept != 0 && kept != every && entry.facts.kept != nullptr && entry.gradient.entry != nullptr)
-    kept &= entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
-  node->inputs.resize(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
-  node->outputs.resize(out.size());
-  for (std::size_t k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], in_mask(entry.gradient.out, k));
-}
+void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out);
 
 }  // namespace detail
 
@@ -206,3 +128,7 @@ inline bool is_recording() { return detail::call_mode.recording; }
 inline bool is_training() { return detail::call_mode.training; }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/autograd/tape_impl.hpp>
+#endif

@@ -64,4 +64,6 @@ template <class... Parts>
 
 }  // namespace strop::inline v0
 
-#include <strop/core/error_text.hpp>
+#if !defined(STROP_COMPILED)
+#include <strop/core/error_impl.hpp>
+#endif

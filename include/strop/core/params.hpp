@@ -22,6 +22,9 @@ struct Required {
   std::optional<T> value;
   Required() = default;
   constexpr Required(T v) : value(std::move(v)) {}
+  constexpr Required(std::initializer_list<std::int64_t> list)
+    requires std::constructible_from<T, std::initializer_list<std::int64_t>>
+      : value(T(list)) {}
   constexpr operator const T&() const { return *value; }
   constexpr const T& operator*() const { return *value; }
 };
@@ -241,51 +244,15 @@ inline constexpr ParamTable param_table{ParamsOf<T>::fields,
                                         &ParamsOf<T>::at,
                                         !ParamsOf<T>::ranges.empty() || ParamsOf<T>::has_required};
 
-/// Why a parameter is refused, or an empty string.
-inline std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
-  const Field& field = table.fields[i];
-  const void* value = table.at(const_cast<void*>(object), i);
-  if (field.type->missing != nullptr && field.type->missing(value))
-    return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
-  if (field.type->number == nullptr) return {};
-  for (const Range& range : table.ranges) {
-    if (range.name != field.name) continue;
-    const double number = field.type->number(value);
-    if (number < range.low || number > range.high || number != number) {
-      std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
-      if (range.low <= -1e308) return out + cat("at most ", range.high);
-      if (range.high >= 1e308) return out + cat("at least ", range.low);
-      return out + cat("a value from ", range.low, " to ", range.high);
-    }
-  }
-  return {};
-}
-
 /// Throws Error when a required parameter is missing or one is out of its range.
-inline void check_params(std::string_view op, const ParamTable& table, const void* object) {
-  for (std::size_t i = 0; i < table.fields.size(); ++i)
-    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
-}
+void check_params(std::string_view op, const ParamTable& table, const void* object);
 
 /// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
-inline void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
-                      std::string_view text) {
-  for (std::size_t i = 0; i < table.fields.size(); ++i) {
-    const Field& field = table.fields[i];
-    if (field.name != key) continue;
-    if (!field.type->parse(table.at(object, i), text)) {
-      fail(op, ": parameter '", key, "' is '", text, "', expected ",
-           field.type->name.starts_with('{') ? cat("one of ", field.type->name) : cat("a ", field.type->name));
-    }
-    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
-    return;
-  }
-  if (key.size() > 4 && key.starts_with("__") && key.ends_with("__")) return;
-  std::vector<std::string_view> names;
-  for (const Field& field : table.fields) names.push_back(field.name);
-  if (names.empty()) fail(op, ": no parameter '", key, "'; it takes none");
-  fail(op, ": no parameter '", key, "'; it has ", list_nearest(key, names));
-}
+void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key, std::string_view text);
 
 }  // namespace detail
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/core/params_impl.hpp>
+#endif

@@ -51,6 +51,7 @@ class Shape {
   static Shape unknown() {
     Shape s;
     s.rank_ = -1;
+    s.near_[0] = unknown_extent;  // compilers that lose sight of rank_ take the far pointer for uninitialised
     return s;
   }
 
@@ -160,29 +161,13 @@ class Shape {
 };
 
 namespace detail {
-inline void append_text(std::string& out, const Shape& shape) {
-  if (!shape.has_rank()) {
-    out += "(...)";
-    return;
-  }
-  out += '(';
-  for (int i = 0; i < shape.ndim(); ++i) {
-    if (i != 0) out += ", ";
-    if (shape[i] < 0) out += '?';
-    else Part(shape[i]).append_to(out);
-  }
-  out += shape.ndim() == 1 ? ",)" : ")";
+void append_text(std::string& out, const Shape& shape);
 }
-}  // namespace detail
 
 /// "(2, 3)", "(4,)", "()"; an unknown extent is "?", an unknown rank "(...)".
-inline std::string to_text(const Shape& shape) {
-  std::string out;
-  detail::append_text(out, shape);
-  return out;
-}
+std::string to_text(const Shape& shape);
 
-/// Takes what `from` knows into `to`; false where the two contradict each other.
+/// Takes what `from` knows into `to`; false, and nothing taken, where the two contradict each other.
 inline bool unify(Shape& to, const Shape& from) {
   if (!from.has_rank()) return true;
   if (!to.has_rank()) {
@@ -190,10 +175,10 @@ inline bool unify(Shape& to, const Shape& from) {
     return true;
   }
   if (to.ndim() != from.ndim()) return false;
-  for (int i = 0; i < to.ndim(); ++i) {
+  for (int i = 0; i < to.ndim(); ++i)
+    if (to[i] >= 0 && from[i] >= 0 && from[i] != to[i]) return false;
+  for (int i = 0; i < to.ndim(); ++i)
     if (to[i] < 0) to[i] = from[i];
-    else if (from[i] >= 0 && from[i] != to[i]) return false;
-  }
   return true;
 }
 

@@ -5,116 +5,31 @@
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
 
-#include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace strop::inline v0::detail {
 
-inline std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-inline bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 /// true, false, 1, 0 in any case.
-inline bool parse_bool(std::string_view text, bool& value) {
-  text = trimmed(text);
-  if (text == "1" || same_ignoring_case(text, "true")) return value = true, true;
-  if (text == "0" || same_ignoring_case(text, "false")) return value = false, true;
-  return false;
-}
-
+bool parse_bool(std::string_view text, bool& value);
 /// A whole number; "3L" and "1e3" are not.
-inline bool parse_integer(std::string_view text, std::int64_t& value) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-/// A number in decimal, inf or nan; rejects what the type cannot hold.
-template <std::floating_point V>
-bool parse_real(std::string_view text, V& value) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
+bool parse_integer(std::string_view text, std::int64_t& value);
+/// A number in decimal, inf or nan; what the type cannot hold is refused.
+bool parse_real(std::string_view text, float& value);
+bool parse_real(std::string_view text, double& value);
 /// The shortest text that reads back as the same number.
-template <std::floating_point V>
-std::string print_real(V value) {
-  char buffer[32];
-  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
-
+std::string print_real(float value);
+std::string print_real(double value);
 /// float32, int64, … and the enumerator's short name (f32, i64).
-inline bool parse_dtype(std::string_view text, Dtype& value) {
-  text = trimmed(text);
-  constexpr std::string_view shorter[] = {"f16", "bf16", "f32", "f64", "u8", "i8", "i32", "i64", "boolean"};
-  for (std::size_t i = 0; i < std::size(shorter); ++i)
-    if (text == shorter[i] || text == name_of(all_dtypes[i])) return value = all_dtypes[i], true;
-  return false;
-}
-
+bool parse_dtype(std::string_view text, Dtype& value);
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
-inline bool parse_shape(std::string_view text, Shape& value) {
-  text = trimmed(text);
-  value = Shape{};
-  std::int64_t extent = 0;
-  if (parse_integer(text, extent)) return value.push_back(extent), true;
-  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
-    return false;
-  text = trimmed(text.substr(1, text.size() - 2));
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (!parse_integer(text.substr(0, comma), extent)) return false;
-    value.push_back(extent);
-    text = trimmed(text.substr(std::min(comma + 1, text.size())));
-  }
-  return true;
-}
-
-/// Edits that turn one word into the other.
-inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row[b.size()];
-}
-
+bool parse_shape(std::string_view text, Shape& value);
 /// The names, those most like `wanted` first, at most `most` of them.
-inline std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most = 12) {
-  std::vector<std::size_t> distance;
-  for (std::string_view name : names) distance.push_back(edit_distance(wanted, name));
-  for (std::size_t i = 1; i < names.size(); ++i)
-    for (std::size_t j = i; j > 0 && distance[j] < distance[j - 1]; --j) {
-      std::swap(distance[j], distance[j - 1]);
-      std::swap(names[j], names[j - 1]);
-    }
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    if (i != 0) out += ", ";
-    out += names[i];
-  }
-  if (names.size() > most) out += cat(" and ", names.size() - most, " more");
-  return out;
-}
+std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most = 12);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/core/text_impl.hpp>
+#endif

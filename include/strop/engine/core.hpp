@@ -154,7 +154,7 @@ inline void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
   if (failure != nullptr) failure->drop();
   count_completed();
   if (ready.first != nullptr) make_ready(ready);
-  if (waiting_for_all_.load(std::memory_order_seq_cst) > 0) tell_waiters();
+  tell_waiters();
 }
 
 inline void Core::make_ready(Operation* operation) {
@@ -197,7 +197,7 @@ inline void Core::execute_chain(Core& core, Operation* operation) {
     }
     if (operation == nullptr) break;
   }
-  if (core.waiting_for_all_.load(std::memory_order_seq_cst) > 0) core.tell_waiters();
+  core.tell_waiters();
 }
 
 inline void Core::execute(Operation* operation, ReadyList& ready) {
@@ -214,7 +214,7 @@ inline void Core::execute(Operation* operation, ReadyList& ready) {
       }
     }
     if (asynchronous) {
-      const auto before = operation->waits.fetch_or(async_returned, std::memory_order_acq_rel);
+      const auto before = operation->state.fetch_or(async_returned, std::memory_order_acq_rel);
       if (error) {
         if ((before & async_done) != 0)
           failed(error, operation->name, operation->where)->drop();  // too late for its variables, but not lost
@@ -328,7 +328,7 @@ inline FailureState* Core::failure_of(Var* var) {
 // --- asynchronous completion ----------------------------------------------------------------------------------------
 
 inline void Core::done(Operation* operation, std::exception_ptr error) noexcept {
-  const auto before = operation->waits.fetch_or(async_done, std::memory_order_acq_rel);
+  const auto before = operation->state.fetch_or(async_done, std::memory_order_acq_rel);
   if ((before & async_done) != 0) return;
   Core& core = *operation->core;
   core.visitors_.fetch_add(1, std::memory_order_seq_cst);
@@ -338,13 +338,13 @@ inline void Core::done(Operation* operation, std::exception_ptr error) noexcept 
   core.finish(operation, failure, ready);
   core.count_completed();
   core.make_ready(ready);
-  if (core.waiting_for_all_.load(std::memory_order_seq_cst) > 0) core.tell_waiters();
+  core.tell_waiters();
   core.visitors_.fetch_sub(1, std::memory_order_seq_cst);  // the engine may be gone from here on
 }
 
 inline void Core::drop(Operation* operation) noexcept {
   if (operation->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if ((operation->waits.load(std::memory_order_acquire) & async_done) == 0) {
+  if ((operation->state.load(std::memory_order_acquire) & async_done) == 0) {
     std::exception_ptr error;
     try {
       fail("an asynchronous operation let go of its Done without calling it");
@@ -367,8 +367,9 @@ inline bool Core::quiet() const {
   return completed == pushed;
 }
 
+/// After every completion: wakes those who wait for all, where that was the last one.
 inline void Core::tell_waiters() {
-  if (!quiet()) return;
+  if (waiting_for_all_.load(std::memory_order_seq_cst) == 0 || !quiet()) return;
   gate_.fetch_add(1, std::memory_order_seq_cst);
   gate_.notify_all();
 }
@@ -386,16 +387,24 @@ inline Operation* Core::claim(Var* var, int& looks) {
   if (kind() != EngineKind::threaded || !var->writing || var->first->operation == nullptr) return nullptr;
   Operation* const writer = var->first->operation;  // it cannot end without var's lock
   if (workers_.queue().claim(writer)) return writer;
-  for (std::size_t i = 0; i < writer->uses; ++i) {
+  // One more wait keeps it from running, and so its variables from going away, while this thread looks at them.
+  std::int32_t waits = writer->waits.load(std::memory_order_relaxed);
+  do {
+    if (waits <= 0) return nullptr;
+  } while (!writer->waits.compare_exchange_weak(waits, waits + 1, std::memory_order_acquire));
+  Operation* found = nullptr;
+  for (std::size_t i = 0; i < writer->uses && found == nullptr && looks > 0; ++i) {
     Var* const other = writer->links()[i].var;
     // locks are held against their order here: never wait for one
     if (other == var || --looks < 0 || !other->lock.try_lock()) continue;
-    const bool waits = other->writing && other->first->operation != writer;
-    Operation* const found = waits ? claim(other, looks) : nullptr;
+    if (other->writing && other->first->operation != writer) found = claim(other, looks);
     other->lock.unlock();
-    if (found != nullptr) return found;
   }
-  return nullptr;
+  if (writer->waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return found;
+  // everything else was granted meanwhile, so it is for this thread to see that it runs
+  if (found == nullptr) return writer;
+  workers_.queue().push(writer);  // the caller calls the workers, without these locks
+  return found;
 }
 
 /// Simulated: the next operation, or null.
@@ -433,8 +442,10 @@ inline FailureState* Core::wait(Var* var, bool all) {
     } else if (own != nullptr) {
       // what the caller waits for it may as well do; nothing else, because it may hold locks that others need
       ReadyList ready;
+      workers_.call();
       execute(own, ready);
       make_ready(ready);
+      tell_waiters();
       round = 0;
     } else if (Operation* const next = kind() == EngineKind::simulated ? pick() : nullptr) {
       execute_chain(*this, next);
@@ -554,7 +565,7 @@ inline Core::Core(const EngineOptions& options)
       kind_(options_.kind),
       random_(options_.seed * 0xd1342543de82ef95u + 1),
       workers_(*this, options_.threads, &Core::execute_chain, [](Core& core) {
-        if (core.waiting_for_all_.load(std::memory_order_seq_cst) > 0) core.tell_waiters();
+        core.tell_waiters();
       }) {
   all_cores.add(this);
 }

@@ -24,8 +24,8 @@ struct FunctionTable {
   bool asynchronous;
 };
 
-/// The states of an operation that completes by Done: bits of Operation::waits from the moment that it is ready.
-enum AsyncState : std::int32_t { async_returned = 1, async_done = 2 };
+/// The states of an operation that completes by Done: bits of Operation::state.
+enum AsyncState : std::uint8_t { async_returned = 1, async_done = 2 };
 
 /// The header; the function follows it at once, then the uses, then the name.
 struct alignas(64) Operation {
@@ -37,12 +37,13 @@ struct alignas(64) Operation {
   const FunctionTable* table;
   std::source_location where;
   const char* name = "";
-  std::atomic<std::int32_t> waits{0};    // uses that are not granted
+  std::atomic<std::int32_t> waits{0};    // uses that are not granted, and threads that look at it
   std::atomic<std::int32_t> holders{1};  // asynchronous ones: the engine, and every Done
   std::uint16_t uses = 0;
   std::uint8_t level = 16;  // of priority 0
   bool queued = false;  // in a level of the ready queue; guarded by the queue's lock
   bool pooled;
+  std::atomic<std::uint8_t> state{0};  // asynchronous ones: AsyncState
 
   Operation(Core* core_, const FunctionTable* table_, std::source_location where_, bool pooled_)
       : core(core_), table(table_), where(where_), pooled(pooled_) {}

@@ -76,10 +76,10 @@ class Workers {
 
   /// Ends the threads. Nothing is ready and nothing becomes ready any more.
   void stop() {
-    stopping_.store(true);
     int threads = 0;
     {
-      Hold hold(start_lock_);
+      Hold hold(start_lock_);  // no thread starts from here on
+      stopping_.store(true);
       threads = started_;
     }
     wake_.release(static_cast<std::uint32_t>(threads));
@@ -134,6 +134,7 @@ class Workers {
     bool alone = false;
     {
       Hold hold(start_lock_);
+      if (stopping_.load()) return;
       if (started_ < max_started && threads_[started_].start(
                                         [](void* workers) -> void* {
                                           static_cast<Workers*>(workers)->work();

@@ -110,11 +110,11 @@ constexpr double erfinv(double x) {
   // S. Winitzki's approximation (2008), two digits; then Halley's method, which triples them.
   const double l = detail::logarithm((Pair(1) - Pair(a)) * (Pair(1) + Pair(a))).hi, b = 4.3307 + l / 2;
   double y = detail::root(detail::root(b * b - l / 0.147).hi - b).hi;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 6; ++i) {
     const double difference = y < 2.5 ? (detail::error_series(y) - Pair(a)).hi : (1 - a) - detail::error_complement(y);
     const double newton = difference / (detail::two_over_root_pi.hi * detail::bell(y).hi);
     y -= newton / (1 + y * newton);
-    if (detail::magnitude(newton) < y * 0x1p-20) break;
+    if (detail::magnitude(newton) < y * 0x1p-26) break;
   }
   return detail::with_sign(y, x < 0);
 }

@@ -35,8 +35,8 @@ struct PowerLanes : CircularLanes {
   /// Two steps, Halley's and Newton's, from a third of the exponent and the digits.
   STROP_LANE V cbrt(V x) {
     const V a = abs(x);
-    const Mask small = a < F::smallest_normal;
-    const V b = small ? a * 0x1p24f : a;
+    const Mask small = a < 0x1p-100f;
+    const V b = a * (small ? splat(0x1p24f) : splat(0x1p-3f));
     // as an integer the representation is nearly a logarithm; the constant balances the error, 3 %
     const V third = __builtin_convertvector(bits(b), V) * (1.0f / 3.0f) + 709953000.0f;
     const V g = from_bits(__builtin_convertvector(third, Int));
@@ -44,7 +44,7 @@ struct PowerLanes : CircularLanes {
     const V h = g * ((cube + b + b) / (cube + cube + b));
     const V square = h * h;
     const V y = h - fma(square, h, -b) / (3.0f * square);
-    const V scaled = small ? y * 0x1p-8f : y;
+    const V scaled = y * (small ? splat(0x1p-8f) : splat(2));
     return ((a > 0.0f) & (a < infinity())) ? copysign(scaled, x) : x;
   }
 
@@ -61,6 +61,20 @@ struct PowerLanes : CircularLanes {
     const V e = fma(r * r, X::rest(r), r) + 1.0f;
     const V outer = fma(e, from_bits(up(bits(shifted), F::digits)), splat(-1));
     return a < 0.9f ? inner : copysign(outer, x);
+  }
+
+  /// As in libm.hpp.
+  STROP_LANE V erfinv(V x) {
+    const V a = abs(x), product = (1.0f - a) * (1.0f + a);
+    const Split s = split(product);
+    const V w = -together(s.k, s.f);
+    const V near = polynomial(w - 2.5f, 0x1.805c5ep+0f, 0x1.f91ed2p-3f, -0x1.11c8c2p-8f, -0x1.48b05ep-10f, 0x1.ca3a28p-13f,
+                              -0x1.238494p-18f, -0x1.d53318p-19f, 0x1.6b33d8p-22f, 0x1.b41bb2p-26f);
+    const V far = polynomial(root(w) - 3.0f, 0x1.6a9efep+1f, 0x1.006da0p+0f, 0x1.351cc0p-7f, -0x1.f281eap-8f,
+                             0x1.7a0b56p-8f, -0x1.e7da54p-9f, 0x1.5806fcp-10f, 0x1.31c942p-13f, -0x1.9d63d2p-13f);
+    const V y = (w < 5.0f ? near : far) * x;
+    const V outside = a == 1.0f ? copysign(infinity(), x) : nan();
+    return a < 1.0f ? y : outside;
   }
 
  private:

@@ -3,10 +3,10 @@
 /// Rep<R>: what a plain number can do. Num<R> is written on top of it; lanes.hpp has the same for registers.
 ///
 /// Constant evaluation uses number/constant.hpp, run time the C library, a CUDA thread CUDA's functions of those names
-/// (compile with --expt-relaxed-constexpr). The functions that the C library lacks are in number/special.hpp.
+/// (compile with --expt-relaxed-constexpr). Both are in number/libm.hpp, with what they lack.
 #pragma once
 #include <strop/number/constant.hpp>
-#include <strop/number/special.hpp>
+#include <strop/number/libm.hpp>
 
 #include <concepts>
 #include <type_traits>

@@ -32,7 +32,8 @@ struct ArgOf {
   static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
                             "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., std::span<const strop::NDArray>, strop::NDArray& out...)");
 };
-// Whole arrays, for an operator that changes type or storage; NDArray by value stands inside a tag.
+// Whole arrays, for an operator on several storages. Of a member that is a template for elements E they have the type E,
+// else any type. NDArray by value stands inside a tag.
 template <>
 struct ArgOf<const NDArray&> {
   static constexpr ArgInfo info{.whole = true};
@@ -145,13 +146,13 @@ struct Served {
   using Second = std::conditional_t<!generic, void, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
   static constexpr auto infos = ArgInfos<SignatureFor<M, T, First>>::value;
   static constexpr std::size_t count = infos.size();
-  /// Whether the member takes whole arrays, and so every type.
-  static constexpr bool whole = [] {
+  /// Whether the member takes whole arrays of any type: it has some and is no template.
+  static constexpr bool any_type = !generic && [] {
     for (const ArgInfo& info : infos)
       if (info.whole) return true;
     return false;
   }();
-  static constexpr bool takes(Dtype type) { return whole || types.contains(type); }
+  static constexpr bool takes(Dtype type) { return any_type || types.contains(type); }
   /// Whether parameter k has the element type E.
   static constexpr bool follows(std::size_t k) {
     if (infos[k].whole) return true;

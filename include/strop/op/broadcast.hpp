@@ -5,7 +5,6 @@
 #include <strop/core/error.hpp>
 #include <strop/core/shape.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -81,7 +80,7 @@ struct Walk {
     }
     const auto last = static_cast<std::size_t>(rank - 1);
     for (std::int64_t done = 0; done < count;) {
-      const std::int64_t length = std::min(count - done, extents[last] - at[last]);
+      const std::int64_t length = count - done < extents[last] - at[last] ? count - done : extents[last] - at[last];
       run(offset, strides[last], done, length);
       done += length;
       at[last] += length;

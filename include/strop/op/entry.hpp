@@ -85,6 +85,7 @@ struct Entry {
   bool same_shape = false;  // a map that does not broadcast
   bool mutates = false;     // writes some of its inputs
   bool accumulates = false;
+  bool skips_null = false;  // an output that nobody asks for comes without memory
   std::span<const Share> inplace;
 
   // A map.

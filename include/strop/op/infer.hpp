@@ -96,7 +96,8 @@ class Types {
   std::span<std::optional<Dtype>> in_, out_;
 };
 
-/// Storages of a call. Inputs are known; an output is unless it is still to be made.
+/// Storages of a call. Inputs are known; an output is unless it is still to be made. An operator that answers false works
+/// on dense arrays; an output that it has set all the same comes in that storage.
 class Storages {
  public:
   Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device) : device_(device), in_(in), out_(out) {}

@@ -3,13 +3,8 @@
 /// Runs a map on dense memory. One driver for all operators: broadcasting, conversion of element types, requests and
 /// threads happen block by block around the operator's own loop, which sees contiguous elements only.
 #pragma once
-#include <strop/engine/pool.hpp>
-#include <strop/memory/stream.hpp>
-#include <strop/op/broadcast.hpp>
 #include <strop/op/entry.hpp>
-#include <strop/tensor/convert.hpp>
 
-#include <array>
 #include <span>
 
 namespace strop::inline v0::detail {
@@ -28,182 +23,14 @@ struct MapOperand {
   Request request = Request::write;  // of results
 };
 
-class MapRun {
- public:
-  static constexpr int most = 24;
-  static constexpr std::int64_t stage_bytes = 4096;
-  static constexpr std::int64_t grain = 1 << 15;
-  /// Results beyond the caches are written past them.
-  static constexpr std::int64_t stream_bytes = 8 << 20;
-
-  MapRun(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in, std::span<const MapOperand> out)
-      : op_(op), n_(common.size()), in_(static_cast<int>(in.size())), out_(static_cast<int>(out.size())) {
-    if (in_ + out_ > most) fail(entry.snake, ": a map has at most ", most, " tensors");
-    const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
-    type_ = compute_type(entry.loops, stored);
-    loop_ = type_ == f32 ? entry.loops.f32 : type_ == f64 ? entry.loops.f64 : entry.loops.i64;
-    result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;
-    for (int k = 0; k < in_; ++k) prepare(part(k), in[static_cast<std::size_t>(k)], common, type_);
-    for (int k = 0; k < out_; ++k) prepare_result(part(in_ + k), out[static_cast<std::size_t>(k)], common);
-  }
-
-  void run() {
-    if (n_ == 0) return finish_reductions();
-    if (reduces_) {
-      blocks(0, n_);
-      return finish_reductions();
-    }
-    if (n_ <= grain) return staged_ ? blocks(0, n_) : direct(0, n_);
-    parallel_for(n_, grain, [this](std::int64_t begin, std::int64_t end) { staged_ ? blocks(begin, end) : direct(begin, end); });
-  }
-
- private:
-  struct Part {
-    std::byte* data;
-    Dtype dtype;
-    std::int64_t size;   // bytes of an element
-    bool staged;         // goes through a block of the compute type
-    bool whole;          // the common shape itself
-    bool stream = false;
-    Request request;
-    Walk walk;
-    std::vector<double> sums;  // of a result that is smaller than the common shape
-    std::int64_t elements = 0;
-  };
-
-  Part& part(int k) { return parts_[static_cast<std::size_t>(k)]; }
-
-  void prepare(Part& p, const MapOperand& operand, const Shape& common, Dtype computed) {
-    p.data = operand.data;
-    p.dtype = operand.dtype;
-    p.size = size_of(operand.dtype);
-    p.request = operand.request;
-    p.elements = operand.shape.size();
-    p.whole = operand.shape == common;
-    if (!p.whole) {
-      p.walk = Walk::of(common, operand.shape);
-      p.whole = p.elements == n_ && p.walk.whole();
-    }
-    p.staged = !p.whole || p.dtype != computed;
-    staged_ = staged_ || p.staged;
-  }
-
-  void prepare_result(Part& p, const MapOperand& operand, const Shape& common) {
-    prepare(p, operand, common, result_);
-    if (p.request == Request::null || p.request == Request::add) p.staged = true;
-    if (!p.whole && p.request != Request::null) {
-      reduces_ = true;
-      p.sums.assign(static_cast<std::size_t>(p.elements), 0.0);
-    }
-    if (!p.staged && p.request == Request::write && n_ * p.size >= stream_bytes) p.staged = p.stream = true;
-    staged_ = staged_ || p.staged;
-  }
-
-  void direct(std::int64_t begin, std::int64_t end) {
-    std::array<const void*, most> x;
-    std::array<void*, most> y;
-    for (int k = 0; k < in_; ++k) x[static_cast<std::size_t>(k)] = part(k).data + begin * part(k).size;
-    for (int k = 0; k < out_; ++k) y[static_cast<std::size_t>(k)] = part(in_ + k).data + begin * part(in_ + k).size;
-    loop_(op_, x.data(), y.data(), end - begin);
-  }
-
-  void blocks(std::int64_t begin, std::int64_t end) {
-    alignas(64) std::byte stage[most][stage_bytes];
-    alignas(64) std::byte raw[stage_bytes];
-    const std::int64_t block = stage_bytes / 8 * (type_ == f32 ? 2 : 1);
-    std::array<const void*, most> x;
-    std::array<void*, most> y;
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = std::min(block, end - at);
-      for (int k = 0; k < in_; ++k) {
-        Part& p = part(k);
-        x[static_cast<std::size_t>(k)] = p.staged ? fetch(p, at, count, stage[k], raw) : p.data + at * p.size;
-      }
-      for (int k = 0; k < out_; ++k) {
-        Part& p = part(in_ + k);
-        y[static_cast<std::size_t>(k)] = p.staged ? stage[in_ + k] : p.data + at * p.size;
-      }
-      loop_(op_, x.data(), y.data(), count);
-      for (int k = 0; k < out_; ++k)
-        if (Part& p = part(in_ + k); p.staged) put(p, at, count, stage[in_ + k], raw);
-    }
-  }
-
-  const void* fetch(const Part& p, std::int64_t at, std::int64_t count, std::byte* stage, std::byte* raw) const {
-    const void* from = p.data + at * p.size;
-    if (!p.whole) {
-      std::byte* to = p.dtype == type_ ? stage : raw;
-      switch (p.size) {
-        case 1: expand<std::uint8_t>(p.walk, p.data, to, at, count); break;
-        case 2: expand<std::uint16_t>(p.walk, p.data, to, at, count); break;
-        case 4: expand<std::uint32_t>(p.walk, p.data, to, at, count); break;
-        default: expand<std::uint64_t>(p.walk, p.data, to, at, count); break;
-      }
-      if (p.dtype == type_) return stage;
-      from = raw;
-    }
-    convert_elements(p.dtype, from, type_, stage, count);
-    return stage;
-  }
-
-  void put(Part& p, std::int64_t at, std::int64_t count, const std::byte* stage, std::byte* raw) {
-    if (p.request == Request::null) return;
-    if (!p.whole) {
-      if (result_ == f32) reduce_into(p.walk, reinterpret_cast<const float*>(stage), p.sums.data(), at, count);
-      else if (result_ == f64) reduce_into(p.walk, reinterpret_cast<const double*>(stage), p.sums.data(), at, count);
-      else reduce_into(p.walk, reinterpret_cast<const std::int64_t*>(stage), p.sums.data(), at, count);
-      return;
-    }
-    std::byte* to = p.data + at * p.size;
-    if (p.request == Request::add) {
-      convert_elements(p.dtype, to, result_, raw, count);
-      accumulate(raw, stage, count);
-      convert_elements(result_, raw, p.dtype, to, count);
-    } else if (p.stream) {
-      memory::stream_copy(to, stage, count * p.size);
-    } else {
-      convert_elements(result_, stage, p.dtype, to, count);
-    }
-  }
-
-  void accumulate(std::byte* to, const std::byte* from, std::int64_t count) const {
-    const auto add = [&]<class V>(std::type_identity<V>) {
-      V* y = reinterpret_cast<V*>(to);
-      const V* x = reinterpret_cast<const V*>(from);
-      for (std::int64_t i = 0; i < count; ++i) y[i] = static_cast<V>(y[i] + x[i]);
-    };
-    if (result_ == f32) add(std::type_identity<float>{});
-    else if (result_ == f64) add(std::type_identity<double>{});
-    else add(std::type_identity<std::uint64_t>{});  // wraps like the operator itself
-  }
-
-  void finish_reductions() {
-    for (int k = 0; k < out_; ++k) {
-      Part& p = part(in_ + k);
-      if (p.sums.empty() || p.request == Request::null) continue;
-      if (p.request == Request::add)
-        for (std::int64_t i = 0; i < p.elements; ++i) {
-          double before = 0;
-          convert_elements(p.dtype, p.data + i * p.size, f64, &before, 1);
-          p.sums[static_cast<std::size_t>(i)] += before;
-        }
-      convert_elements(f64, p.sums.data(), p.dtype, p.data, p.elements);
-    }
-  }
-
-  const void* op_;
-  std::int64_t n_;
-  int in_, out_;
-  Dtype type_ = f32, result_ = f32;
-  MapLoop loop_ = nullptr;
-  bool staged_ = false, reduces_ = false;
-  std::array<Part, most> parts_;
-};
+/// Elements below which a call stays on the calling thread.
+inline constexpr std::int64_t map_grain = 1 << 15;
 
 /// The map on dense operands; `common` is the broadcast shape of all of them.
-inline void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
-                    std::span<const MapOperand> out) {
-  MapRun(entry, op, common, in, out).run();
-}
+void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in, std::span<const MapOperand> out);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/op/map_run_impl.hpp>
+#endif

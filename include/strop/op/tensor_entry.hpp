@@ -169,7 +169,7 @@ void run_forward(const Call& call, Cpu& ctx) {
         p.label = cat("input '", names[std::min(static_cast<std::size_t>(at), names.size() - 1)], "'");
       }
       first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && !info.whole && first != nullptr) element = first->dtype();
+      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
     }
     call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element.value_or(f32));
   }
@@ -262,7 +262,7 @@ struct TensorGradient {
       }
       if (!info.writes && !info.variadic && !S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
       const NDArray* first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && !info.whole && first != nullptr) element = first->dtype();
+      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
     }
     call_typed<M>(op, ctx, call.entry.snake, placed, element.value_or(f32));
   }
@@ -308,6 +308,8 @@ constexpr Entry tensor_gradient_entry() {
   e.infer_type = &G::infer_type;
   e.run_cpu = &G::run;
   e.takes = &G::takes;
+  e.skips_null = G::tagged;
+  if constexpr (requires { T::gradient_accumulates; }) e.accumulates = T::gradient_accumulates;
   if constexpr (requires(const T& op, Storages& s) { op.infer_gradient_storage(s); }) {
     e.infer_storage = &G::infer_storage;
     e.sparse_forms = true;
@@ -365,7 +367,7 @@ constexpr Entry tensor_entry() {
   e.doc = stated_doc<T>();
   e.notes = stated_notes<T>();
   if constexpr (!TensorOp<T>) e.dtypes = floating;
-  else if constexpr (Served<ForwardMember, T>::whole) e.dtypes = any_dtype;
+  else if constexpr (Served<ForwardMember, T>::any_type) e.dtypes = any_dtype;
   else e.dtypes = Served<ForwardMember, T>::types;
   if constexpr (ServesTypes<T>) e.dtypes = DtypeSet(T::dtypes);
   // Halves are served through converted copies wherever float is.

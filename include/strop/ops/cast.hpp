@@ -10,11 +10,24 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace strop::inline v0 {
 
 namespace detail {
+
+/// A storage as text: dense is "default", as the original says.
+template <>
+struct Text<Storage> {
+  static constexpr std::string_view name = "{'default', 'row_sparse', 'csr'}";
+  static bool parse(Storage& value, std::string_view text) {
+    if (text == "default") return value = dense, true;
+    if (text == "row_sparse") return value = row_sparse, true;
+    return text == "csr" && (value = csr, true);
+  }
+  static std::string print(Storage value) { return value == dense ? "default" : std::string(name_of(value)); }
+};
 
 /// Converts the stored values of `from` into `to`, which has as many.
 inline void convert_stored(const NDArray& from, const NDArray& to) {
@@ -51,7 +64,7 @@ inline void assign(const NDArray& from, const NDArray& to) {
 ///
 /// Example: `cast(array({1.7, -2.5}), {.dtype = i32})` is [1, -2].
 struct Cast {
-  Required<Dtype> dtype;
+  Required<Dtype> dtype = {};
 
   static constexpr std::string_view aliases[] = {"_npi_cast", "_npx_cast"};
   static constexpr std::string_view doc =
@@ -71,20 +84,17 @@ inline constexpr Op<Cast, OnUse> cast;
 /// cast_storage: the same array in another storage. From dense, what is zero is not stored; CSR takes 2 dimensions,
 /// row_sparse 1 or more. The gradient is the head gradient. Error: another number of dimensions.
 ///
-/// Example: `cast_storage(array({{0, 1}, {2, 0}}), {.stype = CastStorage::csr})` stores [1, 2].
+/// Example: `cast_storage(array({{0, 1}, {2, 0}}), {.stype = csr})` stores [1, 2].
 struct CastStorage {
-  enum Stype { default_, row_sparse, csr };
-  Required<Stype> stype;
+  Required<Storage> stype = {};
 
   static constexpr std::string_view name = "cast_storage";
-
   static constexpr std::string_view aliases[] = {"_sparse_cast_storage"};
   static constexpr std::string_view doc =
       "The same array in another storage: default (dense), row_sparse or csr. From dense, what is zero is not stored; "
       "csr takes 2 dimensions, row_sparse 1 or more. The gradient is the head gradient.";
   static constexpr Note notes[] = {{"stype", "the storage of the result"}, {"data", "an array of any type and storage"}};
 
-  Storage storage() const { return *stype == csr ? strop::csr : *stype == row_sparse ? strop::row_sparse : dense; }
   void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
@@ -92,9 +102,11 @@ struct CastStorage {
     if (*stype == row_sparse && shapes.in(0).has_rank() && shapes.in(0).ndim() == 0)
       shapes.fail(shapes.name_in(0), " has no dimension, expected 1 or more for row_sparse");
   }
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storage()); }
-  /// The gradient may have any storage; it keeps the head gradient's where that is open.
-  bool infer_gradient_storage(Storages& storages) const { return storages.out(0) || storages.set_out(0, storages.in(0)); }
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, stype); }
+  /// The gradient may have any storage; where that is open it keeps the head gradient's.
+  bool infer_gradient_storage(Storages& storages) const {
+    return storages.out(0) || storages.set_out(0, storages.in(0));
+  }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
@@ -106,11 +118,7 @@ inline NDArray NDArray::to(Dtype dtype) const {
 }
 inline NDArray NDArray::to(Storage storage) const {
   if (!*this) fail("strop: to() of a handle without an array");
-  if (storage == this->storage()) return *this;
-  const auto stype = storage == csr          ? CastStorage::csr
-                     : storage == row_sparse ? CastStorage::row_sparse
-                                             : CastStorage::default_;
-  return strop::cast_storage(*this, {.stype = stype});
+  return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
 }
 inline NDArray NDArray::to(Device device) const {
   if (!*this) fail("strop: to() of a handle without an array");

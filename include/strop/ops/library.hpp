@@ -21,3 +21,5 @@
 #include <strop/ops/elementwise/sum.hpp>
 #include <strop/ops/elementwise/trigonometric.hpp>
 #include <strop/ops/reduce.hpp>
+#include <strop/ops/shape/reshape.hpp>
+#include <strop/ops/shape/transpose.hpp>

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/tensor/format/elements.hpp>
 #include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/strided.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -181,25 +182,13 @@ inline NDArray reverse_axes(const NDArray& a) {
   Shape shape = a.shape();
   std::reverse(shape.begin(), shape.end());
   NDArray out(shape, a.dtype());
-  const int rank = shape.ndim();
-  const std::int64_t width = size_of(a.dtype());
-  std::vector<std::int64_t> strides(static_cast<std::size_t>(rank)), index(static_cast<std::size_t>(rank));
-  std::int64_t stride = width;
-  for (int axis = 0; axis < rank; ++axis) {  // the first axis of the result is contiguous in `a`
-    strides[static_cast<std::size_t>(axis)] = stride;
-    stride *= shape[axis];
+  std::vector<std::int64_t> strides;
+  std::int64_t stride = size_of(a.dtype());
+  for (std::int64_t extent : shape) {  // the first axis of the result is contiguous in `a`
+    strides.push_back(stride);
+    stride *= extent;
   }
-  const std::byte* from = a.bytes();
-  for (std::int64_t i = 0; i < out.size(); ++i) {
-    std::memcpy(out.bytes() + i * width, from, static_cast<std::size_t>(width));
-    for (int axis = rank - 1; axis >= 0; --axis) {
-      const auto k = static_cast<std::size_t>(axis);
-      from += strides[k];
-      if (++index[k] < shape[axis]) break;
-      from -= strides[k] * shape[axis];
-      index[k] = 0;
-    }
-  }
+  gather_strided(a.bytes(), shape, strides.data(), size_of(a.dtype()), out.bytes());
   return out;
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How a call is recorded.
+#pragma once
+#include <strop/autograd/tape.hpp>
+#include <strop/core/config.hpp>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD TapeNode::~TapeNode() {
+  // A source that dies with this node moves its own sources to the list first.
+  thread_local std::vector<Ref<Lineage>>* pending = nullptr;
+  std::vector<Ref<Lineage>> list;
+  const bool outermost = pending == nullptr;
+  if (outermost) pending = &list;
+  for (TapeInput& in : inputs) {
+    in.array = NDArray();
+    if (in.source && !in.leaf) pending->push_back(std::move(in.source));
+  }
+  if (!outermost) return;
+  while (!list.empty()) {
+    Ref<Lineage> next = std::move(list.back());
+    list.pop_back();
+  }
+  pending = nullptr;
+}
+
+STROP_COLD void fill_input(TapeInput& to, const NDArray& from, bool kept) {
+  const Body& body = from.body();
+  if (body.leaf) {
+    to.source = body.leaf;
+    to.leaf = true;
+  } else {
+    to.source = body.lineage;
+    to.index = body.lineage_index;
+  }
+  to.kept = kept;
+  to.array = kept ? from : shell_of(from);
+  to.version = version_of(from);
+}
+
+STROP_COLD void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept) {
+  TapeOutput& slot = node.outputs[k];
+  slot.kept = kept;
+  slot.array = kept ? out.detach() : shell_of(out);
+  slot.version = version_of(out);
+  out.body().lineage = owner;
+  out.body().lineage_index = static_cast<std::int32_t>(k);
+  out.body().leaf = nullptr;
+}
+
+STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out) {
+  bool tracked = false;
+  for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
+  if (!tracked) {
+    for (const NDArray& a : out)
+      if (a) a.body().lineage = nullptr;
+    return;
+  }
+  auto* node = new TapeNode;
+  const Ref<Lineage> owner(node);
+  node->entry = &entry;
+  if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
+  std::uint64_t kept = entry.gradient.in;
+  // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
+  if (kept != 0 && kept != every && entry.facts.kept != nullptr && entry.gradient.entry != nullptr)
+    kept &= entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
+  node->inputs.resize(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
+  node->outputs.resize(out.size());
+  for (std::size_t k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], in_mask(entry.gradient.out, k));
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How parameters are checked and set from text.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/params.hpp>
+
+namespace strop::inline v0::detail {
+
+/// Why a parameter is refused, or an empty string.
+STROP_COLD std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
+  const Field& field = table.fields[i];
+  const void* value = table.at(const_cast<void*>(object), i);
+  if (field.type->missing != nullptr && field.type->missing(value))
+    return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
+  if (field.type->number == nullptr) return {};
+  for (const Range& range : table.ranges) {
+    if (range.name != field.name) continue;
+    const double number = field.type->number(value);
+    if (number < range.low || number > range.high || number != number) {
+      std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
+      if (range.low <= -1e308) return out + cat("at most ", range.high);
+      if (range.high >= 1e308) return out + cat("at least ", range.low);
+      return out + cat("a value from ", range.low, " to ", range.high);
+    }
+  }
+  return {};
+}
+
+/// Throws Error when a required parameter is missing or one is out of its range.
+STROP_COLD void check_params(std::string_view op, const ParamTable& table, const void* object) {
+  for (std::size_t i = 0; i < table.fields.size(); ++i)
+    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
+}
+
+/// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
+STROP_COLD void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
+                      std::string_view text) {
+  for (std::size_t i = 0; i < table.fields.size(); ++i) {
+    const Field& field = table.fields[i];
+    if (field.name != key) continue;
+    if (!field.type->parse(table.at(object, i), text)) {
+      fail(op, ": parameter '", key, "' is '", text, "', expected ",
+           field.type->name.starts_with('{') ? cat("one of ", field.type->name) : cat("a ", field.type->name));
+    }
+    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
+    return;
+  }
+  if (key.size() > 4 && key.starts_with("__") && key.ends_with("__")) return;
+  std::vector<std::string_view> names;
+  for (const Field& field : table.fields) names.push_back(field.name);
+  if (names.empty()) fail(op, ": no parameter '", key, "'; it takes none");
+  fail(op, ": no parameter '", key, "'; it has ", list_nearest(key, names));
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How parameter values are read, and which names are like another.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/text.hpp>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+STROP_COLD std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+STROP_COLD bool same_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+/// true, false, 1, 0 in any case.
+STROP_COLD bool parse_bool(std::string_view text, bool& value) {
+  text = trimmed(text);
+  if (text == "1" || same_ignoring_case(text, "true")) return value = true, true;
+  if (text == "0" || same_ignoring_case(text, "false")) return value = false, true;
+  return false;
+}
+
+/// A whole number; "3L" and "1e3" are not.
+STROP_COLD bool parse_integer(std::string_view text, std::int64_t& value) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// A number in decimal, inf or nan; rejects what the type cannot hold.
+template <std::floating_point V>
+bool parse_number(std::string_view text, V& value) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+STROP_COLD bool parse_real(std::string_view text, float& value) { return parse_number(text, value); }
+STROP_COLD bool parse_real(std::string_view text, double& value) { return parse_number(text, value); }
+
+template <std::floating_point V>
+std::string print_number(V value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+STROP_COLD std::string print_real(float value) { return print_number(value); }
+STROP_COLD std::string print_real(double value) { return print_number(value); }
+
+/// float32, int64, … and the enumerator's short name (f32, i64).
+STROP_COLD bool parse_dtype(std::string_view text, Dtype& value) {
+  text = trimmed(text);
+  constexpr std::string_view shorter[] = {"f16", "bf16", "f32", "f64", "u8", "i8", "i32", "i64", "boolean"};
+  for (std::size_t i = 0; i < std::size(shorter); ++i)
+    if (text == shorter[i] || text == name_of(all_dtypes[i])) return value = all_dtypes[i], true;
+  return false;
+}
+
+/// "(1, 2)", "[1,2]", "()", "3", "(3,)".
+STROP_COLD bool parse_shape(std::string_view text, Shape& value) {
+  text = trimmed(text);
+  value = Shape{};
+  std::int64_t extent = 0;
+  if (parse_integer(text, extent)) return value.push_back(extent), true;
+  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
+    return false;
+  text = trimmed(text.substr(1, text.size() - 2));
+  while (!text.empty()) {
+    const std::size_t comma = least(text.find(','), text.size());
+    if (!parse_integer(text.substr(0, comma), extent)) return false;
+    value.push_back(extent);
+    text = trimmed(text.substr(least(comma + 1, text.size())));
+  }
+  return true;
+}
+
+/// Edits that turn one word into the other.
+STROP_COLD std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = least(least(row[j], row[j - 1]) + 1, change);
+    }
+  }
+  return row[b.size()];
+}
+
+/// The names, those most like `wanted` first, at most `most` of them.
+STROP_COLD std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most) {
+  std::vector<std::size_t> distance;
+  for (std::string_view name : names) distance.push_back(edit_distance(wanted, name));
+  for (std::size_t i = 1; i < names.size(); ++i)
+    for (std::size_t j = i; j > 0 && distance[j] < distance[j - 1]; --j) {
+      std::swap(distance[j], distance[j - 1]);
+      std::swap(names[j], names[j - 1]);
+    }
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
+    if (i != 0) out += ", ";
+    out += names[i];
+  }
+  if (names.size() > most) out += cat(" and ", names.size() - most, " more");
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The long way through the door.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
+#include <strop/op/broadcast.hpp>
+#include <strop/op/dispatch.hpp>
+#include <strop/op/map_infer.hpp>
+#include <strop/op/map_sparse.hpp>
+#include <strop/tensor/sparse.hpp>
+
+#include <optional>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
+
+STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum) {
+  const bool real = is_floating(sum.dtype());
+  constexpr std::int64_t block = 256;
+  for (std::int64_t at = 0; at < sum.size(); at += block) {
+    const std::int64_t count = std::min(block, sum.size() - at);
+    const auto add = [&]<class V>(std::type_identity<V>) {
+      V x[block], y[block];
+      convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), dtype_of<V>, x, count);
+      convert_elements(b.dtype(), b.bytes() + at * size_of(b.dtype()), dtype_of<V>, y, count);
+      for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
+      convert_elements(dtype_of<V>, x, sum.dtype(), sum.bytes() + at * size_of(sum.dtype()), count);
+    };
+    if (real) add(std::type_identity<double>{});
+    else add(std::type_identity<std::int64_t>{});
+  }
+}
+
+
+/// A sparse array with the same pattern and values of another type.
+STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
+  const NDArray values(Shape{x.stored()}, type, x.device());
+  convert_elements(x.dtype(), x.bytes(), type, values.bytes(), x.stored());
+  NDArray y = NDArray::shell(x.shape(), type, x.device(), x.storage());
+  y.body().buffer = values.body().buffer;
+  y.body().indices = x.body().indices;
+  y.body().indptr = x.body().indptr;
+  return y;
+}
+
+STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request request) {
+  NDArray made = given;
+  if (request == Request::add) {
+    NDArray sum(target.shape(), target.dtype());
+    const NDArray before = dense_form(target), after = dense_form(made);
+    add_elements(before, after, sum);
+    made = sum;
+  }
+  if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
+  if (target.storage() == dense) {
+    convert_elements(made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
+    return;
+  }
+  if (made.dtype() != target.dtype()) made = sparse_as(made, target.dtype());
+  Body& body = target.body();
+  body.buffer = made.body().buffer;
+  body.offset = made.body().offset;
+  body.indices = made.body().indices;
+  body.indptr = made.body().indptr;
+}
+
+
+
+/// One call in the making. Everything that is not a small dense map goes through here, out of line.
+class Dispatch {
+ public:
+  Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests, Site site)
+      : entry_(entry), op_(op), in_(in), out_(out), requests_(out.size()), shapes_(out.size()), types_(out.size()), storages_(out.size()), site_(site) {
+    for (std::size_t i = 0; i < out.size(); ++i) requests_[i] = i < requests.size() ? requests[i] : Request::write;
+  }
+
+  void run() {
+    check_params_needed();
+    describe();
+    check_arguments();
+    infer();
+    make_outputs();
+    bool asked = false;
+    for (Request r : requests_) asked = asked || r != Request::null;
+    if (!asked) return;
+    if (entry_.is_map()) run_as_map();
+    else run_as_tensors();
+  }
+
+ private:
+  void check_params_needed() const {
+    if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
+  }
+
+  void describe() {
+    if (entry_.signature != nullptr) entry_.signature(op_, static_cast<int>(in_.size()), signature_);
+    names_ = {entry_.snake, signature_.inputs, signature_.outputs};
+  }
+
+  void check_arguments() {
+    const auto given = static_cast<int>(in_.size()), wanted = static_cast<int>(signature_.inputs.size());
+    if (given != wanted && entry_.inputs >= 0) {
+      std::string list;
+      for (std::string_view name : signature_.inputs) list += cat(list.empty() ? "" : ", ", name);
+      fail(entry_.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", list, "), ", given, given == 1 ? " was given" : " were given");
+    }
+    device_ = cpu();
+    for (int i = 0; i < given; ++i) {
+      const NDArray& a = in(i);
+      if (!a) fail(entry_.snake, ": ", names_.input(i), " is a handle without an array");
+      if (i == 0) device_ = a.device();
+      else if (a.device() != device_)
+        fail(entry_.snake, ": ", names_.input(i), " is on ", to_text(a.device()), ", expected ", to_text(device_), " like ", names_.input(0));
+    }
+    for (NDArray& a : out_)
+      if (a && given == 0) device_ = a.device();
+  }
+
+  void infer() {
+    const std::size_t n = in_.size(), m = out_.size();
+    Few<Shape, 4> in_shapes(n);
+    Few<std::optional<Dtype>, 4> in_types(n), out_types(m);
+    for (std::size_t i = 0; i < n; ++i) in_shapes[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
+    for (std::size_t i = 0; i < m; ++i) {
+      shapes_[i] = out_[i] ? out_[i].shape() : Shape::unknown();
+      if (out_[i]) out_types[i] = out_[i].dtype();
+    }
+    Shapes shapes(names_, in_shapes, shapes_);
+    Types types(names_, in_types, out_types);
+    if (entry_.infer_shape != nullptr) entry_.infer_shape(op_, shapes);
+    else infer_map_shape(entry_, shapes);
+    if (entry_.infer_type != nullptr) entry_.infer_type(op_, types);
+    else infer_map_type(entry_, types);
+    for (std::size_t i = 0; i < m; ++i) {
+      if (!shapes_[i].known()) fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(i)), " does not follow from the inputs");
+      if (!out_types[i]) fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(i)), " does not follow from the inputs; state a dtype");
+    }
+    for (std::size_t i = 0; i < m; ++i) types_[i] = *out_types[i];
+    infer_storage();
+  }
+
+  void infer_storage() {
+    Few<Storage, 8> in(in_.size());
+    bool sparse = false;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      in[i] = in_[i]->storage();
+      sparse = sparse || in[i] != dense;
+    }
+    for (std::size_t i = 0; i < out_.size(); ++i)
+      if (out_[i] && out_[i].storage() != dense) sparse = true, storages_[i] = out_[i].storage();
+    if (entry_.infer_storage != nullptr) {
+      Few<std::optional<Storage>, 4> out(out_.size());
+      for (std::size_t i = 0; i < out_.size(); ++i)
+        if (out_[i]) out[i] = out_[i].storage();
+      Storages storages(in, out, device_);
+      const bool native = entry_.infer_storage(op_, storages);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        storages_[i] = out[i].value_or(dense);
+        sparse = sparse || storages_[i] != dense;
+      }
+      if (native || !sparse) return;
+      why_ = "no rule of the operator serves these storages";
+      dense_run_ = true;
+    } else if (entry_.is_map() && sparse) {
+      const Dtype computed = compute_type(entry_.loops, in_.empty() ? types_[0] : in_[0]->dtype());
+      how_ = infer_map_storage(entry_, op_, computed, in);
+      why_ = how_.why;
+      for (std::size_t i = 0; i < in_.size(); ++i)
+        if (in[i] != dense && in_[i]->shape() != shapes_[0]) how_.storage = dense, why_ = "a sparse input would be broadcast";
+      for (std::size_t i = 0; i < out_.size(); ++i)
+        if (in_.size() && how_.storage != dense && shapes_[i] != shapes_[0]) how_.storage = dense, why_ = "a sparse result would be reduced";
+      for (std::size_t i = 0; i < out_.size(); ++i) {
+        if (!out_[i]) storages_[i] = how_.storage;
+        else if (out_[i].storage() != how_.storage && why_.empty()) why_ = "the result's storage differs from the array's that is to hold it";
+      }
+      dense_run_ = how_.storage == dense;
+    } else if (sparse) {
+      why_ = "the operator works on dense arrays";
+      dense_run_ = true;
+    }
+    if (!why_.empty()) note_fallback(entry_, op_, describe_storages(in), why_, site_);
+  }
+
+  std::string describe_storages(std::span<const Storage> in) const {
+    std::string text = "(";
+    for (std::size_t i = 0; i < in.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(in[i]));
+    text += ") -> (";
+    for (std::size_t i = 0; i < storages_.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(storages_[i]));
+    return text + ")";
+  }
+
+  void make_outputs() {
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      if (!out_[i]) {
+        out_[i] = NDArray::shell(shapes_[i], types_[i], device_, storages_[i]);
+        if (storages_[i] == dense) {
+          if (requests_[i] != Request::null) out_[i].allocate();
+        }
+        continue;
+      }
+      if (out_[i].device() != device_) fail(entry_.snake, ": ", names_.output(static_cast<int>(i)), " is on ", to_text(out_[i].device()), ", the inputs are on ", to_text(device_));
+      if (!out_[i].allocated() && out_[i].storage() == dense) out_[i].allocate();
+      check_overlap(static_cast<int>(i));
+    }
+  }
+
+  /// An output may be an input only as a whole, and where the operator allows it.
+  void check_overlap(int k) {
+    const NDArray& y = out(k);
+    if (requests_[static_cast<std::size_t>(k)] == Request::null || y.storage() != dense) return;
+    const std::byte* y_begin = y.bytes();
+    const std::byte* y_end = y_begin + y.size() * size_of(y.dtype());
+    for (int i = 0; i < static_cast<int>(in_.size()); ++i) {
+      const NDArray& x = in(i);
+      if (x.storage() != dense || !x.allocated() || x.bytes() >= y_end || y_begin >= x.bytes() + x.size() * size_of(x.dtype()) || y_begin == y_end) continue;
+      const bool same = x.bytes() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
+      bool allowed = entry_.is_map();
+      for (const Share& share : entry_.inplace) allowed = allowed || (share.input == i && share.output == k);
+      if (same && allowed && requests_[static_cast<std::size_t>(k)] != Request::add) continue;
+      if (same && allowed && entry_.is_map()) continue;
+      fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i), same ? ", which this operator cannot compute in place" : " in part");
+    }
+  }
+
+  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
+  NDArray& out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+
+  void run_as_map() {
+    if (how_.storage != dense) {
+      Few<NDArray, 4> fresh(out_.size());
+      Few<Request, 8> requests(out_.size());
+      for (std::size_t i = 0; i < out_.size(); ++i) {
+        const bool apart = needs_fresh(i, how_.storage);
+        fresh[i] = apart ? NDArray::shell(shapes_[i], types_[i], device_, how_.storage) : out_[i];
+        requests[i] = apart ? Request::write : requests_[i];
+      }
+      run_sparse_map(entry_, op_, how_, in_, fresh, requests);
+      settle(fresh);
+      return;
+    }
+    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
+    Few<MapOperand, 4> x(in_.size()), y(out_.size() + signature_.mutated.size());
+    Shape common;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      const NDArray* a = in_[i];
+      broadcast_into(common, a->shape());
+      if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
+        static constexpr double nothing = 0;
+        x[i] = {reinterpret_cast<std::byte*>(const_cast<double*>(&nothing)), a->dtype(), Shape{}, Request::write};
+        continue;
+      }
+      inputs[i] = dense_form(*a);
+      x[i] = {inputs[i].bytes(), a->dtype(), a->shape(), Request::write};
+    }
+    if (in_.empty()) common = shapes_[0];
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      NDArray target = out_[i];
+      Request request = requests_[i];
+      if (request != Request::null && target.storage() != dense) target = NDArray(shapes_[i], types_[i], device_), request = Request::write;
+      y[i] = {target.bytes(), types_[i], shapes_[i], request};
+      results[i] = std::move(target);
+    }
+    std::size_t next = out_.size();
+    for (int i : signature_.mutated) y[next++] = {in(i).bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    run_map(entry_, op_, common, x, y);
+    settle(results);
+  }
+
+  void run_as_tensors() {
+    if (device_.kind == DeviceKind::gpu) fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
+    if (entry_.run_cpu == nullptr) fail(entry_.snake, ": has no kernel for the CPU");
+    const bool widen = needs_widening();
+    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
+    Few<Request, 8> requests(out_.size());
+    Few<const NDArray*, 8> pointers(in_.size());
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      inputs[i] = entry_.sparse_forms && !dense_run_ ? *in_[i] : dense_form(*in_[i]);
+      if (widen) inputs[i] = widened(inputs[i]);
+      pointers[i] = &inputs[i];
+    }
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      const Storage storage = dense_run_ ? dense : storages_[i];
+      const bool half = widen && is_half(types_[i]);
+      const bool apart = needs_fresh(i, storage) || (requests_[i] == Request::add && !entry_.accumulates) || half;
+      requests[i] = apart && requests_[i] != Request::null ? Request::write : requests_[i];
+      if (apart || requests_[i] == Request::null) results[i] = NDArray(shapes_[i], half ? f32 : types_[i], device_, storage);
+      else {
+        if (out_[i].storage() != dense && !out_[i].allocated()) out_[i].allocate_stored(0);
+        results[i] = out_[i];
+      }
+    }
+    Cpu context(device_, requests, call_mode.training);
+    entry_.run_cpu(Call{entry_, op_, pointers, results, requests}, context);
+    for (int i : signature_.mutated) {  // states that were given as halves or sparse go back
+      const auto k = static_cast<std::size_t>(i);
+      if (!inputs[k].is(in(i))) convert_elements(inputs[k].dtype(), inputs[k].bytes(), in(i).dtype(), in(i).bytes(), in(i).size());
+    }
+    settle(results);
+  }
+
+  static bool is_half(Dtype type) { return type == f16 || type == bf16; }
+
+  /// Halves reach an operator on float and double as converted copies.
+  bool needs_widening() const {
+    if (entry_.takes == nullptr) return false;
+    for (const NDArray* a : in_)
+      if (is_half(a->dtype()) && !entry_.takes(a->dtype())) return true;
+    for (Dtype type : types_)
+      if (is_half(type) && !entry_.takes(type)) return true;
+    return false;
+  }
+  static NDArray widened(const NDArray& x) {
+    if (!is_half(x.dtype())) return x;
+    if (x.storage() != dense) return sparse_as(x, f32);
+    if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
+    NDArray y(x.shape(), f32, x.device());
+    convert_elements(x.dtype(), x.bytes(), f32, y.bytes(), x.size());
+    return y;
+  }
+
+  bool needs_fresh(std::size_t i, Storage made) const {
+    return requests_[i] != Request::null && (out_[i].storage() != made || (requests_[i] == Request::add && made != dense));
+  }
+
+  /// Brings results that were computed apart into the arrays that were asked for.
+  void settle(std::span<NDArray> results) {
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      if (requests_[i] == Request::null) continue;
+      if (!results[i].is(out_[i])) deliver(results[i], out_[i], requests_[i]);
+      if (out_[i].body().buffer) out_[i].body().buffer->written();
+    }
+    for (int i : signature_.mutated)
+      if (in(i).body().buffer) in(i).body().buffer->written();
+  }
+
+  const Entry& entry_;
+  const void* op_;
+  Inputs in_;
+  std::span<NDArray> out_;
+  Few<Request, 8> requests_;
+  Few<Shape, 4> shapes_;
+  Few<Dtype, 8> types_;
+  Few<Storage, 8> storages_;
+  Site site_;
+  Signature signature_;
+  CallNames names_;
+  Device device_;
+  MapStorage how_;
+  std::string_view why_;
+  bool dense_run_ = false;
+};
+
+STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests, Site site) {
+  Dispatch(entry, op, in, out, requests, site).run();
+}
+
+}  // namespace strop::inline v0::detail

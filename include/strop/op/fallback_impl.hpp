@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The log of dense fallbacks.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/fallback.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace strop::inline v0 {
+namespace detail {
+struct FallbackLog {
+  std::mutex mutex;
+  Fallback mode;
+  std::vector<FallbackRecord> records;
+  FallbackLog() {
+    const char* verbose = std::getenv("STROP_STORAGE_FALLBACK_LOG_VERBOSE");
+    if (verbose == nullptr) verbose = std::getenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE");
+    mode = verbose != nullptr && verbose[0] == '0' ? Fallback::silent : Fallback::warn;
+  }
+  static FallbackLog& get() {
+    static FallbackLog log;
+    return log;
+  }
+};
+
+STROP_COLD std::string params_text(const Entry& entry, const void* op) {
+  std::string out;
+  if (entry.params == nullptr) return out;
+  for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
+    const Field& field = entry.params->fields[i];
+    out += cat(i == 0 ? "" : ", ", field.name, '=', field.type->print(entry.params->at(const_cast<void*>(op), i)));
+  }
+  return out;
+}
+
+STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why, Site site) {
+  FallbackLog& log = FallbackLog::get();
+  const std::string params = params_text(entry, op);
+  std::lock_guard lock(log.mutex);
+  if (log.mode == Fallback::error)
+    fail(entry.snake, ": no way for ", storages, " with parameters (", params, "): ", why, "; fallbacks are errors here (strop::set_fallback)");
+  for (FallbackRecord& record : log.records)
+    if (record.op == entry.snake && record.storages == storages && record.params == params) {
+      ++record.count;
+      return;
+    }
+  const std::string where = site.file != nullptr ? cat(site.file, ':', site.line) : std::string();
+  log.records.push_back({std::string(entry.snake), storages, params, 1, where});
+  if (log.mode == Fallback::warn) {
+    const std::string line = cat("strop: ", entry.snake, '(', params, "): dense fallback for ", storages, ": ", why,
+                                 where.empty() ? "" : " at ", where, '\n');
+    std::fputs(line.c_str(), stderr);
+  }
+}
+}  // namespace detail
+
+STROP_COLD void set_fallback(Fallback mode) {
+  detail::FallbackLog& log = detail::FallbackLog::get();
+  std::lock_guard lock(log.mutex);
+  log.mode = mode;
+}
+
+STROP_COLD std::vector<FallbackRecord> fallbacks() {
+  detail::FallbackLog& log = detail::FallbackLog::get();
+  std::lock_guard lock(log.mutex);
+  return log.records;
+}
+
+STROP_COLD void clear_fallbacks() {
+  detail::FallbackLog& log = detail::FallbackLog::get();
+  std::lock_guard lock(log.mutex);
+  log.records.clear();
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Inference for maps.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/map_infer.hpp>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
+  const bool agree = entry.same_shape || shapes.inputs() <= 1;
+  if (agree) {
+    Shape common = Shape::unknown();
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < shapes.inputs(); ++i) {
+        if (round == 1) shapes.set_in(i, common);
+        else if (!unify(common, shapes.in(i)))
+          shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected ", common, " like ", shapes.name_in(0));
+      }
+      for (int i = 0; i < shapes.outputs(); ++i) {
+        if (round == 0 && !unify(common, shapes.out(i))) shapes.set_out(i, common);
+        if (round == 1) shapes.set_out(i, common);
+      }
+    }
+    return;
+  }
+  Shape common;
+  for (int i = 0; i < shapes.inputs(); ++i) {
+    if (!shapes.in(i).known()) return;
+    if (i == 0) common = shapes.in(0);
+    else if (!broadcast_into(common, shapes.in(i)))
+      shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", which does not broadcast with ", common);
+  }
+  for (int i = 0; i < shapes.outputs(); ++i) shapes.set_out(i, common);
+}
+
+STROP_COLD void infer_map_type(const Entry& entry, Types& types) {
+  std::optional<Dtype> common;
+  for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
+  for (int i = 0; i < types.outputs() && !common; ++i) common = types.out(i);
+  if (!common) return;
+  if (!entry.dtypes.contains(*common)) {
+    std::string served;
+    for (Dtype type : all_dtypes)
+      if (entry.dtypes.contains(type)) served += cat(served.empty() ? "" : ", ", name_of(type));
+    types.fail("an operator on ", served, " was given ", name_of(*common));
+  }
+  for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
+  for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
+}
+
+STROP_COLD MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in) {
+  MapStorage result;
+  Storage sparse = dense;
+  std::uint64_t zeros = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == dense) continue;
+    if (sparse != dense && sparse != in[i]) {
+      result.why = "the sparse inputs are stored in different ways";
+      return result;
+    }
+    sparse = in[i];
+    zeros |= std::uint64_t{1} << i;
+  }
+  if (sparse == dense) return result;
+  if (entry.facts.zero == nullptr || !entry.facts.zero(op, computed, zeros)) {
+    result.why = "the result is not zero where nothing is stored";
+    return result;
+  }
+  result.storage = sparse;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    if (in[i] != dense && entry.facts.zero(op, computed, std::uint64_t{1} << i)) result.carriers |= std::uint64_t{1} << i;
+  const bool several = (result.carriers & (result.carriers - 1)) != 0;
+  result.pattern = result.carriers == 0 ? Pattern::united : several ? Pattern::common : Pattern::one_input;
+  if (result.carriers == 0) result.carriers = zeros;
+  return result;
+}
+
+}  // namespace strop::inline v0::detail

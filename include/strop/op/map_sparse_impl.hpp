@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Maps on sparse inputs.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
+#include <strop/op/broadcast.hpp>
+#include <strop/op/map_run.hpp>
+#include <strop/op/map_sparse.hpp>
+
+namespace strop::inline v0::detail {
+
+/// Merges two ascending lists: all of both, or what stands in both.
+STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count, bool both,
+                         std::vector<std::int64_t>& out) {
+  std::int64_t i = 0, j = 0;
+  while (i < a_count && j < b_count) {
+    if (a[i] == b[j]) {
+      out.push_back(a[i]);
+      ++i, ++j;
+    } else if (a[i] < b[j]) {
+      if (!both) out.push_back(a[i]);
+      ++i;
+    } else {
+      if (!both) out.push_back(b[j]);
+      ++j;
+    }
+  }
+  if (both) return;
+  for (; i < a_count; ++i) out.push_back(a[i]);
+  for (; j < b_count; ++j) out.push_back(b[j]);
+}
+
+STROP_COLD StoredPattern pattern_of(const NDArray& a) {
+  StoredPattern p;
+  const auto take = [](const NDArray& part) { return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size()); };
+  p.indices = take(a.indices());
+  if (a.storage() == csr) p.indptr = take(a.indptr());
+  return p;
+}
+
+STROP_COLD StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
+  StoredPattern out;
+  if (a.indptr.empty()) {
+    merge_sorted(a.indices.data(), std::ssize(a.indices), b.indices.data(), std::ssize(b.indices), both, out.indices);
+    return out;
+  }
+  out.indptr.push_back(0);
+  for (std::size_t row = 0; row + 1 < a.indptr.size(); ++row) {
+    merge_sorted(a.indices.data() + a.indptr[row], a.indptr[row + 1] - a.indptr[row], b.indices.data() + b.indptr[row],
+                 b.indptr[row + 1] - b.indptr[row], both, out.indices);
+    out.indptr.push_back(std::ssize(out.indices));
+  }
+  return out;
+}
+
+STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
+  const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
+  const std::int64_t size = size_of(x.dtype());
+  NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
+  std::byte* to = out.bytes();
+  const auto place = [&](std::int64_t at, const std::byte* from, std::int64_t count) {
+    if (from != nullptr) std::memcpy(to + at * size, from, static_cast<std::size_t>(count * size));
+    else std::memset(to + at * size, 0, static_cast<std::size_t>(count * size));
+  };
+  if (x.storage() == dense) {
+    const Walk walk = Walk::of(shape, x.shape());
+    const auto gather = [&](std::int64_t at, std::int64_t begin, std::int64_t count) {
+      walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t done, std::int64_t length) {
+        if (walk.rank == 0) offset = 0;
+        for (std::int64_t i = 0; i < length; ++i) place(at + done + i, x.bytes() + (offset + i * stride) * size, 1);
+      });
+    };
+    if (storage == csr) {
+      for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row)
+        for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
+          gather(k, static_cast<std::int64_t>(row) * shape[1] + pattern.indices[static_cast<std::size_t>(k)], 1);
+    } else {
+      for (std::size_t k = 0; k < pattern.indices.size(); ++k) gather(static_cast<std::int64_t>(k) * width, pattern.indices[k] * width, width);
+    }
+    return out;
+  }
+  const auto* indices = x.indices().pointer<std::int64_t>();
+  const auto match = [&](std::int64_t from, std::int64_t end, std::int64_t p_from, std::int64_t p_end) {
+    for (std::int64_t k = p_from; k < p_end; ++k) {
+      const std::int64_t wanted = pattern.indices[static_cast<std::size_t>(k)];
+      while (from < end && indices[from] < wanted) ++from;
+      place(k * width, from < end && indices[from] == wanted ? x.bytes() + from * width * size : nullptr, width);
+    }
+  };
+  if (storage == csr) {
+    const auto* indptr = x.indptr().pointer<std::int64_t>();
+    for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row) match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
+  } else {
+    match(0, x.nnz(), 0, std::ssize(pattern.indices));
+  }
+  return out;
+}
+
+STROP_COLD void store_pattern(const NDArray& y, const StoredPattern& pattern) {
+  y.allocate_stored(std::ssize(pattern.indices));
+  if (!pattern.indices.empty()) std::memcpy(y.indices().bytes(), pattern.indices.data(), pattern.indices.size() * sizeof(std::int64_t));
+  if (y.storage() == csr) std::memcpy(y.indptr().bytes(), pattern.indptr.data(), pattern.indptr.size() * sizeof(std::int64_t));
+}
+
+/// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
+STROP_COLD bool is_canonical(const NDArray& a) {
+  const auto* indices = a.indices().pointer<std::int64_t>();
+  const auto ascending = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin + 1; k < end; ++k)
+      if (indices[k] <= indices[k - 1]) return false;
+    return true;
+  };
+  if (a.storage() == row_sparse) return ascending(0, a.nnz());
+  const auto* indptr = a.indptr().pointer<std::int64_t>();
+  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
+    if (!ascending(indptr[row], indptr[row + 1])) return false;
+  return true;
+}
+
+STROP_COLD void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<NDArray> out,
+                           std::span<const Request> requests) {
+  const NDArray* first = nullptr;
+  int sparse_inputs = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (in[i]->storage() == dense) continue;
+    ++sparse_inputs;
+    if ((how.carriers >> i & 1U) != 0 && first == nullptr) first = in[i];
+  }
+  const bool alone = sparse_inputs == 1 && in.size() == 1;  // the pattern is the input's own, whatever its order
+  StoredPattern pattern;
+  Few<NDArray, 4> values(in.size());
+  if (!alone) {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (in[i]->storage() != dense && sparse_inputs > 1 && !is_canonical(*in[i]))
+        fail(entry.snake, ": input ", i, " has unsorted or repeated indices; several sparse inputs need them ascending (see check_format)");
+    pattern = pattern_of(*first);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if ((how.carriers >> i & 1U) != 0 && in[i] != first) pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
+  }
+  Few<MapOperand, 4> x(in.size()), y(out.size());
+  std::size_t at = 0;
+  for (const NDArray* a : in) {
+    NDArray laid = alone ? view_as(a->data(), {a->stored()}) : lay_along(*a, pattern, first->shape(), first->storage());
+    x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
+    values[at - 1] = std::move(laid);
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (requests[k] == Request::null) {
+      y[k] = {nullptr, out[k].dtype(), values[0].shape(), Request::null};
+      continue;
+    }
+    if (alone) {
+      // A result that is its own input keeps the pattern; the values are mapped in place.
+      if (!out[k].is(*in[0])) {
+        detail::Body& body = out[k].body();
+        body.indices = in[0]->indices().copy().body_ref();
+        if (body.storage == csr) body.indptr = in[0]->indptr().copy().body_ref();
+        body.buffer = detail::Ref(new detail::Buffer(body.device, in[0]->stored() * size_of(body.dtype)));
+        body.offset = 0;
+      }
+    } else {
+      store_pattern(out[k], pattern);
+    }
+    y[k] = {out[k].bytes(), out[k].dtype(), values[0].shape(), Request::write};
+  }
+  run_map(entry, op, values[0].shape(), x, y);
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The index of all operators, and calls by name.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/text.hpp>
+#include <strop/op/registry.hpp>
+
+#include <mutex>
+
+namespace strop::inline v0::detail {
+
+/// All entries of the program by every name that finds them, made anew when an operator was added.
+class Registry {
+ public:
+  static Registry& get() {
+    static Registry registry;
+    return registry;
+  }
+
+  const Entry* look_up(std::string_view name) {
+    std::lock_guard lock(mutex_);
+    refresh();
+    if (name.starts_with("strop.")) {
+      name.remove_prefix(6);
+      for (const Entry* entry : entries_)
+        if (entry->library && (entry->snake == name || entry->name == name)) return entry;
+      return nullptr;
+    }
+    const std::size_t at = position_of(name);
+    if (at == names_.size() || names_[at].name != name) return nullptr;
+    if (names_[at].other != nullptr)
+      fail("strop: two operators are called '", name, "': ", names_[at].entry->qualified, " and ", names_[at].other->qualified);
+    return names_[at].entry;
+  }
+
+  std::vector<const Entry*> entries() {
+    std::lock_guard lock(mutex_);
+    refresh();
+    return entries_;
+  }
+
+ private:
+  struct Named {
+    std::string_view name;
+    const Entry* entry;
+    const Entry* other;  // a second type of the program under the same name
+  };
+
+  void refresh() {
+    Slot* head = registry_head.load();
+    if (head == seen_) return;
+    seen_ = head;
+    names_.clear();
+    entries_.clear();
+    for (Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
+      const Entry* entry = slot->entry.load();
+      bool known = false;  // the same type may come from several shared libraries
+      for (const Entry* other : entries_) known = known || (other->qualified == entry->qualified && other->name == entry->name);
+      if (known) continue;
+      entries_.push_back(entry);
+      for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i) std::swap(entries_[i], entries_[i - 1]);
+      add(entry->name, entry);
+      add(entry->snake, entry);
+      for (std::string_view alias : entry->aliases) add(alias, entry);
+    }
+  }
+
+  /// Where the name stands, or would.
+  std::size_t position_of(std::string_view name) const {
+    std::size_t low = 0, high = names_.size();
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (names_[middle].name < name) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  void add(std::string_view name, const Entry* entry) {
+    const std::size_t at = position_of(name);
+    if (at < names_.size() && names_[at].name == name) {
+      Named& named = names_[at];
+      if (named.entry == entry) return;
+      if (named.entry->library == entry->library) named.other = entry;
+      else if (named.entry->library) named = {name, entry, nullptr};  // the program's own comes first
+      return;
+    }
+    names_.push_back({name, entry, nullptr});
+    for (std::size_t i = names_.size() - 1; i > at; --i) std::swap(names_[i], names_[i - 1]);
+  }
+
+  std::mutex mutex_;
+  Slot* seen_ = nullptr;
+  std::vector<Named> names_;
+  std::vector<const Entry*> entries_;
+};
+
+STROP_COLD const Entry* look_up(std::string_view name) { return Registry::get().look_up(name); }
+STROP_COLD std::vector<const Entry*> all_operators() { return Registry::get().entries(); }
+
+STROP_COLD const Entry& find_operator(std::string_view name) {
+  if (const Entry* entry = Registry::get().look_up(name)) return *entry;
+  std::vector<std::string_view> names;
+  for (const Entry* entry : Registry::get().entries()) names.push_back(entry->snake);
+  fail("strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
+       ". Operators of the library join when their callable is used, or all together with #include <strop/ops/all.hpp>");
+}
+
+STROP_COLD Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {
+  Ref<ParamBox> box(new ParamBox(entry.params));
+  for (const auto& [key, text] : attributes) {
+    if (entry.params == nullptr) fail(entry.snake, ": no parameter '", key, "'; it takes none");
+    set_param(entry.snake, *entry.params, box->get(), key, text);
+  }
+  if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, box->get());
+  return box;
+}
+
+STROP_COLD std::pair<int, int> count_outputs(const Entry& entry, const void* op, int inputs) {
+  if (entry.is_map() || entry.signature == nullptr) return {entry.outputs, entry.visible};
+  Signature s;
+  entry.signature(op, inputs, s);
+  return {static_cast<int>(s.outputs.size()), s.visible};
+}
+
+STROP_COLD std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> in, AttributeSpan attributes, Site site) {
+  const Ref<ParamBox> params = parse_params(entry, attributes);
+  std::vector<const NDArray*> inputs;
+  for (const NDArray& a : in) inputs.push_back(&a);
+  const auto [outputs, visible] = count_outputs(entry, params->get(), static_cast<int>(in.size()));
+  std::vector<NDArray> out(static_cast<std::size_t>(outputs));
+  dispatch(entry, params->get(), inputs, out, {}, site);
+  out.resize(static_cast<std::size_t>(visible));
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// dot: products of vectors, matrices and arrays of more dimensions, with their CSR forms; batch_dot.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/gemm.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/sparse_dot.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// A product of arrays as one of matrices: m × k by k × n.
+struct DotExtents {
+  std::int64_t m, n, k;
+  DotExtents(const Shape& lhs, const Shape& rhs, bool transpose_a, bool transpose_b) {
+    const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
+    k = first ? lhs[0] : lhs.back();
+    m = first ? lhs.size(1, lhs.ndim()) : lhs.size(0, lhs.ndim() - 1);
+    n = last ? rhs.size(0, rhs.ndim() - 1) : rhs.size(1, rhs.ndim());
+  }
+};
+
+/// Shapes of dot, from whatever is known.
+inline void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_b) {
+  Shape a = shapes.in(0), b = shapes.in(1);
+  if (!a.has_rank() || !b.has_rank()) return;
+  for (int i = 0; i < 2; ++i)
+    if (shapes.in(i).ndim() == 0) shapes.fail(shapes.name_in(i), " has no dimension, expected 1 or more");
+  const int a_axis = transpose_a ? 0 : a.ndim() - 1, b_axis = transpose_b ? b.ndim() - 1 : 0;
+  if (a[a_axis] < 0) a[a_axis] = b[b_axis];
+  if (b[b_axis] < 0) b[b_axis] = a[a_axis];
+  if (a[a_axis] != b[b_axis])
+    shapes.fail(shapes.name_in(0), " has shape ", to_text(a), " and ", shapes.name_in(1), " ", to_text(b), ", expected as many elements on axis ", a_axis,
+                " of the first as on axis ", b_axis, " of the second");
+  shapes.set_in(0, a);
+  shapes.set_in(1, b);
+  Shape out;
+  for (int i = 0; i < a.ndim(); ++i)
+    if (i != a_axis) out.push_back(a[i]);
+  for (int i = 0; i < b.ndim(); ++i)
+    if (i != b_axis) out.push_back(b[i]);
+  if (out.ndim() == 0) out.push_back(1);
+  shapes.set_out(0, out);
+}
+
+}  // namespace detail
+
+/// dot: y = Σₖ lhs[…, k] · rhs[k, …], the last axis of lhs with the first of rhs. Two vectors give shape (1,).
+///
+/// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages:
+/// csr · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`;
+/// dense · csr → csr, or dense with `forward_stype`; dense · csrᵀ → dense; others by the dense fallback, into
+/// `forward_stype`. The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and
+/// nobody says dense; that of the CSR factor is dense, or csr on the stored positions.
+/// Error: the axes differ in length.
+///
+/// Example: `dot(array({{1, 2}, {3, 4}}), array({1, 1}))` is [3, 7].
+struct Dot {
+  bool transpose_a = false, transpose_b = false;
+  std::optional<Storage> forward_stype = {};
+
+  static constexpr std::string_view name = "dot";
+  static constexpr std::string_view aliases[] = {"_sparse_dot"};
+  static constexpr std::string_view inputs[] = {"lhs", "rhs"};
+  static constexpr std::string_view doc =
+      "The sum of products over the last axis of lhs and the first of rhs; two vectors give shape (1,). csr · dense and "
+      "csr · row_sparse are dense, with transpose_a row_sparse; dense · csr is csr.";
+  static constexpr Note notes[] = {{"transpose_a", "takes the first axis of lhs"},
+                                   {"transpose_b", "takes the last axis of rhs"},
+                                   {"forward_stype", "the storage of the result"}};
+  static constexpr bool accumulates = true, gradient_accumulates = true;
+
+  void infer_shape(Shapes& shapes) const { detail::infer_dot_shape(shapes, transpose_a, transpose_b); }
+
+  bool infer_storage(Storages& s) const {
+    const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
+    s.set_out(0, wanted);
+    if (a == csr && b != csr && !transpose_b) return wanted == dense || (transpose_a && wanted == row_sparse);
+    if (a == dense && b == csr && !transpose_a) return wanted == dense || (!transpose_b && wanted == csr);
+    return a == dense && b == dense && wanted == dense;
+  }
+
+  template <Real E>
+  void forward(Cpu& ctx, const NDArray& lhs, const NDArray& rhs, NDArray& out) const {
+    const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
+    const bool add = ctx.request() == Request::add;
+    if (lhs.storage() == csr) {
+      if (!transpose_a) detail::csr_times_rows(lhs, rhs, out.pointer<E>(), add);
+      else if (out.storage() == dense) detail::csr_transposed_times_rows(lhs, rhs, out.pointer<E>(), add);
+      else detail::csr_transposed_to_rows<E>(lhs, rhs, out);
+    } else if (rhs.storage() == csr) {
+      if (transpose_b) detail::dense_times_csr_transposed(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
+      else if (out.storage() == dense) detail::dense_times_csr(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
+      else detail::dense_times_csr_to_csr(lhs.pointer<const E>(), d.m, rhs, out);
+    } else {
+      detail::gemm(d.m, d.n, d.k, lhs.pointer<const E>(), transpose_a && lhs.ndim() > 1, rhs.pointer<const E>(), transpose_b && rhs.ndim() > 1, out.pointer<E>(), add);
+    }
+  }
+
+  /// Head gradient, lhs, rhs → gradients of lhs and rhs.
+  bool infer_gradient_storage(Storages& s) const {
+    const Storage a = s.in(1), b = s.in(2);
+    const bool a_csr = a == csr && b != csr && !transpose_b, b_csr = a == dense && b == csr && !transpose_a;
+    const Storage da = s.out(0).value_or(dense), db = s.out(1).value_or(a_csr && !transpose_a ? row_sparse : dense);
+    s.set_out(0, da);
+    s.set_out(1, db);
+    if (s.in(0) != dense || !(a_csr || b_csr || (a == dense && b == dense))) return false;
+    return (da == dense || (a_csr && da == csr)) && (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
+  }
+
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
+    const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
+    const auto [m, n, k] = d;
+    const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
+    const E* const head = dy.template pointer<const E>();
+    if (da) {
+      const bool add = ctx.request(0) == Request::add;
+      const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
+      const E* const b = factor.pointer<const E>();
+      if (da.storage() == csr) {
+        if (first) detail::product_on_pattern(lhs, b, last ? 1 : n, last ? k : 1, head, n, 1, n, da);
+        else detail::product_on_pattern(lhs, head, n, 1, b, last ? 1 : n, last ? k : 1, n, da);
+      } else if (rhs.storage() == csr) {
+        if (last) detail::dense_times_csr(head, m, rhs, da.template pointer<E>(), add);
+        else detail::dense_times_csr_transposed(head, m, rhs, da.template pointer<E>(), add);
+      } else if (first) {
+        detail::gemm(k, m, n, b, last, head, true, da.template pointer<E>(), add);
+      } else {
+        detail::gemm(m, k, n, head, false, b, !last, da.template pointer<E>(), add);
+      }
+    }
+    if (db) {
+      const bool add = ctx.request(1) == Request::add;
+      if (lhs.storage() == csr) {
+        if (first) detail::csr_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
+        else if (db.storage() == dense) detail::csr_transposed_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
+        else detail::csr_transposed_to_rows<E>(lhs, as_matrix(dy, m, n), db);
+        return;
+      }
+      const E* const a = lhs.template pointer<const E>();
+      const std::int64_t a_row = first ? 1 : k, a_step = first ? m : 1;
+      if (db.storage() == csr) {
+        if (last) detail::product_on_pattern(rhs, head, 1, n, a, a_step, a_row, m, db);
+        else detail::product_on_pattern(rhs, a, a_step, a_row, head, 1, n, m, db);
+      } else if (last) {
+        detail::gemm(n, k, m, head, true, a, first, db.template pointer<E>(), add);
+      } else {
+        detail::gemm(k, n, m, a, !first, head, false, db.template pointer<E>(), add);
+      }
+    }
+  }
+
+ private:
+  Storage natural(Storage a, Storage b) const {
+    if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
+    return a == dense && b == csr && !transpose_a && !transpose_b ? csr : dense;
+  }
+  static NDArray as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols) { return detail::view_as(a, {rows, cols}); }
+};
+inline constexpr Op<Dot, OnUse> dot;
+
+namespace detail {
+/// gemm for each of `batch` pairs of matrices.
+template <class E>
+void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_transposed, const E* b, bool b_transposed, E* c, bool add) {
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, m * n * k));
+  if (batch < 2 * num_threads()) {  // few and large: the threads share each of them
+    for (std::int64_t i = 0; i < batch; ++i) gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
+    return;
+  }
+  parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
+  });
+}
+}  // namespace detail
+
+/// batch_dot: yᵢ = lhsᵢ · rhsᵢ for shapes (batch, m, k) and (batch, k, n). `transpose_a` says that lhs is (batch, k, m),
+/// `transpose_b` that rhs is (batch, n, k). Floating types. Dense; sparse arrays by the dense fallback.
+/// Error: another number of dimensions, or extents that do not agree.
+///
+/// Example: `batch_dot(ones({2, 1, 3}), ones({2, 3, 1}))` is [[[3]], [[3]]].
+struct BatchDot {
+  bool transpose_a = false, transpose_b = false;
+  std::optional<Storage> forward_stype = {};
+
+  static constexpr std::string_view name = "batch_dot";
+  static constexpr std::string_view aliases[] = {"_npx_batch_dot"};
+  static constexpr std::string_view inputs[] = {"lhs", "rhs"};
+  static constexpr std::string_view doc =
+      "The product of each pair of matrices: (batch, m, k) by (batch, k, n) gives (batch, m, n).";
+  static constexpr Note notes[] = {{"transpose_a", "lhs is (batch, k, m)"},
+                                   {"transpose_b", "rhs is (batch, n, k)"},
+                                   {"forward_stype", "the storage of the result"}};
+  static constexpr bool accumulates = true, gradient_accumulates = true;
+
+  void infer_shape(Shapes& shapes) const {
+    shapes.expect_rank(0, 3);
+    shapes.expect_rank(1, 3);
+    const int a_row = transpose_a ? 2 : 1, b_row = transpose_b ? 2 : 1;
+    Shape a = Shape::filled(3, Shape::unknown_extent), b = a, y = a;
+    for (int round = 0; round < 2; ++round) {
+      const Shape known[] = {shapes.in(0), shapes.in(1), shapes.out(0)};
+      const auto at = [&](int tensor, int axis) { return known[tensor].has_rank() && known[tensor].ndim() == 3 ? known[tensor][axis] : Shape::unknown_extent; };
+      const auto first = [](std::int64_t p, std::int64_t q, std::int64_t r) { return p >= 0 ? p : q >= 0 ? q : r; };
+      a[0] = b[0] = y[0] = first(at(0, 0), at(1, 0), at(2, 0));
+      a[a_row] = y[1] = first(at(0, a_row), at(2, 1), -1);
+      b[3 - b_row] = y[2] = first(at(1, 3 - b_row), at(2, 2), -1);
+      a[3 - a_row] = b[b_row] = first(at(0, 3 - a_row), at(1, b_row), -1);
+      shapes.set_in(0, a);
+      shapes.set_in(1, b);
+      shapes.set_out(0, y);
+    }
+  }
+  bool infer_storage(Storages& s) const {
+    s.set_out(0, s.out(0).value_or(forward_stype.value_or(dense)));
+    return s.in(0) == dense && s.in(1) == dense && s.out(0) == dense;
+  }
+
+  template <Real E>
+  void forward(Cpu& ctx, View<const E, 3> a, View<const E, 3> b, View<E, 3> y) const {
+    const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
+    detail::gemm_each(y.shape()[0], y.shape()[1], y.shape()[2], k, a.data(), transpose_a, b.data(), transpose_b, y.data(), ctx.request() == Request::add);
+  }
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", View<const E, 3>> dy, In<"lhs", View<const E, 3>> a, In<"rhs", View<const E, 3>> b, Grad<"lhs", View<E, 3>> da,
+            Grad<"rhs", View<E, 3>> db) const {
+    const auto [batch, m, n] = dy.shape();
+    const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
+    if (da) {
+      const bool add = ctx.request(0) == Request::add;
+      if (transpose_a) detail::gemm_each(batch, k, m, n, b.data(), transpose_b, dy.data(), true, da.data(), add);
+      else detail::gemm_each(batch, m, k, n, dy.data(), false, b.data(), !transpose_b, da.data(), add);
+    }
+    if (db) {
+      const bool add = ctx.request(1) == Request::add;
+      if (transpose_b) detail::gemm_each(batch, n, k, m, dy.data(), true, a.data(), transpose_a, db.data(), add);
+      else detail::gemm_each(batch, k, n, m, a.data(), !transpose_a, dy.data(), false, db.data(), add);
+    }
+  }
+};
+inline constexpr Op<BatchDot, OnUse> batch_dot;
+
+using DotOps = OpList<Dot, BatchDot>;
+
+}  // namespace strop::inline v0
