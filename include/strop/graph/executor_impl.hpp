@@ -2,7 +2,17 @@
 /// \file
 /// How an Executor is set up and runs.
 #pragma once
+#include <strop/core/config.hpp>
 #include <strop/graph/executor.hpp>
+#include <strop/graph/gradient_impl.hpp>
+#include <strop/graph/infer_impl.hpp>
+#include <strop/op/map_sparse.hpp>
+#include <strop/tensor/create.hpp>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace strop::inline v0 {
 namespace detail {
@@ -22,69 +32,136 @@ class Quiet {
   CallMode before_;
 };
 
-inline std::vector<std::string> names_of(const NamedArrays& arrays) {
+STROP_COLD std::vector<std::string> names_of(const NamedArrays& arrays) {
   std::vector<std::string> names;
   for (const auto& [name, array] : arrays) names.push_back(name);
   return names;
 }
 
-}  // namespace detail
+/// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
+struct Delivery {
+  int value;
+  std::size_t argument;
+  Request request;
+};
 
-inline const NDArray& Executor::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
-  if (const NDArray* found = detail::find_named(arrays, name)) return *found;
-  const std::vector<std::string> names = detail::names_of(arrays);
-  fail("executor: no ", what, " '", name, "'; nearest: ", detail::list_nearest(name, std::vector<std::string_view>(names.begin(), names.end()), 5));
+/// A node to run: its values, −1 for an input that was left out.
+struct Step {
+  Ref<Node> node;
+  std::vector<int> in, out;
+  std::vector<Request> requests;
+};
+
+/// All that an executor holds.
+struct BoundGraph : Counted {
+  Symbol symbol;
+  Device device;
+  NamedArrays args, grads, aux;
+  std::vector<NDArray> outputs;
+
+  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), device(d) {}
+  void take_arrays(const NamedArrays& given, const NamedArrays& states);
+  void take_gradients(const NamedArrays& given, const GradRequests& requests, bool make);
+  void forward(bool train);
+  void set_arguments(const NamedArrays& inputs);
+  void backward(const std::vector<NDArray>& heads);
+  const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
+
+ private:
+  std::vector<NodeOutput> gradient_nodes(const std::vector<NodeOutput>& wanted);
+  void plan(const std::vector<NodeOutput>& gradients, const std::vector<std::size_t>& wanted, bool make);
+  void place_gradients(const Graph& graph, Inference& inference, const std::vector<NodeOutput>& gradients, const std::vector<std::size_t>& wanted, bool make, std::vector<int>& uses);
+  void run(const std::vector<Step>& steps);
+  void deliver_gradient(const Delivery& delivery);
+
+  std::vector<Request> requests_;  // of the gradients
+  std::vector<NodeOutput> arg_nodes_, aux_nodes_, heads_;
+  std::vector<NDArray> values_;    // of every value of the graph
+  std::vector<int> head_values_;   // of each output; −1: a loss head, or nothing depends on it
+  std::vector<Step> forward_, backward_;
+  std::vector<Delivery> deliveries_;
+  std::string no_gradient_;        // why backward cannot run
+  bool train_ = false, ran_ = false;
+};
+
+/// Copies the elements of one array to another of the same shape on the same device.
+STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
+  if (request == Request::write && (from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() && from.bytes() == to.bytes()))) return;
+  deliver(to.storage() == dense ? dense_form(from) : from.storage() == to.storage() ? from.copy() : from, to, request);
+  if (to.body().buffer) to.body().buffer->written();
+}
+
+STROP_COLD void set_to_zero(const NDArray& a) {
+  if (a.storage() != dense) a.allocate_stored(0);
+  else std::memset(a.bytes(), 0, static_cast<std::size_t>(a.size() * size_of(a.dtype())));
+  if (a.body().buffer) a.body().buffer->written();
+}
+
+/// The elements of a dense array at the positions that a sparse one stores.
+STROP_COLD NDArray projected(const NDArray& a, const NDArray& onto) {
+  const StoredPattern pattern = pattern_of(onto);
+  const NDArray values = lay_along(a, pattern, onto.shape(), onto.storage());
+  const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
+  store_pattern(result, pattern);
+  std::memcpy(result.bytes(), values.bytes(), static_cast<std::size_t>(values.size() * size_of(values.dtype())));
+  return result;
+}
+
+STROP_COLD const NDArray& BoundGraph::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
+  if (const NDArray* found = find_named(arrays, name)) return *found;
+  const std::vector<std::string> names = names_of(arrays);
+  fail("executor: no ", what, " '", name, "'; nearest: ", list_nearest(name, std::vector<std::string_view>(names.begin(), names.end()), 5));
 }
 
 /// The arrays of arguments and states, by name. States may stand among the arguments.
-inline void Executor::take_arrays(const NamedArrays& args, const NamedArrays& aux) {
-  const detail::Graph graph(symbol_.outputs());
+STROP_COLD void BoundGraph::take_arrays(const NamedArrays& given, const NamedArrays& states) {
+  const Graph graph(symbol.outputs());
   const std::vector<char> written = graph.auxiliary();
-  std::vector<std::string> all, states, missing;
+  std::vector<std::string> all, state_names, missing;
   for (int n = 0; n < graph.size(); ++n) {
-    detail::Node& node = graph.node(n);
+    Node& node = graph.node(n);
     if (node.entry != nullptr) continue;
     for (const std::string& name : all)
       if (name == node.name) fail("bind: two variables are called '", name, "'; give them different names");
     all.push_back(node.name);
     const bool state = written[static_cast<std::size_t>(n)] != 0;
-    if (state) states.push_back(node.name);
-    const NDArray* array = state ? detail::find_named(aux, node.name) : nullptr;
-    if (array == nullptr) array = detail::find_named(args, node.name);
+    if (state) state_names.push_back(node.name);
+    const NDArray* array = state ? find_named(states, node.name) : nullptr;
+    if (array == nullptr) array = find_named(given, node.name);
     if (array == nullptr || !*array) {
       missing.push_back(node.name);
       continue;
     }
-    if (array->device() != device_) fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device_));
-    (state ? aux_ : args_).emplace_back(node.name, *array);
-    (state ? aux_nodes_ : arg_nodes_).push_back({detail::Ref(&node), 0});
+    if (array->device() != device) fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device));
+    (state ? aux : args).emplace_back(node.name, *array);
+    (state ? aux_nodes_ : arg_nodes_).push_back({Ref(&node), 0});
   }
-  if (!missing.empty()) fail("bind: no array for ", detail::listed(missing), "; the graph's variables are ", detail::listed(all));
-  detail::check_names("bind", args, all);
-  detail::check_names("bind: auxiliary states", aux, states);
+  check_names("bind", given, all);
+  check_names("bind: auxiliary states", states, state_names);
+  if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
-inline void Executor::take_gradients(const NamedArrays& grads, const GradRequests& requests, bool make) {
-  const std::vector<std::string> names = detail::names_of(args_);
-  detail::check_names("bind: gradients", grads, names);
-  detail::check_names("bind: gradient requests", requests.named(), names);
-  std::vector<detail::NodeOutput> wanted;
+STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& requests, bool make) {
+  const std::vector<std::string> names = names_of(args);
+  check_names("bind: gradients", given, names);
+  check_names("bind: gradient requests", requests.named(), names);
+  std::vector<NodeOutput> wanted;
   std::vector<std::size_t> which;
-  for (std::size_t i = 0; i < args_.size(); ++i) {
-    const auto& [name, array] = args_[i];
-    const NDArray* given = detail::find_named(grads, name);
-    const bool there = given != nullptr && *given;
-    if (there && (given->shape() != array.shape() || given->dtype() != array.dtype() || given->device() != device_))
-      fail("bind: the gradient of '", name, "' is ", name_of(given->dtype()), ' ', to_text(given->shape()), " on ", to_text(given->device()), ", expected ", name_of(array.dtype()), ' ',
-           to_text(array.shape()), " on ", to_text(device_));
-    grads_.emplace_back(name, there ? *given : NDArray());
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto& [name, array] = args[i];
+    const NDArray* buffer = find_named(given, name);
+    const bool there = buffer != nullptr && *buffer;
+    if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
+      fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ", to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ',
+           to_text(array.shape()), " on ", to_text(device));
+    grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype())) ? requests.of(name) : GradRequest::null;
     requests_.push_back(static_cast<Request>(request));
     if (request == GradRequest::null) continue;
     wanted.push_back(arg_nodes_[i]);
     which.push_back(i);
   }
-  std::vector<detail::NodeOutput> gradients(wanted.size());
+  std::vector<NodeOutput> gradients(wanted.size());
   try {
     gradients = gradient_nodes(wanted);
   } catch (const Error& error) {  // of use to those who only predict
@@ -93,13 +170,13 @@ inline void Executor::take_gradients(const NamedArrays& grads, const GradRequest
   plan(gradients, which, make);
 }
 
-inline std::vector<detail::NodeOutput> Executor::gradient_nodes(const std::vector<detail::NodeOutput>& wanted) {
-  std::vector<detail::NodeOutput> out;
+STROP_COLD std::vector<NodeOutput> BoundGraph::gradient_nodes(const std::vector<NodeOutput>& wanted) {
+  std::vector<NodeOutput> out;
   if (wanted.empty()) return out;
-  detail::GradientWalk walk(symbol_.outputs(), wanted);
-  for (const detail::NodeOutput& output : symbol_.outputs()) {
-    detail::NodeOutput head;
-    if (output.node->entry == nullptr || !detail::is_loss(*output.node->entry)) {
+  GradientWalk walk(symbol.outputs(), wanted);
+  for (const NodeOutput& output : symbol.outputs()) {
+    NodeOutput head;
+    if (output.node->entry == nullptr || !is_loss(*output.node->entry)) {
       head = var(cat(output.node->output_name(output.index), "_head")).outputs()[0];
       head.node->like.push_back(output);
     }
@@ -107,20 +184,20 @@ inline std::vector<detail::NodeOutput> Executor::gradient_nodes(const std::vecto
     walk.start(output, head);
   }
   walk.run();
-  for (const detail::NodeOutput& w : wanted) out.push_back(walk.gradient(w));
+  for (const NodeOutput& w : wanted) out.push_back(walk.gradient(w));
   return out;
 }
 
 /// Infers everything, makes the arrays of all values and fixes the order.
-inline void Executor::plan(const std::vector<detail::NodeOutput>& gradients, const std::vector<std::size_t>& wanted, bool make) {
-  std::vector<detail::NodeOutput> roots = symbol_.outputs();
-  const detail::Graph ahead(roots);
-  for (const detail::NodeOutput& g : gradients)
+STROP_COLD void BoundGraph::plan(const std::vector<NodeOutput>& gradients, const std::vector<std::size_t>& wanted, bool make) {
+  std::vector<NodeOutput> roots = symbol.outputs();
+  const Graph ahead(roots);
+  for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
-  const detail::Graph executed(roots), graph(roots, true);
-  detail::Inference inference(graph);
+  const Graph executed(roots), graph(roots, true);
+  Inference inference(graph);
   values_.resize(static_cast<std::size_t>(graph.values()));
-  const auto give = [&](const NamedArrays& arrays, const std::vector<detail::NodeOutput>& nodes) {
+  const auto give = [&](const NamedArrays& arrays, const std::vector<NodeOutput>& nodes) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const int n = graph.find(nodes[i].node.get()), value = graph.value(n, 0);
       inference.give_shape(n, arrays[i].second.shape());
@@ -129,25 +206,25 @@ inline void Executor::plan(const std::vector<detail::NodeOutput>& gradients, con
       values_[static_cast<std::size_t>(value)] = arrays[i].second;
     }
   };
-  give(args_, arg_nodes_);
-  give(aux_, aux_nodes_);
+  give(args, arg_nodes_);
+  give(aux, aux_nodes_);
   inference.infer_shapes();
   inference.infer_types();
-  inference.infer_storages(device_);
+  inference.infer_storages(device);
 
   std::vector<int> uses(values_.size());
   for (int n = 0; n < executed.size(); ++n) {
-    const detail::Node& node = executed.node(n);
+    const Node& node = executed.node(n);
     if (node.entry == nullptr) continue;
-    Step step{detail::Ref(&executed.node(n)), {}, {}, {}};
-    for (const detail::NodeOutput& in : node.inputs) {
+    Step step{Ref(&executed.node(n)), {}, {}, {}};
+    for (const NodeOutput& in : node.inputs) {
       step.in.push_back(graph.value(in));
       if (in.node) ++uses[static_cast<std::size_t>(step.in.back())];
     }
     for (int k = 0; k < node.outputs(); ++k) step.out.push_back(graph.value(graph.find(&node), k));
     (ahead.find(&node) >= 0 ? forward_ : backward_).push_back(std::move(step));
   }
-  for (const detail::NodeOutput& output : symbol_.outputs()) ++uses[static_cast<std::size_t>(graph.value(output))];
+  for (const NodeOutput& output : symbol.outputs()) ++uses[static_cast<std::size_t>(graph.value(output))];
   place_gradients(graph, inference, gradients, wanted, make, uses);
   for (auto* steps : {&forward_, &backward_})
     for (Step& step : *steps)
@@ -161,27 +238,27 @@ inline void Executor::plan(const std::vector<detail::NodeOutput>& gradients, con
         if (idle || value) continue;
         if (!inference.shape(v).known())
           fail("bind: the shape of ", step.node->output_name(static_cast<int>(k)), " does not follow from the arguments; known is ", to_text(inference.shape(v)));
-        value = NDArray(inference.shape(v), *inference.type(v), device_, inference.storage(v));
+        value = NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
       }
-  for (const detail::NodeOutput& output : symbol_.outputs()) outputs_.push_back(values_[static_cast<std::size_t>(graph.value(output))]);
-  for (const detail::NodeOutput& head : heads_) head_values_.push_back(graph.value(head));
+  for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values_[static_cast<std::size_t>(graph.value(output))]);
+  for (const NodeOutput& head : heads_) head_values_.push_back(graph.value(head));
 }
 
 /// Decides where each gradient is computed: in its buffer where nothing else uses it, else delivered there at the end.
-inline void Executor::place_gradients(const detail::Graph& graph, detail::Inference& inference, const std::vector<detail::NodeOutput>& gradients, const std::vector<std::size_t>& wanted,
+STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const std::vector<NodeOutput>& gradients, const std::vector<std::size_t>& wanted,
                                       bool make, std::vector<int>& uses) {
-  for (const detail::NodeOutput& g : gradients)
+  for (const NodeOutput& g : gradients)
     if (g.node) ++uses[static_cast<std::size_t>(graph.value(g))];
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::size_t argument = wanted[i];
-    const auto& [name, array] = args_[argument];
-    NDArray& buffer = grads_[argument].second;
+    const auto& [name, array] = args[argument];
+    NDArray& buffer = grads[argument].second;
     const Request request = requests_[argument];
     const int value = graph.value(gradients[i]);
     if (value >= 0 && inference.shape(value) != array.shape())
       fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ", to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
-    if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device_);
+    if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device);
     Step* maker = nullptr;
     for (Step& step : backward_)
       if (step.node == gradients[i].node) maker = &step;
@@ -196,8 +273,8 @@ inline void Executor::place_gradients(const detail::Graph& graph, detail::Infere
   }
 }
 
-inline void Executor::run(const std::vector<Step>& steps) {
-  const detail::Quiet quiet(train_);
+STROP_COLD void BoundGraph::run(const std::vector<Step>& steps) {
+  const Quiet quiet(train_);
   static const NDArray nothing = NDArray::shell({0}, f32);
   std::vector<NDArray> held, out;
   std::vector<const NDArray*> in;
@@ -210,41 +287,46 @@ inline void Executor::run(const std::vector<Step>& steps) {
     for (int v : step.in) {
       const NDArray* a = v < 0 ? &nothing : &values_[static_cast<std::size_t>(v)];
       if (densify && a->storage() != dense) {
-        held.push_back(detail::cast_storage(*a, dense));
+        held.push_back(dense_form(*a));
         a = &held.back();
       }
       in.push_back(a);
     }
     for (std::size_t k = 0; k < step.out.size(); ++k) out.push_back(step.requests[k] == Request::null ? NDArray() : values_[static_cast<std::size_t>(step.out[k])]);
     try {
-      detail::dispatch(*step.node->entry, step.node->op(), in, out, step.requests);
+      dispatch(*step.node->entry, step.node->op(), in, out, step.requests);
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
     }
   }
 }
 
-inline const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
-  detail::check_names("forward", inputs, detail::names_of(args_));
+STROP_COLD void BoundGraph::forward(bool train) {
+  train_ = train;
+  run(forward_);
+  ran_ = true;
+}
+
+STROP_COLD void BoundGraph::set_arguments(const NamedArrays& inputs) {
+  check_names("forward", inputs, names_of(args));
   for (const auto& [name, from] : inputs) {
-    const NDArray& to = arg(name);
+    const NDArray& to = named(args, "argument", name);
     if (!from) fail("forward: argument '", name, "' is a handle without an array");
     if (from.shape() != to.shape()) fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
     if (from.device() != to.device()) fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
   }
-  for (const auto& [name, from] : inputs) detail::copy_into(from, arg(name));
-  return forward(train);
+  for (const auto& [name, from] : inputs) copy_into(from, named(args, "argument", name));
 }
 
-inline void Executor::backward(const std::vector<NDArray>& heads) {
+STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& heads) {
   if (!no_gradient_.empty()) throw Error(no_gradient_);
   if (!ran_) fail("backward: forward has not run");
   if (backward_.empty() && deliveries_.empty()) fail("backward: no argument asked for its gradient when the graph was bound");
-  if (!heads.empty() && heads.size() != outputs_.size()) fail("backward: ", heads.size(), " head gradients for ", outputs_.size(), " outputs");
-  const std::vector<std::string> names = symbol_.list_outputs();
+  if (!heads.empty() && heads.size() != outputs.size()) fail("backward: ", heads.size(), " head gradients for ", outputs.size(), " outputs");
+  const std::vector<std::string> names = symbol.list_outputs();
   for (std::size_t i = 0; i < head_values_.size(); ++i) {
     if (head_values_[i] < 0) continue;
-    const NDArray& output = outputs_[i];
+    const NDArray& output = outputs[i];
     if (i >= heads.size() || !heads[i]) fail("backward: output '", names[i], "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
     const NDArray& head = heads[i];
     if (head.shape() != output.shape()) fail("backward: the head gradient of '", names[i], "' has shape ", to_text(head.shape()), ", expected ", to_text(output.shape()));
@@ -252,31 +334,66 @@ inline void Executor::backward(const std::vector<NDArray>& heads) {
     NDArray& slot = values_[static_cast<std::size_t>(head_values_[i])];
     slot = head;
     if (head.dtype() != output.dtype()) {
-      slot = NDArray(output.shape(), output.dtype(), device_);
-      detail::copy_into(head.storage() == dense ? head : detail::cast_storage(head, dense), slot);
+      slot = NDArray(output.shape(), output.dtype(), device);
+      copy_into(head, slot);
     }
   }
   run(backward_);
-  for (const Delivery& delivery : deliveries_) deliver(delivery);
+  for (const Delivery& delivery : deliveries_) deliver_gradient(delivery);
   for (int v : head_values_)
     if (v >= 0) values_[static_cast<std::size_t>(v)] = NDArray();
 }
 
-inline void Executor::deliver(const Delivery& delivery) {
-  const NDArray& buffer = grads_[delivery.argument].second;
-  if (delivery.value >= 0) detail::settle_gradient(values_[static_cast<std::size_t>(delivery.value)], args_[delivery.argument].second, buffer, delivery.request);
-  else if (delivery.request != Request::add) detail::set_to_zero(buffer);
+/// Dense where the buffer is dense; in a sparse buffer of a sparse argument the projection on the argument's stored positions.
+STROP_COLD void BoundGraph::deliver_gradient(const Delivery& delivery) {
+  const NDArray &buffer = grads[delivery.argument].second, &argument = args[delivery.argument].second;
+  if (delivery.value < 0) {
+    if (delivery.request != Request::add) set_to_zero(buffer);
+    return;
+  }
+  NDArray gradient = values_[static_cast<std::size_t>(delivery.value)];
+  if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage()) gradient = projected(gradient, argument);
+  copy_into(gradient, buffer, delivery.request);
 }
 
-inline Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests, const NamedArrays& aux) const {
+}  // namespace detail
+
+STROP_COLD Executor::Executor(detail::Ref<detail::BoundGraph> graph) : graph_(std::move(graph)) {}
+STROP_COLD Executor::Executor(const Executor&) = default;
+STROP_COLD Executor::Executor(Executor&&) noexcept = default;
+STROP_COLD Executor& Executor::operator=(Executor other) noexcept {
+  graph_ = std::move(other.graph_);
+  return *this;
+}
+STROP_COLD Executor::~Executor() = default;
+
+STROP_COLD const std::vector<NDArray>& Executor::forward(bool train) {
+  graph_->forward(train);
+  return graph_->outputs;
+}
+STROP_COLD const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
+  graph_->set_arguments(inputs);
+  return forward(train);
+}
+STROP_COLD void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
+STROP_COLD const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
+STROP_COLD const NDArray& Executor::arg(std::string_view name) const { return graph_->named(graph_->args, "argument", name); }
+STROP_COLD const NDArray& Executor::grad(std::string_view name) const { return graph_->named(graph_->grads, "argument", name); }
+STROP_COLD const NDArray& Executor::aux(std::string_view name) const { return graph_->named(graph_->aux, "auxiliary state", name); }
+STROP_COLD const NamedArrays& Executor::args() const { return graph_->args; }
+STROP_COLD const NamedArrays& Executor::grads() const { return graph_->grads; }
+STROP_COLD const NamedArrays& Executor::aux_states() const { return graph_->aux; }
+STROP_COLD const Symbol& Executor::symbol() const { return graph_->symbol; }
+
+STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests, const NamedArrays& aux) const {
   if (!*this) fail("bind: the symbol is empty");
-  Executor run(*this, device);
-  run.take_arrays(args, aux);
-  run.take_gradients(grads, requests, false);
-  return run;
+  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->take_arrays(args, aux);
+  run->take_gradients(grads, requests, false);
+  return Executor(run);
 }
 
-inline Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests, const NamedTypes& types) const {
+STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests, const NamedTypes& types) const {
   if (!*this) fail("simple_bind: the symbol is empty");
   const Inferred<Shape> found = infer_shape(shapes);
   const Inferred<Dtype> type = infer_type(types);
@@ -290,10 +407,10 @@ inline Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, co
         if (graph.node(n).entry == nullptr && graph.node(n).name == names[kind][i]) storage = graph.node(n).variable.storage.value_or(dense);
       arrays[kind].emplace_back(names[kind][i], zeros(kind == 0 ? found.args[i] : found.aux[i], storage, kind == 0 ? type.args[i] : type.aux[i], device));
     }
-  Executor run(*this, device);
-  run.take_arrays(arrays[0], arrays[1]);
-  run.take_gradients({}, requests, true);
-  return run;
+  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->take_arrays(arrays[0], arrays[1]);
+  run->take_gradients({}, requests, true);
+  return Executor(run);
 }
 
 }  // namespace strop::inline v0

@@ -34,12 +34,8 @@ struct Inferred {
 class GradRequests {
  public:
   GradRequests(GradRequest all) : all_(all) {}
-  GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) : named_(named.begin(), named.end()) {}
-  GradRequest of(std::string_view argument) const {
-    for (const auto& [name, request] : named_)
-      if (name == argument) return request;
-    return all_;
-  }
+  GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named);
+  GradRequest of(std::string_view argument) const;
   const std::vector<std::pair<std::string, GradRequest>>& named() const { return named_; }
 
  private:
@@ -116,22 +112,10 @@ class Symbol {
 };
 
 /// A variable: an argument of every graph that uses it, or a state where an operator writes it.
-inline Symbol var(std::string_view name, const Variable& options = {}) {
-  if (name.empty()) fail("var: a variable needs a name");
-  const detail::Ref<detail::Node> node(new detail::Node);
-  node->name = name;
-  node->variable = options;
-  node->attributes = detail::naming().attributes;
-  for (const auto& [key, text] : options.attributes) node->attributes.emplace_back(detail::attribute_key(key), text);
-  return Symbol({{node, 0}});
-}
+Symbol var(std::string_view name, const Variable& options = {});
 
 /// The outputs of several symbols as one.
-inline Symbol group(std::span<const Symbol> symbols) {
-  std::vector<detail::NodeOutput> outputs;
-  for (const Symbol& symbol : symbols) outputs.insert(outputs.end(), symbol.outputs().begin(), symbol.outputs().end());
-  return Symbol(std::move(outputs));
-}
+Symbol group(std::span<const Symbol> symbols);
 inline Symbol group(std::initializer_list<Symbol> symbols) { return group(std::span<const Symbol>(symbols.begin(), symbols.size())); }
 
 /// An input of compose(): the next one in order, or one by name.
@@ -149,4 +133,7 @@ Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs,
 
 }  // namespace strop::inline v0
 
+#if !defined(STROP_COMPILED)
+#include <strop/graph/infer_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
+#endif

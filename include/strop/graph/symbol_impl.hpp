@@ -2,22 +2,82 @@
 /// \file
 /// How operators on symbols make nodes, and Symbol's members that need no later part of the graph layer.
 #pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/text.hpp>
+#include <strop/graph/graph.hpp>
+#include <strop/graph/naming.hpp>
 #include <strop/graph/symbol.hpp>
 
 namespace strop::inline v0 {
 namespace detail {
 
-inline std::string listed(std::span<const std::string_view> names) {
+/// How the thread names nodes at this moment.
+struct Naming {
+  std::string prefix;
+  std::vector<std::pair<std::string, int>> counters;
+};
+struct NamingState {
+  std::vector<Naming> scopes = std::vector<Naming>(1);
+  NamedTexts attributes;
+};
+STROP_COLD NamingState& naming() {
+  thread_local NamingState state;
+  return state;
+}
+
+/// The name of a new node: as given, or the operator's name in lower case and a number; the scope's prefix before it.
+STROP_COLD std::string node_name(const Entry& entry, std::string_view given) {
+  Naming& scope = naming().scopes.back();
+  if (!given.empty()) return cat(scope.prefix, given);
+  std::string hint(entry.name);
+  for (char& c : hint)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  for (auto& [known, next] : scope.counters)
+    if (known == hint) return cat(scope.prefix, hint, next++);
+  scope.counters.emplace_back(hint, 1);
+  return cat(scope.prefix, hint, 0);
+}
+
+/// Attributes that other tools read are kept as `__key__`.
+STROP_COLD std::string attribute_key(std::string_view key) {
+  for (std::string_view known : {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"})
+    if (key == known) return cat("__", key, "__");
+  return std::string(key);
+}
+
+STROP_COLD Node::Node() = default;
+STROP_COLD Node::Node(const Node&) = default;
+/// Takes deep graphs down node by node, not by recursion.
+STROP_COLD Node::~Node() {
+  std::vector<NodeOutput> last;
+  const auto take = [&last](Node& node) {
+    for (auto* list : {&node.inputs, &node.like})
+      for (NodeOutput& in : *list)
+        if (in.node) last.push_back(std::move(in));
+  };
+  take(*this);
+  while (!last.empty()) {
+    const NodeOutput next = std::move(last.back());
+    last.pop_back();
+    if (next.node->owners() == 1) take(*next.node);
+  }
+}
+
+STROP_COLD std::string Node::output_name(int k) const {
+  return entry == nullptr ? name : cat(name, '_', signature.outputs[static_cast<std::size_t>(k)]);
+}
+
+STROP_COLD std::string listed(std::span<const std::string_view> names) {
   std::string out;
   for (std::string_view name : names) out += cat(out.empty() ? "" : ", ", name);
   return out;
 }
-inline std::string listed(std::span<const std::string> names) {
+STROP_COLD std::string listed(std::span<const std::string> names) {
   return listed(std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 /// A node of the operator on these inputs; inputs that are missing become variables.
-inline Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view given_name) {
+STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view given_name) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
   const auto given = static_cast<int>(in.size());
@@ -45,20 +105,25 @@ inline Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<con
   return Symbol(std::move(outputs));
 }
 
-inline Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name) {
+STROP_COLD Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name) {
   return build_node(entry, Ref(new ParamBox(entry.params, op)), in, name);
 }
 
-/// Variables that graphs have in common with what is given by name. Throws Error for a name that is none, or twice one.
-template <class X>
-void check_names(const char* what, const std::vector<std::pair<std::string, X>>& given, const std::vector<std::string>& known) {
+/// Throws Error for a name that is given twice or that nothing has.
+STROP_COLD void check_given(const char* what, const std::vector<std::string_view>& given, const std::vector<std::string>& known) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     bool found = false;
-    for (const std::string& name : known) found = found || name == given[i].first;
-    if (!found) fail(what, ": no argument '", given[i].first, "'; nearest: ", list_nearest(given[i].first, std::vector<std::string_view>(known.begin(), known.end()), 5));
+    for (const std::string& name : known) found = found || name == given[i];
+    if (!found) fail(what, ": no argument '", given[i], "'; nearest: ", list_nearest(given[i], std::vector<std::string_view>(known.begin(), known.end()), 5));
     for (std::size_t j = 0; j < i; ++j)
-      if (given[j].first == given[i].first) fail(what, ": argument '", given[i].first, "' is given twice");
+      if (given[j] == given[i]) fail(what, ": argument '", given[i], "' is given twice");
   }
+}
+template <class X>
+void check_names(const char* what, const std::vector<std::pair<std::string, X>>& given, const std::vector<std::string>& known) {
+  std::vector<std::string_view> names;
+  for (const auto& one : given) names.push_back(one.first);
+  check_given(what, names, known);
 }
 template <class X>
 const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::string_view name) {
@@ -69,7 +134,37 @@ const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::st
 
 }  // namespace detail
 
-inline Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes, std::string_view node_name) {
+STROP_COLD NameScope::NameScope(std::string prefix) { detail::naming().scopes.push_back({std::move(prefix), {}}); }
+STROP_COLD NameScope::~NameScope() { detail::naming().scopes.pop_back(); }
+STROP_COLD AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes) : before_(detail::naming().attributes) {
+  for (const auto& [key, text] : attributes) detail::naming().attributes.emplace_back(detail::attribute_key(key), text);
+}
+STROP_COLD AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
+
+STROP_COLD GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) : named_(named.begin(), named.end()) {}
+STROP_COLD GradRequest GradRequests::of(std::string_view argument) const {
+  for (const auto& [name, request] : named_)
+    if (name == argument) return request;
+  return all_;
+}
+
+STROP_COLD Symbol var(std::string_view name, const Variable& options) {
+  if (name.empty()) fail("var: a variable needs a name");
+  const detail::Ref<detail::Node> node(new detail::Node);
+  node->name = name;
+  node->variable = options;
+  node->attributes = detail::naming().attributes;
+  for (const auto& [key, text] : options.attributes) node->attributes.emplace_back(detail::attribute_key(key), text);
+  return Symbol({{node, 0}});
+}
+
+STROP_COLD Symbol group(std::span<const Symbol> symbols) {
+  std::vector<detail::NodeOutput> outputs;
+  for (const Symbol& symbol : symbols) outputs.insert(outputs.end(), symbol.outputs().begin(), symbol.outputs().end());
+  return Symbol(std::move(outputs));
+}
+
+STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes, std::string_view node_name) {
   const Entry& entry = detail::find_operator(name);
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
   Signature signature;
@@ -88,25 +183,25 @@ inline Symbol compose(std::string_view name, std::initializer_list<InputSymbol> 
   return detail::build_node(entry, std::move(params), in, node_name);
 }
 
-inline std::string Symbol::name() const {
+STROP_COLD std::string Symbol::name() const {
   for (const detail::NodeOutput& output : outputs_)
     if (output.node != outputs_[0].node) return {};
   return outputs_.empty() ? std::string() : outputs_[0].node->name;
 }
 
-inline Symbol Symbol::operator[](std::int64_t i) const {
+STROP_COLD Symbol Symbol::operator[](std::int64_t i) const {
   if (i < 0 || i >= std::ssize(outputs_)) fail("symbol: no output ", i, "; it has ", outputs_.size());
   return Symbol({outputs_[static_cast<std::size_t>(i)]});
 }
 
-inline Symbol Symbol::operator[](std::string_view name) const {
+STROP_COLD Symbol Symbol::operator[](std::string_view name) const {
   const std::vector<std::string> names = list_outputs();
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return Symbol({outputs_[i]});
   fail("symbol: no output '", name, "'; nearest: ", detail::list_nearest(name, std::vector<std::string_view>(names.begin(), names.end()), 5));
 }
 
-inline std::vector<std::string> Symbol::variables(bool auxiliary) const {
+STROP_COLD std::vector<std::string> Symbol::variables(bool auxiliary) const {
   const detail::Graph graph(outputs_);
   const std::vector<char> written = graph.auxiliary();
   std::vector<std::string> names;
@@ -115,13 +210,13 @@ inline std::vector<std::string> Symbol::variables(bool auxiliary) const {
   return names;
 }
 
-inline std::vector<std::string> Symbol::list_outputs() const {
+STROP_COLD std::vector<std::string> Symbol::list_outputs() const {
   std::vector<std::string> names;
   for (const detail::NodeOutput& output : outputs_) names.push_back(output.node->output_name(output.index));
   return names;
 }
 
-inline Symbol Symbol::get_internals() const {
+STROP_COLD Symbol Symbol::get_internals() const {
   const detail::Graph graph(outputs_);
   std::vector<detail::NodeOutput> outputs;
   for (int n = 0; n < graph.size(); ++n)
@@ -129,7 +224,7 @@ inline Symbol Symbol::get_internals() const {
   return Symbol(std::move(outputs));
 }
 
-inline Symbol Symbol::get_children() const {
+STROP_COLD Symbol Symbol::get_children() const {
   std::vector<detail::NodeOutput> inputs;
   const detail::Node* last = nullptr;
   for (const detail::NodeOutput& output : outputs_) {
@@ -141,14 +236,14 @@ inline Symbol Symbol::get_children() const {
   return Symbol(std::move(inputs));
 }
 
-inline detail::Node& Symbol::only_node(const char* what) const {
+STROP_COLD detail::Node& Symbol::only_node(const char* what) const {
   for (const detail::NodeOutput& output : outputs_)
     if (output.node != outputs_[0].node) fail(what, ": a group of several nodes has no attributes; take one with [i]");
   if (outputs_.empty()) fail(what, ": the symbol is empty");
   return *outputs_[0].node;
 }
 
-inline NamedTexts Symbol::list_attr() const {
+STROP_COLD NamedTexts Symbol::list_attr() const {
   const detail::Node& node = only_node("list_attr");
   NamedTexts out;
   if (node.entry != nullptr && node.entry->params != nullptr) {
@@ -163,7 +258,7 @@ inline NamedTexts Symbol::list_attr() const {
   return out;
 }
 
-inline std::string Symbol::attr(std::string_view key) const {
+STROP_COLD std::string Symbol::attr(std::string_view key) const {
   const NamedTexts all = list_attr();
   const std::string hidden = cat("__", key, "__");
   std::string found;
@@ -172,11 +267,11 @@ inline std::string Symbol::attr(std::string_view key) const {
   return found;
 }
 
-inline void Symbol::set_attr(std::string_view key, std::string_view text) const {
+STROP_COLD void Symbol::set_attr(std::string_view key, std::string_view text) const {
   only_node("set_attr").attributes.emplace_back(detail::attribute_key(key), text);
 }
 
-inline Symbol Symbol::operator()(const NamedSymbols& replacements) const {
+STROP_COLD Symbol Symbol::operator()(const NamedSymbols& replacements) const {
   const detail::Graph graph(outputs_, true);
   std::vector<std::string> names;
   for (int n = 0; n < graph.size(); ++n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The functions of the vocabulary in double, for constant evaluation: static_asserts on a body of forward, and what the
-/// framework derives from it while it compiles.
+/// The functions of the vocabulary in double, for constant evaluation: static_asserts on a body of forward, and what
+/// the framework derives from it while it compiles.
 ///
 /// Within one unit in the last place of the mathematical value (sqrt, fmod, hypot and the roundings exactly rounded);
 /// NaN, infinities, signed zeros, poles and domains as in the C standard. They work at run time too, slowly.

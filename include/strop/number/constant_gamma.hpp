@@ -36,9 +36,20 @@ constexpr double error_complement(double x) {
 struct Fraction {
   double numerator, denominator;
 };
-inline constexpr Fraction bernoulli[] = {{1, 6},           {-1, 30},       {1, 42},         {-1, 30},       {5, 66},
-                                         {-691, 2730},     {7, 6},         {-3617, 510},    {43867, 798},   {-174611, 330},
-                                         {854513, 138},    {-236364091, 2730}, {8553103, 6}, {-23749461029, 870},
+inline constexpr Fraction bernoulli[] = {{1, 6},
+                                         {-1, 30},
+                                         {1, 42},
+                                         {-1, 30},
+                                         {5, 66},
+                                         {-691, 2730},
+                                         {7, 6},
+                                         {-3617, 510},
+                                         {43867, 798},
+                                         {-174611, 330},
+                                         {854513, 138},
+                                         {-236364091, 2730},
+                                         {8553103, 6},
+                                         {-23749461029, 870},
                                          {8615841276005, 14322}};
 
 /// log Γ(x) by Stirling's series, x ≥ 24 and not close to overflow.

@@ -189,16 +189,32 @@ struct Angle {
   Pair r;
   int quarter;
 };
-/// x · 2/π modulo 4, from as many digits of 2/π as the exponent of x asks for (M. Payne, R. Hanek, ACM SIGNUM 18, 1983).
+/// x · 2/π modulo 4, from as many digits of 2/π as the exponent of x asks for (M. Payne, R. Hanek, ACM SIGNUM 18,
+/// 1983).
 constexpr Angle reduce(double x) {
   const double a = magnitude(x);
   if (a < 0.78) return {x, 0};
-  constexpr std::uint64_t two_over_pi[] = {
-      0,  // digits before the point
-      0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
-      0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
-      0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-      0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  constexpr std::uint64_t two_over_pi[] = {0,  // digits before the point
+                                           0xa2f9836e4e441529,
+                                           0xfc2757d1f534ddc0,
+                                           0xdb6295993c439041,
+                                           0xfe5163abdebbc561,
+                                           0xb7246e3a424dd2e0,
+                                           0x06492eea09d1921c,
+                                           0xfe1deb1cb129a73e,
+                                           0xe88235f52ebb4484,
+                                           0xe99c7026b45f7e41,
+                                           0x3991d639835339f4,
+                                           0x9c845f8bbdf9283b,
+                                           0x1ff897ffde05980f,
+                                           0xef2f118b5a0a6d1f,
+                                           0x6d367ecf27cb09b7,
+                                           0x4f463f669e5fea2d,
+                                           0x7527bac7ebe5f17b,
+                                           0x3d0739f78a5292ea,
+                                           0x6bfb5fb11f8d5d08,
+                                           0x56033046fc7b6bab,
+                                           0xf0cfbc209af4361d};
   const std::uint64_t mantissa = (bits(a) & ((std::uint64_t{1} << 52) - 1)) | (std::uint64_t{1} << 52);
   const int exponent = static_cast<int>(bits(a) >> 52) - 1075;  // a = mantissa · 2^exponent
   // Digits of 2/π that make multiples of 4 are skipped; 256 follow, in eight pieces, the highest first.

@@ -4,8 +4,8 @@
 #pragma once
 
 // STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
-// lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two names
-// for two things, and the linker keeps both. It is written as
+// lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two
+// names for two things, and the linker keeps both. It is written as
 //   namespace strop::inline v0 { inline namespace STROP_ISA { … } }
 // STROP_LANE_BYTES is the number of bytes of a register of lanes. Both macros stay defined on purpose.
 //

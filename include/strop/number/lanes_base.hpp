@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What every register of lanes has: loading, choosing, bits, roundings and roots; and the whole vocabulary lane by lane,
-/// for those functions that no later layer replaces.
+/// What every register of lanes has: loading, choosing, bits, roundings and roots; and the whole vocabulary lane by
+/// lane, for those functions that no later layer replaces.
 #pragma once
 #include <strop/number/lanes_vec.hpp>
 #include <strop/number/rep.hpp>
@@ -21,7 +21,7 @@ struct EachLane {
   using Mask = decltype(V() < V());
   static constexpr int lanes = lane_bytes / static_cast<int>(sizeof(T));
 
-  STROP_LANE V splat(T e) { return V{} + e; }
+  STROP_LANE V splat(T e) { return e - V{}; }  // not a sum, which loses the sign of −0
   STROP_LANE V select(Mask m, V a, V b) { return m ? a : b; }
   STROP_LANE V load(const T* p) {
     V v;
@@ -86,9 +86,7 @@ struct BaseLanes : EachLane<T> {
   STROP_LANE V sign_of_zero(V x, V y) { return from_bits(bits(x) | (bits(y) & F::sign)); }
   /// The bits moved up or, as unsigned numbers, down.
   STROP_LANE Int up(Int b, int n) { return b << n; }
-  STROP_LANE Int down(Int b, int n) {
-    return pun<Int>(pun<Vec<typename F::Unsigned>>(b) >> n);
-  }
+  STROP_LANE Int down(Int b, int n) { return pun<Int>(pun<Vec<typename F::Unsigned>>(b) >> n); }
 
   // --- roundings ----------------------------------------------------------------------------------------------------
   /// Halves away from zero.

@@ -2,8 +2,8 @@
 /// \file
 /// Exponentials of lanes: exp, exp2, expm1, sigmoid.
 ///
-/// eˣ = 2ⁿ eʳ with n = x / ln 2 to the nearest integer; the polynomials for (eʳ − 1 − r) / r² are minimax fits of our own
-/// (Remez' algorithm, relative to eʳ) whose coefficients were rounded one after the other.
+/// eˣ = 2ⁿ eʳ with n = x / ln 2 to the nearest integer; the polynomials for (eʳ − 1 − r) / r² are minimax fits of our
+/// own (Remez' algorithm, relative to eʳ) whose coefficients were rounded one after the other.
 #pragma once
 #include <strop/number/lanes_base.hpp>
 
@@ -18,8 +18,9 @@ template <class T>
 struct ExpFormat;
 template <>
 struct ExpFormat<float> {
-  static constexpr float log2_e = 0x1.715476p+0f, ln2_high = 0x1.62ep-1f, ln2_low = 0x1.0bfbe8p-15f, ln2 = 0x1.62e430p-1f;
-  static constexpr float largest = 89, smallest = -104;   // beyond the arguments with a finite result that is not 0
+  static constexpr float log2_e = 0x1.715476p+0f, ln2_high = 0x1.62ep-1f, ln2_low = 0x1.0bfbe8p-15f,
+                         ln2 = 0x1.62e430p-1f;
+  static constexpr float largest = 89, smallest = -104;  // beyond the arguments with a finite result that is not 0
   static constexpr float largest2 = 129, smallest2 = -151;
   static constexpr float minus_one = -18;  // expm1 of less is −1
   static constexpr float magic = 0x1.8p23f;
@@ -54,11 +55,10 @@ struct ExpLanes : BaseLanes<T> {
   using typename Base::V;
   using X = ExpFormat<T>;
 
-  STROP_LANE V exp(V x) {
-    return power<0>(Base::clamp(x, X::smallest, X::largest), Base::splat(X::log2_e), remainder);
-  }
+  STROP_LANE V exp(V x) { return power<0>(Base::clamp(x, X::smallest, X::largest), Base::splat(X::log2_e), remainder); }
   STROP_LANE V exp2(V x) {
-    return power<0>(Base::clamp(x, X::smallest2, X::largest2), Base::splat(1), [](V y, V n) { return (y - n) * X::ln2; });
+    return power<0>(Base::clamp(x, X::smallest2, X::largest2), Base::splat(1),
+                    [](V y, V n) { return (y - n) * X::ln2; });
   }
   STROP_LANE V expm1(V x) {
     const V y = Base::clamp(x, X::minus_one, X::largest);
@@ -77,14 +77,12 @@ struct ExpLanes : BaseLanes<T> {
 
  protected:
   /// x − n ln 2.
-  STROP_LANE V remainder(V x, V n) {
-    return fma(n, Base::splat(-X::ln2_low), fma(n, Base::splat(-X::ln2_high), x));
-  }
+  STROP_LANE V remainder(V x, V n) { return fma(n, Base::splat(-X::ln2_low), fma(n, Base::splat(-X::ln2_high), x)); }
   /// 2ⁿ⁺ᵐ eʳ with n = x · log2 of the base, to the nearest integer, |n| < 2 · bias, and r = to_r(x, n).
   template <int m, class ToR>
   STROP_LANE V power(V x, V log2_base, ToR to_r) {
-    // The sum has n + m + 2 · bias in its low bits. The power of two may be out of range, so it is applied as two factors
-    // whose exponents with their bias are half of that number and what remains; higher bits are shifted out.
+    // The sum has n + m + 2 · bias in its low bits. The power of two may be out of range, so it is applied as two
+    // factors whose exponents with their bias are half of that number and what remains; higher bits are shifted out.
     constexpr T magic = X::magic + 2 * F::bias + m;
     const V shifted = fma(x, log2_base, Base::splat(magic)), n = shifted - magic;
     const V r = to_r(x, n);

@@ -69,7 +69,7 @@ struct HyperbolicLanes : LogLanes<T> {
     const V large = a > b ? a : b, small = a > b ? b : a, t = small / large;
     const V h = large * root(fma(t, t, Base::splat(1)));
     const Mask infinite = (a == Base::infinity()) | (b == Base::infinity());
-    return infinite ? Base::infinity() : (large == T(0) ? large : h);
+    return infinite ? Base::infinity() : (large == T(0) ? small + large : h);
   }
 
  private:

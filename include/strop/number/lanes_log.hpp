@@ -81,9 +81,7 @@ struct LogLanes : ExpLanes<T> {
     return {Base::from_bits(Base::down(shifted, F::digits) | Base::bits(Base::splat(L::counter))) - zero, m - T(1)};
   }
   /// A biased exponent as a number.
-  STROP_LANE V exponent(Int e, T zero) {
-    return Base::from_bits(e | Base::bits(Base::splat(L::counter))) - zero;
-  }
+  STROP_LANE V exponent(Int e, T zero) { return Base::from_bits(e | Base::bits(Base::splat(L::counter))) - zero; }
   /// log(1 + f) as f − rest.
   STROP_LANE V rest(V f) {
     if constexpr (sizeof(T) == 4) {

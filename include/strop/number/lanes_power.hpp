@@ -21,7 +21,8 @@ struct PowerLanes : CircularLanes {
     const Split s = split(a);
     const V finite = a < infinity() ? s.k : a;
     const Wide k = widen(a == 0.0f ? -infinity() : finite), f = widen(s.f), e = widen(y);
-    const V power = narrow({power_of_two(log2_times(k.low, f.low, e.low)), power_of_two(log2_times(k.high, f.high, e.high))});
+    const V power =
+        narrow({power_of_two(log2_times(k.low, f.low, e.low)), power_of_two(log2_times(k.high, f.high, e.high))});
     const V result = ((a == 1.0f) | (y == 0.0f)) ? splat(1) : power;
     // Of a negative number integer powers exist; the odd ones are negative.
     const Mask minus = bits(x) < 0;
@@ -29,7 +30,7 @@ struct PowerLanes : CircularLanes {
     const V half = y * 0.5f;
     const Mask whole = rint(y) == y, odd = whole & (rint(half) != half);
     const V with_sign = from_bits(bits(result) | (minus & odd & F::sign));
-    return ((x < 0.0f) & (a < infinity()) & ~whole & (y == y)) ? nan() : with_sign;
+    return ((x < 0.0f) & (a < infinity()) & ~whole) ? nan() : with_sign;
   }
 
   /// Two steps, Halley's and Newton's, from a third of the exponent and the digits.
@@ -53,7 +54,7 @@ struct PowerLanes : CircularLanes {
   STROP_LANE V erf(V x) {
     const V a = abs(x), z = x * x;
     const V p = polynomial(z, -0x1.812710p-2f, 0x1.ce2048p-4f, -0x1.b6da32p-6f, 0x1.48fae6p-8f, -0x1.411f70p-11f);
-    const V inner = fma(x, fma(z, p, splat(-0x1.f7ac92p-25f)), x * 0x1.20dd76p+0f);  // 2/√π in two parts
+    const V inner = fma(x, fma(z, p, splat(0x1.0429b6p-24f)), x * 0x1.20dd74p+0f);  // 2/√π in two parts
     const V q = polynomial(lesser(splat(3.93f), a), 0x1.ddd7a8p-10f, 0x1.1ed240p+0f, 0x1.4d08b2p-1f, 0x1.760c80p-4f,
                            -0x1.007056p-6f, 0x1.4aa318p-10f);
     constexpr float biased = X::magic + F::bias;
@@ -68,10 +69,11 @@ struct PowerLanes : CircularLanes {
     const V a = abs(x), product = (1.0f - a) * (1.0f + a);
     const Split s = split(product);
     const V w = -together(s.k, s.f);
-    const V near = polynomial(w - 2.5f, 0x1.805c5ep+0f, 0x1.f91ed2p-3f, -0x1.11c8c2p-8f, -0x1.48b05ep-10f, 0x1.ca3a28p-13f,
-                              -0x1.238494p-18f, -0x1.d53318p-19f, 0x1.6b33d8p-22f, 0x1.b41bb2p-26f);
-    const V far = polynomial(root(w) - 3.0f, 0x1.6a9efep+1f, 0x1.006da0p+0f, 0x1.351cc0p-7f, -0x1.f281eap-8f,
-                             0x1.7a0b56p-8f, -0x1.e7da54p-9f, 0x1.5806fcp-10f, 0x1.31c942p-13f, -0x1.9d63d2p-13f);
+    const V near = polynomial(w, 0x1.c5bf88p-1f, 0x1.db2a10p-3f, 0x1.7a6d22p-7f, -0x1.31f5fcp-9f, -0x1.0b5932p-13f,
+                              0x1.75d73ap-15f, 0x1.0b4eacp-18f, -0x1.094632p-19f, 0x1.daa7aep-23f, -0x1.2e0d9ep-27f);
+    const V far =
+        polynomial(root(w) - 3.0f, 0x1.6a9efcp+1f, 0x1.006dc2p+0f, 0x1.357880p-7f, -0x1.f45056p-8f, 0x1.753f2cp-8f,
+                   -0x1.d95c1cp-9f, 0x1.7fa61ap-10f, -0x1.002660p-15f, -0x1.328a9ap-12f, 0x1.99af90p-14f);
     const V y = (w < 5.0f ? near : far) * x;
     const V outside = a == 1.0f ? copysign(infinity(), x) : nan();
     return a < 1.0f ? y : outside;

@@ -2,9 +2,9 @@
 /// \file
 /// Circular functions of float lanes and their inverses.
 ///
-/// sin and cos: x − n π is reduced to |r| ≤ π/2, one polynomial, and n gives the sign. π is subtracted in parts (W. Cody,
-/// W. Waite, Software Manual for the Elementary Functions, 1980): three where there is a fused multiply-add, else five so
-/// short that their products with n are exact. All polynomials are minimax fits of our own (Remez' algorithm).
+/// sin and cos: x − n π is reduced to |r| ≤ π/2, one polynomial, and n gives the sign. π is subtracted in parts (W.
+/// Cody, W. Waite, Software Manual for the Elementary Functions, 1980): three where there is a fused multiply-add, else
+/// five so short that their products with n are exact. All polynomials are minimax fits of our own (Remez' algorithm).
 #pragma once
 #include <strop/number/lanes_hyperbolic.hpp>
 
@@ -24,7 +24,8 @@ struct CircularLanes : HyperbolicLanes<float> {
     const V r = reduce(x, n, 2), y = sign_of_zero(sine(r), r);
     const V result = from_bits(bits(y) ^ up(bits(shifted), 31));
     const Mask far = beyond(x);
-    if (any(far)) [[unlikely]] return far ? Each::sin(far ? x : splat(0)) : result;
+    if (any(far)) [[unlikely]]
+      return far ? Each::sin(far ? x : splat(0)) : result;
     return result;
   }
   STROP_LANE V cos(V x) {
@@ -32,7 +33,8 @@ struct CircularLanes : HyperbolicLanes<float> {
     const V shifted = fma(x, splat(one_over_pi), splat(-0.5f)) + magic, n = (shifted - magic) + 0.5f;
     const V result = from_bits(bits(sine(reduce(x, n, 2))) ^ up(~bits(shifted), 31));
     const Mask far = beyond(x);
-    if (any(far)) [[unlikely]] return far ? Each::cos(far ? x : splat(0)) : result;
+    if (any(far)) [[unlikely]]
+      return far ? Each::cos(far ? x : splat(0)) : result;
     return result;
   }
   STROP_LANE V tan(V x) {
@@ -44,7 +46,8 @@ struct CircularLanes : HyperbolicLanes<float> {
     const V t = sign_of_zero(fma(r * z, q, r), r);
     const V result = (bits(shifted) & 1) != 0 ? -1.0f / t : t;
     const Mask far = beyond(x);
-    if (any(far)) [[unlikely]] return far ? Each::tan(far ? x : splat(0)) : result;
+    if (any(far)) [[unlikely]]
+      return far ? Each::tan(far ? x : splat(0)) : result;
     return result;
   }
 
@@ -91,17 +94,17 @@ struct CircularLanes : HyperbolicLanes<float> {
 
   /// Where n is too large for the parts of π; also infinities and NaN. The C library has these.
   STROP_LANE Mask beyond(V x) { return ~(abs(x) <= 25000.0f); }
-  /// x − n π (whole = 2) or x − n π/2 (whole = 1).
+  /// x − n π (whole = 2) or x − n π/2 (whole = 1). No part is negative, so that −0 stays.
   STROP_LANE V reduce(V x, V n, float whole) {
-    const V m = n * (whole * -0.5f);
     if constexpr (fused) {
-      return fma(m, splat(-0x1.ee59dap-49f), fma(m, splat(-0x1.777a5cp-24f), fma(m, splat(0x1.921fb6p+1f), x)));
+      return fma(n, splat(whole * -0x1.846988p-48f),
+                 fma(n, splat(whole * -0x1.4442dp-24f), fma(n, splat(whole * -0x1.921fb4p+0f), x)));
     } else {
-      x = x + m * 0x1.92p+1f;
-      x = x + m * 0x1.fbp-11f;
-      x = x + m * 0x1.51p-21f;
-      x = x + m * 0x1.0bp-33f;
-      return x + m * 0x1.184698p-43f;
+      x = x - n * (whole * 0x1.92p+0f);
+      x = x - n * (whole * 0x1.fbp-12f);
+      x = x - n * (whole * 0x1.51p-22f);
+      x = x - n * (whole * 0x1.0bp-34f);
+      return x - n * (whole * 0x1.184698p-44f);
     }
   }
   /// sin r for |r| ≤ π/2, to 2⁻²⁷.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Registers of numbers on the compilers' own vector types, and the few operations that need a compiler's built-in name.
+/// Registers of numbers on the compilers' own vector types, and the few operations that need a compiler's built-in
+/// name.
 #pragma once
 #include <strop/number/isa.hpp>
 #include <strop/number/libm.hpp>
@@ -18,10 +19,10 @@ struct VecOf {
   using Type = T;
 };
 #ifndef STROP_NO_LANES
-#define STROP_VEC(T)                                           \
-  template <>                                                  \
-  struct VecOf<T> {                                            \
-    typedef T Type __attribute__((vector_size(lane_bytes)));   \
+#define STROP_VEC(T)                                         \
+  template <>                                                \
+  struct VecOf<T> {                                          \
+    typedef T Type __attribute__((vector_size(lane_bytes))); \
   };
 STROP_VEC(float)
 STROP_VEC(double)
@@ -84,28 +85,24 @@ using Mask8 = unsigned char;
 // notation for the first and the last and does not recognise the others.
 #if defined(__x86_64__) && !defined(__clang__)
 #if STROP_LANE_BYTES == 64  // the last arguments: every lane, rounding as it is set
-#define STROP_BUILTINS(T, M, s)                                                                       \
-  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, M(-1), 4); }     \
-  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) {                                                    \
-    return __builtin_ia32_min##s##512_mask(a, b, a, M(-1), 4);                                        \
-  }                                                                                                   \
-  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) {                                                   \
-    return __builtin_ia32_max##s##512_mask(a, b, a, M(-1), 4);                                        \
-  }                                                                                                   \
-  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                             \
-    return __builtin_ia32_vfmadd##s##512_mask(a, b, c, M(-1), 4);                                     \
+#define STROP_BUILTINS(T, M, s)                                                                                  \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, M(-1), 4); }                \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##512_mask(a, b, a, M(-1), 4); }  \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##512_mask(a, b, a, M(-1), 4); } \
+  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                                        \
+    return __builtin_ia32_vfmadd##s##512_mask(a, b, c, M(-1), 4);                                                \
   }
 #elif STROP_LANE_BYTES == 32
-#define STROP_BUILTINS(T, M, s)                                                                       \
-  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                       \
-  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }         \
-  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##256(a, b); }        \
+#define STROP_BUILTINS(T, M, s)                                                                \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }  \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##256(a, b); } \
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return __builtin_ia32_vfmadd##s##256(a, b, c); }
 #else
-#define STROP_BUILTINS(T, M, s)                                                                       \
-  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s(x); }                            \
-  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s(a, b); }              \
-  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s(a, b); }             \
+#define STROP_BUILTINS(T, M, s)                                                           \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s(x); }                \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s(a, b); }  \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s(a, b); } \
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return a * b + c; }
 #endif
 STROP_BUILTINS(float, Mask16, ps)
@@ -148,15 +145,15 @@ STROP_INLINE V fma(V a, V b, V c) {
     return __builtin_ia32_rndscale##s##_mask(x, mode, x, M(-1), 4); \
   }
 #elif STROP_LANE_BYTES == 32
-#define STROP_ROUNDED(T, M, s)              \
-  template <int mode>                       \
-  STROP_INLINE Vec<T> rounded(Vec<T> x) {   \
+#define STROP_ROUNDED(T, M, s)                    \
+  template <int mode>                             \
+  STROP_INLINE Vec<T> rounded(Vec<T> x) {         \
     return __builtin_ia32_round##s##256(x, mode); \
   }
 #else
-#define STROP_ROUNDED(T, M, s)              \
-  template <int mode>                       \
-  STROP_INLINE Vec<T> rounded(Vec<T> x) {   \
+#define STROP_ROUNDED(T, M, s)               \
+  template <int mode>                        \
+  STROP_INLINE Vec<T> rounded(Vec<T> x) {    \
     return __builtin_ia32_round##s(x, mode); \
   }
 #endif
@@ -181,8 +178,10 @@ STROP_INLINE V polynomial(V x, T c, T d, T e) {
 template <class V, class T, class... More>
 STROP_INLINE V polynomial(V x, T c, T d, T e, T f, More... more) {
   const V square = x * x, low = fma(square, polynomial(x, e, f), polynomial(x, c, d));
-  if constexpr (sizeof...(more) == 0) return low;
-  else return fma(square * square, polynomial(x, more...), low);
+  if constexpr (sizeof...(more) == 0)
+    return low;
+  else
+    return fma(square * square, polynomial(x, more...), low);
 }
 
 }  // namespace detail_lanes

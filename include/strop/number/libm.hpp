@@ -20,7 +20,7 @@ namespace strop::inline v0::number::libm {
 #define STROP_LIBM(name, fn)                          \
   STROP_FN float name(float x) { return std::fn(x); } \
   STROP_FN double name(double x) { return std::fn(x); }
-#define STROP_LIBM2(fn)                                          \
+#define STROP_LIBM2(fn)                                         \
   STROP_FN float fn(float x, float y) { return std::fn(x, y); } \
   STROP_FN double fn(double x, double y) { return std::fn(x, y); }
 #else
@@ -105,20 +105,22 @@ STROP_FN R sigmoid(R x) {
 template <class R>
 STROP_FN R erfinv(R x) {
   const R a = abs(x);
-  if (!(a < 1)) return static_cast<R>(a == 1 ? copysign(constant::detail::infinity, static_cast<double>(x)) : constant::detail::nan);
+  if (!(a < 1))
+    return static_cast<R>(a == 1 ? copysign(constant::detail::infinity, static_cast<double>(x))
+                                 : constant::detail::nan);
   const R w = -log((1 - a) * (1 + a));
   R p;
   if (w < 5) {
-    const float c[] = {0x1.805c5ep+0f,   0x1.f91ed2p-3f,   -0x1.11c8c2p-8f, -0x1.48b05ep-10f, 0x1.ca3a28p-13f,
-                       -0x1.238494p-18f, -0x1.d53318p-19f, 0x1.6b33d8p-22f, 0x1.b41bb2p-26f};
-    p = c[8];
-    for (int i = 7; i >= 0; --i) p = p * (w - R(2.5)) + c[i];
+    const float c[] = {0x1.c5bf88p-1f,  0x1.db2a10p-3f,  0x1.7a6d22p-7f,   -0x1.31f5fcp-9f, -0x1.0b5932p-13f,
+                       0x1.75d73ap-15f, 0x1.0b4eacp-18f, -0x1.094632p-19f, 0x1.daa7aep-23f, -0x1.2e0d9ep-27f};
+    p = c[9];
+    for (int i = 8; i >= 0; --i) p = p * w + c[i];
   } else {
-    const float c[] = {0x1.6a9efep+1f,  0x1.006da0p+0f,   0x1.351cc0p-7f,  -0x1.f281eap-8f, 0x1.7a0b56p-8f,
-                       -0x1.e7da54p-9f, 0x1.5806fcp-10f, 0x1.31c942p-13f, -0x1.9d63d2p-13f};
+    const float c[] = {0x1.6a9efcp+1f,  0x1.006dc2p+0f,  0x1.357880p-7f,   -0x1.f45056p-8f,  0x1.753f2cp-8f,
+                       -0x1.d95c1cp-9f, 0x1.7fa61ap-10f, -0x1.002660p-15f, -0x1.328a9ap-12f, 0x1.99af90p-14f};
     const R s = sqrt(w) - 3;
-    p = c[8];
-    for (int i = 7; i >= 0; --i) p = p * s + c[i];
+    p = c[9];
+    for (int i = 8; i >= 0; --i) p = p * s + c[i];
   }
   if constexpr (sizeof(R) == sizeof(float)) {
     return p * x;
@@ -129,8 +131,8 @@ STROP_FN R erfinv(R x) {
   }
 }
 
-/// The derivative of lgamma: ψ(x). NaN at the negative integers, ∓∞ at ±0; the absolute error is some 1e-15, the relative
-/// error also, but for the neighbourhoods of the zeros.
+/// The derivative of lgamma: ψ(x). NaN at the negative integers, ∓∞ at ±0; the absolute error is some 1e-15, the
+/// relative error also, but for the neighbourhoods of the zeros.
 template <class R>
 STROP_FN R digamma(R x) {
   if constexpr (sizeof(R) == sizeof(float)) {
@@ -148,7 +150,7 @@ STROP_FN R digamma(R x) {
     for (; x < 10; x += 1) sum -= 1 / x;
     // the asymptotic series, with Bernoulli's numbers B₂ₖ / 2k
     const R z = 1 / (x * x);
-    const R c[] = {R(1) / 12,  R(-1) / 120,    R(1) / 252, R(-1) / 240,
+    const R c[] = {R(1) / 12,  R(-1) / 120,     R(1) / 252, R(-1) / 240,
                    R(1) / 132, R(-691) / 32760, R(1) / 12,  R(-3617) / 8160};
     R series = c[7];
     for (int i = 6; i >= 0; --i) series = series * z + c[i];

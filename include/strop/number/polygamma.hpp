@@ -14,14 +14,19 @@ constexpr double cotangent_derivative(int n, double x) {
   // An odd function of period 1: x − round(x) is exact.
   const double c = 1 / constant::tan(pi * (x - constant::rint(x))), square = c * c, slope = 1 + square;
   switch (n) {
-    case 1: return -pi * slope;
-    case 2: return 2 * pi * pi * c * slope;
-    case 3: return -2 * pi * pi * pi * slope * (1 + 3 * square);
-    default: return 8 * pi * pi * pi * pi * c * slope * (2 + 3 * square);
+    case 1:
+      return -pi * slope;
+    case 2:
+      return 2 * pi * pi * c * slope;
+    case 3:
+      return -2 * pi * pi * pi * slope * (1 + 3 * square);
+    default:
+      return 8 * pi * pi * pi * pi * c * slope * (2 + 3 * square);
   }
 }
 
-/// ψ⁽ⁿ⁾(x) · (−1)ⁿ⁺¹ for x > 0, n ≥ 1: n! Σ 1/(x + k)ⁿ⁺¹, the first terms as they stand, the rest by Euler and Maclaurin.
+/// ψ⁽ⁿ⁾(x) · (−1)ⁿ⁺¹ for x > 0, n ≥ 1: n! Σ 1/(x + k)ⁿ⁺¹, the first terms as they stand, the rest by Euler and
+/// Maclaurin.
 constexpr double polygamma_of_positive(int n, double x) {
   const auto power = [](double base, int exponent) {
     double p = 1;
@@ -46,8 +51,8 @@ constexpr double polygamma_of_positive(int n, double x) {
 
 }  // namespace detail
 
-/// ψ⁽ⁿ⁾(x), the n-th derivative of digamma, n from 0 to 4. At 0 and the negative integers it is +∞ for odd n and NaN for
-/// even n (at ±0 the limit from that side); NaN for another n.
+/// ψ⁽ⁿ⁾(x), the n-th derivative of digamma, n from 0 to 4. At 0 and the negative integers it is +∞ for odd n and NaN
+/// for even n (at ±0 the limit from that side); NaN for another n.
 constexpr double polygamma(int n, double x) {
   if (n == 0) return constant::digamma(x);
   constexpr double infinity = constant::detail::infinity, nan = constant::detail::nan;

@@ -58,21 +58,21 @@ template <class R>
 struct Rep<R> : detail::PlainRep<R> {
   STROP_FN bool isnan(R x) { return x != x; }
 
-#define STROP_REAL(f)                                                                                            \
-  STROP_FN R f(R x) {                                                                                            \
-    if (std::is_constant_evaluated()) return static_cast<R>(constant::f(static_cast<double>(x)));                \
-    return libm::f(x);                                                                                           \
+#define STROP_REAL(f)                                                                             \
+  STROP_FN R f(R x) {                                                                             \
+    if (std::is_constant_evaluated()) return static_cast<R>(constant::f(static_cast<double>(x))); \
+    return libm::f(x);                                                                            \
   }
-#define STROP_STEP(f)                                                                                            \
-  STROP_FN R f(R x) {                                                                                            \
-    if (std::is_constant_evaluated()) return static_cast<R>(constant::f(static_cast<double>(x)));                \
-    return libm::f(x);                                                                                           \
+#define STROP_STEP(f)                                                                             \
+  STROP_FN R f(R x) {                                                                             \
+    if (std::is_constant_evaluated()) return static_cast<R>(constant::f(static_cast<double>(x))); \
+    return libm::f(x);                                                                            \
   }
-#define STROP_REAL2(f)                                                                                           \
-  STROP_FN R f(R x, R y) {                                                                                       \
-    if (std::is_constant_evaluated())                                                                            \
-      return static_cast<R>(constant::f(static_cast<double>(x), static_cast<double>(y)));                        \
-    return libm::f(x, y);                                                                                        \
+#define STROP_REAL2(f)                                                                    \
+  STROP_FN R f(R x, R y) {                                                                \
+    if (std::is_constant_evaluated())                                                     \
+      return static_cast<R>(constant::f(static_cast<double>(x), static_cast<double>(y))); \
+    return libm::f(x, y);                                                                 \
   }
   STROP_STEP(abs)
   STROP_REAL2(copysign)

@@ -2,9 +2,9 @@
 /// \file
 /// Arithmetic and comparisons written with operators, on arrays and on symbols alike, and the functions of those names.
 ///
-/// Arrays broadcast. Symbols take the operators for one shape, as the original does, so that the shape of one side tells
-/// that of the other; `broadcast_add(a, b)` and its like broadcast in a graph. Comparisons give 1 and 0 in the type of the
-/// operands, element by element. On integer arrays a number is truncated to an integer first.
+/// Arrays broadcast. Symbols take the operators for one shape, as the original does, so that the shape of one side
+/// tells that of the other; `broadcast_add(a, b)` and its like broadcast in a graph. Comparisons give 1 and 0 in the
+/// type of the operands, element by element. On integer arrays a number is truncated to an integer first.
 #pragma once
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/elementwise/broadcast_compare.hpp>
@@ -29,24 +29,26 @@ concept PlainNumber = std::is_arithmetic_v<K>;
 /// The broadcasting operator for arrays, the one for equal shapes for symbols.
 template <class N, class Broadcasting, class Equal>
 constexpr const auto& of_node(const Broadcasting& broadcasting, const Equal& equal) {
-  if constexpr (std::same_as<N, NDArray>) return broadcasting;
-  else return equal;
+  if constexpr (std::same_as<N, NDArray>)
+    return broadcasting;
+  else
+    return equal;
 }
 }  // namespace detail
 
 // Every function is a template over the node, so that a program compiles those that it uses.
-#define STROP_BINARY(function, broadcasting, equal, with_number, with_number_first)                  \
-  template <detail::AnyNode N>                                                                       \
-  N function(const N& a, const N& b) {                                                               \
-    return detail::of_node<N>(broadcasting, equal)(a, b);                                            \
-  }                                                                                                  \
-  template <detail::AnyNode N, detail::PlainNumber K>                                                \
-  N function(const N& a, K k) {                                                                      \
-    return with_number(a, {.scalar = static_cast<double>(k), .is_int = std::integral<K>});           \
-  }                                                                                                  \
-  template <detail::AnyNode N, detail::PlainNumber K>                                                \
-  N function(K k, const N& b) {                                                                      \
-    return with_number_first(b, {.scalar = static_cast<double>(k), .is_int = std::integral<K>});     \
+#define STROP_BINARY(function, broadcasting, equal, with_number, with_number_first)              \
+  template <detail::AnyNode N>                                                                   \
+  N function(const N& a, const N& b) {                                                           \
+    return detail::of_node<N>(broadcasting, equal)(a, b);                                        \
+  }                                                                                              \
+  template <detail::AnyNode N, detail::PlainNumber K>                                            \
+  N function(const N& a, K k) {                                                                  \
+    return with_number(a, {.scalar = static_cast<double>(k), .is_int = std::integral<K>});       \
+  }                                                                                              \
+  template <detail::AnyNode N, detail::PlainNumber K>                                            \
+  N function(K k, const N& b) {                                                                  \
+    return with_number_first(b, {.scalar = static_cast<double>(k), .is_int = std::integral<K>}); \
   }
 
 STROP_BINARY(operator+, broadcast_add, elemwise_add, plus_scalar, plus_scalar)
@@ -92,20 +94,20 @@ N operator+(const N& a) {
 }
 
 // In place: the elements of `a` change, for every handle of it. A symbol becomes the new expression.
-#define STROP_ASSIGN(op, broadcasting, with_number)                                              \
-  template <std::same_as<NDArray> A>                                                             \
-  const A& operator op##=(const A& a, const A& b) {                                              \
-    broadcasting(a, b, into(a));                                                                 \
-    return a;                                                                                    \
-  }                                                                                              \
-  template <std::same_as<NDArray> A, detail::PlainNumber K>                                      \
-  const A& operator op##=(const A& a, K k) {                                                     \
-    with_number(a, {.scalar = static_cast<double>(k), .is_int = std::integral<K>}, into(a));     \
-    return a;                                                                                    \
-  }                                                                                              \
-  template <std::same_as<Symbol> S, class X>                                                     \
-  S& operator op##=(S& a, const X& b) {                                                          \
-    return a = a op b;                                                                           \
+#define STROP_ASSIGN(op, broadcasting, with_number)                                          \
+  template <std::same_as<NDArray> A>                                                         \
+  const A& operator op##=(const A & a, const A & b) {                                        \
+    broadcasting(a, b, into(a));                                                             \
+    return a;                                                                                \
+  }                                                                                          \
+  template <std::same_as<NDArray> A, detail::PlainNumber K>                                  \
+  const A& operator op##=(const A & a, K k) {                                                \
+    with_number(a, {.scalar = static_cast<double>(k), .is_int = std::integral<K>}, into(a)); \
+    return a;                                                                                \
+  }                                                                                          \
+  template <std::same_as<Symbol> S, class X>                                                 \
+  S& operator op##=(S & a, const X & b) {                                                    \
+    return a = a op b;                                                                       \
   }
 STROP_ASSIGN(+, broadcast_add, plus_scalar)
 STROP_ASSIGN(-, broadcast_sub, minus_scalar)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The element-wise operators: all headers of ops/elementwise, and the operators that arrays and symbols have with them.
+/// The element-wise operators: all headers of ops/elementwise, and the operators that arrays and symbols have with
+/// them.
 #pragma once
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/elementwise/activation.hpp>

@@ -63,7 +63,10 @@ struct Softsign {
       "x/(1 + |x|). Floating types. A sparse input gives a result of its storage. Example: softsign(array({1, -3})) "
       "is [0.5, -0.75].";
   constexpr auto forward(auto x) const { return x / (1 + abs(x)); }
-  constexpr auto grad_use_in(auto dy, auto x) const { const auto d = 1 + abs(x); return dy / (d * d); }
+  constexpr auto grad_use_in(auto dy, auto x) const {
+    const auto d = 1 + abs(x);
+    return dy / (d * d);
+  }
 };
 
 /// smooth_l1: 0.5·(σx)² where |x| ≤ 1/σ², else |x| − 0.5/σ²; σ is `scalar`. Example: `smooth_l1(array({1, 2}))` is
@@ -74,7 +77,8 @@ struct SmoothL1 {
 
   static constexpr std::string_view name = "smooth_l1";
   static constexpr std::string_view aliases[] = {"_npx_smooth_l1"};
-  static constexpr Note notes[] = {{"scalar", "σ"}, {"is_int", "whether the scalar was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "σ"},
+                                   {"is_int", "whether the scalar was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "0.5·(σx)² where |x| ≤ 1/σ², else |x| − 0.5/σ²; σ is `scalar`. Floating types. A sparse input gives a result "
       "of its storage. Example: smooth_l1(array({1, 2})) is [0.5, 1.5].";
@@ -99,9 +103,9 @@ struct Quadratic {
   constexpr auto forward(auto x) const { return (a * x + b) * x + c; }
 };
 
-/// Activation: the function that act_type names: relu max(x, 0); sigmoid 1/(1 + e⁻ˣ); tanh; softrelu log(1 + eˣ); softsign
-/// x/(1 + |x|). The gradient reads the output alone. Error: no act_type. Example:
-/// `activation(array({-1, 2}), {.act_type = Activation::relu})` is [0, 2].
+/// Activation: the function that act_type names: relu max(x, 0); sigmoid 1/(1 + e⁻ˣ); tanh; softrelu log(1 + eˣ);
+/// softsign x/(1 + |x|). The gradient reads the output alone. Error: no act_type. Example: `activation(array({-1, 2}),
+/// {.act_type = Activation::relu})` is [0, 2].
 struct Activation {
   enum Type { relu, sigmoid, tanh, softrelu, softsign };
   Required<Type> act_type{};
@@ -116,21 +120,31 @@ struct Activation {
 
   constexpr auto forward(auto x) const {
     switch (*act_type) {
-      case relu: return max(x, 0);
-      case sigmoid: return detail::logistic(x);
-      case tanh: return detail::hyperbolic_tangent(x);
-      case softrelu: return max(x, 0) + log1p(exp(-abs(x)));
-      case softsign: break;
+      case relu:
+        return max(x, 0);
+      case sigmoid:
+        return detail::logistic(x);
+      case tanh:
+        return detail::hyperbolic_tangent(x);
+      case softrelu:
+        return max(x, 0) + log1p(exp(-abs(x)));
+      case softsign:
+        break;
     }
     return x / (1 + abs(x));
   }
   constexpr auto grad_use_out(auto dy, auto y) const {
     switch (*act_type) {
-      case relu: return where(y > 0, dy, 0 * y);
-      case sigmoid: return dy * (y * (1 - y));
-      case tanh: return dy * (1 - y * y);
-      case softrelu: return -dy * expm1(-y);
-      case softsign: break;
+      case relu:
+        return where(y > 0, dy, 0 * y);
+      case sigmoid:
+        return dy * (y * (1 - y));
+      case tanh:
+        return dy * (1 - y * y);
+      case softrelu:
+        return -dy * expm1(-y);
+      case softsign:
+        break;
     }
     const auto rest = 1 - abs(y);
     return dy * (rest * rest);

@@ -13,17 +13,22 @@ namespace strop::inline v0::detail {
 template <class X>
 constexpr X like(X, double value) {
   if constexpr (X::integer) {
-    const double bounded = value >= -0x1p63 ? (value < 0x1p63 ? value : 0x1.fffffffffffffp+62) : value < 0 ? -0x1p63 : 0;
+    const double bounded = value >= -0x1p63 ? (value < 0x1p63 ? value : 0x1.fffffffffffffp+62)
+                           : value < 0      ? -0x1p63
+                                            : 0;
     return X(static_cast<std::int64_t>(bounded));
-  } else return X(value);
+  } else
+    return X(value);
 }
 
 /// The remainder with the divisor's sign, 0 of a divisor 0; exact on integers.
 template <class X>
 constexpr X modulo(X a, X b) {
   const X r = [&] {
-    if constexpr (X::integer) return a - a / b * b;
-    else return fmod(a, b);
+    if constexpr (X::integer)
+      return a - a / b * b;
+    else
+      return fmod(a, b);
   }();
   return where(b == 0, X(0), where((r < 0 && b > 0) || (r > 0 && b < 0), r + b, r));
 }

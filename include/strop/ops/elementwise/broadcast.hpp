@@ -60,10 +60,10 @@ struct BroadcastDiv {
       "where lhs is. Example: broadcast_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto lhs, auto rhs) const { return lhs / rhs; }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { 
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
     const auto dl = dy / rhs;
     return std::tuple(dl, -dl * (lhs / rhs));
-   }
+  }
 };
 
 /// broadcast_mod: The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Shapes broadcast. Example:
@@ -75,7 +75,9 @@ struct BroadcastMod {
       "types. Sparse where lhs is. Example: broadcast_mod(array({5, -5}), array({3, 3})) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto lhs, auto rhs) const { return detail::modulo(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0));
+  }
 };
 
 /// broadcast_power: lhs to the power rhs. Shapes broadcast. On integers the result is truncated. The derivative in rhs
@@ -102,7 +104,9 @@ struct BroadcastMaximum {
       "broadcast_maximum(array({1, 5}), array({3, 4})) is [3, 5].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto lhs, auto rhs) const { return max(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs >= rhs, dy, 0), where(lhs >= rhs, 0, dy)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(where(lhs >= rhs, dy, 0), where(lhs >= rhs, 0, dy));
+  }
 };
 
 /// broadcast_minimum: The smaller of lhs and rhs; NaN where either is. Shapes broadcast. Where they tie the gradient
@@ -116,7 +120,9 @@ struct BroadcastMinimum {
       "broadcast_minimum(array({1, 5}), array({3, 4})) is [1, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto lhs, auto rhs) const { return min(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs <= rhs, dy, 0), where(lhs <= rhs, 0, dy)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(where(lhs <= rhs, dy, 0), where(lhs <= rhs, 0, dy));
+  }
 };
 
 /// broadcast_hypot: √(lhs² + rhs²), without overflow. Shapes broadcast. On integers the result is truncated. Example:
@@ -141,8 +147,7 @@ inline constexpr Op<BroadcastMaximum, OnUse> broadcast_maximum;
 inline constexpr Op<BroadcastMinimum, OnUse> broadcast_minimum;
 inline constexpr Op<BroadcastHypot, OnUse> broadcast_hypot;
 
-using BroadcastOps =
-    OpList<BroadcastAdd, BroadcastSub, BroadcastMul, BroadcastDiv, BroadcastMod, BroadcastPower, BroadcastMaximum,
-           BroadcastMinimum, BroadcastHypot>;
+using BroadcastOps = OpList<BroadcastAdd, BroadcastSub, BroadcastMul, BroadcastDiv, BroadcastMod, BroadcastPower,
+                            BroadcastMaximum, BroadcastMinimum, BroadcastHypot>;
 
 }  // namespace strop::inline v0

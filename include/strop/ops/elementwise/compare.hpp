@@ -165,8 +165,7 @@ inline constexpr Op<ElemwiseLogicalOr, OnUse> elemwise_logical_or;
 inline constexpr Op<ElemwiseLogicalXor, OnUse> elemwise_logical_xor;
 inline constexpr Op<LogicalNot, OnUse> logical_not;
 
-using CompareOps =
-    OpList<ElemwiseEqual, ElemwiseNotEqual, ElemwiseGreater, ElemwiseGreaterEqual, ElemwiseLesser,
-           ElemwiseLesserEqual, ElemwiseLogicalAnd, ElemwiseLogicalOr, ElemwiseLogicalXor, LogicalNot>;
+using CompareOps = OpList<ElemwiseEqual, ElemwiseNotEqual, ElemwiseGreater, ElemwiseGreaterEqual, ElemwiseLesser,
+                          ElemwiseLesserEqual, ElemwiseLogicalAnd, ElemwiseLogicalOr, ElemwiseLogicalXor, LogicalNot>;
 
 }  // namespace strop::inline v0

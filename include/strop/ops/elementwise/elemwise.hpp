@@ -60,14 +60,14 @@ struct ElemwiseDiv {
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_div", "_div", "_Div"};
   static constexpr std::string_view doc =
       "lhs / rhs. Both have one shape. Floating and integer types. Integers truncate; an integer over 0 is 0. "
-      "Sparse where lhs is. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
+      "Sparse where lhs is and rhs is dense. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return lhs / rhs; }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { 
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
     const auto dl = dy / rhs;
     return std::tuple(dl, -dl * (lhs / rhs));
-   }
+  }
 };
 
 /// _mod: The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Example:
@@ -77,11 +77,13 @@ struct ElemwiseMod {
   static constexpr std::string_view aliases[] = {"_Mod", "elemwise_mod"};
   static constexpr std::string_view doc =
       "The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Floating and integer "
-      "types. Sparse where lhs is. Example: elemwise_mod(array({5, -5}), array({3, 3})) is [2, 1].";
+      "types. Sparse where lhs is and rhs is dense. Example: elemwise_mod(array({5, -5}), array({3, 3})) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return detail::modulo(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0));
+  }
 };
 
 /// _power: lhs to the power rhs. Both have one shape. On integers the result is truncated. The derivative in rhs is 0
@@ -111,7 +113,9 @@ struct ElemwiseMaximum {
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return max(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs >= rhs, dy, 0), where(lhs >= rhs, 0, dy)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(where(lhs >= rhs, dy, 0), where(lhs >= rhs, 0, dy));
+  }
 };
 
 /// _minimum: The smaller of lhs and rhs; NaN where either is. Both have one shape. Where they tie the gradient goes to
@@ -126,7 +130,9 @@ struct ElemwiseMinimum {
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return min(lhs, rhs); }
-  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(where(lhs <= rhs, dy, 0), where(lhs <= rhs, 0, dy)); }
+  constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
+    return std::tuple(where(lhs <= rhs, dy, 0), where(lhs <= rhs, 0, dy));
+  }
 };
 
 /// _hypot: √(lhs² + rhs²), without overflow. Both have one shape. On integers the result is truncated. Example:
@@ -168,8 +174,7 @@ inline constexpr Op<ElemwiseMinimum, OnUse> elemwise_minimum;
 inline constexpr Op<ElemwiseHypot, OnUse> elemwise_hypot;
 inline constexpr Op<GradAdd, OnUse> grad_add;
 
-using ElemwiseOps =
-    OpList<ElemwiseAdd, ElemwiseSub, ElemwiseMul, ElemwiseDiv, ElemwiseMod, ElemwisePower, ElemwiseMaximum,
-           ElemwiseMinimum, ElemwiseHypot, GradAdd>;
+using ElemwiseOps = OpList<ElemwiseAdd, ElemwiseSub, ElemwiseMul, ElemwiseDiv, ElemwiseMod, ElemwisePower,
+                           ElemwiseMaximum, ElemwiseMinimum, ElemwiseHypot, GradAdd>;
 
 }  // namespace strop::inline v0

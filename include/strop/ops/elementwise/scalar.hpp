@@ -17,7 +17,8 @@ struct PlusScalar {
 
   static constexpr std::string_view name = "_plus_scalar";
   static constexpr std::string_view aliases[] = {"_PlusScalar", "plus_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x + s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: plus_scalar(array({1, 4}), {.scalar = 2}) is [3, 6].";
@@ -33,7 +34,8 @@ struct MinusScalar {
 
   static constexpr std::string_view name = "_minus_scalar";
   static constexpr std::string_view aliases[] = {"_MinusScalar", "minus_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x − s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: minus_scalar(array({1, 4}), {.scalar = 2}) is [-1, 2].";
@@ -49,7 +51,8 @@ struct RMinusScalar {
 
   static constexpr std::string_view name = "_rminus_scalar";
   static constexpr std::string_view aliases[] = {"_RMinusScalar", "rminus_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "s − x. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: rminus_scalar(array({1, 4}), {.scalar = 2}) is [1, -2].";
@@ -65,7 +68,8 @@ struct MulScalar {
 
   static constexpr std::string_view name = "_mul_scalar";
   static constexpr std::string_view aliases[] = {"_MulScalar", "mul_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x · s. Floating and integer types. Integers wrap. A sparse input gives a result of its storage. Example: "
       "mul_scalar(array({1, 4}), {.scalar = 2}) is [2, 8].";
@@ -82,7 +86,8 @@ struct DivScalar {
 
   static constexpr std::string_view name = "_div_scalar";
   static constexpr std::string_view aliases[] = {"_DivScalar", "div_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x / s. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input gives a result "
       "of its storage. Example: div_scalar(array({1, 4}), {.scalar = 2}) is [0.5, 2].";
@@ -99,7 +104,8 @@ struct RDivScalar {
 
   static constexpr std::string_view name = "_rdiv_scalar";
   static constexpr std::string_view aliases[] = {"_RDivScalar", "rdiv_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "s / x. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input is computed "
       "densely. Example: rdiv_scalar(array({1, 4}), {.scalar = 2}) is [2, 0.5].";
@@ -116,7 +122,8 @@ struct ModScalar {
 
   static constexpr std::string_view name = "_mod_scalar";
   static constexpr std::string_view aliases[] = {"_ModScalar", "mod_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "The remainder of x / s with the sign of s; 0 where s is 0. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: mod_scalar(array({5, -5}), {.scalar = 3}) is [2, 1].";
@@ -133,7 +140,8 @@ struct RModScalar {
 
   static constexpr std::string_view name = "_rmod_scalar";
   static constexpr std::string_view aliases[] = {"_RModScalar", "rmod_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "The remainder of s / x with the sign of x; 0 where x is 0. Floating and integer types. A sparse input keeps "
       "its storage where the value at 0 is 0. Example: rmod_scalar(array({3, -3}), {.scalar = 5}) is [2, -1].";
@@ -150,13 +158,18 @@ struct PowerScalar {
 
   static constexpr std::string_view name = "_power_scalar";
   static constexpr std::string_view aliases[] = {"_PowerScalar", "power_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x to the power s. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: power_scalar(array({3, -2}), {.scalar = 2}) is [9, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
-  constexpr auto forward(auto x) const { return scalar == 2 ? detail::as_real(x * x) : detail::as_real(pow(x, detail::like(x, scalar))); }
-  constexpr auto grad_use_in(auto dy, auto x) const { return scalar == 2 ? 2 * dy * x : dy * (scalar * pow(x, detail::like(x, scalar - 1))); }
+  constexpr auto forward(auto x) const {
+    return scalar == 2 ? detail::as_real(x * x) : detail::as_real(pow(x, detail::like(x, scalar)));
+  }
+  constexpr auto grad_use_in(auto dy, auto x) const {
+    return scalar == 2 ? 2 * dy * x : dy * (scalar * pow(x, detail::like(x, scalar - 1)));
+  }
 };
 
 /// _rpower_scalar: s to the power x. On integers the result is truncated. Example: `rpower_scalar(array({3, -1}),
@@ -167,7 +180,8 @@ struct RPowerScalar {
 
   static constexpr std::string_view name = "_rpower_scalar";
   static constexpr std::string_view aliases[] = {"_RPowerScalar", "rpower_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "s to the power x. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: rpower_scalar(array({3, -1}), {.scalar = 2}) is [8, 0.5].";
@@ -184,7 +198,8 @@ struct MaximumScalar {
 
   static constexpr std::string_view name = "_maximum_scalar";
   static constexpr std::string_view aliases[] = {"_MaximumScalar", "_npi_maximum_scalar", "maximum_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "The larger of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: maximum_scalar(array({1, 4}), {.scalar = 2}) is [2, 4].";
@@ -201,7 +216,8 @@ struct MinimumScalar {
 
   static constexpr std::string_view name = "_minimum_scalar";
   static constexpr std::string_view aliases[] = {"_MinimumScalar", "_npi_minimum_scalar", "minimum_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "The smaller of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: minimum_scalar(array({1, 4}), {.scalar = 2}) is [1, 2].";
@@ -218,7 +234,8 @@ struct HypotScalar {
 
   static constexpr std::string_view name = "_hypot_scalar";
   static constexpr std::string_view aliases[] = {"_npi_hypot_scalar", "_HypotScalar", "hypot_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "√(x² + s²), without overflow. Floating and integer types. On integers the result is truncated. A sparse "
       "input keeps its storage where the value at 0 is 0. Example: hypot_scalar(array({4, 0}), {.scalar = 3}) is "
@@ -241,8 +258,7 @@ inline constexpr Op<MaximumScalar, OnUse> maximum_scalar;
 inline constexpr Op<MinimumScalar, OnUse> minimum_scalar;
 inline constexpr Op<HypotScalar, OnUse> hypot_scalar;
 
-using ScalarOps =
-    OpList<PlusScalar, MinusScalar, RMinusScalar, MulScalar, DivScalar, RDivScalar, ModScalar, RModScalar,
-           PowerScalar, RPowerScalar, MaximumScalar, MinimumScalar, HypotScalar>;
+using ScalarOps = OpList<PlusScalar, MinusScalar, RMinusScalar, MulScalar, DivScalar, RDivScalar, ModScalar, RModScalar,
+                         PowerScalar, RPowerScalar, MaximumScalar, MinimumScalar, HypotScalar>;
 
 }  // namespace strop::inline v0

@@ -18,7 +18,8 @@ struct EqualScalar {
 
   static constexpr std::string_view name = "_equal_scalar";
   static constexpr std::string_view aliases[] = {"_EqualScalar", "equal_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x = s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: equal_scalar(array({1, 2}), {.scalar = 2}) is [0, 1].";
@@ -35,7 +36,8 @@ struct NotEqualScalar {
 
   static constexpr std::string_view name = "_not_equal_scalar";
   static constexpr std::string_view aliases[] = {"_NotEqualScalar", "not_equal_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x ≠ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: not_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
@@ -52,7 +54,8 @@ struct GreaterScalar {
 
   static constexpr std::string_view name = "_greater_scalar";
   static constexpr std::string_view aliases[] = {"_GreaterScalar", "greater_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x > s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_scalar(array({1, 2}), {.scalar = 2}) is [0, 0].";
@@ -69,7 +72,8 @@ struct GreaterEqualScalar {
 
   static constexpr std::string_view name = "_greater_equal_scalar";
   static constexpr std::string_view aliases[] = {"_GreaterEqualScalar", "greater_equal_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x ≥ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_equal_scalar(array({1, 2}), {.scalar = 2}) is [0, "
@@ -87,7 +91,8 @@ struct LesserScalar {
 
   static constexpr std::string_view name = "_lesser_scalar";
   static constexpr std::string_view aliases[] = {"_LesserScalar", "lesser_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x < s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
@@ -104,7 +109,8 @@ struct LesserEqualScalar {
 
   static constexpr std::string_view name = "_lesser_equal_scalar";
   static constexpr std::string_view aliases[] = {"_LesserEqualScalar", "lesser_equal_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where x ≤ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, "
@@ -122,7 +128,8 @@ struct LogicalAndScalar {
 
   static constexpr std::string_view name = "_logical_and_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalAndScalar", "logical_and_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where both of x and s are not 0, else 0. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: logical_and_scalar(array({0, 2}), {.scalar = 1}) is [0, 1].";
@@ -139,7 +146,8 @@ struct LogicalOrScalar {
 
   static constexpr std::string_view name = "_logical_or_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalOrScalar", "logical_or_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where either of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_or_scalar(array({0, 2}), {.scalar = 1}) is "
@@ -157,14 +165,17 @@ struct LogicalXorScalar {
 
   static constexpr std::string_view name = "_logical_xor_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalXorScalar", "logical_xor_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "1 where exactly one of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_xor_scalar(array({0, 2}), {.scalar = 1}) is "
       "[1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
   static constexpr bool zero_gradient = true;
-  constexpr auto forward(auto x) const { return ((x != 0) && (detail::like(x, scalar) == 0)) || ((x == 0) && (detail::like(x, scalar) != 0)); }
+  constexpr auto forward(auto x) const {
+    return ((x != 0) && (detail::like(x, scalar) == 0)) || ((x == 0) && (detail::like(x, scalar) != 0));
+  }
 };
 
 inline constexpr Op<EqualScalar, OnUse> equal_scalar;
@@ -177,8 +188,7 @@ inline constexpr Op<LogicalAndScalar, OnUse> logical_and_scalar;
 inline constexpr Op<LogicalOrScalar, OnUse> logical_or_scalar;
 inline constexpr Op<LogicalXorScalar, OnUse> logical_xor_scalar;
 
-using ScalarCompareOps =
-    OpList<EqualScalar, NotEqualScalar, GreaterScalar, GreaterEqualScalar, LesserScalar, LesserEqualScalar,
-           LogicalAndScalar, LogicalOrScalar, LogicalXorScalar>;
+using ScalarCompareOps = OpList<EqualScalar, NotEqualScalar, GreaterScalar, GreaterEqualScalar, LesserScalar,
+                                LesserEqualScalar, LogicalAndScalar, LogicalOrScalar, LogicalXorScalar>;
 
 }  // namespace strop::inline v0

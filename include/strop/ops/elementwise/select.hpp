@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Choosing: clip, where, and the sum of any number of arrays.
+/// Choosing: clip and where.
 #pragma once
 #include <strop/core/params.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/number/lanes.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/list.hpp>
 
-#include <span>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace strop::inline v0 {
 
-/// clip: a_max where x > a_max, a_min where x < a_min, else x; NaN stays. On integers the bounds are truncated first. The
-/// derivative is 1 within the bounds, themselves included, and 0 beyond. Error: a bound is missing. Example:
+/// clip: a_max where x > a_max, a_min where x < a_min, else x; NaN stays. On integers the bounds are truncated first.
+/// The derivative is 1 within the bounds, themselves included, and 0 beyond. Error: a bound is missing. Example:
 /// `clip(array({-1, 2, 9}), {.a_min = 0, .a_max = 5})` is [0, 2, 5].
 struct Clip {
   Required<float> a_min{};
@@ -26,9 +28,12 @@ struct Clip {
   static constexpr std::string_view aliases[] = {"_sparse_clip", "_npi_clip"};
   static constexpr Note notes[] = {{"a_min", "the least result"}, {"a_max", "the greatest result"}};
   static constexpr std::string_view doc =
-      "a_max where x > a_max, a_min where x < a_min, else x; NaN stays. Floating and integer types; on integers the bounds "
-      "are truncated first. The derivative is 1 within the bounds, themselves included, and 0 beyond. A sparse input keeps "
-      "its storage where 0 is within the bounds. Example: clip(array({-1, 2, 9}), {.a_min = 0, .a_max = 5}) is [0, 2, 5].";
+      "a_max where x > a_max, a_min where x < a_min, else x; NaN stays. Floating and integer types; on integers the "
+      "bounds "
+      "are truncated first. The derivative is 1 within the bounds, themselves included, and 0 beyond. A sparse input "
+      "keeps "
+      "its storage where 0 is within the bounds. Example: clip(array({-1, 2, 9}), {.a_min = 0, .a_max = 5}) is [0, 2, "
+      "5].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto x) const {
     const auto low = detail::like(x, *a_min), high = detail::like(x, *a_max);
@@ -43,48 +48,78 @@ inline constexpr bool is_mask = std::is_same_v<M, bool>;
 template <class S>
 inline constexpr bool is_mask<number::Mask<S>> = true;
 
-/// out[i] = condition[i] ? x[i] : y[i] in runs of `run` elements per condition; elements of `size` bytes are moved.
-inline void choose_elements(const bool* condition, std::int64_t count, std::int64_t run, const std::byte* x, const std::byte* y, std::byte* out,
-                            std::int64_t size) {
-  constexpr std::int64_t grain = 1 << 16;
-  const std::int64_t bytes = run * size;
-  const auto one_by_one = [&]<class Bits>(Bits) {
-    const auto* a = reinterpret_cast<const Bits*>(x);
-    const auto* b = reinterpret_cast<const Bits*>(y);
-    auto* to = reinterpret_cast<Bits*>(out);
-    parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) to[i] = condition[i] ? a[i] : b[i];
-    });
-  };
-  if (run == 1) {
-    switch (size) {
-      case 1: return one_by_one(std::uint8_t{});
-      case 2: return one_by_one(std::uint16_t{});
-      case 4: return one_by_one(std::uint32_t{});
-      default: return one_by_one(std::uint64_t{});
+inline namespace STROP_ISA {
+
+/// to[i] = condition[i] ≠ 0 ? a[i] : b[i]. A, of the size of the elements, only carries their bits.
+template <class A>
+void choose_lanes(const A* condition, const A* a, const A* b, A* to, std::int64_t count) {
+  using R = number::Rep<number::Vec<A>>;
+  std::int64_t i = 0;
+  for (; i + R::lanes <= count; i += R::lanes)
+    R::store(to + i, R::select(R::load(condition + i) != R::splat(0), R::load(a + i), R::load(b + i)));
+  for (; i < count; ++i) std::memcpy(to + i, (condition[i] != 0 ? a : b) + i, sizeof(A));
+}
+
+/// Elements as wide as A, with a condition of any type, converted block by block.
+template <class A>
+void choose_wide(const NDArray& condition, const std::byte* x, const std::byte* y, std::byte* out) {
+  constexpr std::int64_t grain = 1 << 15, block = 1024;
+  const Dtype type = condition.dtype();
+  parallel_for(condition.size(), grain, [&](std::int64_t begin, std::int64_t end) {
+    A held[block];
+    bool truth[block];
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
+      const std::byte* from = condition.bytes() + at * size_of(type);
+      const A* chosen = reinterpret_cast<const A*>(from);
+      if (type == f64 && dtype_of<A> == f32) {  // a tiny double is not zero
+        convert_elements(type, from, boolean, truth, count);
+        convert_elements(boolean, truth, f32, held, count);
+        chosen = held;
+      } else if (type != dtype_of<A>) {
+        convert_elements(type, from, dtype_of<A>, held, count);
+        chosen = held;
+      }
+      const auto offset = [at](const std::byte* p) { return reinterpret_cast<const A*>(p) + at; };
+      choose_lanes(chosen, offset(x), offset(y), reinterpret_cast<A*>(out) + at, count);
     }
-  }
+  });
+}
+
+}  // namespace STROP_ISA
+
+/// Runs of `bytes` bytes for each condition: narrow elements, or whole rows.
+inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t bytes, const std::byte* x,
+                        const std::byte* y, std::byte* out) {
+  constexpr std::int64_t grain = 1 << 16;
   if (bytes == 0) return;
   parallel_for(count, grain / bytes + 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      std::memcpy(out + i * bytes, (condition[i] ? x : y) + i * bytes, static_cast<std::size_t>(bytes));
+    if (bytes == 1)
+      for (std::int64_t i = begin; i < end; ++i) out[i] = condition[i] ? x[i] : y[i];
+    else
+      for (std::int64_t i = begin; i < end; ++i)
+        std::memcpy(out + i * bytes, (condition[i] ? x : y) + i * bytes, static_cast<std::size_t>(bytes));
   });
 }
 
 }  // namespace detail
 
-/// where: x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an entry
-/// for each of their rows (positions along the first axis). x and y have one shape and one type. The gradients are the head
-/// gradient where the element was chosen and 0 elsewhere; the condition's is 0. Errors: other shapes. Sparse inputs are
-/// computed densely. Example: `where(array({1, 0}), array({1, 2}), array({3, 4}))` is [1, 4].
+/// where: x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an
+/// entry for each of their rows (positions along the first axis). x and y have one shape and one type. The gradients
+/// are the head gradient where the element was chosen and 0 elsewhere; the condition's is 0. Errors: other shapes.
+/// Sparse inputs are computed densely. Example: `where(array({1, 0}), array({1, 2}), array({3, 4}))` is [1, 4].
 struct Where {
   static constexpr std::string_view name = "where";
   static constexpr std::string_view aliases[] = {"_sparse_where", "_npi_where"};
   static constexpr std::string_view inputs[] = {"condition", "x", "y"};
-  static constexpr Note notes[] = {{"condition", "of the shape of x, or a vector as long as its first axis"}, {"x", "taken where the condition is not 0"}, {"y", "taken elsewhere"}};
+  static constexpr Note notes[] = {{"condition", "of the shape of x, or a vector as long as its first axis"},
+                                   {"x", "taken where the condition is not 0"},
+                                   {"y", "taken elsewhere"}};
   static constexpr std::string_view doc =
-      "x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an entry for "
-      "each of their rows. x and y have one shape and one type, any. The gradients are the head gradient where the element "
+      "x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an "
+      "entry for "
+      "each of their rows. x and y have one shape and one type, any. The gradients are the head gradient where the "
+      "element "
       "was chosen and 0 elsewhere; the condition's is 0. Sparse inputs are computed densely. Example: "
       "where(array({1, 0}), array({1, 2}), array({3, 4})) is [1, 4].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -98,7 +133,8 @@ struct Where {
     const Shape &c = shapes.in(0), &x = shapes.in(1);
     if (!x.known() || !c.known()) return;
     if (c != x && !(c.ndim() == 1 && x.ndim() > 0 && c[0] == x[0]))
-      shapes.fail(shapes.name_in(0), " has shape ", c, ", expected ", x, x.ndim() > 1 ? cat(" or ", Shape{x[0]}) : "", " like ", shapes.name_in(1));
+      shapes.fail(shapes.name_in(0), " has shape ", c, ", expected ", x, x.ndim() > 1 ? cat(" or ", Shape{x[0]}) : "",
+                  " like ", shapes.name_in(1));
   }
   void infer_type(Types& types) const {
     types.set_out(0, types.in(1) ? types.in(1) : types.in(2));
@@ -106,23 +142,28 @@ struct Where {
     types.set_in(2, types.out(0));
   }
   void forward(Cpu&, const NDArray& condition, const NDArray& x, const NDArray& y, NDArray& out) const {
-    NDArray chosen = condition;
-    if (condition.dtype() != boolean) {
-      chosen = NDArray(condition.shape(), boolean);
-      detail::convert_elements(condition.dtype(), condition.bytes(), boolean, chosen.bytes(), condition.size());
-    }
-    const std::int64_t count = condition.size();
-    detail::choose_elements(chosen.pointer<bool>(), count, count == 0 ? 0 : x.size() / count, x.bytes(), y.bytes(), out.bytes(), size_of(x.dtype()));
+    const std::int64_t count = condition.size(), size = size_of(x.dtype());
+    if (count == x.size() && size == 4) return detail::choose_wide<float>(condition, x.bytes(), y.bytes(), out.bytes());
+    if (count == x.size() && size == 8)
+      return detail::choose_wide<double>(condition, x.bytes(), y.bytes(), out.bytes());
+    const NDArray truth = condition.dtype() == boolean ? condition : NDArray(condition.shape(), boolean);
+    if (!truth.is(condition))
+      detail::convert_elements(condition.dtype(), condition.bytes(), boolean, truth.bytes(), count);
+    detail::choose_runs(truth.pointer<bool>(), count, count == 0 ? 0 : x.size() / count * size, x.bytes(), y.bytes(),
+                        out.bytes());
   }
   /// Nothing is less than itself: a zero that no infinity spoils.
   auto gradient(const auto& dy, const auto& condition, const auto&, const auto&) const {
     const auto zero = dy < dy;
-    return std::tuple(condition < condition, Op<Where, OnUse>{}(condition, dy, zero), Op<Where, OnUse>{}(condition, zero, dy));
+    return std::tuple(condition < condition, Op<Where, OnUse>{}(condition, dy, zero),
+                      Op<Where, OnUse>{}(condition, zero, dy));
   }
   /// On numbers: the choice itself.
   static constexpr auto on_numbers(auto c, auto x, auto y) {
-    if constexpr (detail::is_mask<decltype(c)>) return where(c, x, y);
-    else return where(c != 0, x, y);
+    if constexpr (detail::is_mask<decltype(c)>)
+      return where(c, x, y);
+    else
+      return where(c != 0, x, y);
   }
 };
 

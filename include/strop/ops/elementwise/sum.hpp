@@ -3,6 +3,7 @@
 /// add_n: the sum of any number of arrays.
 #pragma once
 #include <strop/engine/pool.hpp>
+#include <strop/number/lanes.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
@@ -10,13 +11,32 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0 {
 
 namespace detail {
+
+inline namespace STROP_ISA {
+
+template <class V>
+void add_block(V* sum, const V* term, std::int64_t count) {
+  std::int64_t i = 0;
+  if constexpr (std::is_floating_point_v<V>) {
+    using R = number::Rep<number::Vec<V>>;
+    for (; i + R::lanes <= count; i += R::lanes) R::store(sum + i, R::load(sum + i) + R::load(term + i));
+  }
+  for (; i < count; ++i) {
+    if constexpr (std::is_integral_v<V>)
+      sum[i] = static_cast<V>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(term[i]));
+    else
+      sum[i] += term[i];
+  }
+}
 
 /// out = Σ in, block by block: halves are added in float, integers in 64 bits (narrow ones wrap on store).
 template <class V>
@@ -35,31 +55,32 @@ void sum_elements(std::span<const NDArray> in, const NDArray& out) {
           convert_elements(type, a.bytes() + at * size, dtype_of<V>, term, count);
           from = term;
         }
-        for (std::int64_t i = 0; i < count; ++i) {
-          if constexpr (std::is_integral_v<V>) sum[i] = static_cast<V>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(from[i]));
-          else sum[i] += from[i];
-        }
+        add_block(sum, from, count);
       }
       convert_elements(dtype_of<V>, sum, type, out.bytes() + at * size, count);
     }
   });
 }
 
+}  // namespace STROP_ISA
 }  // namespace detail
 
-/// add_n: the sum of one or more arrays of one shape and type. Halves are added in float32. The result is sparse where all
-/// inputs have one sparse storage, else dense. The gradient of every input is the head gradient. Errors: no input; other
-/// shapes or types. Example: `add_n({array({1, 2}), array({3, 4}), array({5, 6})})` is [9, 12].
+/// add_n: the sum of one or more arrays of one shape and type. Halves are added in float32. The result is sparse where
+/// all inputs have one sparse storage, else dense. The gradient of every input is the head gradient. Errors: no input;
+/// other shapes or types. Example: `add_n({array({1, 2}), array({3, 4}), array({5, 6})})` is [9, 12].
 struct AddN {
   int num_args = 0;
 
   static constexpr std::string_view name = "add_n";
   static constexpr std::string_view aliases[] = {"_sparse_add_n", "_sparse_ElementWiseSum", "ElementWiseSum"};
   static constexpr std::string_view inputs[] = {"args"};
-  static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"}, {"args", "arrays of one shape and type"}};
+  static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"},
+                                   {"args", "arrays of one shape and type"}};
   static constexpr std::string_view doc =
-      "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, integers "
-      "wrap. The result is sparse where all inputs have one sparse storage, else dense. The gradient of every input is the "
+      "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, "
+      "integers "
+      "wrap. The result is sparse where all inputs have one sparse storage, else dense. The gradient of every input is "
+      "the "
       "head gradient. Example: add_n({array({1, 2}), array({3, 4}), array({5, 6})}) is [9, 12].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
@@ -67,7 +88,8 @@ struct AddN {
 
   void infer_shape(Shapes& shapes) const {
     if (shapes.inputs() == 0) shapes.fail("takes at least one input");
-    if (num_args != 0 && num_args != shapes.inputs()) shapes.fail("num_args is ", num_args, ", ", shapes.inputs(), " inputs were given");
+    if (num_args != 0 && num_args != shapes.inputs())
+      shapes.fail("num_args is ", num_args, ", ", shapes.inputs(), " inputs were given");
     Shape common = shapes.out(0);
     for (int i = 0; i < shapes.inputs(); ++i)
       if (!unify(common, shapes.in(i))) shapes.set_in(i, common);
@@ -88,9 +110,12 @@ struct AddN {
   }
   void forward(Cpu&, std::span<const NDArray> in, NDArray& out) const {
     if (out.storage() == dense) {
-      if (out.dtype() == f64) detail::sum_elements<double>(in, out);
-      else if (is_floating(out.dtype())) detail::sum_elements<float>(in, out);
-      else detail::sum_elements<std::int64_t>(in, out);
+      if (out.dtype() == f64)
+        detail::sum_elements<double>(in, out);
+      else if (is_floating(out.dtype()))
+        detail::sum_elements<float>(in, out);
+      else
+        detail::sum_elements<std::int64_t>(in, out);
       return;
     }
     NDArray sum = in[0];

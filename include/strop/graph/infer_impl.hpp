@@ -2,7 +2,10 @@
 /// \file
 /// Inference on graphs: shapes and element types to a fixpoint from partial knowledge, storages from front to back.
 #pragma once
+#include <strop/core/config.hpp>
+#include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
+#include <strop/graph/symbol_impl.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/map_run.hpp>
 
@@ -226,14 +229,14 @@ struct NamedInference {
 
 }  // namespace detail
 
-inline Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known) const {
+STROP_COLD Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known) const {
   detail::NamedInference run(*this);
   run.give("infer_shape", known, [&](int n, const Shape& shape) { run.inference.give_shape(n, shape); });
   run.inference.infer_shapes();
   return run.collect<Shape>(*this, [&](int value) { return run.inference.shape(value); });
 }
 
-inline Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
+STROP_COLD Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
   Inferred<Shape> found = infer_shape_partial(known);
   const auto name_unknown = [](const std::vector<Shape>& shapes, const std::vector<std::string>& names, std::string& list) {
     for (std::size_t i = 0; i < shapes.size(); ++i)
@@ -247,14 +250,14 @@ inline Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
   return found;
 }
 
-inline Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
+STROP_COLD Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
   detail::NamedInference run(*this);
   run.give("infer_type", known, [&](int n, Dtype type) { run.inference.give_type(n, type); });
   run.inference.infer_types();
   return run.collect<Dtype>(*this, [&](int value) { return *run.inference.type(value); });
 }
 
-inline Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
+STROP_COLD Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
   detail::NamedInference run(*this);
   for (int n = 0; n < run.graph.size(); ++n)
     if (run.graph.node(n).entry == nullptr) run.inference.storage(run.graph.value(n, 0)) = run.graph.node(n).variable.storage.value_or(dense);

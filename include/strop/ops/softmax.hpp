@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// softmax, log_softmax and softmin along an axis; softmax_cross_entropy.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/softmax_kernels.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// What the three softmaxes share: inference, and y = softmax(± x / temperature) or its logarithm.
+inline void infer_softmax_shape(Shapes& shapes, int axis) {
+  shapes.set_out(0, shapes.in(0));
+  shapes.set_in(0, shapes.out(0));
+  const Shape& x = shapes.in(0);
+  if (!x.has_rank()) return;
+  const int at = positive_axis(axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
+  if (shapes.inputs() < 2) return;
+  Shape rows = x;
+  rows.erase(at);
+  shapes.set_in(1, rows);
+}
+inline void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
+  types.set_out(0, dtype ? dtype : types.in(0));
+  if (!dtype) types.set_in(0, types.out(0));
+}
+
+/// `length`, where given, says of each row how many of its elements count; the others become 0.
+template <class E>
+void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArray& y, int axis, double scale, bool logarithm) {
+  const AxisSplit split(x.shape(), axis < 0 ? axis + x.ndim() : axis);
+  const NDArray out = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
+  each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const (&in)[1], E* to, std::int64_t row) {
+    std::int64_t count = split.length;
+    if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
+    if (count != 0) softmax_row(in[0], to, count, static_cast<E>(scale), logarithm);
+    std::fill(to + count, to + split.length, E(0));
+  });
+  if (!out.is(y)) assign(out, y);
+}
+template <class E>
+void run_softmax_gradient(const NDArray& dy, const NDArray& y, const NDArray& dx, int axis, double scale, bool logarithm) {
+  const AxisSplit split(y.shape(), axis < 0 ? axis + y.ndim() : axis);
+  const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
+  each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(), [&](const E* const (&in)[2], E* to, std::int64_t) {
+    softmax_gradient_row(in[0], in[1], to, split.length, static_cast<E>(scale), logarithm);
+  });
+  if (!out.is(dx)) assign(out, dx);
+}
+
+inline constexpr Note softmax_notes[] = {{"axis", "the axis that sums to 1; negative: from the last"},
+                                         {"temperature", "what data is divided by; 1 where not given"},
+                                         {"dtype", "the type of the result; that of data where not given"},
+                                         {"use_length", "there is a second input, length: how many elements of each row count"}};
+inline constexpr std::string_view softmax_inputs[] = {"data", "length"};
+
+}  // namespace detail
+
+/// softmax: y = e^(x / temperature) / Σ e^(x / temperature) along an axis.
+///
+/// Any shape; floating types; `dtype` is the type of the result. With `use_length` the input `length` (the shape of data
+/// without the axis) says how many elements of each row count, the others give 0. Sparse arrays by the dense fallback.
+/// The gradient needs the output. Error: the axis is outside.
+///
+/// Example: `softmax(array({0, 0}))` is [0.5, 0.5].
+struct Softmax {
+  int axis = -1;
+  std::optional<double> temperature = {};
+  std::optional<Dtype> dtype = {};
+  std::optional<bool> use_length = false;
+
+  static constexpr std::string_view name = "softmax";
+  static constexpr std::string_view aliases[] = {"_npx_softmax"};
+  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
+  static constexpr std::string_view doc = "e^(x / temperature), divided by the sum of it along the axis.";
+  static constexpr std::span<const Note> notes = detail::softmax_notes;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
+  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
+  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
+    detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), false);
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, 1 / temperature.value_or(1), false);
+  }
+};
+inline constexpr Op<Softmax, OnUse> softmax;
+
+/// log_softmax: y = x / temperature − log Σ e^(x / temperature) along an axis: the logarithm of softmax.
+///
+/// Any shape; floating types; sparse arrays by the dense fallback. Error: the axis is outside.
+///
+/// Example: `log_softmax(array({0, 0}))` is [-0.693, -0.693].
+struct LogSoftmax {
+  int axis = -1;
+  std::optional<double> temperature = {};
+  std::optional<Dtype> dtype = {};
+  std::optional<bool> use_length = false;
+
+  static constexpr std::string_view name = "log_softmax";
+  static constexpr std::string_view aliases[] = {"_npx_log_softmax"};
+  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
+  static constexpr std::string_view doc = "The logarithm of softmax: x / temperature − log Σ e^(x / temperature).";
+  static constexpr std::span<const Note> notes = detail::softmax_notes;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
+  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
+  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
+    detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), true);
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, 1 / temperature.value_or(1), true);
+  }
+};
+inline constexpr Op<LogSoftmax, OnUse> log_softmax;
+
+/// softmin: softmax of −x: y = e^(−x / temperature) / Σ e^(−x / temperature) along an axis.
+///
+/// Any shape; floating types; sparse arrays by the dense fallback. Error: the axis is outside.
+///
+/// Example: `softmin(array({0, 0}))` is [0.5, 0.5].
+struct Softmin {
+  int axis = -1;
+  std::optional<double> temperature = {};
+  std::optional<Dtype> dtype = {};
+  std::optional<bool> use_length = false;
+
+  static constexpr std::string_view name = "softmin";
+  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
+  static constexpr std::string_view doc = "softmax of −x: e^(−x / temperature), divided by the sum of it along the axis.";
+  static constexpr std::span<const Note> notes = detail::softmax_notes;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
+  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
+  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
+    detail::run_softmax<E>(x, length, y, axis, -1 / temperature.value_or(1), false);
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, -1 / temperature.value_or(1), false);
+  }
+};
+inline constexpr Op<Softmin, OnUse> softmin;
+
+/// softmax_cross_entropy: y = −Σᵢ log softmax(xᵢ)[labelᵢ], over the rows of a matrix; probabilities count as 10⁻⁸ at least.
+///
+/// data (batch, classes) of a floating type, label (batch,) of any type, whole numbers from 0 to classes − 1; output
+/// (1,). The gradient of data is (softmax(x) − onehot(label)) times the head gradient; label has none.
+/// Error: data is no matrix, a label is outside.
+///
+/// Example: `softmax_cross_entropy(array({{0, 0}}), array({1}))` is [0.693].
+struct SoftmaxCrossEntropy {
+  static constexpr std::string_view name = "softmax_cross_entropy";
+  static constexpr std::string_view inputs[] = {"data", "label"};
+  static constexpr std::string_view doc = "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
+
+  void infer_shape(Shapes& shapes) const {
+    shapes.expect_rank(0, 2);
+    shapes.expect_rank(1, 1);
+    const std::int64_t rows = shapes.in(0).has_rank() && shapes.in(0)[0] >= 0 ? shapes.in(0)[0] : shapes.in(1).has_rank() ? shapes.in(1)[0] : Shape::unknown_extent;
+    shapes.set_in(0, {rows, Shape::unknown_extent});
+    shapes.set_in(1, {rows});
+    shapes.set_out(0, {1});
+  }
+  void infer_type(Types& types) const {
+    types.set_out(0, types.in(0));
+    types.set_in(0, types.out(0));
+    if (!types.in(1)) types.set_in(1, types.in(0));
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const {
+    const auto [rows, classes] = x.shape();
+    View<E, 1> row = ctx.temp<E>(classes);
+    double loss = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      detail::softmax_row(&x(i, 0), row.data(), classes, E(1), true);
+      loss += std::min(-static_cast<double>(row[checked(label[i], i, classes)]), 18.420680743952367);  // −log 10⁻⁸
+    }
+    y[0] = static_cast<E>(loss);
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x, In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const {
+    if (!dx) return;
+    const auto [rows, classes] = x.shape();
+    for (std::int64_t i = 0; i < rows; ++i) {
+      E* to = &dx(i, 0);
+      detail::softmax_row(&x(i, 0), to, classes, E(1), false);
+      to[checked(label[i], i, classes)] -= 1;
+      for (std::int64_t j = 0; j < classes; ++j) to[j] *= dy[0];
+    }
+  }
+
+ private:
+  static std::int64_t checked(std::int64_t label, std::int64_t row, std::int64_t classes) {
+    if (label < 0 || label >= classes) strop::fail(name, ": label ", label, " of row ", row, " is no class from 0 to ", classes - 1);
+    return label;
+  }
+};
+inline constexpr Op<SoftmaxCrossEntropy, OnUse> softmax_cross_entropy;
+
+using SoftmaxOps = OpList<Softmax, LogSoftmax, Softmin, SoftmaxCrossEntropy>;
+
+}  // namespace strop::inline v0

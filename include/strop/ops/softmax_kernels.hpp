@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Softmax along one axis of dense memory, and its gradient: rows in registers of lanes, other axes by gathered rows.
+#pragma once
+#include <strop/core/shape.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/number/lanes.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// An array as outer × length × inner, the axis in the middle.
+struct AxisSplit {
+  std::int64_t outer, length, inner;
+  AxisSplit(std::span<const std::int64_t> shape, int axis) : outer(1), length(shape[static_cast<std::size_t>(axis)]), inner(1) {
+    for (int i = 0; i < static_cast<int>(shape.size()); ++i) (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[static_cast<std::size_t>(i)];
+  }
+};
+
+/// The axis counted from 0. `refuse` is called where it is outside.
+template <class Refuse>
+int positive_axis(int axis, int rank, Refuse refuse) {
+  if (axis < -rank || axis >= rank) refuse();
+  return axis < 0 ? axis + rank : axis;
+}
+
+inline namespace STROP_ISA {
+
+/// n numbers x in registers of lanes; the last register is filled up with `rest`. `f(register, i, count)`.
+template <class E, class F>
+[[gnu::always_inline]] inline void each_register(const E* x, std::int64_t n, E rest, F f) {
+  using R = number::Rep<number::Vec<E>>;
+  std::int64_t i = 0;
+  for (; i + R::lanes <= n; i += R::lanes) f(R::load(x + i), i, R::lanes);
+  if (i == n) return;
+  E part[static_cast<std::size_t>(R::lanes)];
+  for (std::int64_t j = 0; j < R::lanes; ++j) part[j] = i + j < n ? x[i + j] : rest;
+  f(R::load(part), i, static_cast<int>(n - i));
+}
+template <class E>
+[[gnu::always_inline]] inline void store_part(E* to, number::Vec<E> v, int count) {
+  using R = number::Rep<number::Vec<E>>;
+  if (count == R::lanes) return R::store(to, v);
+  E part[static_cast<std::size_t>(R::lanes)];
+  R::store(part, v);
+  for (int j = 0; j < count; ++j) to[j] = part[j];
+}
+template <class E>
+[[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
+  using R = number::Rep<number::Vec<E>>;
+  E part[static_cast<std::size_t>(R::lanes)], sum = 0;
+  R::store(part, v);
+  for (E e : part) sum += e;
+  return sum;
+}
+
+/// One row: y = softmax(scale · x), or its logarithm. x and y may be the same.
+template <class E>
+void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
+  using R = number::Rep<number::Vec<E>>;
+  using V = number::Vec<E>;
+  constexpr E lowest = -std::numeric_limits<E>::infinity();
+  V most = R::splat(lowest);
+  const E least = scale < 0 ? -lowest : lowest;  // what is lowest after scaling
+  each_register(x, n, least, [&](V v, std::int64_t, int) {
+    v = v * scale;
+    most = R::select(v > most, v, most);
+  });
+  E part[static_cast<std::size_t>(R::lanes)];
+  R::store(part, most);
+  const E top = *std::max_element(part, part + R::lanes);
+  V sums{};
+  each_register(x, n, least, [&](V v, std::int64_t i, int count) {
+    const V e = R::exp(v * scale - top);
+    sums = sums + e;
+    if (!logarithm) store_part(y + i, e, count);
+  });
+  const E sum = sum_of_lanes<E>(sums);
+  if (logarithm) {
+    const E shift = top + number::Rep<E>::log(sum);
+    each_register(x, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * scale - shift, count); });
+  } else {
+    const E by = 1 / sum;
+    each_register(y, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * by, count); });
+  }
+}
+
+/// One row of the gradient: dx = scale · y · (dy − Σ dy·y), of the logarithm scale · (dy − eʸ · Σ dy).
+template <class E>
+void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scale, bool logarithm) {
+  using R = number::Rep<number::Vec<E>>;
+  using V = number::Vec<E>;
+  V sums{};
+  std::int64_t i = 0;
+  for (; i + R::lanes <= n; i += R::lanes) sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
+  E sum = sum_of_lanes<E>(sums);
+  for (; i < n; ++i) sum += logarithm ? dy[i] : dy[i] * y[i];
+  each_register(y, n, E(0), [&](V v, std::int64_t at, int count) {
+    V g{};
+    if (count == R::lanes) g = R::load(dy + at);
+    else each_register(dy + at, count, E(0), [&](V last, std::int64_t, int) { g = last; });
+    store_part<E>(dx + at, logarithm ? (g - R::exp(v) * sum) * scale : v * (g - sum) * scale, count);
+  });
+}
+
+/// f(row of x, row of y, its number) for all rows along the axis, on several threads; rows that do not lie together in
+/// memory are gathered, and y's put back.
+template <int Inputs, class E, class F>
+void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
+  const std::int64_t n = s.length, rows = s.outer * s.inner;
+  if (n == 0) return;
+  parallel_for(rows, std::max<std::int64_t>(1, (1 << 14) / n), [&](std::int64_t begin, std::int64_t end) {
+    std::vector<E> space(s.inner == 1 ? 0 : static_cast<std::size_t>(n) * (Inputs + 1));
+    for (std::int64_t r = begin; r < end; ++r) {
+      const std::int64_t at = r / s.inner * n * s.inner + r % s.inner;
+      const E* in[Inputs];
+      E* out = y + at;
+      for (int k = 0; k < Inputs; ++k) {
+        in[k] = x[k] + at;
+        if (s.inner == 1) continue;
+        E* row = space.data() + k * n;
+        for (std::int64_t i = 0; i < n; ++i) row[i] = in[k][i * s.inner];
+        in[k] = row;
+      }
+      if (s.inner != 1) out = space.data() + Inputs * n;
+      f(in, out, r);
+      if (s.inner != 1)
+        for (std::int64_t i = 0; i < n; ++i) y[at + i * s.inner] = out[i];
+    }
+  });
+}
+
+}  // namespace STROP_ISA
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// reject: strop: forward must be const
+#include <strop/op/diagnose.hpp>
+#include <strop/op/tags.hpp>
+using strop::Cpu;
+using strop::Real;
+using strop::View;
+#if defined(CONTROL)
+struct Bad { constexpr auto forward(auto x) const { return x; } };
+#else
+struct Bad { constexpr auto forward(auto x) { return x; } };
+#endif
+static_assert(strop::diagnose<Bad>());

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// reject: strop: inputs names as many tensors as forward takes numbers
+#include <strop/op/diagnose.hpp>
+#include <strop/op/tags.hpp>
+using strop::Cpu;
+using strop::Real;
+using strop::View;
+#if defined(CONTROL)
+struct Bad { static constexpr std::string_view inputs[] = {"x"}; constexpr auto forward(auto x) const { return x; } };
+#else
+struct Bad { static constexpr std::string_view inputs[] = {"x", "y"}; constexpr auto forward(auto x) const { return x; } };
+#endif
+static_assert(strop::diagnose<Bad>());
