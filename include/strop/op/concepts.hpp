@@ -41,12 +41,12 @@ struct Decoy;
     Tie forward(args) const;                     \
   };
 #define STROP_COMMA ,
-STROP_DECOY(1, class A, const A\&)
-STROP_DECOY(2, class A STROP_COMMA class B, const A\& STROP_COMMA const B\&)
-STROP_DECOY(3, class A STROP_COMMA class B STROP_COMMA class C, const A\& STROP_COMMA const B\& STROP_COMMA const C\&)
-STROP_DECOY(4, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D, const A\& STROP_COMMA const B\& STROP_COMMA const C\& STROP_COMMA const D\&)
-STROP_DECOY(5, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E, const A\& STROP_COMMA const B\& STROP_COMMA const C\& STROP_COMMA const D\& STROP_COMMA const E\&)
-STROP_DECOY(6, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E STROP_COMMA class F, const A\& STROP_COMMA const B\& STROP_COMMA const C\& STROP_COMMA const D\& STROP_COMMA const E\& STROP_COMMA const F\&)
+STROP_DECOY(1, class A, const A&)
+STROP_DECOY(2, class A STROP_COMMA class B, const A& STROP_COMMA const B&)
+STROP_DECOY(3, class A STROP_COMMA class B STROP_COMMA class C, const A& STROP_COMMA const B& STROP_COMMA const C&)
+STROP_DECOY(4, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D&)
+STROP_DECOY(5, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D& STROP_COMMA const E&)
+STROP_DECOY(6, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E STROP_COMMA class F, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D& STROP_COMMA const E& STROP_COMMA const F&)
 #undef STROP_DECOY
 #undef STROP_COMMA
 
