@@ -221,7 +221,11 @@ class BackwardPass {
   void step_composed(TapeNode& node) {
     std::vector<NDArray> in;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) in.push_back(node.inputs[i].array);
-    std::vector<NDArray> gradients = node.entry->gradient.compose(node.params ? node.params->get() : nullptr, head_of(node, 0), in);
+    std::vector<NDArray> heads;
+    for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k) heads.push_back(head_of(node, k));
+    // Optional inputs that were left out are empty handles.
+    while (std::ssize(in) < node.entry->inputs) in.emplace_back();
+    std::vector<NDArray> gradients = node.entry->gradient.compose(node.params ? node.params->get() : nullptr, heads, in);
     give(node, gradients);
   }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <exception>
 #include <strop/engine/core.hpp>
+#include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
 #include <utility>
 

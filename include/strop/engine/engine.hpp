@@ -11,9 +11,15 @@
 #include <strop/core/error.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/done.hpp>
+#include <strop/engine/execute.hpp>
+#include <strop/engine/failure.hpp>
+#include <strop/engine/lifetime.hpp>
+#include <strop/engine/operation.hpp>
 #include <strop/engine/options.hpp>
 #include <strop/engine/step.hpp>
 #include <strop/engine/uses.hpp>
+#include <strop/engine/variable.hpp>
+#include <strop/engine/wait.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -125,19 +131,18 @@ class Engine {
 
   /// Marks the variables as failed once all earlier operations on them are complete: as an operation that throws
   /// `error`.
-  void fail(std::exception_ptr error, const Uses& uses,
-            std::source_location where = std::source_location::current()) {
+  void fail(std::exception_ptr error, const Uses& uses, std::source_location where = std::source_location::current()) {
     run([error] { std::rethrow_exception(error); }, uses, where);
   }
 
  private:
   template <class Call, class F>
   void submit(F&& fn, const Uses& uses, std::source_location where) {
-    using Function = std::decay_t<F>;
+    using Work = std::decay_t<F>;
     detail::Operation* const operation =
-        detail::new_operation(*core_, detail::FunctionTableOf<Function, Call>::value, uses, where);
+        detail::new_operation(*core_, detail::FunctionTableOf<Work, Call>::value, uses, where);
     try {
-      ::new (operation->function()) Function(std::forward<F>(fn));
+      ::new (operation->function()) Work(std::forward<F>(fn));
     } catch (...) {
       operation->free();
       throw;

@@ -20,8 +20,8 @@ class FailedOperation {
  public:
   FailedOperation(std::string_view name, std::source_location where) : name_(name), where_(where) {}
   virtual ~FailedOperation() = default;
-  const std::string& operation() const { return name_; }       ///< the `.name` that it was pushed with
-  std::source_location where() const { return where_; }        ///< the call that pushed it
+  const std::string& operation() const { return name_; }  ///< the `.name` that it was pushed with
+  std::source_location where() const { return where_; }   ///< the call that pushed it
 
  private:
   std::string name_;
@@ -48,7 +48,7 @@ struct FailureState {
   std::exception_ptr error;
   std::string operation;
   std::source_location where;
-  bool immortal = false;             // the one that stands for all where no memory was left to describe a failure
+  bool immortal = false;  // the one that stands for all where no memory was left to describe a failure
   FailureState* next_unraised = nullptr;
 
   void retain() { owners.fetch_add(1, std::memory_order_relaxed); }
@@ -69,8 +69,7 @@ struct FailureState {
   }
 
   /// Never throws: with no memory left the failure is a std::bad_alloc.
-  static FailureState* make(std::exception_ptr error, std::string_view operation,
-                            std::source_location where) noexcept {
+  static FailureState* make(std::exception_ptr error, std::string_view operation, std::source_location where) noexcept {
     FailureState* made = new (std::nothrow) FailureState;
     if (made == nullptr) return out_of_memory();
     made->error = std::move(error);

@@ -41,7 +41,7 @@ struct alignas(64) Operation {
   std::atomic<std::int32_t> holders{1};  // asynchronous ones: the engine, and every Done
   std::uint16_t uses = 0;
   std::uint8_t level = 16;  // of priority 0
-  bool queued = false;  // in a level of the ready queue; guarded by the queue's lock
+  bool queued = false;      // in a level of the ready queue; guarded by the queue's lock
   bool pooled;
   std::atomic<std::uint8_t> state{0};  // asynchronous ones: AsyncState
 

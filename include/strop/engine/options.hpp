@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 #include <strop/core/error.hpp>
-#include <strop/engine/pool.hpp>
+#include <strop/engine/threads.hpp>
 
 namespace strop::inline v0 {
 

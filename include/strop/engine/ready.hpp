@@ -24,8 +24,8 @@ class ReadyQueue {
   /// From any thread. A sequentially consistent exchange: who looks for sleepers after it misses none.
   void push(Operation* operation) {
     operation->next = inbox_.load(std::memory_order_relaxed);
-    while (!inbox_.compare_exchange_weak(operation->next, operation, std::memory_order_seq_cst,
-                                         std::memory_order_relaxed))
+    while (
+        !inbox_.compare_exchange_weak(operation->next, operation, std::memory_order_seq_cst, std::memory_order_relaxed))
       pause();
   }
 

@@ -36,7 +36,12 @@ struct StepState {
   Link* links = nullptr;
 
   StepState(Core& core_, Run run_, bool asynchronous_, const EngineUses& said, std::source_location where_)
-      : core(core_), run(run_), asynchronous(asynchronous_), where(where_), name(said.name), level(level_of(said.priority)) {
+      : core(core_),
+        run(run_),
+        asynchronous(asynchronous_),
+        where(where_),
+        name(said.name),
+        level(level_of(said.priority)) {
     const std::size_t n = Access::count(said);
     if (n > 0xffff) fail("prepare of operation '", name, "': expected at most 65535 variables, got ", n);
     links = new Link[n];

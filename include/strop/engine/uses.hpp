@@ -12,6 +12,7 @@
 #include <string_view>
 #include <strop/core/error.hpp>
 #include <strop/engine/core.hpp>
+#include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
 #include <strop/engine/variable.hpp>
 #include <utility>
@@ -171,7 +172,12 @@ class InlineRun {
   static constexpr std::size_t max_uses = 8;
 
   InlineRun(Core& core, Link* links, std::size_t n, std::string_view name, std::source_location where)
-      : core_(core), links_(links), n_(n), name_(name), where_(where), running_(&core, links, n, name.data(), name.size()) {
+      : core_(core),
+        links_(links),
+        n_(n),
+        name_(name),
+        where_(where),
+        running_(&core, links, n, name.data(), name.size()) {
     failure_ = Core::inherited(links, n);
   }
   ~InlineRun() { core_.leave(links_, n_, failure_); }

@@ -31,9 +31,9 @@ struct Link {
 /// order in which they were pushed.
 struct alignas(64) Var {
   SpinLock lock;
-  bool writing = false;  // the first of the queue is at work
-  bool watched = false;  // somebody sleeps until this changes
-  bool orphan = false;   // the last handle is gone: the last use frees it
+  bool writing = false;                // the first of the queue is at work
+  bool watched = false;                // somebody sleeps until this changes
+  bool orphan = false;                 // the last handle is gone: the last use frees it
   std::atomic<std::uint32_t> uses{0};  // granted and waiting
   std::uint32_t readers = 0;           // granted
   std::atomic<std::uint32_t> handles{1};

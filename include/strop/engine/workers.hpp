@@ -4,9 +4,9 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <strop/engine/pool.hpp>
 #include <strop/engine/ready.hpp>
 #include <strop/engine/sync.hpp>
+#include <strop/engine/threads.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -34,7 +34,11 @@ class Workers {
   using Idle = void (*)(Core& core);
 
   Workers(Core& core, int threads, Execute execute, Idle idle)
-      : core_(core), execute_(execute), idle_(idle), limit_(threads), state_(unstarted * static_cast<unsigned>(threads)) {}
+      : core_(core),
+        execute_(execute),
+        idle_(idle),
+        limit_(threads),
+        state_(unstarted * static_cast<unsigned>(threads)) {}
 
   ReadyQueue& queue() { return queue_; }
 
@@ -50,10 +54,10 @@ class Workers {
     if (count(state, searching) == 0 && (count(state, sleeping) > 0 || count(state, unstarted) > 0)) wake_one();
   }
 
-  /// Whether this thread is one of them.
-  bool is_own_thread() const { return worker_of == this; }
+  /// Those that this thread is one of, or null.
+  static Workers* of_this_thread() { return worker_of; }
 
-  /// Around a blocking wait of a worker: another thread takes its place.
+  /// Around a blocking wait of one of these threads: another thread takes its place.
   void lend_place() {
     std::uint64_t state = state_.load();
     std::uint64_t lent = 0;
@@ -209,7 +213,7 @@ class Workers {
     wake_.acquire();
   }
 
-  static inline constinit thread_local const Workers* worker_of = nullptr;
+  static inline constinit thread_local Workers* worker_of = nullptr;
 
   Core& core_;
   const Execute execute_;

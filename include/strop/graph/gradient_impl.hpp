@@ -57,8 +57,8 @@ constexpr Entry sum_entry() {
   e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
   e.gradient.heads = 1;
   e.gradient.gives = (std::uint64_t{1} << N) - 1;
-  e.gradient.compose = [](const void*, const NDArray& dy, std::span<const NDArray>) { return std::vector<NDArray>(N, dy); };
-  e.gradient.compose_symbols = [](const void*, const Symbol& dy, std::span<const Symbol>) { return std::vector<Symbol>(N, dy); };
+  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray>) { return std::vector<NDArray>(N, dy[0]); };
+  e.gradient.compose_symbols = [](const void*, std::span<const Symbol> dy, std::span<const Symbol>) { return std::vector<Symbol>(N, dy[0]); };
   return e;
 }
 inline constexpr Entry sum_entries[most_summed] = {sum_entry<1>(), sum_entry<2>(), sum_entry<3>(), sum_entry<4>()};
@@ -167,15 +167,17 @@ class GradientWalk {
 
   void step_composed(int n) {
     const Node& node = graph_.node(n);
-    const NodeOutput& first = parts_[count(graph_.value(n, 0))].empty() && loss_[count(n)] != 0
-                                  ? plain_node(ones_entry, {{Ref(&graph_.node(n)), 0}}, cat(node.name, "_grad_ones"))
-                                  : head(n, 0);
+    std::vector<Symbol> heads;
+    for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k)
+      heads.push_back(Symbol({parts_[count(graph_.value(n, k))].empty() && loss_[count(n)] != 0
+                                  ? plain_node(ones_entry, {{Ref(&graph_.node(n)), k}}, cat(node.name, "_grad_ones"))
+                                  : head(n, k)}));
     std::vector<Symbol> in;
     for (const NodeOutput& from : node.inputs) in.push_back(Symbol({from}));
     // Optional inputs that were left out are empty symbols.
     while (std::ssize(in) < node.entry->inputs) in.emplace_back();
     const NameScope names(cat(node.name, "_backward_"));
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), Symbol({first}), in);
+    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
     if (gradients.size() > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(), " results for ", in.size(), " inputs");
     for (std::size_t i = 0; i < std::min(gradients.size(), node.inputs.size()); ++i)

@@ -103,8 +103,7 @@ struct CircularLanes : HyperbolicLanes<float> {
       x = x - n * (whole * 0x1.92p+0f);
       x = x - n * (whole * 0x1.fbp-12f);
       x = x - n * (whole * 0x1.51p-22f);
-      x = x - n * (whole * 0x1.0bp-34f);
-      return x - n * (whole * 0x1.184698p-44f);
+      return x - (n * (whole * 0x1.0bp-34f) + n * (whole * 0x1.184698p-44f));
     }
   }
   /// sin r for |r| ≤ π/2, to 2⁻²⁷.

@@ -30,7 +30,7 @@ struct ArgInfo {
 template <class A>
 struct ArgOf {
   static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
-                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., std::span<const strop::NDArray>, strop::NDArray& out...)");
+                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., std::span<const strop::NDArray>, strop::NDArray& out..., std::span<strop::NDArray>)");
 };
 // Whole arrays, for an operator on several storages. Of a member that is a template for elements E they have the type E,
 // else any type. NDArray by value stands inside a tag.
@@ -47,6 +47,10 @@ struct ArgOf<NDArray> : ArgOf<const NDArray&> {};
 template <>
 struct ArgOf<std::span<const NDArray>> {
   static constexpr ArgInfo info{.variadic = true, .whole = true};
+};
+template <>
+struct ArgOf<std::span<NDArray>> {
+  static constexpr ArgInfo info{.writes = true, .variadic = true, .whole = true};
 };
 template <class E, int R>
 struct ArgOf<View<E, R>> {
@@ -265,6 +269,14 @@ template <>
 struct Make<std::span<const NDArray>> {
   using Held = std::vector<NDArray>;
   static std::span<const NDArray> of(std::string_view, const Placed& p, Held& held) {
+    for (const NDArray* a : p.list) held.push_back(*a);
+    return held;
+  }
+};
+template <>
+struct Make<std::span<NDArray>> {
+  using Held = std::vector<NDArray>;
+  static std::span<NDArray> of(std::string_view, const Placed& p, Held& held) {
     for (const NDArray* a : p.list) held.push_back(*a);
     return held;
   }

@@ -18,8 +18,8 @@ std::vector<Node> as_list(Y&& y) {
   else return std::vector<Node>{y};
 }
 
-template <class T, class Node, std::size_t... I>
-std::vector<Node> compose_fixed(const T& op, const Node& dy, [[maybe_unused]] std::span<const Node> in, std::index_sequence<I...>) {
+template <class T, class Heads, class Node, std::size_t... I>
+std::vector<Node> compose_fixed(const T& op, const Heads& dy, [[maybe_unused]] std::span<const Node> in, std::index_sequence<I...>) {
   if constexpr (requires { op.gradient(dy, in[I]...); }) return as_list<Node>(op.gradient(dy, in[I]...));
   else {
     static_assert(requires { op.gradient(dy); }, "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
@@ -28,21 +28,25 @@ std::vector<Node> compose_fixed(const T& op, const Node& dy, [[maybe_unused]] st
 }
 
 /// `gradient(dy, x…)` with all N inputs, `gradient(dy)`, or, for an open number of inputs (N < 0),
-/// `gradient(dy, std::span<const Node> x)`.
-template <class T, int N, class Node>
-std::vector<Node> compose(const void* object, const Node& dy, std::span<const Node> in) {
+/// `gradient(dy, std::span<const Node> x)`. An operator with several outputs (Several) is given `std::span<const Node> dy`.
+template <class T, int N, bool Several, class Node>
+std::vector<Node> compose(const void* object, std::span<const Node> heads, std::span<const Node> in) {
   const T& op = *static_cast<const T*>(object);
-  if constexpr (N < 0) return as_list<Node>(op.gradient(dy, in));
-  else return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
+  const auto with = [&](const auto& dy) {
+    if constexpr (N < 0) return as_list<Node>(op.gradient(dy, in));
+    else return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
+  };
+  if constexpr (Several) return with(heads);
+  else return with(heads[0]);
 }
 
-template <class T, int N>
-std::vector<NDArray> compose_arrays(const void* op, const NDArray& dy, std::span<const NDArray> in) {
-  return compose<T, N, NDArray>(op, dy, in);
+template <class T, int N, bool Several = false>
+std::vector<NDArray> compose_arrays(const void* op, std::span<const NDArray> dy, std::span<const NDArray> in) {
+  return compose<T, N, Several, NDArray>(op, dy, in);
 }
-template <class T, int N>
-std::vector<Symbol> compose_nodes(const void* op, const Symbol& dy, std::span<const Symbol> in) {
-  return compose<T, N, Symbol>(op, dy, in);
+template <class T, int N, bool Several = false>
+std::vector<Symbol> compose_nodes(const void* op, std::span<const Symbol> dy, std::span<const Symbol> in) {
+  return compose<T, N, Several, Symbol>(op, dy, in);
 }
 
 }  // namespace strop::inline v0::detail

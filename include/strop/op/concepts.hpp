@@ -31,24 +31,56 @@ struct NamedMembers : T, AnyName {};
 template <std::size_t, class U>
 using Repeat = U;
 
-template <class T, std::size_t N>
-struct Decoy;
-#define STROP_DECOY(n, params, args)             \
-  template <class T>                             \
-  struct Decoy<T, n> : T {                       \
-    using T::forward;                            \
-    template <params>                            \
-    Tie forward(args) const;                     \
+// Two decoys, because one of the same signature as the user's member would hide it: the first ties with parameters by
+// value, the second with references to const among them.
+template <class T, class I>
+struct MovingDecoy;
+template <class T, class I>
+struct CopyingDecoy;
+#define STROP_DECOY(n, ...)                                                  \
+  template <class T>                                                         \
+  struct MovingDecoy<T, std::make_index_sequence<n>> : T {                   \
+    using T::forward;                                                        \
+    template <__VA_ARGS__>                                                   \
+    Tie forward(STROP_MOVED_##n) const;                                      \
+  };                                                                         \
+  template <class T>                                                         \
+  struct CopyingDecoy<T, std::make_index_sequence<n>> : T {                  \
+    using T::forward;                                                        \
+    template <__VA_ARGS__>                                                   \
+    Tie forward(STROP_COPIED_##n) const;                                     \
   };
-#define STROP_COMMA ,
-STROP_DECOY(1, class A, const A&)
-STROP_DECOY(2, class A STROP_COMMA class B, const A& STROP_COMMA const B&)
-STROP_DECOY(3, class A STROP_COMMA class B STROP_COMMA class C, const A& STROP_COMMA const B& STROP_COMMA const C&)
-STROP_DECOY(4, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D&)
-STROP_DECOY(5, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D& STROP_COMMA const E&)
-STROP_DECOY(6, class A STROP_COMMA class B STROP_COMMA class C STROP_COMMA class D STROP_COMMA class E STROP_COMMA class F, const A& STROP_COMMA const B& STROP_COMMA const C& STROP_COMMA const D& STROP_COMMA const E& STROP_COMMA const F&)
+#define STROP_MOVED_1 A&&
+#define STROP_MOVED_2 A&&, B&&
+#define STROP_MOVED_3 A&&, B&&, C&&
+#define STROP_MOVED_4 A&&, B&&, C&&, D&&
+#define STROP_MOVED_5 A&&, B&&, C&&, D&&, E&&
+#define STROP_MOVED_6 A&&, B&&, C&&, D&&, E&&, F&&
+#define STROP_COPIED_1 A
+#define STROP_COPIED_2 A, B
+#define STROP_COPIED_3 A, B, C
+#define STROP_COPIED_4 A, B, C, D
+#define STROP_COPIED_5 A, B, C, D, E
+#define STROP_COPIED_6 A, B, C, D, E, F
+STROP_DECOY(1, class A)
+STROP_DECOY(2, class A, class B)
+STROP_DECOY(3, class A, class B, class C)
+STROP_DECOY(4, class A, class B, class C, class D)
+STROP_DECOY(5, class A, class B, class C, class D, class E)
+STROP_DECOY(6, class A, class B, class C, class D, class E, class F)
+#undef STROP_MOVED_1
+#undef STROP_COPIED_1
+#undef STROP_MOVED_2
+#undef STROP_COPIED_2
+#undef STROP_MOVED_3
+#undef STROP_COPIED_3
+#undef STROP_MOVED_4
+#undef STROP_COPIED_4
+#undef STROP_MOVED_5
+#undef STROP_COPIED_5
+#undef STROP_MOVED_6
+#undef STROP_COPIED_6
 #undef STROP_DECOY
-#undef STROP_COMMA
 
 template <class T>
 concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
@@ -57,8 +89,9 @@ concept NamesForward = Plain<T> && !requires { &NamedMembers<T>::forward; };
 
 /// forward takes N numbers (by value or by reference to const), whatever its body does with them.
 template <class T, std::size_t... I>
-constexpr bool takes_numbers(std::index_sequence<I...>) {
-  return !requires(const Decoy<T, sizeof...(I)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
+constexpr bool takes_numbers(std::index_sequence<I...> n) {
+  return !requires(const MovingDecoy<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); } ||
+         !requires(const CopyingDecoy<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
 }
 
 /// A tensor operator's member: device, then views.

@@ -263,8 +263,13 @@ class Dispatch {
       results[i] = std::move(target);
     }
     std::size_t next = out_.size();
-    for (int i : signature_.mutated) y[next++] = {in(i).bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    for (int i : signature_.mutated) {
+      const auto k = static_cast<std::size_t>(i);
+      y[next++] = {inputs[k].bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    }
     run_map(entry_, op_, common, x, y);
+    for (int i : signature_.mutated)  // states that were given sparse go back
+      if (const NDArray& state = inputs[static_cast<std::size_t>(i)]; !state.is(in(i))) deliver(state, in(i), Request::write);
     settle(results);
   }
 
@@ -285,7 +290,8 @@ class Dispatch {
       const bool half = widen && is_half(types_[i]);
       const bool apart = needs_fresh(i, storage) || (requests_[i] == Request::add && !entry_.accumulates) || half;
       requests[i] = apart && requests_[i] != Request::null ? Request::write : requests_[i];
-      if (apart || requests_[i] == Request::null) results[i] = NDArray(shapes_[i], half ? f32 : types_[i], device_, storage);
+      if (requests_[i] == Request::null && entry_.skips_null) results[i] = NDArray::shell(shapes_[i], types_[i], device_);
+      else if (apart || requests_[i] == Request::null) results[i] = NDArray(shapes_[i], half ? f32 : types_[i], device_, storage);
       else {
         if (out_[i].storage() != dense && !out_[i].allocated()) out_[i].allocate_stored(0);
         results[i] = out_[i];
@@ -295,7 +301,7 @@ class Dispatch {
     entry_.run_cpu(Call{entry_, op_, pointers, results, requests}, context);
     for (int i : signature_.mutated) {  // states that were given as halves or sparse go back
       const auto k = static_cast<std::size_t>(i);
-      if (!inputs[k].is(in(i))) convert_elements(inputs[k].dtype(), inputs[k].bytes(), in(i).dtype(), in(i).bytes(), in(i).size());
+      if (!inputs[k].is(in(i))) deliver(inputs[k], in(i), Request::write);
     }
     settle(results);
   }

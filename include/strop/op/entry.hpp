@@ -61,8 +61,8 @@ struct GradientRule {
   const Entry* entry = nullptr;
   std::uint64_t heads = 0, in = 0, out = 0;  // what it takes, a bit per tensor
   std::uint64_t gives = 0;                   // inputs whose gradients it makes
-  std::vector<NDArray> (*compose)(const void* op, const NDArray& dy, std::span<const NDArray> in) = nullptr;
-  std::vector<Symbol> (*compose_symbols)(const void* op, const Symbol& dy, std::span<const Symbol> in) = nullptr;
+  std::vector<NDArray> (*compose)(const void* op, std::span<const NDArray> dy, std::span<const NDArray> in) = nullptr;
+  std::vector<Symbol> (*compose_symbols)(const void* op, std::span<const Symbol> dy, std::span<const Symbol> in) = nullptr;
   bool zero = false;  // the derivative is 0 wherever it exists
 };
 

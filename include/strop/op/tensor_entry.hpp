@@ -146,7 +146,7 @@ void run_forward(const Call& call, Cpu& ctx) {
     for (const NDArray& a : call.out) outputs.push_back(&a);
     const int total = call.in_count(), mutated = TensorShape<T>::mutated;
     int in = 0, out = 0, writes = 0;
-    std::optional<Dtype> element;
+    std::optional<Dtype> element, array_type;  // a view's type goes first
     for (std::size_t k = 0; k < S::count; ++k) {
       const ArgInfo& info = S::infos[k];
       Placed& p = placed[k];
@@ -169,9 +169,9 @@ void run_forward(const Call& call, Cpu& ctx) {
         p.label = cat("input '", names[std::min(static_cast<std::size_t>(at), names.size() - 1)], "'");
       }
       first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
+      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr) type = first->dtype();
     }
-    call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element.value_or(f32));
+    call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
   }
 }
 
@@ -233,7 +233,7 @@ struct TensorGradient {
     converted.reserve(call.inputs.size());
     std::vector<const NDArray*> outputs;
     for (const NDArray& a : call.out) outputs.push_back(&a);
-    std::optional<Dtype> element;
+    std::optional<Dtype> element, array_type;
     int next_in = 0, next_out = 0;
     const int variadic_inputs = N::variadic ? (call.in_count() - std::popcount(heads) - (all_out ? N::outputs : 0)) : 0;
     for (std::size_t k = 0; k < S::count; ++k) {
@@ -262,9 +262,9 @@ struct TensorGradient {
       }
       if (!info.writes && !info.variadic && !S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
       const NDArray* first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (!element && S::follows(k) && first != nullptr) element = first->dtype();
+      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr) type = first->dtype();
     }
-    call_typed<M>(op, ctx, call.entry.snake, placed, element.value_or(f32));
+    call_typed<M>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
   }
 
   static void signature(const void*, int given, Signature& s) {
@@ -335,13 +335,18 @@ template <class T>
 constexpr GradientRule tensor_gradient() {
   if constexpr (GradComposes<T>) {
     GradientRule rule;
-    rule.heads = 1;
+    constexpr bool several = TensorShape<T>::outputs != 1 || requires(const T& op) { op.output_count(); };
+    rule.heads = several ? every : 1;
     rule.in = every;
     rule.gives = every;
     constexpr int n = TensorShape<T>::variadic ? -1 : TensorShape<T>::inputs;
-    rule.compose = &compose_arrays<T, n>;
-    rule.compose_symbols = &compose_nodes<T, n>;
+    rule.compose = &compose_arrays<T, n, several>;
+    rule.compose_symbols = &compose_nodes<T, n, several>;
     if constexpr (requires { T::gradient_keeps; }) rule.in = T::gradient_keeps == Keeps::none ? 0 : every;
+    if constexpr (requires { NameList(T::gradient_reads); }) {
+      rule.in = 0;
+      for (std::string_view name : T::gradient_reads) rule.in |= std::uint64_t{1} << position(stated_inputs<T>(), name);
+    }
     return rule;
   } else if constexpr (HasGrad<T>) return stated_gradient<T, GradMember>();
   else if constexpr (HasGradUseInOut<T>) return stated_gradient<T, GradUseInOutMember>();

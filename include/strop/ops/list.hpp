@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// OpList: the operators of a family as a list of types.
+/// OpList: the operators of a family as a list of types, and their registration all together.
 #pragma once
+#include <strop/op/op.hpp>
 
 namespace strop::inline v0 {
 
 /// Names operators by their types; ops/all.hpp registers what the families' lists name.
-template <class...>
-struct OpList {};
+template <class... T>
+struct OpList {
+  /// Puts every operator of the list into the registry when the program starts, used or not.
+  static const void* enrol() {
+    const void* last = nullptr;
+    ((last = &detail::Enroller<T, true>::instance), ...);
+    return last;
+  }
+};
 
 }  // namespace strop::inline v0

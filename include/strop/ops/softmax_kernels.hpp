@@ -82,8 +82,8 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
   });
   const E sum = sum_of_lanes<E>(sums);
   if (logarithm) {
-    const E shift = top + number::Rep<E>::log(sum);
-    each_register(x, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * scale - shift, count); });
+    const E shift = number::Rep<E>::log(sum);
+    each_register(x, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, (v * scale - top) - shift, count); });
   } else {
     const E by = 1 / sum;
     each_register(y, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * by, count); });

@@ -4,100 +4,15 @@
 #pragma once
 #include <strop/tensor/ndarray.hpp>
 
-#include <algorithm>
-#include <cstdint>
-
 namespace strop::inline v0 {
-
-namespace detail {
-
-/// |a − b| ≤ absolute + relative · |b|; equal infinities are close, NaN only to NaN and where that is asked for.
-struct Closeness {
-  double relative, absolute;
-  bool equal_nan;
-
-  bool operator()(double a, double b) const {
-    if (a == b || (equal_nan && a != a && b != b)) return true;
-    const double difference = a < b ? b - a : a - b;
-    return difference <= absolute + relative * (b < 0 ? -b : b) && difference - difference == 0;
-  }
-};
-
-/// Compares elements [i, i + n) of `a` with [j, j + n) of `b`; without `a` (or `b`) with zeros.
-inline bool close_run(const NDArray* a, std::int64_t i, const NDArray* b, std::int64_t j, std::int64_t n,
-                      const Closeness& close) {
-  constexpr std::int64_t block = 256;
-  double x[block] = {}, y[block] = {};
-  for (std::int64_t done = 0; done < n; done += block) {
-    const std::int64_t count = std::min(block, n - done);
-    if (a != nullptr) load_doubles(a->dtype(), a->bytes() + (i + done) * size_of(a->dtype()), x, count);
-    if (b != nullptr) load_doubles(b->dtype(), b->bytes() + (j + done) * size_of(b->dtype()), y, count);
-    for (std::int64_t k = 0; k < count; ++k)
-      if (!close(x[k], y[k])) return false;
-  }
-  return true;
-}
-
-/// Compares two lists of stored entries of `width` elements, both in ascending order of place.
-inline bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, RowSpan in_b, std::int64_t width,
-                        const Closeness& close) {
-  const auto *at_a = a.indices().pointer<const std::int64_t>(), *at_b = b.indices().pointer<const std::int64_t>();
-  while (in_a.begin < in_a.end || in_b.begin < in_b.end) {
-    const bool has_a = in_a.begin < in_a.end, has_b = in_b.begin < in_b.end;
-    const bool from_a = has_a && (!has_b || at_a[in_a.begin] <= at_b[in_b.begin]);
-    const bool from_b = has_b && (!has_a || at_b[in_b.begin] <= at_a[in_a.begin]);
-    if (!close_run(from_a ? &a : nullptr, in_a.begin * width, from_b ? &b : nullptr, in_b.begin * width, width, close))
-      return false;
-    in_a.begin += from_a ? 1 : 0;
-    in_b.begin += from_b ? 1 : 0;
-  }
-  return true;
-}
-
-/// Whether the places of a sparse array ascend, so that two can be walked side by side.
-inline bool ascends(const NDArray& a) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  const auto* indptr = a.storage() == csr ? a.indptr().pointer<const std::int64_t>() : nullptr;
-  const std::int64_t runs = indptr != nullptr ? a.shape()[0] : 1;
-  for (std::int64_t run = 0; run < runs; ++run) {
-    const RowSpan span = indptr != nullptr ? row_span(indptr, run, a.nnz()) : RowSpan{0, a.nnz()};
-    for (std::int64_t k = span.begin + 1; k < span.end; ++k)
-      if (indices[k] <= indices[k - 1]) return false;
-  }
-  return true;
-}
-
-inline bool close_sparse(const NDArray& a, const NDArray& b, const Closeness& close) {
-  if (a.storage() == row_sparse)
-    return close_lists(a, {0, a.nnz()}, b, {0, b.nnz()}, a.shape().size(1, a.ndim()), close);
-  const auto *in_a = a.indptr().pointer<const std::int64_t>(), *in_b = b.indptr().pointer<const std::int64_t>();
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
-    if (!close_lists(a, row_span(in_a, row, a.nnz()), b, row_span(in_b, row, b.nnz()), 1, close)) return false;
-  return true;
-}
-
-}  // namespace detail
 
 /// Whether the shapes are the same and |a − b| ≤ atol + rtol · |b| holds for all elements, in double. Any dtypes and
 /// storages; of two sparse arrays of one storage only the stored values are read. NaN is unequal to everything unless
 /// `equal_nan` says otherwise.
-inline bool allclose(const NDArray& a, const NDArray& b, double rtol = 1e-5, double atol = 1e-6,
-                     bool equal_nan = false) {
-  if (!a || !b) fail("strop: allclose() of a handle without an array");
-  if (a.shape() != b.shape()) return false;
-  const detail::Closeness close{rtol, atol, equal_nan};
-  if (a.storage() != dense && a.storage() == b.storage()) {
-    const NDArray x = detail::on_device(a, cpu()), y = detail::on_device(b, cpu());
-    x.wait();
-    y.wait();
-    detail::check_filled(x);
-    detail::check_filled(y);
-    if (detail::ascends(x) && detail::ascends(y)) return detail::close_sparse(x, y, close);
-  }
-  a.wait();
-  b.wait();
-  const NDArray x = detail::dense_on_host(a), y = detail::dense_on_host(b);
-  return detail::close_run(&x, 0, &y, 0, x.size(), close);
-}
+bool allclose(const NDArray& a, const NDArray& b, double rtol = 1e-5, double atol = 1e-6, bool equal_nan = false);
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/allclose_impl.hpp>
+#endif

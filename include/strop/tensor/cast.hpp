@@ -5,20 +5,36 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <cstdint>
-#include <cstring>
 
 namespace strop::inline v0::detail {
+
+inline NDArray view_as(const NDArray& a, const Shape& shape);  // with the members of NDArray
 
 /// Copies an array to another device; set by the layer that knows devices beside the CPU.
 inline NDArray (*copy_between_devices)(const NDArray&, Device) = nullptr;
 
 /// The array on `device`: the same one where it is there already.
-inline NDArray on_device(const NDArray& a, Device device) {
-  if (a.device() == device) return a;
-  if (copy_between_devices == nullptr)
-    fail("strop: no copy from ", to_text(a.device()), " to ", to_text(device), ": this program is built without CUDA");
-  return copy_between_devices(a, device);
-}
+NDArray on_device(const NDArray& a, Device device);
+
+/// Refuses a shell that has no memory yet.
+void check_filled(const NDArray& a);
+
+/// The array in another storage (the same array where nothing changes). From dense, what is zero is not stored; CSR is
+/// for 2 dimensions, row-sparse for 1 or more. Work is proportional to the stored values, and to the dense size where
+/// a dense array is read or made.
+NDArray cast_storage(const NDArray& a, Storage storage);
+
+/// The same array where it is dense on the CPU, else a dense copy there.
+NDArray dense_on_host(const NDArray& a);
+
+/// Element i, in row-major order, of a dense array on the CPU.
+double element_as_double(const NDArray& a, std::int64_t i);
+
+/// Rows [begin, end), positions already checked: a view of a dense array, a copy of a CSR one.
+NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
+
+/// Sets the first bytes of an array to zero.
+void clear(const NDArray& a, std::int64_t bytes);
 
 /// Calls `f` with an unsigned integer of an element's width and the mask of the bits that make it other than zero.
 template <class F>
@@ -33,61 +49,6 @@ decltype(auto) visit_bits(Dtype dtype, F&& f) {
     default:
       return f(is_floating(dtype) ? ~std::uint64_t{0} >> 1 : ~std::uint64_t{0});
   }
-}
-
-/// Refuses a shell that has no memory yet.
-inline void check_filled(const NDArray& a) {
-  const Body& b = a.body();
-  if (!b.buffer || (b.storage != dense && !b.indices) || (b.storage == csr && !b.indptr))
-    fail("strop: an array of shape ", a.shape(), " without memory has no elements");
-}
-
-inline NDArray dense_to_csr(const NDArray& a) {
-  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
-  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
-    const std::int64_t rows = a.shape()[0], cols = a.shape()[1], elements = rows * cols;
-    const auto* from = a.pointer<const Bits>();
-    std::int64_t stored = 0;
-    for (std::int64_t i = 0; i < elements; ++i) stored += (from[i] & mask) != 0 ? 1 : 0;
-    out.allocate_stored(stored);
-    auto* to = out.pointer<Bits>();
-    auto* indices = out.indices().pointer<std::int64_t>();
-    auto* indptr = out.indptr().pointer<std::int64_t>();
-    std::int64_t at = 0;
-    indptr[0] = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t col = 0; col < cols; ++col, ++from) {
-        if ((*from & mask) == 0) continue;
-        to[at] = *from;
-        indices[at++] = col;
-      }
-      indptr[row + 1] = at;
-    }
-  });
-  return out;
-}
-
-inline NDArray dense_to_row_sparse(const NDArray& a) {
-  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
-  const std::int64_t rows = a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
-  std::vector<std::int64_t> kept;
-  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
-    const auto* from = a.pointer<const Bits>();
-    for (std::int64_t row = 0; row < rows; ++row, from += width) {
-      std::int64_t col = 0;
-      while (col < width && (from[col] & mask) == 0) ++col;
-      if (col < width) kept.push_back(row);
-    }
-  });
-  out.allocate_stored(static_cast<std::int64_t>(kept.size()));
-  auto* indices = out.indices().pointer<std::int64_t>();
-  const std::int64_t bytes = width * size_of(a.dtype());
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    indices[k] = kept[k];
-    std::memcpy(out.bytes() + static_cast<std::int64_t>(k) * bytes, a.bytes() + kept[k] * bytes,
-                static_cast<std::size_t>(bytes));
-  }
-  return out;
 }
 
 /// Where a row's stored values are; refuses a structure that would lead outside the array.
@@ -106,145 +67,8 @@ inline std::int64_t checked_index(std::int64_t index, std::int64_t extent) {
   return index;
 }
 
-/// Writes the stored values of one CSR row over a dense row of zeros.
-inline void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
-  const std::int64_t cols = a.shape()[1];
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  visit_bits(a.dtype(), [&]<class Bits>(Bits) {
-    const auto* from = a.pointer<const Bits>();
-    auto* to = reinterpret_cast<Bits*>(row);
-    for (std::int64_t k = span.begin; k < span.end; ++k) to[checked_index(indices[k], cols)] = from[k];
-  });
-}
-
-inline void clear(const NDArray& a, std::int64_t bytes) {
-  if (bytes != 0) std::memset(a.bytes(), 0, static_cast<std::size_t>(bytes));
-}
-
-inline NDArray csr_to_dense(const NDArray& a) {
-  const NDArray out(a.shape(), a.dtype(), a.device());
-  const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
-  clear(out, rows * bytes);
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const RowSpan span = row_span(indptr, row, a.nnz());
-    if (span.begin != span.end) scatter_row(a, span, out.bytes() + row * bytes);
-  }
-  return out;
-}
-
-inline NDArray row_sparse_to_dense(const NDArray& a) {
-  const NDArray out(a.shape(), a.dtype(), a.device());
-  const std::int64_t rows = a.shape()[0], bytes = a.shape().size(1, a.ndim()) * size_of(a.dtype());
-  clear(out, rows * bytes);
-  if (bytes == 0) return out;
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  for (std::int64_t k = 0; k < a.nnz(); ++k)
-    std::memcpy(out.bytes() + checked_index(indices[k], rows) * bytes, a.bytes() + k * bytes,
-                static_cast<std::size_t>(bytes));
-  return out;
-}
-
-/// Every row that stores a value becomes a stored row.
-inline NDArray csr_to_row_sparse(const NDArray& a) {
-  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
-  const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
-  std::int64_t kept = 0;
-  for (std::int64_t row = 0; row < rows; ++row) kept += indptr[row] < indptr[row + 1] ? 1 : 0;
-  byte_count(Shape{kept, a.shape()[1]}, a.dtype());
-  out.allocate_stored(kept);
-  clear(out, kept * bytes);
-  auto* indices = out.indices().pointer<std::int64_t>();
-  for (std::int64_t row = 0, k = 0; row < rows; ++row) {
-    const RowSpan span = row_span(indptr, row, a.nnz());
-    if (span.begin == span.end) continue;
-    scatter_row(a, span, out.bytes() + k * bytes);
-    indices[k++] = row;
-  }
-  return out;
-}
-
-inline NDArray row_sparse_to_csr(const NDArray& a) {
-  const std::int64_t kept = a.nnz(), rows = a.shape()[0], cols = a.shape()[1];
-  const NDArray stored = dense_to_csr(view_as(a.data(), {kept, cols}));  // the stored rows alone
-  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
-  const NDArray indptr({rows + 1}, i64, a.device());
-  const auto* from = stored.indptr().pointer<const std::int64_t>();
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  auto* to = indptr.pointer<std::int64_t>();
-  std::int64_t row = 0;
-  for (std::int64_t k = 0; k < kept; ++k) {
-    if (checked_index(indices[k], rows) < row)
-      fail("strop: row ", indices[k], " of a row-sparse array comes after row ", row - 1, "; stored rows ascend");
-    while (row <= indices[k]) to[row++] = from[k];
-  }
-  while (row <= rows) to[row++] = from[kept];
-  out.body().buffer = stored.body().buffer;
-  out.body().indices = stored.body().indices;
-  out.body().indptr = indptr.body_ref();
-  return out;
-}
-
-/// The array in another storage (the same array where nothing changes). From dense, what is zero is not stored; CSR is
-/// for 2 dimensions, row-sparse for 1 or more. Work is proportional to the stored values, and to the dense size where
-/// a dense array is read or made.
-inline NDArray cast_storage(const NDArray& a, Storage storage) {
-  if (a.storage() == storage) return a;
-  if (storage == csr && a.ndim() != 2)
-    fail("strop: CSR storage is for 2 dimensions; this array has shape ", a.shape());
-  if (storage == row_sparse && a.ndim() == 0) fail("strop: row-sparse storage needs a first axis; this array has none");
-  if (a.device().kind != DeviceKind::cpu) return on_device(cast_storage(on_device(a, cpu()), storage), a.device());
-  a.wait();
-  check_filled(a);
-  if (a.storage() == dense) return storage == csr ? dense_to_csr(a) : dense_to_row_sparse(a);
-  if (a.storage() == csr) return storage == dense ? csr_to_dense(a) : csr_to_row_sparse(a);
-  return storage == dense ? row_sparse_to_dense(a) : row_sparse_to_csr(a);
-}
-
-/// The same array where it is dense on the CPU, else a dense copy there.
-inline NDArray dense_on_host(const NDArray& a) {
-  if (!a) fail("strop: a handle without an array has no elements");
-  check_filled(a);
-  return cast_storage(on_device(a, cpu()), dense);
-}
-
-/// Element i, in row-major order, of a dense array on the CPU.
-inline double element_as_double(const NDArray& a, std::int64_t i) {
-  double value = 0;
-  load_doubles(a.dtype(), a.bytes() + i * size_of(a.dtype()), &value, 1);
-  return value;
-}
-
-inline NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end) {
-  if (a.device().kind != DeviceKind::cpu) return on_device(slice_csr(on_device(a, cpu()), begin, end), a.device());
-  check_filled(a);
-  const auto* from = a.indptr().pointer<const std::int64_t>();
-  const std::int64_t rows = end - begin, first = from[begin], past = from[end], width = size_of(a.dtype());
-  if (first < 0 || first > past || past > a.nnz())
-    fail("strop: indptr of a CSR array says that rows ", begin, " to ", end, " are stored at ", first, " to ", past,
-         " of ", a.nnz());
-  const NDArray out = NDArray::shell({rows, a.shape()[1]}, a.dtype(), a.device(), csr);
-  out.allocate_stored(past - first);
-  auto* to = out.indptr().pointer<std::int64_t>();
-  for (std::int64_t row = 0; row <= rows; ++row) to[row] = from[begin + row] - first;
-  if (past != first) {
-    std::memcpy(out.bytes(), a.bytes() + first * width, static_cast<std::size_t>((past - first) * width));
-    std::memcpy(out.indices().bytes(), a.indices().bytes() + first * 8, static_cast<std::size_t>((past - first) * 8));
-  }
-  return out;
-}
-
-/// Rows [begin, end), positions already checked: a view of a dense array, a copy of a CSR one.
-inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end) {
-  if (a.storage() == row_sparse)
-    fail("strop: slice() of a row-sparse array is not defined; convert it with to(strop::dense) or retain rows of it");
-  if (a.storage() == csr) return slice_csr(a, begin, end);
-  Shape shape = a.shape();
-  shape[0] = end - begin;
-  NDArray out = view_as(a, shape);
-  out.body().offset += begin * a.shape().size(1, a.ndim()) * size_of(a.dtype());
-  return out;
-}
-
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/cast_impl.hpp>
+#endif

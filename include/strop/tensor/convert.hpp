@@ -3,223 +3,37 @@
 /// Conversion of elements between dtypes, sizes of arrays in bytes, and the codes of reshape.
 #pragma once
 #include <strop/core/dtype.hpp>
-#include <strop/core/error.hpp>
 #include <strop/core/shape.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace strop::inline v0::detail {
 
-/// Elements of an array of this shape. Error where an extent is negative or where the extents other than 0 multiply to
-/// more than 64 bits hold (so that every product of some extents is exact).
-inline std::int64_t checked_count(const Shape& shape, std::int64_t width = 1) {
-  std::int64_t count = width;
-  bool empty = false, overflow = !shape.has_rank();
-  for (std::int64_t extent : shape) {
-    if (extent < 0) fail("strop: an array cannot have shape ", shape);
-    if (extent == 0)
-      empty = true;
-    else
-      overflow = overflow || __builtin_mul_overflow(count, extent, &count);
-  }
-  if (overflow) fail("strop: an array of shape ", shape, " has more elements than 64 bits can count");
-  return empty ? 0 : count;
-}
+/// Elements of an array of this shape, times `width`. Error where an extent is negative or where the extents other than
+/// 0 multiply to more than 64 bits hold (so that every product of some extents is exact).
+std::int64_t checked_count(const Shape& shape, std::int64_t width = 1);
 
 /// Bytes of a dense array, under the same conditions.
-inline std::int64_t byte_count(const Shape& shape, Dtype dtype) { return checked_count(shape, size_of(dtype)); }
+std::int64_t byte_count(const Shape& shape, Dtype dtype);
 
-template <class To, class From>
-void convert_loop(const From* from, To* to, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
-}
+/// Elements of any type as doubles, and doubles as elements of any type.
+void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n);
+void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n);
 
-/// Elements of any type as doubles.
-inline void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
-  visit(dtype, [&]<class E>() { convert_loop(static_cast<const E*>(from), to, n); });
-}
-
-inline void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
-  visit(dtype, [&]<class E>() { convert_loop(from, static_cast<E*>(to), n); });
-}
-
-/// Elements of an integer type (or bool) as 64-bit integers.
-inline void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::u8:
-      return convert_loop(static_cast<const std::uint8_t*>(from), to, n);
-    case Dtype::i8:
-      return convert_loop(static_cast<const std::int8_t*>(from), to, n);
-    case Dtype::i32:
-      return convert_loop(static_cast<const std::int32_t*>(from), to, n);
-    case Dtype::boolean:
-      return convert_loop(static_cast<const bool*>(from), to, n);
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
-  }
-}
-
-inline void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::u8:
-      return convert_loop(from, static_cast<std::uint8_t*>(to), n);
-    case Dtype::i8:
-      return convert_loop(from, static_cast<std::int8_t*>(to), n);
-    case Dtype::i32:
-      return convert_loop(from, static_cast<std::int32_t*>(to), n);
-    case Dtype::boolean:
-      return convert_loop(from, static_cast<bool*>(to), n);
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
-  }
-}
-
-inline void load_floats(Dtype dtype, const void* from, float* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::f16:
-      return convert_loop(static_cast<const half*>(from), to, n);
-    case Dtype::bf16:
-      return convert_loop(static_cast<const bfloat16*>(from), to, n);
-    case Dtype::f64:
-      return convert_loop(static_cast<const double*>(from), to, n);
-    case Dtype::i64:
-      return convert_loop(static_cast<const std::int64_t*>(from), to, n);
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
-  }
-}
-
-inline void store_floats(Dtype dtype, const float* from, void* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::f16:
-      return convert_loop(from, static_cast<half*>(to), n);
-    case Dtype::bf16:
-      return convert_loop(from, static_cast<bfloat16*>(to), n);
-    case Dtype::f64:
-      return convert_loop(from, static_cast<double*>(to), n);
-    default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
-  }
-}
+/// Elements of an integer type (or bool) as 64-bit integers, and back.
+void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n);
+void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n);
 
 /// Converts n elements as `convert<To>` does each. The ranges do not overlap (equal types may).
-///
-/// Pairs without a loop of their own go through a block of 64-bit integers (integers to integers), of floats (64-bit
-/// integers to floating types, which then round once) or of doubles on the stack, so that few loops serve all pairs.
-inline void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
-  if (n <= 0) return;
-  const std::int64_t in = size_of(from), out = size_of(to);
-  if (from == to) {
-    std::memmove(target, source, static_cast<std::size_t>(n * in));
-    return;
-  }
-  const auto small_float = [](Dtype type) { return type == f16 || type == bf16 || type == f64; };
-  if (to == f32 && (small_float(from) || from == i64)) return load_floats(from, source, static_cast<float*>(target), n);
-  if (from == f32 && small_float(to)) return store_floats(to, static_cast<const float*>(source), target, n);
-  if (to == f64) return load_doubles(from, source, static_cast<double*>(target), n);
-  if (from == f64) return store_doubles(to, static_cast<const double*>(source), target, n);
-
-  const bool whole = !is_floating(from) && !is_floating(to), once = from == i64 && is_floating(to);
-  constexpr std::int64_t block = 512;
-  alignas(64) std::byte space[block * 8];
-  const auto* at = static_cast<const std::byte*>(source);
-  auto* put = static_cast<std::byte*>(target);
-  for (std::int64_t done = 0; done < n; done += block, at += block * in, put += block * out) {
-    const std::int64_t count = n - done < block ? n - done : block;
-    if (whole) {
-      auto* integers = reinterpret_cast<std::int64_t*>(space);
-      load_integers(from, at, integers, count);
-      store_integers(to, integers, put, count);
-    } else if (once) {
-      auto* floats = reinterpret_cast<float*>(space);
-      load_floats(from, at, floats, count);
-      store_floats(to, floats, put, count);
-    } else {
-      auto* doubles = reinterpret_cast<double*>(space);
-      load_doubles(from, at, doubles, count);
-      store_doubles(to, doubles, put, count);
-    }
-  }
-}
+void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
 
 /// The shape that reshape's codes make of `from`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two,
 /// −4 splits one into the two that follow (one of which may be −1). The element count is always the same. Kept extents
 /// take no part in the inference, so that codes (0, −1) of shape (0, 2, 3) give (0, 6).
-inline Shape reshape_codes(const Shape& from, const Shape& codes) {
-  const auto refuse = [&](std::string_view why) {
-    fail(
-        "strop: reshape of ", to_text(from), " by codes ",
-        [&] {
-          std::string text = "(";
-          for (int i = 0; i < codes.ndim(); ++i) text += cat(i == 0 ? "" : ", ", codes[i]);
-          return text + ")";
-        }(),
-        ": ", why);
-  };
-  const std::int64_t elements = checked_count(from);
-  Shape to, from_free = from, to_free;  // the free ones: 1 where an extent is kept
-  int at = 0, inferred = -1;
-  const auto next = [&](std::string_view code) {
-    if (at >= from.ndim()) refuse(cat("code ", code, " finds no extent left in the input"));
-    return from[at++];
-  };
-  const auto put = [&](std::int64_t extent) {
-    to.push_back(extent);
-    to_free.push_back(extent);
-  };
-  const auto keep = [&](std::int64_t extent) {
-    to.push_back(extent);
-    to_free.push_back(1);
-    from_free[at - 1] = 1;
-  };
-  for (int i = 0; i < codes.ndim(); ++i) {
-    const std::int64_t code = codes[i];
-    if (code > 0) {
-      put(code);
-      ++at;
-    } else if (code == 0) {
-      keep(next("0"));
-    } else if (code == -1) {
-      if (inferred >= 0) refuse("only one extent can be inferred (-1)");
-      inferred = to.ndim();
-      put(1);
-      ++at;
-    } else if (code == -2) {
-      while (at < from.ndim()) keep(next("-2"));
-    } else if (code == -3) {
-      const std::int64_t first = next("-3"), second = next("-3");
-      std::int64_t merged = 0;
-      if (__builtin_mul_overflow(first, second, &merged)) refuse("a merged extent (-3) exceeds 64 bits");
-      put(merged);
-    } else if (code == -4) {
-      const std::int64_t whole = next("-4");
-      if (i + 2 >= codes.ndim()) refuse("code -4 is followed by the two extents of the split");
-      std::int64_t left = codes[++i], right = codes[++i];
-      if (left == -1 && right == -1) refuse("only one extent of a split (-4) can be inferred");
-      if (left < -1 || right < -1) refuse("the extents of a split (-4) are numbers or -1");
-      if (left == -1) left = right == 0 ? -1 : whole / right;
-      if (right == -1) right = left == 0 ? -1 : whole / left;
-      std::int64_t product = 0;
-      if (left < 0 || right < 0) refuse("a split (-4) cannot infer an extent beside 0");
-      if (__builtin_mul_overflow(left, right, &product) || product != whole)
-        refuse(cat("a split (-4) of extent ", whole, " into ", left, " and ", right));
-      put(left);
-      put(right);
-    } else {
-      refuse(cat("there is no code ", code));
-    }
-  }
-  if (inferred >= 0) {
-    const std::int64_t have = checked_count(from_free), others = checked_count(to_free);
-    if (others == 0) refuse("an extent cannot be inferred (-1) beside an extent of 0");
-    if (have % others != 0) refuse(cat(have, " elements cannot be divided by ", others));
-    to[inferred] = have / others;
-  }
-  if (const std::int64_t made = checked_count(to); made != elements)
-    refuse(cat("the result ", to_text(to), " would have ", made, " elements, not ", elements));
-  return to;
-}
+Shape reshape_codes(const Shape& from, const Shape& codes);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/convert_impl.hpp>
+#endif

@@ -21,19 +21,8 @@ NDArray array(std::initializer_list<detail::Literal> values) {
 }
 
 namespace detail {
-
-inline NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device) {
-  const NDArray out(shape, dtype);
-  if (out.size() != 0) {
-    value.store(dtype, out.bytes());
-    visit_bits(dtype, [&]<class Bits>(Bits) {
-      auto* to = out.pointer<Bits>();
-      std::fill(to + 1, to + out.size(), Bits{*to});
-    });
-  }
-  return on_device(out, device);
-}
-
+/// An array of one value.
+NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device);
 }  // namespace detail
 
 /// A copy of the elements of a container, with the dtype of its elements.
@@ -71,14 +60,7 @@ inline NDArray zeros(const Shape& shape, Dtype dtype = f32, Device device = cpu(
 }
 inline NDArray zeros(const Shape& shape, Device device) { return full(shape, 0, f32, device); }
 /// A sparse array that stores nothing (or a dense one of zeros).
-inline NDArray zeros(const Shape& shape, Storage storage, Dtype dtype = f32, Device device = cpu()) {
-  if (storage == dense) return full(shape, 0, dtype, device);
-  if (storage == csr && shape.ndim() != 2)
-    fail("strop: zeros() in CSR storage takes 2 dimensions, not ", to_text(shape));
-  if (shape.ndim() == 0) fail("strop: zeros() in row-sparse storage takes 1 dimension or more, not ()");
-  detail::checked_count(shape);
-  return detail::on_device(NDArray(shape, dtype, cpu(), storage), device);
-}
+NDArray zeros(const Shape& shape, Storage storage, Dtype dtype = f32, Device device = cpu());
 
 inline NDArray ones(const Shape& shape, Dtype dtype = f32, Device device = cpu()) {
   return full(shape, 1, dtype, device);
@@ -86,32 +68,8 @@ inline NDArray ones(const Shape& shape, Dtype dtype = f32, Device device = cpu()
 inline NDArray ones(const Shape& shape, Device device) { return full(shape, 1, f32, device); }
 
 /// start, start + step, … up to but not including stop: ⌈(stop − start) / step⌉ elements, none where that is negative.
-inline NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step,
-                      Dtype dtype = f32, Device device = cpu()) {
-  const double extent = __builtin_ceil((stop.real - start.real) / step.real);
-  if (step.real == 0 || !(extent < 0x1p62))
-    fail("strop: arange(", start.real, ", ", stop.real, ", ", step.real, ") has no end");
-  const NDArray out({extent > 0 ? static_cast<std::int64_t>(extent) : 0}, dtype);
-  const bool whole = start.is_whole && step.is_whole;
-  constexpr std::int64_t block = 256;
-  for (std::int64_t done = 0; done < out.size(); done += block) {
-    const std::int64_t count = std::min(block, out.size() - done);
-    std::byte* to = out.bytes() + done * size_of(dtype);
-    if (whole) {
-      std::int64_t values[block];
-      for (std::int64_t i = 0; i < count; ++i)
-        values[i] =
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(start.whole) +
-                                      static_cast<std::uint64_t>(done + i) * static_cast<std::uint64_t>(step.whole));
-      detail::convert_elements(i64, values, dtype, to, count);
-    } else {
-      double values[block];
-      for (std::int64_t i = 0; i < count; ++i) values[i] = start.real + static_cast<double>(done + i) * step.real;
-      detail::convert_elements(f64, values, dtype, to, count);
-    }
-  }
-  return detail::on_device(out, device);
-}
+NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step, Dtype dtype = f32,
+               Device device = cpu());
 inline NDArray arange(const detail::Number& start, const detail::Number& stop, Dtype dtype = f32,
                       Device device = cpu()) {
   return arange(start, stop, 1, dtype, device);
@@ -146,3 +104,7 @@ NDArray from_pointer(T* data, const Shape& shape) {
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/create_impl.hpp>
+#endif

@@ -31,12 +31,7 @@ struct Number {
   constexpr Number(bfloat16 value) : real(to_double(value)) {}
 
   /// Writes the number as an element of `dtype`.
-  void store(Dtype dtype, void* to) const {
-    if (is_whole)
-      convert_elements(i64, &whole, dtype, to, 1);
-    else
-      convert_elements(f64, &real, dtype, to, 1);
-  }
+  void store(Dtype dtype, void* to) const;
 };
 
 /// A number, or a braced list of such: lives as long as the expression that it is written in.
@@ -59,45 +54,6 @@ class Literal {
   bool is_list_ = false;
 };
 
-/// The extents of a list whose sublists are alike at every depth; whether they are is checked while filling.
-inline Shape shape_of(const Literal& list) {
-  Shape shape;
-  const Literal* level = &list;
-  while (level != nullptr && level->is_list()) {
-    shape.push_back(level->count());
-    level = level->begin();
-    if (shape.back() == 0) break;
-  }
-  return shape;
-}
-
-inline std::byte* fill_from(const Literal& list, const Shape& shape, int axis, Dtype dtype, std::byte* to) {
-  if (list.count() != shape[axis])
-    fail("strop: array() of a ragged list: along axis ", axis, " there are lists of ", shape[axis], " and of ",
-         list.count(), " entries");
-  for (const Literal& entry : list) {
-    if (entry.is_list() != (axis + 1 < shape.ndim()))
-      fail("strop: array() of a ragged list: along axis ", axis, " there are numbers beside lists");
-    if (entry.is_list()) {
-      to = fill_from(entry, shape, axis + 1, dtype, to);
-    } else {
-      entry.number().store(dtype, to);
-      to += size_of(dtype);
-    }
-  }
-  return to;
-}
-
-/// The array that a literal spells; a number alone has no dimension.
-inline NDArray from_literal(const Literal& literal, Dtype dtype) {
-  const NDArray out(shape_of(literal), dtype);
-  if (literal.is_list())
-    fill_from(literal, out.shape(), 0, dtype, out.bytes());
-  else
-    literal.number().store(dtype, out.bytes());
-  return out;
-}
-
 /// std::vector, std::array, std::span and their like, of a type that an array can hold.
 template <class R>
 concept ElementRange = requires(const R& values) {
@@ -106,11 +62,14 @@ concept ElementRange = requires(const R& values) {
   static_cast<std::int64_t>(values.size());
 };
 
-inline NDArray from_range(const void* values, std::int64_t count, Dtype dtype, const Shape& shape) {
-  if (checked_count(shape) != count) fail("strop: array() of ", count, " values cannot have shape ", to_text(shape));
-  const NDArray out(shape, dtype);
-  convert_elements(dtype, values, dtype, out.bytes(), count);
-  return out;
-}
+/// The array that a literal spells; a number alone has no dimension.
+NDArray from_literal(const Literal& literal, Dtype dtype);
+
+/// A copy of `count` elements under a shape that must have as many.
+NDArray from_range(const void* values, std::int64_t count, Dtype dtype, const Shape& shape);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/literal_impl.hpp>
+#endif

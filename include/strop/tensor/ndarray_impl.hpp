@@ -7,10 +7,9 @@
 
 namespace strop::inline v0 {
 
-namespace detail {  // defined in tensor/cast.hpp
-inline NDArray dense_on_host(const NDArray& a);
-inline NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
-inline double element_as_double(const NDArray& a, std::int64_t i);
+namespace detail {  // defined with tensor/cast.hpp
+NDArray dense_on_host(const NDArray& a);
+double element_as_double(const NDArray& a, std::int64_t i);
 }  // namespace detail
 
 inline NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {

@@ -2,87 +2,26 @@
 /// \file
 /// Arrays of random numbers.
 #pragma once
-#include <strop/engine/pool.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/tensor/ndarray.hpp>
 
-#include <algorithm>
-#include <cstdint>
-
 namespace strop::inline v0::random {
-
-namespace detail {
-
-/// Calls fill(its part of the stream, block of Real, count) for every block of the array and converts the block to the
-/// array's dtype.
-template <class Real, class Fill>
-void fill_blocks(const NDArray& out, const Stream& stream, const Fill& fill) {
-  parallel_for(out.size(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t block = 512;
-    Real values[block];
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = std::min(block, end - at);
-      fill(Stream{stream.seed, stream.offset + static_cast<std::uint64_t>(at)}, values, count);
-      strop::detail::convert_elements(dtype_of<Real>, values, out.dtype(), out.bytes() + at * size_of(out.dtype()),
-                                      count);
-    }
-  });
-}
-
-inline void check(std::string_view function, Dtype dtype, bool arguments, std::string_view wanted, double first,
-                  double second) {
-  if (!is_floating(dtype)) fail("strop: random::", function, "() makes floating types, not ", name_of(dtype));
-  if (!arguments) fail("strop: random::", function, "() takes ", wanted, ", not ", first, " and ", second);
-}
-
-}  // namespace detail
 
 /// Uniform random numbers in [low, high): element i is low + u (high − low) with u a multiple of 2^-24 (2^-53 for
 /// float64). The 16-bit types round to nearest, so `high` itself can occur.
-inline NDArray uniform(const Shape& shape, double low, double high, Dtype dtype = f32, Device device = cpu()) {
-  detail::check("uniform", dtype, low <= high && high - low < (dtype == f64 ? 0x1p1023 : 0x1p127), "low <= high", low,
-                high);
-  const NDArray out(shape, dtype);
-  const Stream stream = next(out.size(), device);
-  if (dtype == f64) {
-    detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
-      part.fill_uniform01d(to, count);
-      for (std::int64_t i = 0; i < count; ++i) {
-        to[i] = low + to[i] * (high - low);
-        if (to[i] >= high && low < high) to[i] = __builtin_nextafter(high, low);
-      }
-    });
-  } else {
-    detail::fill_blocks<float>(out, stream, [&](const Stream& part, float* to, std::int64_t count) {
-      part.fill_uniform(to, count, static_cast<float>(low), static_cast<float>(high));
-    });
-  }
-  return strop::detail::on_device(out, device);
-}
+NDArray uniform(const Shape& shape, double low, double high, Dtype dtype = f32, Device device = cpu());
 inline NDArray uniform(const Shape& shape, Dtype dtype = f32, Device device = cpu()) {
   return uniform(shape, 0, 1, dtype, device);
 }
 
 /// Normal random numbers: mean + deviation · n with n of mean 0 and deviation 1, a float (|n| < 6.7).
-inline NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype = f32, Device device = cpu()) {
-  detail::check("normal", dtype, deviation >= 0, "deviation >= 0", mean, deviation);
-  const NDArray out(shape, dtype);
-  const Stream stream = next(out.size(), device);
-  if (dtype == f64) {
-    detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
-      float unit[512];
-      part.fill_normal(unit, count);
-      for (std::int64_t i = 0; i < count; ++i) to[i] = mean + deviation * static_cast<double>(unit[i]);
-    });
-  } else {
-    detail::fill_blocks<float>(out, stream, [&](const Stream& part, float* to, std::int64_t count) {
-      part.fill_normal(to, count, static_cast<float>(mean), static_cast<float>(deviation));
-    });
-  }
-  return strop::detail::on_device(out, device);
-}
+NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype = f32, Device device = cpu());
 inline NDArray normal(const Shape& shape, Dtype dtype = f32, Device device = cpu()) {
   return normal(shape, 0, 1, dtype, device);
 }
 
 }  // namespace strop::inline v0::random
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/random_impl.hpp>
+#endif

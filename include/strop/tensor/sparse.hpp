@@ -5,9 +5,10 @@
 #include <strop/tensor/literal.hpp>
 #include <strop/tensor/ndarray.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
 
 namespace strop::inline v0 {
 
@@ -25,37 +26,13 @@ class SparsePart {
                           {static_cast<std::int64_t>(values.size())})) {}
 
   /// The part as it is (float32 for a list); Error unless it has `rank` dimensions (any for −1).
-  NDArray values(std::string_view function, std::string_view name, int rank) const {
-    if (!array_ && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
-    const NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, f32);
-    if (rank >= 0 && a.ndim() != rank)
-      fail(function, ": ", name, " has ", rank, rank == 1 ? " dimension" : " dimensions", ", not shape ",
-           a.shape());
-    return a;
-  }
+  NDArray values(std::string_view function, std::string_view name, int rank) const;
   /// The part as a vector of 64-bit integers; Error where a number is not whole.
-  NDArray integers(std::string_view function, std::string_view name) const {
-    NDArray a = array_ ? values(function, name, 1) : NDArray();
-    if (!array_) a = from_literal(literal_, has_real(literal_) ? f64 : i64);
-    if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
-    if (a.dtype() == i64) return a;
-    const NDArray out(a.shape(), i64);
-    convert_elements(a.dtype(), a.bytes(), i64, out.bytes(), a.size());
-    for (std::int64_t i = 0; is_floating(a.dtype()) && i < a.size(); ++i)
-      if (static_cast<double>(out.pointer<std::int64_t>()[i]) != element_as_double(a, i))
-        fail(function, ": ", name, "[", i, "] = ", element_as_double(a, i), " is not a whole number");
-    return out;
-  }
-
+  NDArray integers(std::string_view function, std::string_view name) const;
   /// A part of this argument that nobody else holds.
   NDArray own(const NDArray& part) const { return part.is(array_) ? part.copy() : part; }
 
  private:
-  static bool has_real(const Literal& list) {
-    for (const Literal& entry : list)
-      if (!entry.is_list() && !entry.number().is_whole) return true;
-    return false;
-  }
   NDArray array_;
   Literal literal_ = 0;
 };
@@ -70,182 +47,23 @@ struct Coordinates {
 /// A CSR matrix of `shape` from copies of its parts: row i stores `data[k]` in column `indices[k]` for k from indptr[i]
 /// to indptr[i + 1] − 1. A braced `data` is float32, an array keeps its dtype. Only lengths are checked here: see
 /// NDArray::check_format.
-inline NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices,
-                          const detail::SparsePart& indptr, const Shape& shape) {
-  constexpr std::string_view me = "strop: csr_matrix()";
-  if (shape.ndim() != 2) fail(me, ": shape has 2 dimensions, not ", to_text(shape));
-  detail::checked_count(shape);
-  const NDArray values = data.values(me, "data", 1), columns = indices.integers(me, "indices"),
-                starts = indptr.integers(me, "indptr");
-  if (columns.size() != values.size())
-    fail(me, ": data has ", values.size(), " values and indices has ", columns.size());
-  if (starts.size() != shape[0] + 1)
-    fail(me, ": indptr of a matrix of ", shape[0], " rows has ", shape[0] + 1, " entries, not ", starts.size());
-  const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), csr);
-  detail::Body& body = out.body();
-  body.buffer = data.own(values).body().buffer;
-  body.indices = indices.own(columns).body_ref();
-  body.indptr = indptr.own(starts).body_ref();
-  return out;
-}
+NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices, const detail::SparsePart& indptr,
+                   const Shape& shape);
+
+/// A CSR matrix from the coordinates of its values, in any order; values of the same place are added up.
+NDArray csr_matrix(const detail::SparsePart& data, const Coordinates& at, const Shape& shape);
 
 /// A row-sparse array of `shape` from copies of its parts: `data[k]` is row `indices[k]`, the rows that are not listed
 /// are zero. Only lengths are checked here: see NDArray::check_format.
-inline NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices, const Shape& shape) {
-  constexpr std::string_view me = "strop: row_sparse_array()";
-  if (shape.ndim() == 0) fail(me, ": shape has 1 dimension or more, not ()");
-  detail::checked_count(shape);
-  const NDArray rows = indices.integers(me, "indices");
-  NDArray values = data.values(me, "data", -1);
-  Shape wanted = shape;
-  wanted[0] = rows.size();
-  if (values.shape() != wanted && !(rows.size() == 0 && values.size() == 0))
-    fail(me, ": data of ", rows.size(), " rows of shape ", to_text(shape), " has shape ", to_text(wanted), ", not ",
-         to_text(values.shape()));
-  const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), row_sparse);
-  out.body().buffer = data.own(values).body().buffer;
-  out.body().indices = indices.own(rows).body_ref();
-  return out;
-}
+NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices, const Shape& shape);
 
 namespace detail {
-
-/// Adds up runs of equal (row, column) in sorted order; what is left of each run goes to `values[k]`.
-template <class T>
-std::int64_t sum_runs(std::vector<T>& values, std::vector<std::int64_t>& order, const std::int64_t* row,
-                      const std::int64_t* col) {
-  std::vector<T> sums;
-  std::size_t runs = 0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::int64_t at = order[k];
-    const T value = values[static_cast<std::size_t>(at)];
-    if (k != 0 && row[at] == row[order[runs - 1]] && col[at] == col[order[runs - 1]]) {
-      if constexpr (std::same_as<T, double>)
-        sums.back() += value;
-      else
-        sums.back() = static_cast<T>(static_cast<std::uint64_t>(sums.back()) + static_cast<std::uint64_t>(value));
-    } else {
-      order[runs++] = at;
-      sums.push_back(value);
-    }
-  }
-  values.swap(sums);
-  return static_cast<std::int64_t>(runs);
-}
-
-}  // namespace detail
-
-/// A CSR matrix from the coordinates of its values, in any order; values of the same place are added up.
-inline NDArray csr_matrix(const detail::SparsePart& data, const Coordinates& at, const Shape& shape) {
-  constexpr std::string_view me = "strop: csr_matrix()";
-  if (shape.ndim() != 2) fail(me, ": shape has 2 dimensions, not ", to_text(shape));
-  detail::checked_count(shape);
-  const NDArray values = data.values(me, "data", 1), rows = at.row.integers(me, "row"),
-                cols = at.col.integers(me, "col");
-  const std::int64_t count = values.size();
-  if (rows.size() != count || cols.size() != count)
-    fail(me, ": data has ", count, " values, row has ", rows.size(), " and col has ", cols.size());
-  const auto* row = rows.pointer<const std::int64_t>();
-  const auto* col = cols.pointer<const std::int64_t>();
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (row[i] < 0 || row[i] >= shape[0] || col[i] < 0 || col[i] >= shape[1])
-      fail(me, ": value ", i, " is at (", row[i], ", ", col[i], "), outside shape ", to_text(shape));
-    order[static_cast<std::size_t>(i)] = i;
-  }
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    if (row[a] != row[b]) return row[a] < row[b];
-    return col[a] != col[b] ? col[a] < col[b] : a < b;
-  });
-
-  const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), csr);
-  const auto assemble = [&]<class T>(std::vector<T> sums, auto load, auto store) {
-    load(values.dtype(), values.bytes(), sums.data(), count);
-    const std::int64_t stored = detail::sum_runs(sums, order, row, col);
-    out.allocate_stored(stored);
-    store(values.dtype(), sums.data(), out.bytes(), stored);
-  };
-  const auto space = static_cast<std::size_t>(count);
-  if (is_floating(values.dtype()))
-    assemble(std::vector<double>(space), detail::load_doubles, detail::store_doubles);
-  else
-    assemble(std::vector<std::int64_t>(space), detail::load_integers, detail::store_integers);
-
-  auto* indices = out.indices().pointer<std::int64_t>();
-  auto* indptr = out.indptr().pointer<std::int64_t>();
-  std::fill(indptr, indptr + shape[0] + 1, 0);
-  for (std::int64_t k = 0; k < out.nnz(); ++k) {
-    const std::int64_t i = order[static_cast<std::size_t>(k)];
-    indices[k] = col[i];
-    ++indptr[row[i] + 1];
-  }
-  for (std::int64_t r = 0; r < shape[0]; ++r) indptr[r + 1] += indptr[r];
-  return out;
-}
-
-namespace detail {
-
-inline void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  for (std::int64_t k = 0; k < a.nnz(); ++k)
-    if (indices[k] < 0 || indices[k] >= extent)
-      fail("strop: check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ", what);
-}
-
-inline void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  for (std::int64_t k = span.begin + 1; k < span.end; ++k)
-    if (indices[k] <= indices[k - 1])
-      fail("strop: check_format(): indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1],
-           ", as the ", what, " must");
-}
-
-/// What costs nothing: lengths, and where indptr begins and ends.
-inline void check_extents(const NDArray& a) {
-  const Body& b = a.body();
-  if (b.storage == row_sparse) {
-    if (a.nnz() > b.shape[0])
-      fail("strop: check_format(): ", a.nnz(), " rows are stored of an array that has ", b.shape[0]);
-    return;
-  }
-  if (b.shape.ndim() != 2) fail("strop: check_format(): a CSR array has 2 dimensions, not shape ", to_text(b.shape));
-  const std::int64_t rows = b.shape[0], stored = a.nnz();
-  if (b.indptr->shape != Shape{rows + 1})
-    fail("strop: check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
-         to_text(b.indptr->shape));
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
-  if (indptr[0] != 0) fail("strop: check_format(): indptr starts with 0, not ", indptr[0]);
-  if (indptr[rows] != stored)
-    fail("strop: check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
-}
-
 /// What keeps every kernel inside the array; the order of indices is left aside.
-inline void check_bounds(const NDArray& a) {
-  check_extents(a);
-  if (a.storage() == row_sparse) return check_range(a, a.shape()[0], "stored rows");
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
-    if (indptr[row + 1] < indptr[row])
-      fail("strop: check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
-           "] = ", indptr[row]);
-  check_range(a, a.shape()[1], "columns of a row");
-}
-
+void check_bounds(const NDArray& a);
 }  // namespace detail
-
-inline void NDArray::check_format(bool full) const {
-  if (!*this) fail("strop: check_format() of a handle without an array");
-  if (storage() == dense) return;
-  const NDArray a = detail::on_device(*this, cpu());
-  a.wait();
-  detail::check_filled(a);
-  detail::check_extents(a);
-  if (!full) return;
-  detail::check_bounds(a);
-  if (storage() == row_sparse) return detail::check_ascending(a, {0, a.nnz()}, "stored rows");
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
-    detail::check_ascending(a, {indptr[row], indptr[row + 1]}, "columns of a row");
-}
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/sparse_impl.hpp>
+#endif

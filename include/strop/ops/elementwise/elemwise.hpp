@@ -149,20 +149,6 @@ struct ElemwiseHypot {
   constexpr auto forward(auto lhs, auto rhs) const { return hypot(lhs, rhs); }
 };
 
-/// _grad_add: lhs + rhs, the sum of two gradients. Both have one shape. Example: `grad_add(array({1, 2}), array({3,
-/// 4}))` is [4, 6].
-struct GradAdd {
-  static constexpr std::string_view name = "_grad_add";
-  static constexpr std::string_view aliases[] = {"grad_add"};
-  static constexpr std::string_view doc =
-      "lhs + rhs, the sum of two gradients. Both have one shape. Floating and integer types. Sparse where both are "
-      "of one storage, else dense. Example: grad_add(array({1, 2}), array({3, 4})) is [4, 6].";
-  static constexpr DtypeSet dtypes = floating | integral;
-  static constexpr bool same_shape = true;
-  constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
-  constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, dy); }
-};
-
 inline constexpr Op<ElemwiseAdd, OnUse> elemwise_add;
 inline constexpr Op<ElemwiseSub, OnUse> elemwise_sub;
 inline constexpr Op<ElemwiseMul, OnUse> elemwise_mul;
@@ -172,9 +158,8 @@ inline constexpr Op<ElemwisePower, OnUse> elemwise_power;
 inline constexpr Op<ElemwiseMaximum, OnUse> elemwise_maximum;
 inline constexpr Op<ElemwiseMinimum, OnUse> elemwise_minimum;
 inline constexpr Op<ElemwiseHypot, OnUse> elemwise_hypot;
-inline constexpr Op<GradAdd, OnUse> grad_add;
 
 using ElemwiseOps = OpList<ElemwiseAdd, ElemwiseSub, ElemwiseMul, ElemwiseDiv, ElemwiseMod, ElemwisePower,
-                           ElemwiseMaximum, ElemwiseMinimum, ElemwiseHypot, GradAdd>;
+                           ElemwiseMaximum, ElemwiseMinimum, ElemwiseHypot>;
 
 }  // namespace strop::inline v0

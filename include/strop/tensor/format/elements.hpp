@@ -3,18 +3,13 @@
 /// What the file formats share: named arrays, and elements that are read only where the file holds them.
 #pragma once
 #include <strop/tensor/format/file.hpp>
-#include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/named_arrays.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace strop::inline v0 {
-
-/// What a file of arrays holds, in its order. Names are empty where the file has none.
-using NamedArrays = std::vector<std::pair<std::string, NDArray>>;
 
 namespace detail {
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The threads that help with parallel loops.
+#pragma once
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <strop/engine/sync.hpp>
+#include <strop/engine/threads.hpp>
+
+namespace strop::inline v0 {
+
+/// A piece of a loop, [begin, end), as the pool sees it. It never throws.
+using LoopBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+
+/// A host's own pool: calls `body(context, begin, end)` on disjoint pieces that cover [0, n), on any threads, and
+/// returns when all of them have returned. Pieces of fewer than `grain` items are not worth a thread.
+using ParallelHook = void (*)(std::int64_t n, std::int64_t grain, LoopBody body, void* context);
+
+namespace detail {
+
+inline constinit std::atomic<ParallelHook> parallel_hook{nullptr};
+
+/// A piece of a loop that may throw.
+using ThrowingBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+
+/// A loop in flight, on its caller's stack. Every participant owns a share, works it off in steps, then helps others:
+/// the same thread meets the same part of an array in loop after loop, and a helper that never wakes costs nothing.
+struct Loop {
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0, step = 1;
+  };
+  static constexpr int max_shares = 32;
+
+  std::int64_t n = 0, grain = 1;
+  ThrowingBody body = nullptr;
+  void* context = nullptr;
+  int shares = 1;
+  int entered = 1;             // helpers that ever came, the caller included (under the crew's lock)
+  std::atomic<int> inside{0};  // helpers that have not left
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
+  Loop* next = nullptr;
+  Share share[max_shares];
+
+  void cut() {
+    const std::int64_t pieces = (n - 1) / grain + 1;
+    if (shares > pieces) shares = static_cast<int>(pieces);
+    for (int i = 0; i < shares; ++i) {
+      const std::int64_t begin = pieces / shares * i + (i < pieces % shares ? i : pieces % shares);
+      const std::int64_t count = pieces / shares + (i < pieces % shares ? 1 : 0);
+      share[i].next.store(begin, std::memory_order_relaxed);
+      share[i].end = begin + count;
+      share[i].step = count / 4 + 1;
+    }
+  }
+
+  void work(int me, bool may_leave) {
+    for (int s = 0; s < shares; ++s) {
+      Share& from = share[(me + s) % shares];
+      for (;;) {
+        if (failed.load(std::memory_order_relaxed)) return;
+        // the engine has found work for this core: the caller finishes the loop with those who stay
+        if (may_leave && busy_threads.load(std::memory_order_relaxed) > num_threads()) return;
+        if (from.next.load(std::memory_order_relaxed) >= from.end) break;
+        const std::int64_t first = from.next.fetch_add(from.step, std::memory_order_relaxed);
+        if (first >= from.end) break;
+        const std::int64_t last = first + from.step < from.end ? first + from.step : from.end;
+        try {
+          body(context, first * grain, last * grain < n ? last * grain : n);
+        } catch (...) {
+          if (!failed.exchange(true, std::memory_order_acq_rel)) error = std::current_exception();
+        }
+      }
+    }
+  }
+};
+
+/// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
+class Crew {
+ public:
+  /// Never destroyed: loops of other static objects' destructors find it closed and run on their caller.
+  static Crew& get() {
+    static Crew* const crew = new Crew;
+    return *crew;
+  }
+
+  /// Publishes the loop to as many helpers as are wanted; false where it had better run on its caller alone.
+  bool open(Loop& loop, int helpers) {
+    Hold hold(lock_);
+    if (closed_) return false;
+    while (started_ < helpers && start_one()) {
+    }
+    if (started_ == 0) return false;
+    loop.next = first_;
+    first_ = &loop;
+    open_.fetch_add(1, std::memory_order_seq_cst);
+    const int wake = sleeping_ < helpers ? sleeping_ : helpers;
+    sleeping_ -= wake;
+    if (wake > 0) wake_.release(static_cast<std::uint32_t>(wake));
+    return true;
+  }
+
+  /// Takes the loop back and waits for the helpers that are in it.
+  void close(Loop& loop) {
+    {
+      Hold hold(lock_);
+      Loop** at = &first_;
+      while (*at != &loop) at = &(*at)->next;
+      *at = loop.next;
+      open_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    for (int spin = 0; spin < 1000 && loop.inside.load(std::memory_order_acquire) > 0; ++spin) pause();
+    for (;;) {
+      const auto seen = left_.load(std::memory_order_seq_cst);
+      if (loop.inside.load(std::memory_order_seq_cst) == 0) return;
+      left_.wait(seen);
+    }
+  }
+
+ private:
+  struct Closer {
+    ~Closer() { Crew::get().shut(); }
+  };
+
+  bool start_one() {
+    if (!hooked_) {
+      hooked_ = true;
+      pthread_atfork([] { get().lock_.lock(); }, [] { get().lock_.unlock(); }, [] { get().after_fork(); });
+      static Closer closer;
+    }
+    if (started_ >= Loop::max_shares - 1) return false;
+    if (!threads_[started_].start([](void* crew) -> void* { return static_cast<Crew*>(crew)->help(), nullptr; }, this))
+      return false;
+    ++started_;
+    return true;
+  }
+
+  /// What a helper thread does: joins open loops; spins a little for the next one, then sleeps.
+  void help() {
+    inside_loop = true;
+    counted_busy = true;
+    for (;;) {
+      int me = 0;
+      if (Loop* loop = enter(me)) {
+        busy_threads.fetch_add(1, std::memory_order_relaxed);
+        loop->work(me, true);
+        busy_threads.fetch_sub(1, std::memory_order_relaxed);
+        // the loop may be gone as soon as this thread is counted out
+        if (loop->inside.fetch_sub(1, std::memory_order_seq_cst) == 1) {
+          left_.fetch_add(1, std::memory_order_seq_cst);
+          left_.notify_all();
+        }
+        for (int spin = 0; spin < 800 && open_.load(std::memory_order_relaxed) == 0; ++spin) pause();
+        if (open_.load(std::memory_order_relaxed) > 0) continue;
+      }
+      {
+        Hold hold(lock_);
+        if (closed_) return;
+        if (wanted() != nullptr) continue;
+        ++sleeping_;
+      }
+      wake_.acquire();
+    }
+  }
+
+  Loop* wanted() const {
+    for (Loop* loop = first_; loop != nullptr; loop = loop->next)
+      if (loop->entered < loop->shares) return loop;
+    return nullptr;
+  }
+
+  Loop* enter(int& me) {
+    Hold hold(lock_);
+    Loop* loop = wanted();
+    if (loop == nullptr) return nullptr;
+    me = loop->entered++;
+    loop->inside.fetch_add(1, std::memory_order_relaxed);
+    return loop;
+  }
+
+  void shut() {
+    int threads = 0;
+    {
+      Hold hold(lock_);
+      closed_ = true;
+      threads = started_;
+      started_ = sleeping_ = 0;
+      if (threads > 0) wake_.release(static_cast<std::uint32_t>(threads));
+    }
+    for (int i = 0; i < threads; ++i) threads_[i].is_this() ? threads_[i].detach() : threads_[i].join();
+  }
+
+  void after_fork() {  // only the forking thread lives on in the child
+    started_ = sleeping_ = 0;
+    first_ = nullptr;
+    open_.store(0, std::memory_order_relaxed);
+    wake_.reset();
+    busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+
+  SpinLock lock_;
+  Loop* first_ = nullptr;
+  int started_ = 0, sleeping_ = 0;
+  bool closed_ = false, hooked_ = false;
+  std::atomic<int> open_{0};
+  std::atomic<std::uint32_t> left_{0};
+  Semaphore wake_;
+  Thread threads_[Loop::max_shares];
+};
+
+/// Marks this thread as inside a loop, and as busy, for a scope.
+class LoopScope {
+ public:
+  LoopScope() : was_inside_(inside_loop), was_busy_(counted_busy) {
+    inside_loop = counted_busy = true;
+    if (!was_busy_) busy_threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~LoopScope() {
+    if (!was_busy_) busy_threads.fetch_sub(1, std::memory_order_relaxed);
+    inside_loop = was_inside_;
+    counted_busy = was_busy_;
+  }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+
+ private:
+  bool was_inside_, was_busy_;
+};
+
+/// A loop on the host's pool: its threads see a body that does not throw.
+inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
+  Loop loop;
+  loop.body = body;
+  loop.context = context;
+  hook(
+      n, grain,
+      [](void* context_, std::int64_t begin, std::int64_t end) {
+        Loop& own = *static_cast<Loop*>(context_);
+        if (own.failed.load(std::memory_order_relaxed)) return;
+        const bool was_inside = inside_loop;
+        inside_loop = true;
+        try {
+          own.body(own.context, begin, end);
+        } catch (...) {
+          if (!own.failed.exchange(true, std::memory_order_acq_rel)) own.error = std::current_exception();
+        }
+        inside_loop = was_inside;
+      },
+      &loop);
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+/// Runs body on pieces of [0, n), on this thread and on those that have nothing else to do. Rethrows what body throws.
+inline void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
+  if (grain < 1) grain = 1;
+  if (const ParallelHook hook = parallel_hook.load(std::memory_order_acquire)) {
+    run_hosted(hook, n, grain, body, context);
+    return;
+  }
+  LoopScope scope;
+  const int spare = num_threads() - busy_threads.load(std::memory_order_relaxed);
+  int helpers = spare < Loop::max_shares - 1 ? spare : Loop::max_shares - 1;
+  if (helpers > (n - 1) / grain) helpers = static_cast<int>((n - 1) / grain);
+  if (helpers <= 0) {
+    body(context, 0, n);
+    return;
+  }
+  Loop loop;
+  loop.n = n;
+  loop.grain = grain;
+  loop.body = body;
+  loop.context = context;
+  loop.shares = helpers + 1;
+  loop.cut();
+  if (!Crew::get().open(loop, loop.shares - 1)) {
+    body(context, 0, n);
+    return;
+  }
+  loop.work(0, false);
+  Crew::get().close(loop);
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace detail
+}  // namespace strop::inline v0

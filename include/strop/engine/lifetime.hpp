@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How engines begin and end, and what a fork does to them.
+#pragma once
+#include <pthread.h>
+
+#include <atomic>
+#include <strop/engine/blocks.hpp>
+#include <strop/engine/core.hpp>
+#include <strop/engine/execute.hpp>
+#include <strop/engine/operation.hpp>
+#include <strop/engine/options.hpp>
+#include <strop/engine/sync.hpp>
+#include <strop/engine/threads.hpp>
+#include <strop/engine/wait.hpp>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// Every engine, for forks.
+struct AllCores {
+  SpinLock lock;
+  Core* newest = nullptr;
+  bool hooked = false;
+
+  void add(Core* core);
+  void remove(Core* core);
+  void before_fork();
+  void after_fork(bool child);
+};
+inline constinit AllCores all_cores;
+
+inline void AllCores::add(Core* core) {
+  Hold hold(lock);
+  core->older_ = newest;
+  if (newest != nullptr) newest->newer_ = core;
+  newest = core;
+  if (std::exchange(hooked, true)) return;
+  pthread_atfork([] { all_cores.before_fork(); }, [] { all_cores.after_fork(false); },
+                 [] { all_cores.after_fork(true); });
+}
+
+/// Pending operations run in the parent alone: the fork waits for them. Nobody else may push meanwhile.
+inline void AllCores::before_fork() {
+  for (;;) {
+    lock.lock();
+    Core* busy = newest;
+    while (busy != nullptr && (busy->quiet() || Core::inside_operation_of(busy))) busy = busy->older_;
+    if (busy == nullptr) break;
+    busy->visitors_.fetch_add(1, std::memory_order_seq_cst);
+    lock.unlock();
+    busy->quiesce();
+    busy->visitors_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  for (Core* at = newest; at != nullptr; at = at->older_) at->workers_.before_fork();
+  Blocks<64>::lock_all();
+  Operation::Block::lock_all();
+}
+
+inline void AllCores::after_fork(bool child) {
+  if (child) busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
+  Operation::Block::unlock_all();
+  Blocks<64>::unlock_all();
+  for (Core* at = newest; at != nullptr; at = at->older_) at->workers_.after_fork(child);
+  lock.unlock();
+}
+
+inline void AllCores::remove(Core* core) {
+  Hold hold(lock);
+  (core->newer_ == nullptr ? newest : core->newer_->older_) = core->older_;
+  if (core->older_ != nullptr) core->older_->newer_ = core->newer_;
+}
+
+inline Core::Core(const EngineOptions& options)
+    : options_(settled(options)),
+      kind_(options_.kind),
+      random_(options_.seed * 0xd1342543de82ef95u + 1),
+      workers_(*this, options_.threads, &Core::execute_chain, [](Core& core) { core.tell_waiters(); }) {
+  all_cores.add(this);
+}
+
+inline void Core::close() noexcept {
+  if (inside_operation_of(this)) return;
+  quiesce();
+  kind_.store(EngineKind::naive, std::memory_order_seq_cst);
+  quiesce();
+  workers_.stop();
+}
+
+inline Core::~Core() {
+  all_cores.remove(this);
+  for (Backoff wait; visitors_.load(std::memory_order_seq_cst) > 0;) wait();
+  while (FailureState* const failure = first_unraised_) {
+    first_unraised_ = failure->next_unraised;
+    failure->drop();
+  }
+}
+
+}  // namespace strop::inline v0::detail

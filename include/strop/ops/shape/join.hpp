@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Arrays joined and split along an axis: Concat, stack, SliceChannel (split), _split_v2.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
+#include <strop/tensor/cast.hpp>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// The outputs of a call with several of them, on arrays and on symbols.
+inline std::vector<NDArray> each_output(std::vector<NDArray> arrays) { return arrays; }
+template <std::same_as<Symbol> S>
+std::vector<S> each_output(const S& symbol) {
+  std::vector<S> out;
+  for (std::size_t k = 0; k < symbol.size(); ++k) out.push_back(symbol[static_cast<std::int64_t>(k)]);
+  return out;
+}
+
+/// A part of a whole along one axis, at `offset`: from the part into the whole, or out of it.
+inline void move_part(const NDArray& whole, const NDArray& part, int axis, std::int64_t offset, std::int64_t extent, bool into_whole) {
+  const std::int64_t outer = whole.shape().size(0, axis), inner = whole.shape().size(axis + 1, whole.ndim()), row = whole.shape()[axis] * inner;
+  Move m;
+  if (into_whole) {
+    m.axis(outer, extent * inner, row);
+    m.out_start = offset * inner;
+  } else {
+    m.axis(outer, row, extent * inner);
+    m.in_start = offset * inner;
+  }
+  m.axis(extent * inner, 1, 1);
+  if (outer == 0 || extent == 0 || inner == 0) return;
+  into_whole ? move_elements(m, part, whole) : move_elements(m, whole, part);
+}
+
+/// Extents of parts and of the whole that is joined from them, each from the others.
+inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
+  Shape common = s.out(0);
+  for (int i = 0; i < s.inputs(); ++i)
+    if (!common.has_rank()) common = s.in(i);
+  if (!common.has_rank()) return;
+  const int axis = checked_axis(asked_axis, common.ndim(), s.op());
+  common[axis] = Shape::unknown_extent;
+  for (int i = 0; i < s.inputs(); ++i) {
+    Shape part = s.in(i);
+    if (!part.has_rank()) continue;
+    if (part.ndim() == common.ndim()) part[axis] = Shape::unknown_extent;
+    if (!unify(common, part)) s.fail(s.name_in(i), " (number ", i, ") has shape ", s.in(i), ", expected ", common, " with any extent along axis ", axis);
+  }
+  const Shape whole_before = s.out(0);
+  std::int64_t sum = 0;
+  int open = -1, opens = 0;
+  for (int i = 0; i < s.inputs(); ++i) {
+    s.set_in(i, common);
+    if (s.in(i)[axis] >= 0) sum += s.in(i)[axis];
+    else open = i, ++opens;
+  }
+  Shape whole = common;
+  if (opens == 0) whole[axis] = sum;
+  if (opens == 1 && whole_before.has_rank() && whole_before[axis] >= sum) {
+    Shape rest = common;
+    rest[axis] = whole_before[axis] - sum;
+    s.set_in(open, rest);
+  }
+  s.set_out(0, whole);
+}
+
+inline void check_count(Shapes& s, int num_args) {
+  if (num_args != 0 && num_args != s.inputs()) s.fail("num_args is ", num_args, ", ", s.inputs(), s.inputs() == 1 ? " input was given" : " inputs were given");
+}
+
+/// Rows of CSR arrays, one array after the other.
+inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
+  std::int64_t count = 0;
+  for (const NDArray& part : parts) count += part.nnz();
+  y.allocate_stored(count);
+  const std::int64_t size = size_of(y.dtype());
+  auto* starts = y.indptr().pointer<std::int64_t>();
+  std::int64_t at = 0;
+  *starts++ = 0;
+  for (const NDArray& part : parts) {
+    const std::int64_t n = part.nnz();
+    const auto* from = part.indptr().pointer<std::int64_t>();
+    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) *starts++ = at + from[r];
+    if (n == 0) continue;
+    std::memcpy(y.bytes() + at * size, part.bytes(), static_cast<std::size_t>(n * size));
+    std::memcpy(y.indices().bytes() + at * 8, part.indices().bytes(), static_cast<std::size_t>(n) * 8);
+    at += n;
+  }
+}
+
+}  // namespace detail
+
+/// Concat: arrays of equal other extents one after the other along axis `dim`. All types; CSR arrays stay CSR along axis 0.
+///
+/// The gradient of each input is its part of the head gradient. `num_args` may say how many inputs there are.
+/// Error: ranks or other extents differ. Example: `concat({array({1, 2}), array({3})}, {.dim = 0})` is [1, 2, 3].
+struct Concat {
+  int num_args = 0;
+  int dim = 1;
+
+  static constexpr std::string_view aliases[] = {"_sparse_concat"};
+  static constexpr std::string_view doc = "The inputs one after the other along axis dim; CSR inputs stay CSR along axis 0.";
+  static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"}, {"dim", "the axis"}};
+  static constexpr Range range[] = {{"num_args", 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+
+  void infer_shape(Shapes& s) const {
+    detail::check_count(s, num_args);
+    detail::infer_joined(s, dim);
+  }
+  bool infer_storage(Storages& s) const {
+    bool rows = dim == 0 || dim == -2, all_dense = true;
+    for (int i = 0; i < s.inputs(); ++i) rows = rows && s.in(i) == csr, all_dense = all_dense && s.in(i) == dense;
+    return s.set_out(0, rows ? csr : dense) && (rows || all_dense);
+  }
+  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
+    if (parts[0].storage() == csr) return detail::concat_csr(parts, y);
+    const int axis = detail::checked_axis(dim, y.ndim(), "concat");
+    std::int64_t offset = 0;
+    for (const NDArray& part : parts) {
+      detail::move_part(y, part, axis, offset, part.shape()[axis], true);
+      offset += part.shape()[axis];
+    }
+  }
+  template <class Node>
+  auto gradient(const auto& dy, std::span<const Node> parts) const;
+};
+
+/// The parts of `data` along axis `dim`, with the shapes of the arrays that follow: the gradient of Concat. Internal.
+struct ConcatGradient {
+  int num_args = 1;
+  int dim = 1;
+  static constexpr std::string_view name = "_backward_concat", inputs[] = {"data", "like"};
+  static constexpr std::string_view doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  int output_count() const { return num_args; }
+  void infer_shape(Shapes& s) const {
+    for (int k = 0; k < s.outputs(); ++k) s.set_out(k, s.in(k + 1));
+  }
+  void forward(Cpu&, const NDArray& whole, std::span<const NDArray>, std::span<NDArray> parts) const {
+    const int axis = detail::checked_axis(dim, whole.ndim(), name);
+    std::int64_t offset = 0;
+    for (const NDArray& part : parts) {
+      detail::move_part(whole, part, axis, offset, part.shape()[axis], false);
+      offset += part.shape()[axis];
+    }
+  }
+  template <class Node>
+  std::vector<Node> gradient(std::span<const Node> heads, std::span<const Node>) const;
+};
+
+/// stack: arrays of one shape along a new axis. `stack({array({1, 2}), array({3, 4})})` is [[1, 2], [3, 4]].
+struct Stack {
+  int axis = 0;
+  int num_args = 0;
+  static constexpr std::string_view name = "stack";
+  static constexpr std::string_view doc = "The inputs, all of one shape, along a new axis.";
+  static constexpr Note notes[] = {{"axis", "the new axis of the result"}, {"num_args", "how many inputs there are; 0: those that are given"}};
+  static constexpr Range range[] = {{"num_args", 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const {
+    detail::check_count(s, num_args);
+    Shape common = Shape::unknown();
+    if (s.out(0).has_rank()) {
+      common = s.out(0);
+      common.erase(detail::checked_axis(axis, common.ndim(), s.op()));
+    }
+    for (int i = 0; i < s.inputs(); ++i)
+      if (!unify(common, s.in(i))) s.fail(s.name_in(i), " (number ", i, ") has shape ", s.in(i), ", expected ", common);
+    if (!common.has_rank()) return;
+    for (int i = 0; i < s.inputs(); ++i) s.set_in(i, common);
+    common.insert(detail::checked_axis(axis, common.ndim() + 1, s.op()), s.inputs());
+    s.set_out(0, common);
+  }
+  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
+    const int at = detail::checked_axis(axis, y.ndim(), name);
+    for (std::size_t k = 0; k < parts.size(); ++k) detail::move_part(y, parts[k], at, static_cast<std::int64_t>(k), 1, true);
+  }
+  template <class Node>
+  auto gradient(const auto& dy, std::span<const Node> parts) const;
+};
+
+/// SliceChannel (split): `num_outputs` equal parts along `axis`; with squeeze_axis, which takes parts of extent 1, without it.
+/// Error: the extent is no multiple of num_outputs. `split(array({{1, 2}, {3, 4}}), {.num_outputs = 2})[0]` is [[1], [3]].
+struct SliceChannel {
+  Required<int> num_outputs = {};
+  int axis = 1;
+  bool squeeze_axis = false;
+  static constexpr std::string_view aliases[] = {"split"};
+  static constexpr std::string_view doc = "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
+  static constexpr Range range[] = {{"num_outputs", 1}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  int output_count() const { return num_outputs.value.value_or(1); }
+  void infer_shape(Shapes& s) const {
+    const Shape& in = s.in(0);
+    if (in.has_rank()) {
+      const int at = detail::checked_axis(axis, in.ndim(), s.op());
+      Shape part = in;
+      if (in[at] >= 0) {
+        if (in[at] % *num_outputs != 0) s.fail("axis ", axis, " of ", s.name_in(0), " has extent ", in[at], ", which is no multiple of num_outputs = ", *num_outputs);
+        part[at] = in[at] / *num_outputs;
+        if (squeeze_axis && part[at] != 1) s.fail("squeeze_axis takes parts of extent 1, those along axis ", axis, " have extent ", part[at]);
+      }
+      if (squeeze_axis) part.erase(at);
+      for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part);
+    } else if (s.out(0).has_rank()) {
+      Shape whole = s.out(0);
+      if (squeeze_axis) whole.insert(detail::checked_axis(axis, whole.ndim() + 1, s.op()), 1);
+      const int at = detail::checked_axis(axis, whole.ndim(), s.op());
+      if (whole[at] >= 0) whole[at] *= *num_outputs;
+      s.set_in(0, whole);
+    }
+  }
+  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
+    const int at = detail::checked_axis(axis, x.ndim(), "split");
+    const std::int64_t extent = x.shape()[at] / *num_outputs;
+    for (std::size_t k = 0; k < parts.size(); ++k) detail::move_part(x, parts[k], at, static_cast<std::int64_t>(k) * extent, extent, false);
+  }
+  template <class Node>
+  auto gradient(std::span<const Node> heads) const;
+};
+
+/// _split_v2: parts along `axis` that begin at `indices` (the first is usually 0), or `sections` parts that are as equal as
+/// the extent allows: the first ones have one more.
+struct SplitV2 {
+  Shape indices = {};
+  int axis = 1;
+  bool squeeze_axis = false;
+  int sections = 0;
+  static constexpr std::string_view name = "_split_v2", aliases[] = {"_npi_split", "split_v2"};
+  static constexpr std::string_view doc = "Parts along axis that begin at indices, or `sections` equal parts; with squeeze_axis parts of extent 1 lose the axis.";
+  static constexpr Range range[] = {{"sections", 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  int output_count() const { return sections > 0 ? sections : indices.ndim() > 0 ? indices.ndim() : 1; }
+  /// Where part k begins.
+  std::int64_t start(int k, std::int64_t extent) const {
+    if (sections > 0) return k * (extent / sections) + std::min<std::int64_t>(k, extent % sections);
+    return k >= indices.ndim() ? extent : std::min(std::max<std::int64_t>(indices[k], 0), extent);
+  }
+  void infer_shape(Shapes& s) const {
+    const Shape& in = s.in(0);
+    if (!in.has_rank()) return;
+    const int at = detail::checked_axis(axis, in.ndim(), s.op());
+    for (int k = 0; k < s.outputs(); ++k) {
+      Shape part = in;
+      if (in[at] >= 0) {
+        part[at] = std::max<std::int64_t>(0, start(k + 1, in[at]) - start(k, in[at]));
+        if (squeeze_axis && part[at] != 1) s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
+      }
+      if (squeeze_axis) part.erase(at);
+      s.set_out(k, part);
+    }
+  }
+  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
+    const int at = detail::checked_axis(axis, x.ndim(), name);
+    const std::int64_t extent = x.shape()[at];
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::int64_t begin = start(static_cast<int>(k), extent), end = start(static_cast<int>(k) + 1, extent);
+      if (end > begin) detail::move_part(x, parts[k], at, begin, end - begin, false);
+    }
+  }
+  template <class Node>
+  auto gradient(std::span<const Node> heads, const Node& x) const;
+};
+
+/// The parts that _split_v2 makes, each at its place in zeros of the shape of the first input. Internal.
+struct SplitV2Gradient {
+  Shape indices = {};
+  int axis = 1;
+  bool squeeze_axis = false;
+  int sections = 0;
+  static constexpr std::string_view name = "_split_v2_backward", inputs[] = {"like", "parts"};
+  static constexpr std::string_view doc = "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(0)); }
+  void forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const {
+    const int at = detail::checked_axis(axis, whole.ndim(), name);
+    const std::int64_t extent = whole.shape()[at];
+    const SplitV2 split{indices, axis, squeeze_axis, sections};
+    detail::zero_elements(whole);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::int64_t begin = split.start(static_cast<int>(k), extent), end = split.start(static_cast<int>(k) + 1, extent);
+      if (end > begin) detail::move_part(whole, parts[k], at, begin, end - begin, true);
+    }
+  }
+  template <class Node>
+  auto gradient(const auto& dy, std::span<const Node> in) const;
+};
+
+inline constexpr Op<Concat, OnUse> concat;
+inline constexpr Op<ConcatGradient, OnUse> concat_gradient;
+inline constexpr Op<Stack, OnUse> stack;
+inline constexpr Op<SliceChannel, OnUse> split;
+inline constexpr Op<SplitV2, OnUse> split_v2;
+inline constexpr Op<SplitV2Gradient, OnUse> split_v2_gradient;
+
+template <class Node>
+auto Concat::gradient(const auto& dy, std::span<const Node> parts) const {
+  std::vector<Node> in{dy};
+  in.insert(in.end(), parts.begin(), parts.end());
+  return detail::each_output(concat_gradient(std::span<const Node>(in), {.num_args = static_cast<int>(parts.size()), .dim = dim}));
+}
+template <class Node>
+std::vector<Node> ConcatGradient::gradient(std::span<const Node> heads, std::span<const Node>) const {
+  return {concat(heads, {.dim = dim})};
+}
+template <class Node>
+auto Stack::gradient(const auto& dy, std::span<const Node> parts) const {
+  return detail::each_output(split(dy, {.num_outputs = static_cast<int>(parts.size()), .axis = axis, .squeeze_axis = true}));
+}
+template <class Node>
+auto SliceChannel::gradient(std::span<const Node> heads) const {
+  return squeeze_axis ? stack(heads, {.axis = axis}) : concat(heads, {.dim = axis});
+}
+template <class Node>
+auto SplitV2::gradient(std::span<const Node> heads, const Node& x) const {
+  std::vector<Node> in{x};
+  in.insert(in.end(), heads.begin(), heads.end());
+  return split_v2_gradient(std::span<const Node>(in), {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections});
+}
+template <class Node>
+auto SplitV2Gradient::gradient(const auto& dy, std::span<const Node>) const {
+  std::vector<Node> all{Node()};
+  for (Node& part : detail::each_output(split_v2(dy, {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections}))) all.push_back(part);
+  return all;
+}
+
+using JoinOps = OpList<Concat, ConcatGradient, Stack, SliceChannel, SplitV2, SplitV2Gradient>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Optimizer updates that take row_sparse gradients: sgd, sgd with momentum, adam, ftrl and adagrad.
+#pragma once
+#include <strop/op/loops.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/optimizer.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// An array whose every row is in memory: dense, or row_sparse with all rows. A row_sparse state that stores nothing yet
+/// gets all its rows, zero.
+inline const NDArray& with_all_rows(std::string_view op, std::string_view what, const NDArray& a, bool state) {
+  if (a.storage() == dense) return a;
+  const std::int64_t rows = a.shape()[0];
+  if (a.nnz() == rows) return a;
+  if (!state || a.nnz() != 0) fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
+  a.allocate_stored(rows);
+  for (std::int64_t i = 0; i < rows; ++i) a.indices().pointer<std::int64_t>()[i] = i;
+  clear(a, a.stored() * size_of(a.dtype()));
+  return a;
+}
+
+inline namespace STROP_ISA {
+/// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
+/// that a row_sparse gradient stores.
+template <class Step, class E>
+void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad, std::initializer_list<const NDArray*> states, const NDArray& out,
+            std::span<const std::string_view> names) {
+  constexpr std::size_t inputs = arity<Step>;
+  const NDArray& from = with_all_rows(op, "weight", weight, false);
+  if (!out.is(weight) && out.bytes() != from.bytes()) {
+    if (out.storage() == row_sparse) copy_structure(from, out);
+    std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
+  }
+  E* data[inputs];  // the new weight stands where the gradient would
+  data[0] = data[1] = out.pointer<E>();
+  std::size_t k = 2;
+  for (const NDArray* state : states) {
+    with_all_rows(op, names[k], *state, true);
+    data[k++] = state->template pointer<E>();
+  }
+  const auto run = [&](const E* gradient, std::int64_t at, std::int64_t n) {
+    const void* in[inputs];
+    void* to[inputs - 1];
+    in[0] = data[0] + at;
+    in[1] = gradient;
+    to[0] = data[0] + at;
+    for (std::size_t i = 2; i < inputs; ++i) in[i] = to[i - 1] = data[i] + at;
+    lane_loop<Step, E>(&step, in, to, n);
+  };
+  if (grad.storage() == dense) {
+    const E* gradient = grad.pointer<const E>();
+    return parallel_for(out.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
+  }
+  const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
+  const auto* indices = grad.indices().pointer<const std::int64_t>();
+  const E* gradient = grad.pointer<const E>();
+  if (lazy) {
+    for (std::int64_t i = 0; i < grad.nnz(); ++i) run(gradient + i * width, checked_index(indices[i], rows) * width, width);
+    return;
+  }
+  const std::vector<E> zeros(static_cast<std::size_t>(width), E(0));
+  for (std::int64_t row = 0, i = 0; row < rows; ++row) {
+    const bool stored = i < grad.nnz() && indices[i] == row;
+    run(stored ? gradient + i++ * width : zeros.data(), row * width, width);
+  }
+}
+}  // namespace STROP_ISA
+
+/// Storages of an update: a dense or row_sparse weight, states stored like it (or dense), a gradient that is row_sparse
+/// or, of a dense weight, dense.
+inline bool infer_update_storage(Storages& s) {
+  const Storage weight = s.in(0), grad = s.in(1);
+  bool native = weight != csr && (grad == row_sparse || (grad == dense && weight == dense));
+  for (int i = 2; i < s.inputs(); ++i) native = native && (s.in(i) == weight || s.in(i) == dense);
+  return s.set_out(0, weight) && native;
+}
+/// All tensors of an update have one shape.
+inline void infer_update_shape(Shapes& shapes) {
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < shapes.inputs(); ++i) {
+      shapes.set_out(0, shapes.in(i));
+      shapes.set_in(i, shapes.out(0));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// sgd_update: the new weight is (1 − lr · wd) · weight − lr · clip(rescale_grad · grad).
+///
+/// Both inputs have one shape and one floating type. A row_sparse gradient updates its stored rows only while
+/// `lazy_update`; a row_sparse weight stores all its rows and gives a row_sparse result. Other storages by the dense
+/// fallback. Error: a row_sparse weight lacks rows.
+///
+/// Example: `sgd_update(array({1}), array({2}), {.lr = 0.5f}, into(weight))`.
+struct SgdUpdate {
+  Required<float> lr = {};
+  float wd = 0, rescale_grad = 1, clip_gradient = -1;
+  bool lazy_update = true;
+
+  static constexpr std::string_view name = "sgd_update";
+  static constexpr std::string_view aliases[] = {"_sparse_sgd_update"}, inputs[] = {"weight", "grad"};
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc = "Gradient descent: (1 − lr · wd) · weight − lr · clip(rescale_grad · grad).";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  struct Step {
+    float lr, wd, rescale, clip;
+    constexpr auto forward(auto weight, auto grad) const { return (1 - lr * wd) * weight - lr * detail::clipped(rescale * grad, clip); }
+  };
+  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& out) const {
+    detail::update<Step, E>(name, {*lr, wd, rescale_grad, clip_gradient}, lazy_update, weight, grad, {}, out, inputs);
+  }
+};
+inline constexpr Op<SgdUpdate, OnUse> sgd_update;
+
+/// sgd_mom_update: mom ← momentum · mom − lr · wd · weight − lr · clip(rescale_grad · grad); the new weight is weight + mom.
+///
+/// All inputs have one shape and one floating type; mom is written. A row_sparse gradient updates its stored rows of
+/// weight and mom only while `lazy_update`; a row_sparse weight stores all its rows. Other storages by the dense fallback.
+/// Error: a row_sparse weight lacks rows.
+///
+/// Example: `sgd_mom_update(weight, grad, mom, {.lr = 0.5f, .momentum = 0.9f}, into(weight))`.
+struct SgdMomUpdate {
+  Required<float> lr = {};
+  float momentum = 0, wd = 0, rescale_grad = 1, clip_gradient = -1;
+  bool lazy_update = true;
+
+  static constexpr std::string_view name = "sgd_mom_update";
+  static constexpr std::string_view aliases[] = {"_sparse_sgd_mom_update"};
+  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs, mutates = detail::momentum_states;
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc = "Gradient descent with momentum: a new weight from weight, grad and mom, which is written.";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  struct Step {
+    float lr, momentum, wd, rescale, clip;
+    constexpr auto forward(auto weight, auto grad, auto mom) const {
+      const auto m = momentum * mom - lr * wd * weight - lr * detail::clipped(rescale * grad, clip);
+      return std::make_tuple(weight + m, m);
+    }
+  };
+  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& out) const {
+    const bool lazy = lazy_update && mom.storage() == weight.storage();
+    detail::update<Step, E>(name, {*lr, momentum, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mom}, out, inputs);
+  }
+};
+inline constexpr Op<SgdMomUpdate, OnUse> sgd_mom_update;
+
+/// adam_update: g = clip(rescale_grad · grad + wd · weight); mean ← beta1 · mean + (1 − beta1) · g;
+/// var ← beta2 · var + (1 − beta2) · g²; the new weight is weight − lr · mean / (√var + epsilon).
+///
+/// All inputs have one shape and one floating type; mean and var are written. The correction of their bias belongs into
+/// lr. A row_sparse gradient updates its stored rows only while `lazy_update`; a row_sparse weight stores all its rows.
+/// Other storages by the dense fallback. Error: a row_sparse weight lacks rows.
+///
+/// Example: `adam_update(weight, grad, mean, var, {.lr = 0.001f}, into(weight))`.
+struct AdamUpdate {
+  Required<float> lr = {};
+  float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, wd = 0, rescale_grad = 1, clip_gradient = -1;
+  bool lazy_update = true;
+
+  static constexpr std::string_view name = "adam_update";
+  static constexpr std::string_view aliases[] = {"_sparse_adam_update"};
+  static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var"}, mutates[] = {"mean", "var"};
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc = "Adam: a new weight from weight, grad, mean and var, which are written.";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  struct Step {
+    float lr, beta1, beta2, epsilon, wd, rescale, clip;
+    constexpr auto forward(auto weight, auto grad, auto mean, auto var) const {
+      const auto g = detail::clipped(rescale * grad + wd * weight, clip);
+      const auto m = beta1 * mean + (1 - beta1) * g;
+      const auto v = beta2 * var + (1 - beta2) * (g * g);
+      return std::make_tuple(weight - lr * m / (sqrt(v) + epsilon), m, v);
+    }
+  };
+  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mean, NDArray& var, NDArray& out) const {
+    const bool lazy = lazy_update && mean.storage() == weight.storage();
+    detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mean, &var}, out, inputs);
+  }
+};
+inline constexpr Op<AdamUpdate, OnUse> adam_update;
+
+/// ftrl_update: follow the regularised leader (McMahan et al. 2013). g = clip(rescale_grad · grad);
+/// z ← z + g − (√(n + g²) − √n) · weight / lr; n ← n + g²; the new weight is 0 where |z| ≤ lamda1, else
+/// (sign(z) · lamda1 − z) / ((beta + √n) / lr + wd).
+///
+/// All inputs have one shape and one floating type; z and n are written. A row_sparse gradient of a row_sparse weight
+/// updates its stored rows only. Other storages by the dense fallback. Error: a row_sparse weight lacks rows.
+///
+/// Example: `ftrl_update(weight, grad, z, n, {.lr = 0.1f}, into(weight))`.
+struct FtrlUpdate {
+  Required<float> lr = {};
+  float lamda1 = 0.01f, beta = 1, wd = 0, rescale_grad = 1, clip_gradient = -1;
+
+  static constexpr std::string_view name = "ftrl_update";
+  static constexpr std::string_view aliases[] = {"_sparse_ftrl_update"};
+  static constexpr std::string_view inputs[] = {"weight", "grad", "z", "n"}, mutates[] = {"z", "n"};
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc = "Follow the regularised leader: a new weight from weight, grad, z and n, which are written.";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  struct Step {
+    float lr, lamda1, beta, wd, rescale, clip;
+    constexpr auto forward(auto weight, auto grad, auto z, auto n) const {
+      const auto g = detail::clipped(rescale * grad, clip);
+      const auto squares = n + g * g;
+      const auto sum = z + g - (sqrt(squares) - sqrt(n)) * weight / lr;
+      const auto scale = (beta + sqrt(squares)) / lr + wd;
+      const auto next = where(sum > lamda1, lamda1 - sum, where(sum < -lamda1, -lamda1 - sum, 0)) / scale;
+      return std::make_tuple(next, sum, squares);
+    }
+  };
+  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  bool infer_storage(Storages& s) const {
+    if (s.in(0) == dense && s.in(1) == row_sparse) return s.set_out(0, dense), false;
+    return detail::infer_update_storage(s);
+  }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& z, NDArray& n, NDArray& out) const {
+    detail::update<Step, E>(name, {*lr, lamda1, beta, wd, rescale_grad, clip_gradient}, true, weight, grad, {&z, &n}, out, inputs);
+  }
+};
+inline constexpr Op<FtrlUpdate, OnUse> ftrl_update;
+
+/// _sparse_adagrad_update: g = clip(rescale_grad · grad); history ← history + g²; the new weight is
+/// weight − lr · g / √(history + epsilon), for the rows that the row_sparse gradient stores.
+///
+/// All inputs have one shape and one floating type; history is written. The gradient is row_sparse; weight and history
+/// are dense, or row_sparse with all rows. Error: other storages, wd other than 0.
+///
+/// Example: `sparse_adagrad_update(weight, grad, history, {.lr = 0.1f}, into(weight))`.
+struct SparseAdagradUpdate {
+  Required<float> lr = {};
+  float epsilon = 1e-7f, wd = 0, rescale_grad = 1, clip_gradient = -1;
+
+  static constexpr std::string_view name = "_sparse_adagrad_update";
+  static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc = "AdaGrad for the rows that a row_sparse gradient stores: a new weight from weight, grad and history, which is written.";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  struct Step {
+    float lr, epsilon, rescale, clip;
+    constexpr auto forward(auto weight, auto grad, auto history) const {
+      const auto g = detail::clipped(rescale * grad, clip);
+      const auto squares = history + g * g;
+      return std::make_tuple(weight - lr * (g / sqrt(squares + epsilon)), squares);
+    }
+  };
+  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  bool infer_storage(Storages& s) const {
+    if (s.in(1) != row_sparse || s.in(0) != s.in(2)) fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), ", ", name_of(s.in(2)), "), expected (dense, row_sparse, dense) or all row_sparse");
+    return detail::infer_update_storage(s);
+  }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history, NDArray& out) const {
+    if (wd != 0) fail(name, ": wd is ", wd, ", expected 0");
+    detail::update<Step, E>(name, {*lr, epsilon, rescale_grad, clip_gradient}, true, weight, grad, {&history}, out, inputs);
+  }
+};
+inline constexpr Op<SparseAdagradUpdate, OnUse> sparse_adagrad_update;
+
+using SparseOptimizerOps = OpList<SgdUpdate, SgdMomUpdate, AdamUpdate, FtrlUpdate, SparseAdagradUpdate>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Casts between storages, and slices of CSR arrays.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/tensor/cast.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD NDArray on_device(const NDArray& a, Device device) {
+  if (a.device() == device) return a;
+  if (copy_between_devices == nullptr)
+    fail("strop: no copy from ", to_text(a.device()), " to ", to_text(device), ": this program is built without CUDA");
+  return copy_between_devices(a, device);
+}
+
+STROP_COLD void check_filled(const NDArray& a) {
+  const Body& b = a.body();
+  if (!b.buffer || (b.storage != dense && !b.indices) || (b.storage == csr && !b.indptr))
+    fail("strop: an array of shape ", a.shape(), " without memory has no elements");
+}
+
+STROP_COLD NDArray dense_to_csr(const NDArray& a) {
+  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
+  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
+    const std::int64_t rows = a.shape()[0], cols = a.shape()[1], elements = rows * cols;
+    const auto* from = a.pointer<const Bits>();
+    std::int64_t stored = 0;
+    for (std::int64_t i = 0; i < elements; ++i) stored += (from[i] & mask) != 0 ? 1 : 0;
+    out.allocate_stored(stored);
+    auto* to = out.pointer<Bits>();
+    auto* indices = out.indices().pointer<std::int64_t>();
+    auto* indptr = out.indptr().pointer<std::int64_t>();
+    std::int64_t at = 0;
+    indptr[0] = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t col = 0; col < cols; ++col, ++from) {
+        if ((*from & mask) == 0) continue;
+        to[at] = *from;
+        indices[at++] = col;
+      }
+      indptr[row + 1] = at;
+    }
+  });
+  return out;
+}
+
+STROP_COLD NDArray dense_to_row_sparse(const NDArray& a) {
+  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
+  const std::int64_t rows = a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
+  std::vector<std::int64_t> kept;
+  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
+    const auto* from = a.pointer<const Bits>();
+    for (std::int64_t row = 0; row < rows; ++row, from += width) {
+      std::int64_t col = 0;
+      while (col < width && (from[col] & mask) == 0) ++col;
+      if (col < width) kept.push_back(row);
+    }
+  });
+  out.allocate_stored(static_cast<std::int64_t>(kept.size()));
+  auto* indices = out.indices().pointer<std::int64_t>();
+  const std::int64_t bytes = width * size_of(a.dtype());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    indices[k] = kept[k];
+    std::memcpy(out.bytes() + static_cast<std::int64_t>(k) * bytes, a.bytes() + kept[k] * bytes,
+                static_cast<std::size_t>(bytes));
+  }
+  return out;
+}
+
+/// Writes the stored values of one CSR row over a dense row of zeros.
+STROP_COLD void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
+  const std::int64_t cols = a.shape()[1];
+  const auto* indices = a.indices().pointer<const std::int64_t>();
+  visit_bits(a.dtype(), [&]<class Bits>(Bits) {
+    const auto* from = a.pointer<const Bits>();
+    auto* to = reinterpret_cast<Bits*>(row);
+    for (std::int64_t k = span.begin; k < span.end; ++k) to[checked_index(indices[k], cols)] = from[k];
+  });
+}
+
+STROP_COLD void clear(const NDArray& a, std::int64_t bytes) {
+  if (bytes != 0) std::memset(a.bytes(), 0, static_cast<std::size_t>(bytes));
+}
+
+STROP_COLD NDArray csr_to_dense(const NDArray& a) {
+  const NDArray out(a.shape(), a.dtype(), a.device());
+  const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
+  clear(out, rows * bytes);
+  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const RowSpan span = row_span(indptr, row, a.nnz());
+    if (span.begin != span.end) scatter_row(a, span, out.bytes() + row * bytes);
+  }
+  return out;
+}
+
+STROP_COLD NDArray row_sparse_to_dense(const NDArray& a) {
+  const NDArray out(a.shape(), a.dtype(), a.device());
+  const std::int64_t rows = a.shape()[0], bytes = a.shape().size(1, a.ndim()) * size_of(a.dtype());
+  clear(out, rows * bytes);
+  if (bytes == 0) return out;
+  const auto* indices = a.indices().pointer<const std::int64_t>();
+  for (std::int64_t k = 0; k < a.nnz(); ++k)
+    std::memcpy(out.bytes() + checked_index(indices[k], rows) * bytes, a.bytes() + k * bytes,
+                static_cast<std::size_t>(bytes));
+  return out;
+}
+
+/// Every row that stores a value becomes a stored row.
+STROP_COLD NDArray csr_to_row_sparse(const NDArray& a) {
+  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
+  const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
+  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  std::int64_t kept = 0;
+  for (std::int64_t row = 0; row < rows; ++row) kept += indptr[row] < indptr[row + 1] ? 1 : 0;
+  byte_count(Shape{kept, a.shape()[1]}, a.dtype());
+  out.allocate_stored(kept);
+  clear(out, kept * bytes);
+  auto* indices = out.indices().pointer<std::int64_t>();
+  for (std::int64_t row = 0, k = 0; row < rows; ++row) {
+    const RowSpan span = row_span(indptr, row, a.nnz());
+    if (span.begin == span.end) continue;
+    scatter_row(a, span, out.bytes() + k * bytes);
+    indices[k++] = row;
+  }
+  return out;
+}
+
+STROP_COLD NDArray row_sparse_to_csr(const NDArray& a) {
+  const std::int64_t kept = a.nnz(), rows = a.shape()[0], cols = a.shape()[1];
+  const NDArray stored = dense_to_csr(view_as(a.data(), {kept, cols}));  // the stored rows alone
+  const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
+  const NDArray indptr({rows + 1}, i64, a.device());
+  const auto* from = stored.indptr().pointer<const std::int64_t>();
+  const auto* indices = a.indices().pointer<const std::int64_t>();
+  auto* to = indptr.pointer<std::int64_t>();
+  std::int64_t row = 0;
+  for (std::int64_t k = 0; k < kept; ++k) {
+    if (checked_index(indices[k], rows) < row)
+      fail("strop: row ", indices[k], " of a row-sparse array comes after row ", row - 1, "; stored rows ascend");
+    while (row <= indices[k]) to[row++] = from[k];
+  }
+  while (row <= rows) to[row++] = from[kept];
+  out.body().buffer = stored.body().buffer;
+  out.body().indices = stored.body().indices;
+  out.body().indptr = indptr.body_ref();
+  return out;
+}
+
+STROP_COLD NDArray cast_storage(const NDArray& a, Storage storage) {
+  if (a.storage() == storage) return a;
+  if (storage == csr && a.ndim() != 2) fail("strop: CSR storage is for 2 dimensions; this array has shape ", a.shape());
+  if (storage == row_sparse && a.ndim() == 0) fail("strop: row-sparse storage needs a first axis; this array has none");
+  if (a.device().kind != DeviceKind::cpu) return on_device(cast_storage(on_device(a, cpu()), storage), a.device());
+  a.wait();
+  check_filled(a);
+  if (a.storage() == dense) return storage == csr ? dense_to_csr(a) : dense_to_row_sparse(a);
+  if (a.storage() == csr) return storage == dense ? csr_to_dense(a) : csr_to_row_sparse(a);
+  return storage == dense ? row_sparse_to_dense(a) : row_sparse_to_csr(a);
+}
+
+STROP_COLD NDArray dense_on_host(const NDArray& a) {
+  if (!a) fail("strop: a handle without an array has no elements");
+  check_filled(a);
+  return cast_storage(on_device(a, cpu()), dense);
+}
+
+STROP_COLD double element_as_double(const NDArray& a, std::int64_t i) {
+  double value = 0;
+  load_doubles(a.dtype(), a.bytes() + i * size_of(a.dtype()), &value, 1);
+  return value;
+}
+
+STROP_COLD NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end) {
+  if (a.device().kind != DeviceKind::cpu) return on_device(slice_csr(on_device(a, cpu()), begin, end), a.device());
+  check_filled(a);
+  const auto* from = a.indptr().pointer<const std::int64_t>();
+  const std::int64_t rows = end - begin, first = from[begin], past = from[end], width = size_of(a.dtype());
+  if (first < 0 || first > past || past > a.nnz())
+    fail("strop: indptr of a CSR array says that rows ", begin, " to ", end, " are stored at ", first, " to ", past,
+         " of ", a.nnz());
+  const NDArray out = NDArray::shell({rows, a.shape()[1]}, a.dtype(), a.device(), csr);
+  out.allocate_stored(past - first);
+  auto* to = out.indptr().pointer<std::int64_t>();
+  for (std::int64_t row = 0; row <= rows; ++row) to[row] = from[begin + row] - first;
+  if (past != first) {
+    std::memcpy(out.bytes(), a.bytes() + first * width, static_cast<std::size_t>((past - first) * width));
+    std::memcpy(out.indices().bytes(), a.indices().bytes() + first * 8, static_cast<std::size_t>((past - first) * 8));
+  }
+  return out;
+}
+
+STROP_COLD NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end) {
+  if (a.storage() == row_sparse)
+    fail("strop: slice() of a row-sparse array is not defined; convert it with to(strop::dense) or retain rows of it");
+  if (a.storage() == csr) return slice_csr(a, begin, end);
+  Shape shape = a.shape();
+  shape[0] = end - begin;
+  NDArray out = view_as(a, shape);
+  out.body().offset += begin * a.shape().size(1, a.ndim()) * size_of(a.dtype());
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

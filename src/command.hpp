@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the subcommands do. Each returns the exit code: 0, 1 for a failure that was said, 2 for a wrong call.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace strop::command {
+
+struct TrainOptions {
+  std::string activation = "relu", data = "/usr/share/datasets/fashion-mnist", plot;
+  int epochs = 10, batch = 128;
+  double rate = 0.1, momentum = 0.9;
+  std::uint64_t seed = 1;
+};
+
+std::string version();
+int list_operators(bool json);
+int describe(const std::string& name);
+/// `words`: files, `--parameter value` pairs and `-o file`, as they stand on the command line.
+int run(const std::string& name, const std::vector<std::string>& words);
+int check(const std::string& name);
+int bench(const std::string& name);
+int train(const TrainOptions& options);
+int info();
+
+}  // namespace strop::command

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// `strop ops`, `strop describe` and `strop info`: the registry as text and as JSON.
+#include "command.hpp"
+
+#include <strop/strop.hpp>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace strop::command {
+namespace {
+
+using detail::GradientRule;
+using nlohmann::ordered_json;
+
+/// An operator with its default parameters, its names and counts.
+struct Card {
+  const Entry& entry;
+  detail::ParamBox params;
+  Signature signature;
+
+  explicit Card(const Entry& e) : entry(e), params(e.params) {
+    const bool checked = e.params != nullptr && e.params->checked;
+    if (e.signature == nullptr) return;
+    if (!checked || complete()) e.signature(params.get(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
+    else e.signature(filled(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
+  }
+  bool complete() {
+    for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
+      const detail::Field& field = entry.params->fields[i];
+      if (field.type->missing != nullptr && field.type->missing(entry.params->at(params.get(), i))) return false;
+    }
+    return true;
+  }
+  /// Required parameters get a value that parses, so that names and counts can be asked for.
+  const void* filled() {
+    for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
+      const detail::Field& field = entry.params->fields[i];
+      void* at = entry.params->at(params.get(), i);
+      if (field.type->missing == nullptr || !field.type->missing(at)) continue;
+      for (const char* text : {"1", "(1,)", "float32", "x"})
+        if (field.type->parse(at, text)) break;
+    }
+    return params.get();
+  }
+};
+
+std::string gradient_text(const Entry& e) {
+  const GradientRule& rule = e.gradient;
+  if (rule.compose != nullptr) return "composed of operators";
+  if (rule.zero) return "zero";
+  if (rule.entry == nullptr) return "none";
+  if (rule.heads == 0) return "loss head: needs no head gradient";
+  if (rule.in != 0 && rule.out != 0) return "keeps inputs and outputs";
+  if (rule.in != 0) return "keeps inputs";
+  if (rule.out != 0) return "keeps outputs";
+  return "keeps nothing";
+}
+
+/// "csr -> csr" and the like, with the default parameters.
+std::vector<std::string> storages_of(Card& card) {
+  std::vector<std::string> out{"dense -> dense"};
+  const Entry& e = card.entry;
+  if (e.sparse_forms) out.emplace_back("sparse forms of its own");
+  if (!e.is_map() || e.facts.zero == nullptr || e.inputs > 3) return out;
+  const Dtype computed = e.loops.f32 != nullptr ? f32 : e.loops.f64 != nullptr ? f64 : i64;
+  for (const Storage sparse : {csr, row_sparse})
+    for (std::uint64_t set = 1; set < (std::uint64_t{1} << e.inputs); ++set) {
+      if (!e.facts.zero(card.params.get(), computed, set)) continue;
+      std::string line;
+      for (int i = 0; i < e.inputs; ++i) line += cat(i == 0 ? "" : ", ", name_of((set >> i & 1U) != 0 ? sparse : dense));
+      out.push_back(cat(line, " -> ", name_of(sparse)));
+    }
+  return out;
+}
+
+std::vector<std::string> devices_of(const Entry&) { return {"cpu"}; }
+
+std::string note_of(const Entry& e, std::string_view name) {
+  for (const Note& note : e.notes)
+    if (note.name == name) return std::string(note.text);
+  return {};
+}
+
+std::string dtypes_of(const Entry& e) {
+  std::string out;
+  for (const Dtype type : all_dtypes)
+    if (e.dtypes.contains(type)) out += cat(out.empty() ? "" : ", ", name_of(type));
+  return out.empty() ? "any" : out;
+}
+
+std::string default_of(Card& card, std::size_t i) {
+  const detail::Field& field = card.entry.params->fields[i];
+  detail::ParamBox fresh(card.entry.params);
+  void* at = card.entry.params->at(fresh.get(), i);
+  if (field.type->missing != nullptr && field.type->missing(at)) return {};
+  return field.type->print(at);
+}
+
+bool is_public(const Entry& e) { return !e.name.starts_with("_backward_"); }
+
+}  // namespace
+
+std::string version() { return "0.1.0"; }
+
+int list_operators(bool json) {
+  ordered_json list = ordered_json::array();
+  int shown = 0;
+  for (const Entry* e : detail::all_operators()) {
+    if (!is_public(*e)) continue;
+    Card card(*e);
+    ++shown;
+    if (!json) {
+      std::string in, params;
+      for (std::string_view name : card.signature.inputs) in += cat(in.empty() ? "" : ", ", name);
+      if (e->inputs < 0) in += "...";
+      if (e->params != nullptr)
+        for (const detail::Field& field : e->params->fields) params += cat(params.empty() ? "" : ", ", field.name);
+      std::printf("%-28s (%s) {%s}\n", std::string(e->snake).c_str(), in.c_str(), params.c_str());
+      continue;
+    }
+    ordered_json item;
+    item["name"] = e->name;
+    std::vector<std::string> aliases;
+    if (e->snake != e->name) aliases.emplace_back(e->snake);
+    for (std::string_view alias : e->aliases)
+      if (alias != e->snake) aliases.emplace_back(alias);
+    item["aliases"] = aliases;
+    item["inputs"] = card.signature.inputs;
+    item["outputs"] = card.signature.outputs;
+    item["params"] = ordered_json::array();
+    if (e->params != nullptr)
+      for (std::size_t i = 0; i < e->params->fields.size(); ++i) {
+        const detail::Field& field = e->params->fields[i];
+        const std::string value = default_of(card, i);
+        ordered_json param;
+        param["name"] = field.name;
+        param["type"] = field.type->name;
+        if (value.empty() && field.type->missing != nullptr) param["default"] = nullptr;
+        else param["default"] = value;
+        param["doc"] = note_of(*e, field.name);
+        item["params"].push_back(param);
+      }
+    item["gradient"] = gradient_text(*e);
+    item["storages"] = storages_of(card);
+    item["devices"] = devices_of(*e);
+    list.push_back(item);
+  }
+  if (json) std::printf("%s\n", list.dump(1).c_str());
+  else std::printf("%d operators\n", shown);
+  return 0;
+}
+
+int describe(const std::string& name) {
+  const Entry& e = detail::find_operator(name);
+  Card card(e);
+  std::string in, out, aliases, example;
+  for (std::string_view input : card.signature.inputs) in += cat(in.empty() ? "" : ", ", input);
+  if (e.inputs < 0) in += ", ...";
+  for (std::string_view output : card.signature.outputs) out += cat(out.empty() ? "" : ", ", output);
+  for (std::string_view alias : e.aliases) aliases += cat(aliases.empty() ? "" : ", ", alias);
+  std::printf("%s(%s", std::string(e.snake).c_str(), in.c_str());
+  if (e.params != nullptr)
+    for (std::size_t i = 0; i < e.params->fields.size(); ++i) {
+      const std::string value = default_of(card, i);
+      std::printf("%s%s%s", in.empty() && i == 0 ? "" : ", ", std::string(e.params->fields[i].name).c_str(), value.empty() ? "" : cat("=", value).c_str());
+    }
+  std::printf(") -> %s\n", out.c_str());
+  if (!e.doc.empty()) std::printf("\n  %s\n", std::string(e.doc).c_str());
+  std::printf("\n  name       %s%s%s\n", std::string(e.name).c_str(), aliases.empty() ? "" : ", also ", aliases.c_str());
+  std::printf("  kind       %s\n", e.is_map() ? "map: element by element" : "tensor operator");
+  std::printf("  types      %s\n", dtypes_of(e).c_str());
+  std::printf("  gradient   %s\n", gradient_text(e).c_str());
+  std::string storages, devices;
+  for (const std::string& s : storages_of(card)) storages += cat(storages.empty() ? "" : "; ", s);
+  for (const std::string& d : devices_of(e)) devices += cat(devices.empty() ? "" : ", ", d);
+  std::printf("  storages   %s\n  devices    %s\n", storages.c_str(), devices.c_str());
+  if (e.params != nullptr && !e.params->fields.empty()) {
+    std::printf("\n  parameters\n");
+    for (std::size_t i = 0; i < e.params->fields.size(); ++i) {
+      const detail::Field& field = e.params->fields[i];
+      const std::string value = default_of(card, i);
+      std::string range;
+      for (const Range& r : e.params->ranges)
+        if (r.name == field.name) range = r.low <= -1e308 ? cat(", at most ", r.high) : r.high >= 1e308 ? cat(", at least ", r.low) : cat(", from ", r.low, " to ", r.high);
+      std::printf("    %-16s %s, %s%s  %s\n", std::string(field.name).c_str(), std::string(field.type->name).c_str(),
+                  value.empty() && field.type->missing != nullptr ? "required" : cat("default ", value).c_str(), range.c_str(), note_of(e, field.name).c_str());
+    }
+  }
+  for (std::string_view input : card.signature.inputs) example += cat(" ", input, ".npy");
+  std::printf("\n  example    strop run %s%s -o %s.npy\n", std::string(e.snake).c_str(), example.c_str(), card.signature.outputs.empty() ? "out" : std::string(card.signature.outputs[0]).c_str());
+  return 0;
+}
+
+int info() {
+  std::printf("strop %s\n", version().c_str());
+#if defined(__AVX512F__)
+  const char* isa = "AVX-512";
+#elif defined(__AVX2__)
+  const char* isa = "AVX2";
+#else
+  const char* isa = "baseline";
+#endif
+  int operators = 0;
+  for (const Entry* e : detail::all_operators()) operators += is_public(*e) ? 1 : 0;
+  std::printf("operators        %d\ninstruction set  %s (%lld lanes of float32)\nthreads          %d\ncompiler         %s\ndevices          cpu\n", operators, isa,
+              static_cast<long long>(number::Rep<number::Vec<float>>::lanes), num_threads(), __VERSION__);
+  const memory::Statistics use = memory::statistics(cpu());
+  std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes), static_cast<long long>(use.peak_bytes));
+  return 0;
+}
+
+}  // namespace strop::command

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: broadcast_compare.
+#include <strop/ops/elementwise/broadcast_compare.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::BroadcastCompareOps::enrol(),
+};
+}  // namespace

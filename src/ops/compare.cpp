@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: compare.
+#include <strop/ops/elementwise/compare.hpp>
+#include <strop/ops/elementwise/scalar_compare.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::CompareOps::enrol(),
+    strop::ScalarCompareOps::enrol(),
+};
+}  // namespace

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: reduce.
+#include <strop/ops/reduce.hpp>
+#include <strop/ops/cast.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::ReduceOps::enrol(),
+    strop::CastOps::enrol(),
+};
+}  // namespace

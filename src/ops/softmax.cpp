@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: softmax.
+#include <strop/ops/softmax.hpp>
+#include <strop/ops/softmax_output.hpp>
+#include <strop/ops/regression_output.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::SoftmaxOps::enrol(),
+    strop::SoftmaxOutputOps::enrol(),
+    strop::RegressionOutputOps::enrol(),
+};
+}  // namespace

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: unary.
+#include <strop/ops/elementwise/exponential.hpp>
+#include <strop/ops/elementwise/hyperbolic.hpp>
+#include <strop/ops/elementwise/trigonometric.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::ExponentialOps::enrol(),
+    strop::HyperbolicOps::enrol(),
+    strop::TrigonometricOps::enrol(),
+};
+}  // namespace
