@@ -7,7 +7,7 @@
 
 #include <strop/data/idx.hpp>
 #include <strop/ops/fully_connected.hpp>
-#include <strop/ops/optimizer.hpp>
+#include <strop/ops/sparse_optimizer.hpp>
 #include <strop/ops/softmax_output.hpp>
 #include <strop/strop.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: activation.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/activation.hpp>
 #include <strop/ops/elementwise/select.hpp>
 #include <strop/ops/elementwise/sum.hpp>

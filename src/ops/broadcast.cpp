@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: broadcast.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: compare.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/compare.hpp>
 #include <strop/ops/elementwise/scalar_compare.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: linear.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/dot.hpp>
 #include <strop/ops/fully_connected.hpp>
 

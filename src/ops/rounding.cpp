@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: rounding.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/power.hpp>
 #include <strop/ops/elementwise/special.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: shape.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/shape/reshape.hpp>
 #include <strop/ops/shape/transpose.hpp>
 #include <strop/ops/shape/slice.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: softmax.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/softmax.hpp>
 #include <strop/ops/softmax_output.hpp>
 #include <strop/ops/regression_output.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: unary.
+#include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/exponential.hpp>
 #include <strop/ops/elementwise/hyperbolic.hpp>
 #include <strop/ops/elementwise/trigonometric.hpp>

@@ -101,6 +101,7 @@ class Core {
 
   static void execute_chain(Core& core, Operation* operation);
   void execute(Operation* operation, ReadyList& ready);
+  FailureState* destroy_function(Operation* operation, FailureState* failure);
   void finish(Operation* operation, FailureState* failure, ReadyList& ready);
   void release(Link* links, std::size_t uses, FailureState* failure, ReadyList& ready);
   void make_ready(Operation* operation);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
+#include <utility>
 
 namespace strop::inline v0 {
 
@@ -141,14 +142,14 @@ class Crew {
 
   /// What a helper thread does: joins open loops; spins a little for the next one, then sleeps.
   void help() {
-    inside_loop = true;
-    counted_busy = true;
+    const InsideScope inside;
     for (;;) {
       int me = 0;
       if (Loop* loop = enter(me)) {
-        busy_threads.fetch_add(1, std::memory_order_relaxed);
-        loop->work(me, true);
-        busy_threads.fetch_sub(1, std::memory_order_relaxed);
+        {
+          const BusyScope busy;
+          loop->work(me, true);
+        }
         // the loop may be gone as soon as this thread is counted out
         if (loop->inside.fetch_sub(1, std::memory_order_seq_cst) == 1) {
           left_.fetch_add(1, std::memory_order_seq_cst);
@@ -213,23 +214,16 @@ class Crew {
   Thread threads_[Loop::max_shares];
 };
 
-/// Marks this thread as inside a loop, and as busy, for a scope.
-class LoopScope {
+/// Marks this thread as inside a loop for a scope: loops in there are serial.
+class InsideScope {
  public:
-  LoopScope() : was_inside_(inside_loop), was_busy_(counted_busy) {
-    inside_loop = counted_busy = true;
-    if (!was_busy_) busy_threads.fetch_add(1, std::memory_order_relaxed);
-  }
-  ~LoopScope() {
-    if (!was_busy_) busy_threads.fetch_sub(1, std::memory_order_relaxed);
-    inside_loop = was_inside_;
-    counted_busy = was_busy_;
-  }
-  LoopScope(const LoopScope&) = delete;
-  LoopScope& operator=(const LoopScope&) = delete;
+  InsideScope() : before_(std::exchange(inside_loop, true)) {}
+  ~InsideScope() { inside_loop = before_; }
+  InsideScope(const InsideScope&) = delete;
+  InsideScope& operator=(const InsideScope&) = delete;
 
  private:
-  bool was_inside_, was_busy_;
+  const bool before_;
 };
 
 /// A loop on the host's pool: its threads see a body that does not throw.
@@ -242,14 +236,12 @@ inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, Th
       [](void* context_, std::int64_t begin, std::int64_t end) {
         Loop& own = *static_cast<Loop*>(context_);
         if (own.failed.load(std::memory_order_relaxed)) return;
-        const bool was_inside = inside_loop;
-        inside_loop = true;
+        const InsideScope inside;
         try {
           own.body(own.context, begin, end);
         } catch (...) {
           if (!own.failed.exchange(true, std::memory_order_acq_rel)) own.error = std::current_exception();
         }
-        inside_loop = was_inside;
       },
       &loop);
   if (loop.error) std::rethrow_exception(loop.error);
@@ -262,7 +254,8 @@ inline void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, 
     run_hosted(hook, n, grain, body, context);
     return;
   }
-  LoopScope scope;
+  const BusyScope busy;
+  const InsideScope inside;
   const int spare = num_threads() - busy_threads.load(std::memory_order_relaxed);
   int helpers = spare < Loop::max_shares - 1 ? spare : Loop::max_shares - 1;
   if (helpers > (n - 1) / grain) helpers = static_cast<int>((n - 1) / grain);

@@ -116,16 +116,30 @@ inline void Core::execute(Operation* operation, ReadyList& ready) {
         else
           done(operation, std::move(error));
       }
-      if ((before & async_done) != 0) operation->destroy_function();
+      if ((before & async_done) != 0)
+        if (FailureState* const late = destroy_function(operation, nullptr)) late->drop();
       drop(operation);
       return;
     }
     if (error) failure = failed(std::move(error), operation->name, operation->where);
   }
-  operation->destroy_function();
+  failure = destroy_function(operation, failure);
   finish(operation, failure, ready);
   operation->free();
   count_completed();
+}
+
+/// A destructor that throws is a failure as well; the one that there is already has precedence for the variables.
+inline FailureState* Core::destroy_function(Operation* operation, FailureState* failure) {
+  if (operation->table->destroy == nullptr) return failure;
+  try {
+    operation->table->destroy(*operation);
+  } catch (...) {
+    FailureState* const thrown = failed(std::current_exception(), {}, operation->where);
+    if (failure == nullptr) return thrown;
+    thrown->drop();
+  }
+  return failure;
 }
 
 /// Ends every use. Takes over the caller's share of the failure.
@@ -227,8 +241,8 @@ inline void Core::done(Operation* operation, std::exception_ptr error) noexcept 
   if ((before & async_done) != 0) return;
   Core& core = *operation->core;
   core.visitors_.fetch_add(1, std::memory_order_seq_cst);
-  FailureState* const failure = error ? core.failed(std::move(error), operation->name, operation->where) : nullptr;
-  if ((before & async_returned) != 0) operation->destroy_function();  // the name may go with it
+  FailureState* failure = error ? core.failed(std::move(error), operation->name, operation->where) : nullptr;
+  if ((before & async_returned) != 0) failure = core.destroy_function(operation, failure);  // the name may go with it
   ReadyList ready;
   core.finish(operation, failure, ready);
   core.count_completed();

@@ -68,10 +68,6 @@ struct alignas(64) Operation {
     return operation;
   }
 
-  void destroy_function() {
-    if (table->destroy != nullptr) table->destroy(*this);
-  }
-
   /// Gives the block back; the function is gone already.
   void free() {
     void* memory = this;

@@ -22,6 +22,26 @@ inline constinit std::atomic<int> busy_threads{0};
 inline constinit thread_local bool counted_busy = false;
 inline constinit thread_local bool inside_loop = false;
 
+/// Counts this thread among the busy ones for a scope.
+class BusyScope {
+ public:
+  BusyScope() : counts_(!counted_busy) {
+    if (!counts_) return;
+    counted_busy = true;
+    busy_threads.fetch_add(1, std::memory_order_relaxed);
+  }
+  ~BusyScope() {
+    if (!counts_) return;
+    counted_busy = false;
+    busy_threads.fetch_sub(1, std::memory_order_relaxed);
+  }
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+
+ private:
+  const bool counts_;
+};
+
 /// A positive number from the environment, or 0. A list such as OMP_NUM_THREADS=4,2 gives its first number.
 inline int positive_from_environment(const char* name) {
   const char* text = getenv(name);

@@ -10,6 +10,7 @@
 #include <strop/engine/execute.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/operation.hpp>
+#include <strop/engine/threads.hpp>
 #include <strop/engine/variable.hpp>
 #include <strop/engine/workers.hpp>
 
@@ -59,7 +60,8 @@ inline Operation* Core::pick() {
   });
 }
 
-/// Sleeps until the gate moves. A worker, of whichever engine, lends its place meanwhile: what it waits for may need it.
+/// Sleeps until the gate moves. A worker, of whichever engine, lends its place meanwhile: what it waits for may need
+/// it.
 inline void Core::sleep_at_gate(std::uint32_t seen) {
   Workers* const own = Workers::of_this_thread();
   if (own != nullptr) own->lend_place();
@@ -90,8 +92,9 @@ inline FailureState* Core::wait(Var* var, bool all) {
       checked = true;
     } else if (own != nullptr) {
       // what the caller waits for it may as well do; nothing else, because it may hold locks that others need
-      ReadyList ready;
       workers_.call();
+      const BusyScope busy;
+      ReadyList ready;
       execute(own, ready);
       make_ready(ready);
       tell_waiters();
@@ -120,8 +123,10 @@ inline void Core::quiesce() {
       while (Operation* const next = pick()) execute_chain(*this, next);
     } else {
       for (int spin = 0; spin < 300 && !quiet(); ++spin) {
-        while (Operation* const next = workers_.queue().pop()) {
-          execute_chain(*this, next);
+        if (Operation* next = workers_.queue().pop()) {
+          const BusyScope busy;
+          do execute_chain(*this, next);
+          while ((next = workers_.queue().pop()) != nullptr);
           spin = 0;
         }
         pause();

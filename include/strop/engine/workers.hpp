@@ -10,18 +10,6 @@
 
 namespace strop::inline v0::detail {
 
-/// Counts this thread among those that compute, for parallel loops to know, until `idle`.
-inline void count_busy() {
-  if (counted_busy) return;
-  counted_busy = true;
-  busy_threads.fetch_add(1, std::memory_order_relaxed);
-}
-inline void count_idle() {
-  if (!counted_busy) return;
-  counted_busy = false;
-  busy_threads.fetch_sub(1, std::memory_order_relaxed);
-}
-
 /// Threads that run what is in a ready queue.
 ///
 /// A thread is running, searching (awake without work), sleeping, not yet started, or retired (asleep and not to be
@@ -161,11 +149,11 @@ class Workers {
   void work() {
     worker_of = this;
     while (Operation* operation = search()) {
-      do {
-        count_busy();
-        execute_(core_, operation);
-      } while (count(state_.load(std::memory_order_relaxed), excess) == 0 && (operation = queue_.pop()) != nullptr);
-      count_idle();
+      {
+        const BusyScope busy;
+        do execute_(core_, operation);
+        while (count(state_.load(std::memory_order_relaxed), excess) == 0 && (operation = queue_.pop()) != nullptr);
+      }
       idle_(core_);
       state_.fetch_add(searching);
     }

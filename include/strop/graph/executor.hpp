@@ -10,10 +10,6 @@
 
 namespace strop::inline v0 {
 
-namespace detail {
-struct BoundGraph;
-}  // namespace detail
-
 /// What bind() and simple_bind() return. The arrays of arguments, gradients, states and outputs stay the same from call to
 /// call. One thread at a time may run it. Copies share it.
 class Executor {
@@ -54,4 +50,5 @@ class Executor {
 
 #if !defined(STROP_COMPILED)
 #include <strop/graph/executor_impl.hpp>
+#include <strop/graph/executor_gradient_impl.hpp>
 #endif

@@ -75,12 +75,12 @@ constexpr Entry fill_entry(std::string_view name) {
 inline constexpr Entry zeros_entry = fill_entry<0>("_grad_zeros");
 inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones");
 
-STROP_COLD NodeOutput plain_node(const Entry& entry, std::vector<NodeOutput> in, std::string name) {
+STROP_COLD NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string name) {
   const Ref<Node> node(new Node);
   node->name = std::move(name);
   node->entry = &entry;
   node->params = Ref(new ParamBox(nullptr));
-  entry.signature(nullptr, static_cast<int>(in.size()), node->signature);
+  entry.signature(nullptr, in.size(), node->signature);
   node->inputs = std::move(in);
   return {node, 0};
 }
@@ -93,60 +93,67 @@ STROP_COLD bool is_loss(const Entry& entry) {
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {
  public:
-  GradientWalk(std::span<const NodeOutput> outputs, std::span<const NodeOutput> wanted)
-      : graph_(both(outputs, wanted)), parts_(count(graph_.values())), leads_(count(graph_.values())), loss_(count(graph_.size())) {
-    for (const NodeOutput& w : wanted) leads_[count(graph_.value(w))] = 1;
-    for (int n = 0; n < graph_.size(); ++n) {
-      bool any = false;
-      for (const NodeOutput& in : graph_.node(n).inputs) any = any || leads(in);
-      for (int k = 0; any && k < graph_.node(n).outputs(); ++k) leads_[count(graph_.value(n, k))] = 1;
-    }
+  GradientWalk(const NodeOutputs& outputs, const NodeOutputs& wanted) : graph_(both(outputs, wanted)) {
+    parts_.resize(graph_.values());
+    leads_.resize(graph_.values());
+    loss_.resize(graph_.size());
+    for (const NodeOutput& w : wanted) leads_[graph_.value(w)] = true;
+    for (int n = 0; n < graph_.size(); ++n)
+      if (leads_through(n))
+        for (int k = 0; k < graph_.node(n).outputs(); ++k) leads_[graph_.value(n, k)] = true;
   }
 
   /// The gradient that comes from above to an output of the graph; none for a loss head.
   void start(const NodeOutput& output, const NodeOutput& head) {
-    if (output.node->entry != nullptr && is_loss(*output.node->entry)) loss_[count(graph_.find(output.node.get()))] = 1;
-    else if (head.node) parts_[count(graph_.value(output))].push_back(head);
+    if (!output.node->is_variable() && is_loss(*output.node->entry)) loss_[graph_.find(output.node.get())] = true;
+    else if (head.node) parts_[graph_.value(output)].push(head);
   }
 
   void run() {
     for (int n = graph_.size(); n-- > 0;) {
-      if (graph_.node(n).entry == nullptr) continue;
-      bool reached = loss_[count(n)] != 0, lead = false;
-      for (int k = 0; k < graph_.node(n).outputs(); ++k) reached = reached || !parts_[count(graph_.value(n, k))].empty();
-      for (const NodeOutput& in : graph_.node(n).inputs) lead = lead || leads(in);
-      if (reached && lead) step(n);
+      if (graph_.node(n).is_variable()) continue;
+      bool reached = loss_[n];
+      for (int k = 0; k < graph_.node(n).outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
+      if (reached && leads_through(n)) step(n);
     }
   }
 
   /// The gradient of a value; none where nothing leads to it.
-  NodeOutput gradient(const NodeOutput& of) { return summed(of.node->output_name(of.index), parts_[count(graph_.value(of))]); }
+  NodeOutput gradient(const NodeOutput& of) { return summed(of.node->output_name(of.index), parts_[graph_.value(of)]); }
 
  private:
-  static std::size_t count(int n) { return static_cast<std::size_t>(n); }
-  static std::vector<NodeOutput> both(std::span<const NodeOutput> a, std::span<const NodeOutput> b) {
-    std::vector<NodeOutput> all(a.begin(), a.end());
-    all.insert(all.end(), b.begin(), b.end());
-    return all;
+  static NodeOutputs both(NodeOutputs a, const NodeOutputs& b) {
+    for (const NodeOutput& one : b) a.push(one);
+    return a;
   }
-  bool leads(const NodeOutput& in) const { return in.node && leads_[count(graph_.value(in))] != 0; }
+  bool leads(const NodeOutput& in) const { return in.node && leads_[graph_.value(in)]; }
+  bool leads_through(int n) const {
+    for (const NodeOutput& in : graph_.node(n).inputs)
+      if (leads(in)) return true;
+    return false;
+  }
   void contribute(const NodeOutput& to, const NodeOutput& part) {
-    if (leads(to) && part.node) parts_[count(graph_.value(to))].push_back(part);
+    if (leads(to) && part.node) parts_[graph_.value(to)].push(part);
   }
 
-  static NodeOutput summed(const std::string& name, std::vector<NodeOutput>& parts) {
-    while (parts.size() > 1) {
-      const auto now = static_cast<std::ptrdiff_t>(std::min(parts.size(), count(most_summed)));
-      std::vector<NodeOutput> some(parts.begin(), parts.begin() + now);
-      parts.erase(parts.begin() + 1, parts.begin() + now);
-      parts[0] = plain_node(sum_entries[now - 1], std::move(some), cat(name, "_grad_sum"));
+  /// The sum of the parts, some at a time from the first to the last; the list keeps the sum alone.
+  static NodeOutput summed(const std::string& name, NodeOutputs& parts) {
+    if (parts.empty()) return {};
+    NodeOutputs some{parts[0]};
+    for (int i = 1; i < parts.size(); ++i) {
+      some.push(parts[i]);
+      if (some.size() < most_summed && i + 1 < parts.size()) continue;
+      const Entry& entry = sum_entries[some.size() - 1];
+      some = {plain_node(entry, std::move(some), cat(name, "_grad_sum"))};
     }
-    return parts.empty() ? NodeOutput() : parts[0];
+    parts = some;
+    return parts[0];
   }
+  NodeOutput output(int n, int k) const { return {Ref(&graph_.node(n)), k}; }
   NodeOutput head(int n, int k) {
     const Node& node = graph_.node(n);
-    const NodeOutput sum = summed(node.output_name(k), parts_[count(graph_.value(n, k))]);
-    return sum.node ? sum : plain_node(zeros_entry, {{Ref(&graph_.node(n)), k}}, cat(node.name, "_grad_zeros"));
+    const NodeOutput sum = summed(node.output_name(k), parts_[graph_.value(n, k)]);
+    return sum.node ? sum : plain_node(zeros_entry, {output(n, k)}, cat(node.name, "_grad_zeros"));
   }
 
   void step(int n) {
@@ -161,81 +168,83 @@ class GradientWalk {
 
   std::string wanted_name() const {
     for (int n = 0; n < graph_.size(); ++n)
-      if (graph_.node(n).entry == nullptr && leads_[count(graph_.value(n, 0))] != 0) return cat("the gradient of '", graph_.node(n).name, "'");
+      if (graph_.node(n).is_variable() && leads_[graph_.value(n, 0)]) return cat("the gradient of '", graph_.node(n).name, "'");
     return "the gradient that is asked for";
   }
 
   void step_composed(int n) {
     const Node& node = graph_.node(n);
-    std::vector<Symbol> heads;
-    for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k)
-      heads.push_back(Symbol({parts_[count(graph_.value(n, k))].empty() && loss_[count(n)] != 0
-                                  ? plain_node(ones_entry, {{Ref(&graph_.node(n)), k}}, cat(node.name, "_grad_ones"))
-                                  : head(n, k)}));
-    std::vector<Symbol> in;
-    for (const NodeOutput& from : node.inputs) in.push_back(Symbol({from}));
+    const bool starts = loss_[n] && parts_[graph_.value(n, 0)].empty();
+    const NodeOutput first = starts ? plain_node(ones_entry, {output(n, 0)}, cat(node.name, "_grad_ones")) : head(n, 0);
+    List<Symbol> in;
+    for (const NodeOutput& from : node.inputs) in.push(Symbol(from));
     // Optional inputs that were left out are empty symbols.
-    while (std::ssize(in) < node.entry->inputs) in.emplace_back();
+    while (in.size() < node.entry->inputs) in.push(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
-    if (gradients.size() > in.size())
+    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), Symbol(first), {in.begin(), static_cast<std::size_t>(in.size())});
+    if (std::ssize(gradients) > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(), " results for ", in.size(), " inputs");
-    for (std::size_t i = 0; i < std::min(gradients.size(), node.inputs.size()); ++i)
-      if (gradients[i]) contribute(node.inputs[i], gradients[i].outputs()[0]);
+    int i = 0;
+    for (const Symbol& gradient : gradients) {
+      if (i < node.inputs.size() && gradient) contribute(node.inputs[i], gradient.outputs()[0]);
+      ++i;
+    }
   }
 
   void step_operator(int n) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
-    const auto inputs = static_cast<int>(node.inputs.size());
+    const int inputs = node.inputs.size();
     const Ref<Node> made(new Node);
     made->name = cat(node.name, "_backward");
     made->entry = rule.entry;
     made->params = node.params;
     made->attributes = node.attributes;
     // Tensors stand at the places that the masks say; an optional one that was left out keeps its place.
-    const auto each = [](std::uint64_t mask, int there, auto take) {
-      for (int k = 0; k < (mask == every ? there : 64); ++k)
-        if ((mask >> (k < 64 ? k : 63) & 1U) != 0) take(k);
-    };
-    each(rule.heads, node.visible(), [&](int k) { made->inputs.push_back(k < node.outputs() ? head(n, k) : NodeOutput()); });
-    each(rule.in, inputs, [&](int k) { made->inputs.push_back(k < inputs ? node.inputs[count(k)] : NodeOutput()); });
-    each(rule.out, node.outputs(), [&](int k) { made->inputs.push_back(k < node.outputs() ? NodeOutput{Ref(&graph_.node(n)), k} : NodeOutput()); });
-    made->signature.inputs.assign(made->inputs.size(), "argument");
-    each(rule.gives, inputs, [&](int k) {
-      if (k >= inputs) return;
-      made->like.push_back(node.inputs[count(k)]);
-      made->signature.outputs.push_back(node.signature.inputs[count(k)]);
-    });
-    made->signature.visible = static_cast<int>(made->like.size());
-    for (std::size_t k = 0; k < made->like.size(); ++k) contribute(made->like[k], {made, static_cast<int>(k)});
+    const auto has = [](std::uint64_t mask, int k) { return mask == every || (k < 64 && (mask >> k & 1U) != 0); };
+    const auto places = [](std::uint64_t mask, int there) { return mask == every ? there : 64; };
+    for (int k = 0; k < places(rule.heads, node.visible()); ++k)
+      if (has(rule.heads, k)) made->inputs.push(k < node.outputs() ? head(n, k) : NodeOutput());
+    for (int k = 0; k < places(rule.in, inputs); ++k)
+      if (has(rule.in, k)) made->inputs.push(k < inputs ? node.inputs[k] : NodeOutput());
+    for (int k = 0; k < places(rule.out, node.outputs()); ++k)
+      if (has(rule.out, k)) made->inputs.push(k < node.outputs() ? output(n, k) : NodeOutput());
+    made->signature.inputs.assign(static_cast<std::size_t>(made->inputs.size()), "argument");
+    for (int k = 0; k < inputs; ++k) {
+      if (!has(rule.gives, k)) continue;
+      made->like.push(node.inputs[k]);
+      made->signature.outputs.push_back(node.signature.inputs[static_cast<std::size_t>(k)]);
+    }
+    made->signature.visible = made->like.size();
+    for (int k = 0; k < made->like.size(); ++k) contribute(made->like[k], {made, k});
   }
 
   Graph graph_;
-  std::vector<std::vector<NodeOutput>> parts_;  // contributions to the gradient of each value
-  std::vector<char> leads_, loss_;              // values that what is wanted leads to; nodes that are loss heads
+  List<NodeOutputs> parts_;  // contributions to the gradient of each value
+  List<bool> leads_, loss_;  // values that what is wanted leads to; nodes that are loss heads
 };
 
 }  // namespace detail
 
 STROP_COLD std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads) {
-  std::vector<detail::NodeOutput> wanted;
+  detail::NodeOutputs wanted;
   for (const Symbol& symbol : wrt) {
     if (symbol.size() != 1) fail("gradients: gradients are with respect to single outputs; this symbol has ", symbol.size());
-    wanted.push_back(symbol.outputs()[0]);
+    wanted.push(symbol.outputs()[0]);
   }
-  if (!heads.empty() && heads.size() != of.size()) fail("gradients: ", heads.size(), " head gradients for ", of.size(), " outputs");
+  if (!heads.empty() && std::ssize(heads) != of.size()) fail("gradients: ", heads.size(), " head gradients for ", of.size(), " outputs");
   detail::GradientWalk walk(of.outputs(), wanted);
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    const detail::NodeOutput& output = of.outputs()[i];
-    if (i < heads.size() && heads[i].size() == 1) walk.start(output, heads[i].outputs()[0]);
-    else walk.start(output, detail::plain_node(detail::ones_entry, {output}, cat(output.node->name, "_grad_ones")));
+  std::size_t i = 0;
+  for (const detail::NodeOutput& output : of.outputs()) {
+    const bool given = i < heads.size() && heads[i].size() == 1;
+    walk.start(output, given ? heads[i].outputs()[0] : detail::plain_node(detail::ones_entry, {output}, cat(output.node->name, "_grad_ones")));
+    ++i;
   }
   walk.run();
   std::vector<Symbol> out;
   for (const detail::NodeOutput& w : wanted) {
     const detail::NodeOutput found = walk.gradient(w);
-    out.push_back(Symbol({found.node ? found : detail::plain_node(detail::zeros_entry, {w}, cat(w.node->name, "_grad_zeros"))}));
+    out.push_back(Symbol(found.node ? found : detail::plain_node(detail::zeros_entry, {w}, cat(w.node->name, "_grad_zeros"))));
   }
   return out;
 }

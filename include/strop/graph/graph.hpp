@@ -5,44 +5,44 @@
 #include <strop/graph/node.hpp>
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace strop::inline v0::detail {
 
-/// The nodes that some outputs are computed from, each behind its inputs (depth first, inputs in their order). Outputs of
-/// nodes are numbered through. The outputs that it was made of must outlive it.
+/// The nodes that some outputs are computed from, each behind its inputs (depth first, inputs in their order). A value is an
+/// output of a node; values are numbered through. The outputs that it was made of must outlive it.
 class Graph {
  public:
   /// `with_like` follows the links of gradients to what they are shaped like as well.
-  explicit Graph(std::span<const NodeOutput> roots, bool with_like = false) {
+  explicit Graph(const NodeOutputs& roots, bool with_like = false) {
     for (const NodeOutput& root : roots)
       if (root.node) visit(root.node.get(), with_like);
   }
 
-  int size() const { return static_cast<int>(nodes_.size()); }
-  Node& node(int n) const { return *nodes_[static_cast<std::size_t>(n)]; }
+  int size() const { return nodes_.size(); }
+  Node& node(int n) const { return *nodes_[n]; }
   /// Position of a node; −1 where it is not in the graph.
   int find(const Node* node) const {
     if (slots_.empty()) return -1;
-    for (std::size_t at = hash(node);; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at].node == node) return slots_[at].position;
-      if (slots_[at].node == nullptr) return -1;
+    for (unsigned at = hash(node);; at = (at + 1) & mask()) {
+      const Slot& s = slots_[static_cast<int>(at)];
+      if (s.node == node) return s.position;
+      if (s.node == nullptr) return -1;
     }
   }
-  /// Number of an output among the outputs of all nodes; −1 where it is not in the graph.
+  /// Number of a value; −1 where it is not in the graph.
   int value(const NodeOutput& output) const {
     const int n = output.node ? find(output.node.get()) : -1;
     return n < 0 ? -1 : value(n, output.index);
   }
-  int value(int n, int k) const { return first_[static_cast<std::size_t>(n)] + k; }
+  int value(int n, int k) const { return first_[n] + k; }
   int values() const { return values_; }
   /// Which nodes are variables that an operator of the graph writes: auxiliary states.
-  std::vector<char> auxiliary() const {
-    std::vector<char> found(nodes_.size());
+  List<bool> auxiliary() const {
+    List<bool> found;
+    found.resize(size());
     for (const Node* node : nodes_)
       for (int i : node->signature.mutated)
-        if (const NodeOutput& in = node->inputs[static_cast<std::size_t>(i)]; in.node) found[static_cast<std::size_t>(find(in.node.get()))] = 1;
+        if (const NodeOutput& in = node->inputs[i]; in.node) found[find(in.node.get())] = true;
     return found;
   }
 
@@ -53,26 +53,27 @@ class Graph {
   };
   struct Frame {
     Node* node;
-    std::size_t next;
+    int next;
   };
 
   void visit(Node* root, bool with_like) {
     if (!enter(root)) return;
-    std::vector<Frame> stack{{root, 0}};
+    List<Frame> stack;
+    stack.push({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();
-      const std::size_t inputs = top.node->inputs.size(), all = inputs + (with_like ? top.node->like.size() : 0);
+      const int inputs = top.node->inputs.size(), all = inputs + (with_like ? top.node->like.size() : 0);
       if (top.next < all) {
         const NodeOutput& in = top.next < inputs ? top.node->inputs[top.next] : top.node->like[top.next - inputs];
         ++top.next;
-        if (in.node && enter(in.node.get())) stack.push_back({in.node.get(), 0});
+        if (in.node && enter(in.node.get())) stack.push({in.node.get(), 0});
         continue;
       }
       slot(top.node).position = size();
-      nodes_.push_back(top.node);
-      first_.push_back(values_);
+      nodes_.push(top.node);
+      first_.push(values_);
       values_ += top.node->outputs();
-      stack.pop_back();
+      stack.pop();
     }
   }
 
@@ -85,27 +86,28 @@ class Graph {
     ++met_;
     return true;
   }
-  Slot& slot(const Node* node) {
-    std::size_t at = hash(node);
-    while (slots_[at].node != nullptr && slots_[at].node != node) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
-  }
-  std::size_t hash(const Node* node) const {
+  unsigned mask() const { return static_cast<unsigned>(slots_.size()) - 1; }
+  unsigned hash(const Node* node) const {
     const auto bits = reinterpret_cast<std::uintptr_t>(node) >> 4;
-    return (bits ^ (bits >> 9)) & (slots_.size() - 1);
+    return static_cast<unsigned>(bits ^ (bits >> 9)) & mask();
+  }
+  Slot& slot(const Node* node) {
+    unsigned at = hash(node);
+    while (slots_[static_cast<int>(at)].node != nullptr && slots_[static_cast<int>(at)].node != node) at = (at + 1) & mask();
+    return slots_[static_cast<int>(at)];
   }
   void grow() {
-    const std::vector<Slot> before = std::move(slots_);
-    slots_.assign(before.empty() ? 32 : before.size() * 2, Slot{});
+    const List<Slot> before = std::move(slots_);
+    slots_ = {};
+    slots_.resize(before.empty() ? 32 : before.size() * 2);
     for (const Slot& s : before)
       if (s.node != nullptr) slot(s.node) = s;
   }
 
-  std::vector<Node*> nodes_;
-  std::vector<int> first_;
-  std::vector<Slot> slots_;
-  std::size_t met_ = 0;
-  int values_ = 0;
+  List<Node*> nodes_;
+  List<int> first_;
+  List<Slot> slots_;
+  int met_ = 0, values_ = 0;
 };
 
 }  // namespace strop::inline v0::detail

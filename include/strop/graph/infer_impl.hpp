@@ -21,13 +21,13 @@ namespace detail {
 class Inference {
  public:
   explicit Inference(const Graph& graph)
-      : graph_(graph),
-        shapes_(static_cast<std::size_t>(graph.values()), Shape::unknown()),
-        types_(shapes_.size()),
-        storages_(shapes_.size(), dense) {
+      : graph_(graph) {
+    for (int v = 0; v < graph.values(); ++v) shapes_.push(Shape::unknown());
+    types_.resize(graph.values());
+    storages_.resize(graph.values());
     for (int n = 0; n < graph.size(); ++n) {
       const Node& node = graph.node(n);
-      if (node.entry != nullptr) continue;
+      if (!node.is_variable()) continue;
       shape(graph.value(n, 0)) = node.variable.shape;
       type(graph.value(n, 0)) = node.variable.dtype;
     }
@@ -47,7 +47,7 @@ class Inference {
   void infer_shapes() {
     // Operators that nothing is known of come last: their rules may expect to know something.
     for (const bool all : {false, true}) {
-      settle([&](int n) { return shape_step(n, all); });
+      settle(all ? &Inference::shape_step_all : &Inference::shape_step_known);
       bool open = false;
       for (const Shape& known : shapes_) open = open || !known.known();
       if (!open) return;
@@ -56,12 +56,12 @@ class Inference {
 
   /// Types; variables of which nothing follows are float32, one after the other.
   void infer_types() {
-    settle([&](int n) { return type_step(n); });
+    settle(&Inference::type_step);
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
-      if (graph_.node(n).entry != nullptr || known) continue;
+      if (!graph_.node(n).is_variable() || known) continue;
       known = f32;
-      settle([&](int m) { return type_step(m); });
+      settle(&Inference::type_step);
     }
     for (int n = 0; n < graph_.size(); ++n)
       for (int k = 0; k < graph_.node(n).outputs(); ++k)
@@ -73,61 +73,67 @@ class Inference {
     for (int n = 0; n < graph_.size(); ++n) storage_step(n, device);
   }
 
-  Shape& shape(int value) { return shapes_[static_cast<std::size_t>(value)]; }
-  std::optional<Dtype>& type(int value) { return types_[static_cast<std::size_t>(value)]; }
-  Storage& storage(int value) { return storages_[static_cast<std::size_t>(value)]; }
+  Shape& shape(int value) { return shapes_[value]; }
+  std::optional<Dtype>& type(int value) { return types_[value]; }
+  Storage& storage(int value) { return storages_[value]; }
 
  private:
+  using Step = bool (Inference::*)(int n);
+
   /// Sweeps forwards and backwards until nothing changes; a step tells whether it learnt something.
-  template <class Step>
   void settle(Step step) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (int n = 0; n < graph_.size(); ++n) changed = guarded(n, step) || changed;
-      for (int n = graph_.size(); n-- > 0;) changed = guarded(n, step) || changed;
-    }
-  }
-  template <class Step>
-  bool guarded(int n, Step step) {
-    try {
-      return step(n);
-    } catch (const Error& error) {
-      if (std::string_view(error.what()).starts_with("Error in node ")) throw;
-      fail("Error in node ", graph_.node(n).name, ": ", error.what());
+      for (int i = 0; i < 2 * graph_.size(); ++i) {
+        const int n = i < graph_.size() ? i : 2 * graph_.size() - 1 - i;
+        try {
+          changed = (this->*step)(n) || changed;
+        } catch (const Error& error) {
+          fail("Error in node ", graph_.node(n).name, ": ", error.what());
+        }
+      }
     }
   }
 
+  bool shape_step_known(int n) { return shape_step(n, false); }
+  bool shape_step_all(int n) { return shape_step(n, true); }
   bool shape_step(int n, bool all) {
     const Node& node = graph_.node(n);
     if (!node.like.empty()) return shape_alike(n);
     if (node.entry == nullptr) return false;
-    std::vector<Shape> in, out;
-    for (const NodeOutput& from : node.inputs) in.push_back(from.node ? shape(graph_.value(from)) : Shape{0});
-    bool something = in.empty() || in[0].has_rank();
-    for (int k = 0; k < node.outputs(); ++k) out.push_back(shape(graph_.value(n, k))), something = something || out.back().has_rank();
+    const int inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
+    List<Shape> tensors;  // inputs, then outputs
+    for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
+    bool something = inputs == 0 || tensors[0].has_rank();
+    for (int i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
     if (!something && !all) return false;
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Shapes shapes_of(names, in, out);
+    Shapes shapes_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)}, {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
     if (node.entry->infer_shape != nullptr) node.entry->infer_shape(node.op(), shapes_of);
     else infer_map_shape(*node.entry, shapes_of);
     bool changed = false;
-    const auto learn = [&](int value, const Shape& found, const std::string& what) {
-      Shape& known = shape(value);
-      if (known == found) return;
-      if (!unify(known, found)) fail(node.entry->name, ": ", what, " has shape ", to_text(known), ", expected ", to_text(found));
+    for (int i = 0; i < all_tensors; ++i) {
+      if (value_of(n, i) < 0) continue;
+      Shape& known = shape(value_of(n, i));
+      if (known == tensors[i]) continue;
+      if (!unify(known, tensors[i]))
+        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " has shape ", to_text(known), ", expected ", to_text(tensors[i]));
       changed = true;
-    };
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (node.inputs[i].node) learn(graph_.value(node.inputs[i]), in[i], names.input(static_cast<int>(i)));
-    for (int k = 0; k < node.outputs(); ++k) learn(graph_.value(n, k), out[static_cast<std::size_t>(k)], names.output(k));
+    }
     return changed;
+  }
+
+  /// The value that is input i of node n, or, after the inputs, one of its outputs.
+  int value_of(int n, int i) const {
+    const Node& node = graph_.node(n);
+    return i < node.inputs.size() ? graph_.value(node.inputs[i]) : graph_.value(n, i - node.inputs.size());
   }
 
   bool shape_alike(int n) {
     const Node& node = graph_.node(n);
     bool changed = false;
-    for (std::size_t k = 0; k < node.like.size(); ++k) {
-      Shape& mine = shape(graph_.value(n, static_cast<int>(k)));
+    for (int k = 0; k < node.like.size(); ++k) {
+      Shape& mine = shape(graph_.value(n, k));
       Shape& other = shape(graph_.value(node.like[k]));
       if (mine == other) continue;
       if (!unify(mine, other)) fail("it has shape ", to_text(mine), ", expected ", to_text(other), " like ", node.like[k].node->output_name(node.like[k].index));
@@ -140,28 +146,30 @@ class Inference {
   bool type_step(int n) {
     const Node& node = graph_.node(n);
     bool changed = false;
-    const auto learn = [&](std::optional<Dtype>& known, std::optional<Dtype> found, const char* what, std::string_view of) {
-      if (known == found || !found) return;
-      if (known) fail(node.entry != nullptr ? node.entry->name : "variable", ": ", what, " '", of, "' is ", name_of(*known), ", expected ", name_of(*found));
-      known = found;
+    for (int k = 0; k < node.like.size(); ++k) {
+      std::optional<Dtype>&mine = type(graph_.value(n, k)), &other = type(graph_.value(node.like[k]));
+      if (mine == other) continue;
+      if (mine && other) fail("it is ", name_of(*mine), ", expected ", name_of(*other), " like ", node.like[k].node->output_name(node.like[k].index));
+      mine = other = mine ? mine : other;
       changed = true;
-    };
-    for (std::size_t k = 0; k < node.like.size(); ++k) {
-      std::optional<Dtype>&mine = type(graph_.value(n, static_cast<int>(k))), &other = type(graph_.value(node.like[k]));
-      learn(mine, other, "gradient of", node.like[k].node->name);
-      learn(other, mine, "gradient of", node.like[k].node->name);
     }
-    if (!node.like.empty() || node.entry == nullptr) return changed;
-    std::vector<std::optional<Dtype>> in, out;
-    for (const NodeOutput& from : node.inputs) in.push_back(from.node ? type(graph_.value(from)) : std::nullopt);
-    for (int k = 0; k < node.outputs(); ++k) out.push_back(type(graph_.value(n, k)));
+    if (!node.like.empty() || node.is_variable()) return changed;
+    const int inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
+    List<std::optional<Dtype>> tensors;
+    for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Types types_of(names, in, out);
+    Types types_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)}, {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
     if (node.entry->infer_type != nullptr) node.entry->infer_type(node.op(), types_of);
     else infer_map_type(*node.entry, types_of);
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (node.inputs[i].node) learn(type(graph_.value(node.inputs[i])), in[i], "input", node.signature.inputs[i]);
-    for (std::size_t k = 0; k < out.size(); ++k) learn(type(graph_.value(n, static_cast<int>(k))), out[k], "output", node.signature.outputs[k]);
+    for (int i = 0; i < all_tensors; ++i) {
+      if (value_of(n, i) < 0 || !tensors[i]) continue;
+      std::optional<Dtype>& known = type(value_of(n, i));
+      if (known == tensors[i]) continue;
+      if (known)
+        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " is ", name_of(*known), ", expected ", name_of(*tensors[i]));
+      known = tensors[i];
+      changed = true;
+    }
     return changed;
   }
 
@@ -170,34 +178,36 @@ class Inference {
     if (node.entry == nullptr || node.inputs.empty()) return;
     // A map's gradient gets dense arrays.
     if (!node.like.empty() && node.entry->is_map()) return;
-    std::vector<Storage> in;
+    List<Storage> in;
     bool sparse = false;
-    for (const NodeOutput& from : node.inputs) in.push_back(from.node ? storage(graph_.value(from)) : dense), sparse = sparse || in.back() != dense;
+    for (const NodeOutput& from : node.inputs) in.push(from.node ? storage(graph_.value(from)) : dense), sparse = sparse || in.back() != dense;
+    const std::span<const Storage> inputs(in.begin(), static_cast<std::size_t>(in.size()));
     if (node.entry->infer_storage != nullptr) {
-      std::vector<std::optional<Storage>> out(static_cast<std::size_t>(node.outputs()));
-      Storages storages_of(in, out, device);
+      List<std::optional<Storage>> out;
+      out.resize(node.outputs());
+      Storages storages_of(inputs, {out.begin(), static_cast<std::size_t>(out.size())}, device);
       if (!node.entry->infer_storage(node.op(), storages_of)) return;
-      for (std::size_t k = 0; k < out.size(); ++k) storage(graph_.value(n, static_cast<int>(k))) = out[k].value_or(dense);
+      for (int k = 0; k < out.size(); ++k) storage(graph_.value(n, k)) = out[k].value_or(dense);
     } else if (sparse && node.entry->is_map()) {
       const Dtype computed = compute_type(node.entry->loops, type(graph_.value(node.inputs[0])).value_or(f32));
-      const Storage found = infer_map_storage(*node.entry, node.op(), computed, in).storage;
-      for (std::size_t i = 0; i < in.size(); ++i)
-        if (in[i] != dense && !(shape(graph_.value(node.inputs[i])) == shape(graph_.value(n, 0)))) return;
+      const Storage found = infer_map_storage(*node.entry, node.op(), computed, inputs).storage;
+      for (int i = 0; i < in.size(); ++i)
+        if (in[i] != dense && shape(graph_.value(node.inputs[i])) != shape(graph_.value(n, 0))) return;
       for (int k = 0; k < node.outputs(); ++k) storage(graph_.value(n, k)) = found;
     }
   }
 
   const Graph& graph_;
-  std::vector<Shape> shapes_;
-  std::vector<std::optional<Dtype>> types_;
-  std::vector<Storage> storages_;
+  List<Shape> shapes_;
+  List<std::optional<Dtype>> types_;
+  List<Storage> storages_;
 };
 
 /// A graph's variables by their roles, and inference on it from what is given by name.
 struct NamedInference {
   Graph graph;
   Inference inference;
-  std::vector<char> written;
+  List<bool> written;
 
   explicit NamedInference(const Symbol& symbol) : graph(symbol.outputs(), true), inference(graph), written(graph.auxiliary()) {}
   NamedInference(const NamedInference&) = delete;
@@ -205,13 +215,13 @@ struct NamedInference {
 
   template <class X, class Give>
   void give(const char* what, const std::vector<std::pair<std::string, X>>& known, Give give_one) {
-    std::vector<std::string> names;
+    List<std::string_view> names;
     for (int n = 0; n < graph.size(); ++n) {
-      if (graph.node(n).entry != nullptr) continue;
-      names.push_back(graph.node(n).name);
+      if (!graph.node(n).is_variable()) continue;
+      names.push(graph.node(n).name);
       if (const X* value = find_named(known, graph.node(n).name)) give_one(n, *value);
     }
-    check_names(what, known, names);
+    check_given(what, names_of(known), names);
   }
   /// `at(value)` of the arguments, outputs and states of the symbol.
   template <class X, class At>
@@ -220,7 +230,7 @@ struct NamedInference {
     const Graph own(symbol.outputs());
     for (int n = 0; n < own.size(); ++n) {
       const int here = graph.find(&own.node(n));
-      if (own.node(n).entry == nullptr) (written[static_cast<std::size_t>(here)] != 0 ? out.aux : out.args).push_back(at(graph.value(here, 0)));
+      if (own.node(n).is_variable()) (written[here] ? out.aux : out.args).push_back(at(graph.value(here, 0)));
     }
     for (const NodeOutput& output : symbol.outputs()) out.outputs.push_back(at(graph.value(output)));
     return out;
@@ -260,7 +270,7 @@ STROP_COLD Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
 STROP_COLD Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
   detail::NamedInference run(*this);
   for (int n = 0; n < run.graph.size(); ++n)
-    if (run.graph.node(n).entry == nullptr) run.inference.storage(run.graph.value(n, 0)) = run.graph.node(n).variable.storage.value_or(dense);
+    if (run.graph.node(n).is_variable()) run.inference.storage(run.graph.value(n, 0)) = run.graph.node(n).variable.storage.value_or(dense);
   run.give("infer_storage", known, [&](int n, Storage storage) { run.inference.storage(run.graph.value(n, 0)) = storage; });
   run.inference.infer_storages(cpu());
   return run.collect<Storage>(*this, [&](int value) { return run.inference.storage(value); });

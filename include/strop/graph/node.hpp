@@ -2,16 +2,17 @@
 /// \file
 /// Nodes of a symbolic graph, shared and immutable.
 #pragma once
+#include <strop/graph/list.hpp>
 #include <strop/op/registry.hpp>
 
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace strop::inline v0 {
 
-using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+/// Keys and texts, in the order in which they were said.
+using NamedTexts = detail::List<std::pair<std::string, std::string>>;
 
 /// What a variable says of itself: `strop::var("data", {.shape = {32, 784}, .dtype = strop::f32})`.
 struct Variable {
@@ -30,6 +31,7 @@ struct NodeOutput {
   Ref<Node> node;
   int index = 0;
 };
+using NodeOutputs = List<NodeOutput>;
 
 /// A variable, or the application of an operator.
 struct Node : Counted {
@@ -37,8 +39,8 @@ struct Node : Counted {
   const Entry* entry = nullptr;  // none: a variable
   Ref<ParamBox> params;          // shared by a node and its gradients
   Signature signature;
-  std::vector<NodeOutput> inputs;
-  std::vector<NodeOutput> like;  // of gradients: output k has the shape and the type of like[k]
+  NodeOutputs inputs;
+  NodeOutputs like;  // of gradients: output k has the shape and the type of like[k]
   Variable variable;
   NamedTexts attributes;
 
@@ -47,6 +49,7 @@ struct Node : Counted {
   Node& operator=(const Node&) = delete;
   ~Node();
 
+  bool is_variable() const { return entry == nullptr; }
   int outputs() const { return entry == nullptr ? 1 : static_cast<int>(signature.outputs.size()); }
   int visible() const { return entry == nullptr ? 1 : signature.visible; }
   const void* op() const { return params ? params->get() : nullptr; }

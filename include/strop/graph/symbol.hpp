@@ -17,6 +17,9 @@ namespace strop::inline v0 {
 
 class Symbol;
 class Executor;
+namespace detail {
+struct BoundGraph;
+}
 
 using NamedArrays = std::vector<std::pair<std::string, NDArray>>;
 using NamedShapes = std::vector<std::pair<std::string, Shape>>;
@@ -36,11 +39,11 @@ class GradRequests {
   GradRequests(GradRequest all) : all_(all) {}
   GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named);
   GradRequest of(std::string_view argument) const;
-  const std::vector<std::pair<std::string, GradRequest>>& named() const { return named_; }
 
  private:
+  friend struct detail::BoundGraph;
   GradRequest all_ = GradRequest::null;
-  std::vector<std::pair<std::string, GradRequest>> named_;
+  detail::List<std::pair<std::string, GradRequest>> named_;
 };
 
 /// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound.
@@ -59,7 +62,7 @@ class Symbol {
   /// The name of the node; empty for a group of several.
   std::string name() const;
   /// How many outputs it has.
-  std::size_t size() const { return outputs_.size(); }
+  std::int64_t size() const { return outputs_.size(); }
   /// One output, by position or by its name in list_outputs(). Throws Error where there is none.
   Symbol operator[](std::int64_t i) const;
   Symbol operator[](std::string_view name) const;
@@ -85,8 +88,8 @@ class Symbol {
   /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.
   Symbol operator()(const NamedSymbols& replacements) const;
 
-  /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows
-  /// (graph/infer.hpp). Throws Error for a contradiction, naming node, argument and both values, and for a rest unknown.
+  /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows. Throws Error
+  /// for a contradiction, naming node, argument and both values, and where something stays unknown.
   Inferred<Shape> infer_shape(const NamedShapes& known) const;
   /// The same, where shapes may stay unknown in part (extents of −1).
   Inferred<Shape> infer_shape_partial(const NamedShapes& known) const;
@@ -95,20 +98,25 @@ class Symbol {
   /// Storages; arguments are dense unless said.
   Inferred<Storage> infer_storage(const NamedStorages& known = {}) const;
 
-  /// Makes it executable with these arrays as arguments, where gradients go, and auxiliary states (graph/executor.hpp).
-  Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads = {}, const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
-  /// Makes it executable with new arrays of zeros, whose shapes follow from those given.
+  /// Makes it executable with these arrays as arguments and auxiliary states; Executor is in graph/executor.hpp. Throws Error
+  /// where one is missing or unknown, or shapes or types contradict each other.
+  Executor bind(Device device, const NamedArrays& args) const;
+  /// The same with arrays that gradients go to: those of arguments without one are not computed.
+  Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
+  /// Makes it executable with new arrays of zeros, whose shapes follow from those given. Arguments of floating types get
+  /// gradients as requested.
   Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write, const NamedTypes& types = {}) const;
 
   // For the layers above.
-  explicit Symbol(std::vector<detail::NodeOutput> outputs) : outputs_(std::move(outputs)) {}
-  const std::vector<detail::NodeOutput>& outputs() const { return outputs_; }
+  explicit Symbol(detail::NodeOutput output) { outputs_.push(std::move(output)); }
+  explicit Symbol(detail::NodeOutputs outputs) : outputs_(std::move(outputs)) {}
+  const detail::NodeOutputs& outputs() const { return outputs_; }
 
  private:
   std::vector<std::string> variables(bool auxiliary) const;
   detail::Node& only_node(const char* what) const;
 
-  std::vector<detail::NodeOutput> outputs_;
+  detail::NodeOutputs outputs_;
 };
 
 /// A variable: an argument of every graph that uses it, or a state where an operator writes it.

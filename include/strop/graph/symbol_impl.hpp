@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How operators on symbols make nodes, and Symbol's members that need no later part of the graph layer.
+/// How operators on symbols make nodes, and Symbol's members that need no inference.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/text.hpp>
@@ -14,14 +14,15 @@ namespace detail {
 /// How the thread names nodes at this moment.
 struct Naming {
   std::string prefix;
-  std::vector<std::pair<std::string, int>> counters;
+  List<std::pair<std::string, int>> counters;
 };
 struct NamingState {
-  std::vector<Naming> scopes = std::vector<Naming>(1);
+  List<Naming> scopes;
   NamedTexts attributes;
 };
 STROP_COLD NamingState& naming() {
   thread_local NamingState state;
+  if (state.scopes.empty()) state.scopes.resize(1);
   return state;
 }
 
@@ -32,10 +33,13 @@ STROP_COLD std::string node_name(const Entry& entry, std::string_view given) {
   std::string hint(entry.name);
   for (char& c : hint)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  for (auto& [known, next] : scope.counters)
-    if (known == hint) return cat(scope.prefix, hint, next++);
-  scope.counters.emplace_back(hint, 1);
-  return cat(scope.prefix, hint, 0);
+  int number = 0;
+  std::pair<std::string, int>* counter = nullptr;
+  for (auto& known : scope.counters)
+    if (known.first == hint) counter = &known;
+  if (counter != nullptr) number = counter->second++;
+  else scope.counters.push({hint, 1});
+  return cat(scope.prefix, hint, number);
 }
 
 /// Attributes that other tools read are kept as `__key__`.
@@ -49,17 +53,18 @@ STROP_COLD Node::Node() = default;
 STROP_COLD Node::Node(const Node&) = default;
 /// Takes deep graphs down node by node, not by recursion.
 STROP_COLD Node::~Node() {
-  std::vector<NodeOutput> last;
-  const auto take = [&last](Node& node) {
-    for (auto* list : {&node.inputs, &node.like})
-      for (NodeOutput& in : *list)
-        if (in.node) last.push_back(std::move(in));
+  NodeOutputs last;
+  const auto take = [&last](NodeOutputs& list) {
+    for (NodeOutput& in : list)
+      if (in.node) last.push(std::move(in));
   };
-  take(*this);
+  take(inputs);
+  take(like);
   while (!last.empty()) {
-    const NodeOutput next = std::move(last.back());
-    last.pop_back();
-    if (next.node->owners() == 1) take(*next.node);
+    const NodeOutput next = last.pop();
+    if (next.node->owners() != 1) continue;
+    take(next.node->inputs);
+    take(next.node->like);
   }
 }
 
@@ -67,41 +72,78 @@ STROP_COLD std::string Node::output_name(int k) const {
   return entry == nullptr ? name : cat(name, '_', signature.outputs[static_cast<std::size_t>(k)]);
 }
 
+/// Names as they stand in a sentence: "data, weight".
 STROP_COLD std::string listed(std::span<const std::string_view> names) {
   std::string out;
-  for (std::string_view name : names) out += cat(out.empty() ? "" : ", ", name);
+  for (std::string_view name : names) {
+    if (!out.empty()) out += ", ";
+    out += name;
+  }
   return out;
 }
-STROP_COLD std::string listed(std::span<const std::string> names) {
-  return listed(std::vector<std::string_view>(names.begin(), names.end()));
+STROP_COLD std::string listed(const List<std::string_view>& names) { return listed({names.begin(), static_cast<std::size_t>(names.size())}); }
+
+/// A sentence about a name that is none of the known ones: "executor: no argument 'w'; nearest: weight".
+[[noreturn]] STROP_COLD void fail_unknown(std::string_view what, std::string_view name, const List<std::string_view>& known) {
+  fail(what, " '", name, "'; nearest: ", list_nearest(name, std::vector<std::string_view>(known.begin(), known.end()), 5));
+}
+/// Throws Error for a name that is given twice or that nothing has.
+STROP_COLD void check_given(std::string_view what, const List<std::string_view>& given, const List<std::string_view>& known) {
+  for (int i = 0; i < given.size(); ++i) {
+    bool found = false;
+    for (std::string_view name : known) found = found || name == given[i];
+    if (!found) fail_unknown(cat(what, ": no argument"), given[i], known);
+    for (int j = 0; j < i; ++j)
+      if (given[j] == given[i]) fail(what, ": argument '", given[i], "' is given twice");
+  }
+}
+template <class Pairs>
+List<std::string_view> names_of(const Pairs& pairs) {
+  List<std::string_view> names;
+  for (const auto& one : pairs) names.push(one.first);
+  return names;
+}
+template <class X>
+const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::string_view name) {
+  for (const auto& one : given)
+    if (one.first == name) return &one.second;
+  return nullptr;
+}
+
+STROP_COLD NodeOutput new_variable(std::string name) {
+  const Ref<Node> node(new Node);
+  node->name = std::move(name);
+  node->attributes = naming().attributes;
+  return {node, 0};
+}
+
+/// The one output that an input of an operator is.
+STROP_COLD NodeOutput one_output(std::string_view op, std::string_view input, const Symbol& symbol) {
+  if (symbol.size() == 1) return symbol.outputs()[0];
+  std::string names;
+  for (const NodeOutput& output : symbol.outputs()) names += cat(names.empty() ? "" : ", ", output.node->output_name(output.index));
+  fail(op, ": input '", input, "' has ", symbol.size(), " outputs (", names, "), expected one; take one with [i]");
 }
 
 /// A node of the operator on these inputs; inputs that are missing become variables.
 STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view given_name) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
-  const auto given = static_cast<int>(in.size());
-  if (entry.signature != nullptr) entry.signature(params->get(), given, node->signature);
+  if (entry.signature != nullptr) entry.signature(params->get(), static_cast<int>(in.size()), node->signature);
   const std::vector<std::string_view>& names = node->signature.inputs;
-  const std::size_t wanted = names.size();
-  if (in.size() > wanted)
-    fail(entry.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", listed(names), "), ", given, given == 1 ? " was given" : " were given");
+  if (in.size() > names.size())
+    fail(entry.snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names), "), ", in.size(), in.size() == 1 ? " was given" : " were given");
   node->name = node_name(entry, given_name);
   node->entry = &entry;
   node->params = std::move(params);
   node->attributes = naming().attributes;
-  for (std::size_t i = 0; i < wanted; ++i) {
-    const Symbol missing;
-    const Symbol& symbol = i < in.size() ? in[i] : missing;
-    if (symbol.size() > 1)
-      fail(entry.snake, ": input '", names[i], "' has ", symbol.size(), " outputs (", listed(symbol.list_outputs()), "), expected one; take one with [i]");
-    node->inputs.push_back(symbol ? symbol.outputs()[0] : var(cat(node->name, '_', names[i])).outputs()[0]);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    node->inputs.push(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i]) : new_variable(cat(node->name, '_', names[i])));
   for (int i : node->signature.mutated)
-    if (const Node& state = *node->inputs[static_cast<std::size_t>(i)].node; state.entry != nullptr)
+    if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", names[static_cast<std::size_t>(i)], "' is written and so must be a variable, not the output of ", state.name);
-  std::vector<NodeOutput> outputs;
-  for (int k = 0; k < node->visible(); ++k) outputs.push_back({node, k});
+  NodeOutputs outputs;
+  for (int k = 0; k < node->visible(); ++k) outputs.push({node, k});
   return Symbol(std::move(outputs));
 }
 
@@ -109,58 +151,27 @@ STROP_COLD Symbol make_node(const Entry& entry, const void* op, std::span<const 
   return build_node(entry, Ref(new ParamBox(entry.params, op)), in, name);
 }
 
-/// Throws Error for a name that is given twice or that nothing has.
-STROP_COLD void check_given(const char* what, const std::vector<std::string_view>& given, const std::vector<std::string>& known) {
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    bool found = false;
-    for (const std::string& name : known) found = found || name == given[i];
-    if (!found) fail(what, ": no argument '", given[i], "'; nearest: ", list_nearest(given[i], std::vector<std::string_view>(known.begin(), known.end()), 5));
-    for (std::size_t j = 0; j < i; ++j)
-      if (given[j] == given[i]) fail(what, ": argument '", given[i], "' is given twice");
-  }
-}
-template <class X>
-void check_names(const char* what, const std::vector<std::pair<std::string, X>>& given, const std::vector<std::string>& known) {
-  std::vector<std::string_view> names;
-  for (const auto& one : given) names.push_back(one.first);
-  check_given(what, names, known);
-}
-template <class X>
-const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::string_view name) {
-  for (const auto& [key, value] : given)
-    if (key == name) return &value;
-  return nullptr;
-}
-
 }  // namespace detail
 
-STROP_COLD NameScope::NameScope(std::string prefix) { detail::naming().scopes.push_back({std::move(prefix), {}}); }
-STROP_COLD NameScope::~NameScope() { detail::naming().scopes.pop_back(); }
+STROP_COLD NameScope::NameScope(std::string prefix) { detail::naming().scopes.push({std::move(prefix), {}}); }
+STROP_COLD NameScope::~NameScope() { detail::naming().scopes.pop(); }
 STROP_COLD AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes) : before_(detail::naming().attributes) {
-  for (const auto& [key, text] : attributes) detail::naming().attributes.emplace_back(detail::attribute_key(key), text);
+  for (const auto& [key, text] : attributes) detail::naming().attributes.push({detail::attribute_key(key), std::string(text)});
 }
 STROP_COLD AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
 
-STROP_COLD GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) : named_(named.begin(), named.end()) {}
-STROP_COLD GradRequest GradRequests::of(std::string_view argument) const {
-  for (const auto& [name, request] : named_)
-    if (name == argument) return request;
-  return all_;
-}
-
 STROP_COLD Symbol var(std::string_view name, const Variable& options) {
   if (name.empty()) fail("var: a variable needs a name");
-  const detail::Ref<detail::Node> node(new detail::Node);
-  node->name = name;
-  node->variable = options;
-  node->attributes = detail::naming().attributes;
-  for (const auto& [key, text] : options.attributes) node->attributes.emplace_back(detail::attribute_key(key), text);
-  return Symbol({{node, 0}});
+  const detail::NodeOutput made = detail::new_variable(std::string(name));
+  made.node->variable = options;
+  for (const auto& [key, text] : options.attributes) made.node->attributes.push({detail::attribute_key(key), text});
+  return Symbol(made);
 }
 
 STROP_COLD Symbol group(std::span<const Symbol> symbols) {
-  std::vector<detail::NodeOutput> outputs;
-  for (const Symbol& symbol : symbols) outputs.insert(outputs.end(), symbol.outputs().begin(), symbol.outputs().end());
+  detail::NodeOutputs outputs;
+  for (const Symbol& symbol : symbols)
+    for (const detail::NodeOutput& output : symbol.outputs()) outputs.push(output);
   return Symbol(std::move(outputs));
 }
 
@@ -169,18 +180,19 @@ STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymb
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
   Signature signature;
   if (entry.signature != nullptr) entry.signature(params->get(), static_cast<int>(inputs.size()), signature);
-  std::vector<Symbol> in;
+  detail::List<Symbol> in;
   for (const InputSymbol& input : inputs) {
-    std::size_t at = in.size();
+    int at = in.size();
     if (!input.name.empty()) {
-      for (at = 0; at < signature.inputs.size() && signature.inputs[at] != input.name;) ++at;
-      if (at == signature.inputs.size()) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
+      const auto inputs_of = static_cast<int>(signature.inputs.size());
+      for (at = 0; at < inputs_of && signature.inputs[static_cast<std::size_t>(at)] != input.name;) ++at;
+      if (at == inputs_of) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
       if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
     }
     if (at >= in.size()) in.resize(at + 1);
     in[at] = input.symbol;
   }
-  return detail::build_node(entry, std::move(params), in, node_name);
+  return detail::build_node(entry, std::move(params), {in.begin(), static_cast<std::size_t>(in.size())}, node_name);
 }
 
 STROP_COLD std::string Symbol::name() const {
@@ -190,23 +202,26 @@ STROP_COLD std::string Symbol::name() const {
 }
 
 STROP_COLD Symbol Symbol::operator[](std::int64_t i) const {
-  if (i < 0 || i >= std::ssize(outputs_)) fail("symbol: no output ", i, "; it has ", outputs_.size());
-  return Symbol({outputs_[static_cast<std::size_t>(i)]});
+  if (i < 0 || i >= size()) fail("symbol: no output ", i, "; it has ", size());
+  return Symbol(outputs_[static_cast<int>(i)]);
 }
 
 STROP_COLD Symbol Symbol::operator[](std::string_view name) const {
   const std::vector<std::string> names = list_outputs();
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return Symbol({outputs_[i]});
-  fail("symbol: no output '", name, "'; nearest: ", detail::list_nearest(name, std::vector<std::string_view>(names.begin(), names.end()), 5));
+  detail::List<std::string_view> known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return Symbol(outputs_[static_cast<int>(i)]);
+    known.push(names[i]);
+  }
+  detail::fail_unknown("symbol: no output", name, known);
 }
 
 STROP_COLD std::vector<std::string> Symbol::variables(bool auxiliary) const {
   const detail::Graph graph(outputs_);
-  const std::vector<char> written = graph.auxiliary();
+  const detail::List<bool> written = graph.auxiliary();
   std::vector<std::string> names;
   for (int n = 0; n < graph.size(); ++n)
-    if (graph.node(n).entry == nullptr && (written[static_cast<std::size_t>(n)] != 0) == auxiliary) names.push_back(graph.node(n).name);
+    if (graph.node(n).is_variable() && written[n] == auxiliary) names.push_back(graph.node(n).name);
   return names;
 }
 
@@ -218,20 +233,20 @@ STROP_COLD std::vector<std::string> Symbol::list_outputs() const {
 
 STROP_COLD Symbol Symbol::get_internals() const {
   const detail::Graph graph(outputs_);
-  std::vector<detail::NodeOutput> outputs;
+  detail::NodeOutputs outputs;
   for (int n = 0; n < graph.size(); ++n)
-    for (int k = 0; k < graph.node(n).visible(); ++k) outputs.push_back({detail::Ref(&graph.node(n)), k});
+    for (int k = 0; k < graph.node(n).visible(); ++k) outputs.push({detail::Ref(&graph.node(n)), k});
   return Symbol(std::move(outputs));
 }
 
 STROP_COLD Symbol Symbol::get_children() const {
-  std::vector<detail::NodeOutput> inputs;
+  detail::NodeOutputs inputs;
   const detail::Node* last = nullptr;
   for (const detail::NodeOutput& output : outputs_) {
     if (output.node.get() == last) continue;
     last = output.node.get();
     for (const detail::NodeOutput& in : last->inputs)
-      if (in.node) inputs.push_back(in);
+      if (in.node) inputs.push(in);
   }
   return Symbol(std::move(inputs));
 }
@@ -244,17 +259,17 @@ STROP_COLD detail::Node& Symbol::only_node(const char* what) const {
 }
 
 STROP_COLD NamedTexts Symbol::list_attr() const {
-  const detail::Node& node = only_node("list_attr");
+  const detail::Node& node = only_node("attr");
   NamedTexts out;
-  if (node.entry != nullptr && node.entry->params != nullptr) {
+  if (!node.is_variable() && node.entry->params != nullptr) {
     const detail::ParamTable& table = *node.entry->params;
     for (std::size_t i = 0; i < table.fields.size(); ++i)
-      out.emplace_back(table.fields[i].name, table.fields[i].type->print(table.at(const_cast<void*>(node.op()), i)));
+      out.push({std::string(table.fields[i].name), table.fields[i].type->print(table.at(const_cast<void*>(node.op()), i))});
   }
-  if (node.variable.shape.has_rank()) out.emplace_back("__shape__", to_text(node.variable.shape));
-  if (node.variable.dtype) out.emplace_back("__dtype__", cat(static_cast<int>(*node.variable.dtype)));
-  if (node.variable.storage) out.emplace_back("__storage_type__", cat(static_cast<int>(*node.variable.storage)));
-  out.insert(out.end(), node.attributes.begin(), node.attributes.end());
+  if (node.variable.shape.has_rank()) out.push({"__shape__", to_text(node.variable.shape)});
+  if (node.variable.dtype) out.push({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
+  if (node.variable.storage) out.push({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
+  for (const auto& one : node.attributes) out.push(one);
   return out;
 }
 
@@ -268,48 +283,46 @@ STROP_COLD std::string Symbol::attr(std::string_view key) const {
 }
 
 STROP_COLD void Symbol::set_attr(std::string_view key, std::string_view text) const {
-  only_node("set_attr").attributes.emplace_back(detail::attribute_key(key), text);
+  only_node("set_attr").attributes.push({detail::attribute_key(key), std::string(text)});
 }
 
 STROP_COLD Symbol Symbol::operator()(const NamedSymbols& replacements) const {
   const detail::Graph graph(outputs_, true);
-  std::vector<std::string> names;
+  detail::List<std::string_view> names;
   for (int n = 0; n < graph.size(); ++n)
-    if (graph.node(n).entry == nullptr) names.push_back(graph.node(n).name);
-  detail::check_names("symbol", replacements, names);
-  std::vector<detail::NodeOutput> made;  // what stands for output 0 of each node
+    if (graph.node(n).is_variable()) names.push(graph.node(n).name);
+  detail::check_given("symbol", detail::names_of(replacements), names);
+  detail::NodeOutputs made;  // what stands for output 0 of each node
   const auto moved = [&](const detail::NodeOutput& from) {
     if (!from.node) return from;
-    detail::NodeOutput to = made[static_cast<std::size_t>(graph.find(from.node.get()))];
-    if (from.node->entry != nullptr) to.index = from.index;
+    detail::NodeOutput to = made[graph.find(from.node.get())];
+    if (!from.node->is_variable()) to.index = from.index;
     return to;
   };
   for (int n = 0; n < graph.size(); ++n) {
     detail::Node& node = graph.node(n);
     detail::NodeOutput out{detail::Ref(&node), 0};
-    if (node.entry == nullptr) {
-      if (const Symbol* other = detail::find_named(replacements, node.name)) {
-        if (other->size() != 1) fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
-        out = other->outputs()[0];
-      }
+    if (node.is_variable()) {
+      const Symbol* other = detail::find_named(replacements, node.name);
+      if (other != nullptr && other->size() != 1) fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
+      if (other != nullptr) out = other->outputs()[0];
     } else {
-      out.node = detail::Ref(new detail::Node(node));
+      const detail::Ref<detail::Node> copy(new detail::Node(node));
       bool changed = false;
-      for (auto* list : {&out.node->inputs, &out.node->like})
+      for (auto* list : {&copy->inputs, &copy->like})
         for (detail::NodeOutput& in : *list) {
           const detail::NodeOutput to = moved(in);
-          changed = changed || !(to.node == in.node) || to.index != in.index;
+          changed = changed || to.node != in.node || to.index != in.index;
           in = to;
         }
-      if (!changed) out.node = detail::Ref(&node);
-      for (int i : out.node->signature.mutated)
-        if (out.node->inputs[static_cast<std::size_t>(i)].node->entry != nullptr)
-          fail("symbol: '", node.inputs[static_cast<std::size_t>(i)].node->name, "' is written by ", node.name, " and can only be replaced by a variable");
+      if (changed) out.node = copy;
+      for (int i : copy->signature.mutated)
+        if (!copy->inputs[i].node->is_variable()) fail("symbol: '", node.inputs[i].node->name, "' is written by ", node.name, " and can only be replaced by a variable");
     }
-    made.push_back(std::move(out));
+    made.push(std::move(out));
   }
-  std::vector<detail::NodeOutput> outputs;
-  for (const detail::NodeOutput& output : outputs_) outputs.push_back(moved(output));
+  detail::NodeOutputs outputs;
+  for (const detail::NodeOutput& output : outputs_) outputs.push(moved(output));
   return Symbol(std::move(outputs));
 }
 

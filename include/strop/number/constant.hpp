@@ -9,7 +9,7 @@
 #include <strop/number/constant_gamma.hpp>
 #include <strop/number/constant_pair.hpp>
 
-namespace strop::inline v0::number::constant {
+namespace strop::inline v0::number::inline STROP_ISA::constant {
 
 constexpr double abs(double x) { return detail::magnitude(x); }
 constexpr double copysign(double x, double y) { return detail::with_sign(x, detail::negative(y)); }
@@ -283,4 +283,4 @@ constexpr double atanh(double x) {
   return copysign(detail::logarithm_1_plus(t).hi / 2, x);
 }
 
-}  // namespace strop::inline v0::number::constant
+}  // namespace strop::inline v0::number::inline STROP_ISA::constant

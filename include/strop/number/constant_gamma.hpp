@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/number/constant_pair.hpp>
 
-namespace strop::inline v0::number::constant {
+namespace strop::inline v0::number::inline STROP_ISA::constant {
 
 namespace detail {
 
@@ -185,4 +185,4 @@ constexpr double digamma(double x) {
   return (detail::digamma_of_positive(a) + Pair(1) / Pair(a) + detail::pi * detail::sine(angle) / sine).hi;
 }
 
-}  // namespace strop::inline v0::number::constant
+}  // namespace strop::inline v0::number::inline STROP_ISA::constant

@@ -3,12 +3,15 @@
 /// Numbers of twice the digits of a double, a pair of doubles each, and the series that constant.hpp is made of.
 ///
 /// Everything is written for the compilers' evaluators: nothing overflows, no operation makes a NaN, loops are short.
+/// They work at run time too, and so live in the namespace of their instruction set.
 /// The error-free sums and products are Knuth's and Dekker's (T. J. Dekker, Numerische Mathematik 18, 1971).
 #pragma once
+#include <strop/number/isa.hpp>
+
 #include <bit>
 #include <cstdint>
 
-namespace strop::inline v0::number::constant::detail {
+namespace strop::inline v0::number::inline STROP_ISA::constant::detail {
 
 inline constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 constexpr std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
@@ -268,4 +271,4 @@ constexpr Pair arc_tangent(Pair x) {
   return scaled(x * sum, 8);
 }
 
-}  // namespace strop::inline v0::number::constant::detail
+}  // namespace strop::inline v0::number::inline STROP_ISA::constant::detail

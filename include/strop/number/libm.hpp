@@ -6,6 +6,7 @@
 /// functions in its own headers.
 #pragma once
 #include <strop/number/constant_pair.hpp>
+#include <strop/number/isa.hpp>
 
 #ifdef __CUDACC__
 #include <cmath>
@@ -14,7 +15,7 @@
 #define STROP_FN [[gnu::always_inline]] inline
 #endif
 
-namespace strop::inline v0::number::libm {
+namespace strop::inline v0::number::inline STROP_ISA::libm {
 
 #ifdef __CUDACC__
 #define STROP_LIBM(name, fn)                          \
@@ -158,6 +159,6 @@ STROP_FN R digamma(R x) {
   }
 }
 
-}  // namespace strop::inline v0::number::libm
+}  // namespace strop::inline v0::number::inline STROP_ISA::libm
 
 #undef STROP_FN

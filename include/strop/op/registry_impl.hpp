@@ -82,7 +82,12 @@ class Registry {
     if (at < names_.size() && names_[at].name == name) {
       Named& named = names_[at];
       if (named.entry == entry) return;
-      if (named.entry->library == entry->library) named.other = entry;
+      if (named.entry->library == entry->library) {
+        // A name that is stated goes before one that follows from it.
+        if (named.entry->name == name && entry->name != name) return;
+        if (named.entry->name != name && entry->name == name) named = {name, entry, nullptr};
+        else named.other = entry;
+      }
       else if (named.entry->library) named = {name, entry, nullptr};  // the program's own comes first
       return;
     }

@@ -207,7 +207,7 @@ struct BatchDot {
     shapes.expect_rank(1, 3);
     const int a_row = transpose_a ? 2 : 1, b_row = transpose_b ? 2 : 1;
     Shape a = Shape::filled(3, Shape::unknown_extent), b = a, y = a;
-    for (int round = 0; round < 2; ++round) {
+    for (int pass = 0; pass < 2; ++pass) {
       const Shape known[] = {shapes.in(0), shapes.in(1), shapes.out(0)};
       const auto at = [&](int tensor, int axis) { return known[tensor].has_rank() && known[tensor].ndim() == 3 ? known[tensor][axis] : Shape::unknown_extent; };
       const auto first = [](std::int64_t p, std::int64_t q, std::int64_t r) { return p >= 0 ? p : q >= 0 ? q : r; };

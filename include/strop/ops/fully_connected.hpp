@@ -67,9 +67,9 @@ struct FullyConnected {
     if (data.has_rank()) {
       if (data.ndim() == 0) shapes.fail(shapes.name_in(0), " has no dimension, expected 1 or more");
       const int first = flatten ? 1 : data.ndim() - 1;
-      std::int64_t inputs = 1;
-      for (int i = first; i < data.ndim(); ++i) inputs = inputs < 0 || data[i] < 0 ? Shape::unknown_extent : inputs * data[i];
-      weight[1] = inputs;
+      std::int64_t width = 1;
+      for (int i = first; i < data.ndim(); ++i) width = width < 0 || data[i] < 0 ? Shape::unknown_extent : width * data[i];
+      weight[1] = width;
       const Shape given = shapes.in(1);
       if (first == data.ndim() - 1 && data.back() < 0 && given.has_rank() && given.ndim() == 2) data.back() = given[1];
       Shape out = data;
@@ -113,10 +113,10 @@ struct FullyConnected {
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E, 2>> w, Grad<"data", View<E>> dx,
             Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E, 1>> db) const {
-    const std::int64_t hidden = *num_hidden, inputs = w.shape()[1], examples = dy.size() / hidden;
+    const std::int64_t hidden = *num_hidden, width = w.shape()[1], examples = dy.size() / hidden;
     const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
-    if (dx) detail::gemm(examples, inputs, hidden, dy.data(), false, w.data(), false, dx.data(), adds(0));
-    if (dw) detail::gemm(hidden, inputs, examples, dy.data(), true, x.data(), false, dw.data(), adds(1));
+    if (dx) detail::gemm(examples, width, hidden, dy.data(), false, w.data(), false, dx.data(), adds(0));
+    if (dw) detail::gemm(hidden, width, examples, dy.data(), true, x.data(), false, dw.data(), adds(1));
     if (db) detail::sum_rows(dy.data(), examples, hidden, db.data(), adds(2));
   }
 

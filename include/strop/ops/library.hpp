@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/dot.hpp>
 #include <strop/ops/elementwise/activation.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/elementwise/broadcast_compare.hpp>
@@ -20,6 +21,15 @@
 #include <strop/ops/elementwise/special.hpp>
 #include <strop/ops/elementwise/sum.hpp>
 #include <strop/ops/elementwise/trigonometric.hpp>
+#include <strop/ops/fully_connected.hpp>
+#include <strop/ops/optimizer.hpp>
 #include <strop/ops/reduce.hpp>
+#include <strop/ops/regression_output.hpp>
+#include <strop/ops/shape/broadcast.hpp>
+#include <strop/ops/shape/join.hpp>
 #include <strop/ops/shape/reshape.hpp>
+#include <strop/ops/shape/slice.hpp>
 #include <strop/ops/shape/transpose.hpp>
+#include <strop/ops/softmax.hpp>
+#include <strop/ops/softmax_output.hpp>
+#include <strop/ops/sparse_optimizer.hpp>

@@ -65,8 +65,8 @@ struct RmspropUpdate {
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto n) const {
     const auto g = detail::clipped(rescale_grad * grad + wd * weight, clip_gradient);
-    const auto mean = (1 - gamma1) * (g * g) + gamma1 * n;
-    return std::make_tuple(detail::clipped(weight - *lr * (g / sqrt(mean + epsilon)), clip_weights), mean);
+    const auto squares = (1 - gamma1) * (g * g) + gamma1 * n;
+    return std::make_tuple(detail::clipped(weight - *lr * (g / sqrt(squares + epsilon)), clip_weights), squares);
   }
 };
 inline constexpr Op<RmspropUpdate, OnUse> rmsprop_update;
@@ -88,9 +88,9 @@ struct RmspropalexUpdate {
   constexpr auto forward(auto weight, auto grad, auto n, auto g, auto delta) const {
     const auto now = detail::clipped(rescale_grad * grad + wd * weight, clip_gradient);
     const auto squares = (1 - gamma1) * (now * now) + gamma1 * n;
-    const auto mean = (1 - gamma1) * now + gamma1 * g;
-    const auto step = gamma2 * delta - *lr * (now / sqrt(squares - mean * mean + epsilon));
-    return std::make_tuple(detail::clipped(weight + step, clip_weights), squares, mean, step);
+    const auto average = (1 - gamma1) * now + gamma1 * g;
+    const auto step = gamma2 * delta - *lr * (now / sqrt(squares - average * average + epsilon));
+    return std::make_tuple(detail::clipped(weight + step, clip_weights), squares, average, step);
   }
 };
 inline constexpr Op<RmspropalexUpdate, OnUse> rmspropalex_update;
@@ -116,14 +116,14 @@ struct FtmlUpdate {
   constexpr auto forward(auto weight, auto grad, auto d, auto v, auto z) const {
     const auto g = detail::clipped(rescale_grad * grad + wd * weight, clip_grad);
     const auto squares = beta2 * v + (1 - beta2) * (g * g);
-    const double first = power(beta1, *t), second = power(beta2, *t);
+    const double first = raised(beta1, *t), second = raised(beta2, *t);
     const auto next = (1 - first) / *lr * (sqrt(squares / (1 - second)) + epsilon);
-    const auto sum = beta1 * z + (1 - beta1) * g - (next - beta1 * d) * weight;
-    return std::make_tuple(-sum / next, next, squares, sum);
+    const auto shifted = beta1 * z + (1 - beta1) * g - (next - beta1 * d) * weight;
+    return std::make_tuple(-shifted / next, next, squares, shifted);
   }
 
  private:
-  static constexpr double power(double base, int exponent) {
+  static constexpr double raised(double base, int exponent) {
     double result = 1;
     for (; exponent > 0; exponent /= 2, base *= base)
       if (exponent % 2 == 1) result *= base;

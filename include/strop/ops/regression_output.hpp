@@ -135,10 +135,10 @@ struct LogisticRegressionOutput {
   template <Real E>
   void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
     parallel_for(x.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-      const Sigmoid sigmoid;
+      const Curve curve;
       const void* in[] = {x.data() + begin};
       void* out[] = {y.data() + begin};
-      detail::lane_loop<Sigmoid, E>(&sigmoid, in, out, end - begin);
+      detail::lane_loop<Curve, E>(&curve, in, out, end - begin);
     });
   }
   template <Real E>
@@ -147,7 +147,7 @@ struct LogisticRegressionOutput {
   }
 
  private:
-  struct Sigmoid {
+  struct Curve {
     auto forward(auto x) const { return sigmoid(x); }
   };
 };
@@ -158,13 +158,12 @@ inline constexpr Op<LogisticRegressionOutput, OnUse> logistic_regression_output;
 ///
 /// Any shape, floating types, any storage (the gradient is dense).
 ///
-/// Example: `make_loss(array({3, 4}))` is [3, 4], its gradient [1, 1].
+/// Example: `make_loss_scaled(array({3, 4}), {.grad_scale = 2})` is [3, 4], its gradient [2, 2].
 struct MakeLoss {
   enum Normalization { null, batch, valid };
   float grad_scale = 1, valid_thresh = 0;
   Normalization normalization = null;
 
-  static constexpr std::string_view aliases[] = {"_sparse_make_loss"};
   static constexpr std::string_view doc = "data, as a loss: its gradient is grad_scale for every element and needs no head gradient.";
   static constexpr Note notes[] = {{"grad_scale", "the gradient of each element"},
                                    {"valid_thresh", "with normalization = valid, elements above it are counted"},
@@ -189,7 +188,7 @@ struct MakeLoss {
     std::fill(dx.begin(), dx.end(), static_cast<E>(grad_scale / divisor));
   }
 };
-inline constexpr Op<MakeLoss, OnUse> make_loss;
+inline constexpr Op<MakeLoss, OnUse> make_loss_scaled;
 
 using RegressionOutputOps = OpList<LinearRegressionOutput, MAERegressionOutput, LogisticRegressionOutput, MakeLoss>;
 

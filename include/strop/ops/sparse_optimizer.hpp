@@ -88,7 +88,7 @@ inline bool infer_update_storage(Storages& s) {
 }
 /// All tensors of an update have one shape.
 inline void infer_update_shape(Shapes& shapes) {
-  for (int round = 0; round < 2; ++round) {
+  for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < shapes.inputs(); ++i) {
       shapes.set_out(0, shapes.in(i));
       shapes.set_in(i, shapes.out(0));
@@ -190,19 +190,19 @@ struct AdamUpdate {
 
   struct Step {
     float lr, beta1, beta2, epsilon, wd, rescale, clip;
-    constexpr auto forward(auto weight, auto grad, auto mean, auto var) const {
+    constexpr auto forward(auto weight, auto grad, auto first, auto second) const {
       const auto g = detail::clipped(rescale * grad + wd * weight, clip);
-      const auto m = beta1 * mean + (1 - beta1) * g;
-      const auto v = beta2 * var + (1 - beta2) * (g * g);
+      const auto m = beta1 * first + (1 - beta1) * g;
+      const auto v = beta2 * second + (1 - beta2) * (g * g);
       return std::make_tuple(weight - lr * m / (sqrt(v) + epsilon), m, v);
     }
   };
   void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mean, NDArray& var, NDArray& out) const {
-    const bool lazy = lazy_update && mean.storage() == weight.storage();
-    detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mean, &var}, out, inputs);
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& out) const {
+    const bool lazy = lazy_update && first.storage() == weight.storage();
+    detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&first, &second}, out, inputs);
   }
 };
 inline constexpr Op<AdamUpdate, OnUse> adam_update;
@@ -232,10 +232,10 @@ struct FtrlUpdate {
     constexpr auto forward(auto weight, auto grad, auto z, auto n) const {
       const auto g = detail::clipped(rescale * grad, clip);
       const auto squares = n + g * g;
-      const auto sum = z + g - (sqrt(squares) - sqrt(n)) * weight / lr;
+      const auto shifted = z + g - (sqrt(squares) - sqrt(n)) * weight / lr;
       const auto scale = (beta + sqrt(squares)) / lr + wd;
-      const auto next = where(sum > lamda1, lamda1 - sum, where(sum < -lamda1, -lamda1 - sum, 0)) / scale;
-      return std::make_tuple(next, sum, squares);
+      const auto next = where(shifted > lamda1, lamda1 - shifted, where(shifted < -lamda1, -lamda1 - shifted, 0)) / scale;
+      return std::make_tuple(next, shifted, squares);
     }
   };
   void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }

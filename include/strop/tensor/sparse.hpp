@@ -25,10 +25,11 @@ class SparsePart {
                           dtype_of<std::remove_pointer_t<decltype(values.data())>>,
                           {static_cast<std::int64_t>(values.size())})) {}
 
-  /// The part as it is (float32 for a list); Error unless it has `rank` dimensions (any for −1).
-  NDArray values(std::string_view function, std::string_view name, int rank) const;
+  /// The part as it is (`dtype` for a list), on the CPU; Error unless it has `rank` dimensions (any for −1).
+  NDArray values(std::string_view function, std::string_view name, int rank, Dtype dtype = f32) const;
   /// The part as a vector of 64-bit integers; Error where a number is not whole.
   NDArray integers(std::string_view function, std::string_view name) const;
+  Device device() const { return array_ ? array_.device() : cpu(); }
   /// A part of this argument that nobody else holds.
   NDArray own(const NDArray& part) const { return part.is(array_) ? part.copy() : part; }
 

@@ -19,17 +19,17 @@ STROP_COLD bool has_real(const Literal& list) {
   return false;
 }
 
-STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_view name, int rank) const {
+STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
   if (!array_ && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
-  const NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, f32);
+  const NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, dtype);
   if (rank >= 0 && a.ndim() != rank)
     fail(function, ": ", name, " has ", rank, rank == 1 ? " dimension" : " dimensions", ", not shape ", a.shape());
   return a;
 }
 
 STROP_COLD NDArray SparsePart::integers(std::string_view function, std::string_view name) const {
-  NDArray a = array_ ? values(function, name, 1) : NDArray();
-  if (!array_) a = from_literal(literal_, has_real(literal_) ? f64 : i64);
+  const bool whole = !array_ && literal_.is_list() && !has_real(literal_);
+  const NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
   if (a.dtype() == i64) return a;
   const NDArray out(a.shape(), i64);
@@ -58,7 +58,7 @@ STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const detail::Spar
   body.buffer = data.own(values).body().buffer;
   body.indices = indices.own(columns).body_ref();
   body.indptr = indptr.own(starts).body_ref();
-  return out;
+  return detail::on_device(out, data.device());
 }
 
 STROP_COLD NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices,
@@ -76,7 +76,7 @@ STROP_COLD NDArray row_sparse_array(const detail::SparsePart& data, const detail
   const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), row_sparse);
   out.body().buffer = data.own(values).body().buffer;
   out.body().indices = indices.own(rows).body_ref();
-  return out;
+  return detail::on_device(out, data.device());
 }
 
 namespace detail {
@@ -150,7 +150,7 @@ STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
     ++indptr[row[i] + 1];
   }
   for (std::int64_t r = 0; r < shape[0]; ++r) indptr[r + 1] += indptr[r];
-  return out;
+  return detail::on_device(out, data.device());
 }
 
 namespace detail {

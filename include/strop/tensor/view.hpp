@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace strop::inline v0 {
 
@@ -24,9 +25,11 @@ class View {
   View() = default;
   constexpr View(E* data, const Extents& shape) : data_(data), shape_(shape) {}
   /// A view that writes is also one that reads.
-  constexpr operator View<const E, Rank>() const
-    requires(!std::is_const_v<E>)
-  { return {data_, shape_}; }
+  template <class C>
+    requires(std::is_same_v<C, const E> && !std::is_const_v<E>)
+  constexpr operator View<C, Rank>() const {
+    return {data_, shape_};
+  }
 
   constexpr E* data() const { return data_; }
   constexpr const Extents& shape() const { return shape_; }
@@ -66,9 +69,11 @@ class View<E, any_rank> {
 
   View() = default;
   constexpr View(E* data, std::span<const std::int64_t> shape) : data_(data), shape_(shape) {}
-  constexpr operator View<const E, any_rank>() const
-    requires(!std::is_const_v<E>)
-  { return {data_, shape_}; }
+  template <class C>
+    requires(std::is_same_v<C, const E> && !std::is_const_v<E>)
+  constexpr operator View<C, any_rank>() const {
+    return {data_, shape_};
+  }
 
   constexpr E* data() const { return data_; }
   constexpr std::span<const std::int64_t> shape() const { return shape_; }

@@ -83,8 +83,8 @@ struct SmoothL1 {
       "0.5·(σx)² where |x| ≤ 1/σ², else |x| − 0.5/σ²; σ is `scalar`. Floating types. A sparse input gives a result "
       "of its storage. Example: smooth_l1(array({1, 2})) is [0.5, 1.5].";
   constexpr auto forward(auto x) const {
-    const auto square = scalar * scalar;
-    return where(abs(x) > 1 / square, abs(x) - 0.5 / square, 0.5 * square * x * x);
+    const auto steep = scalar * scalar;
+    return where(abs(x) > 1 / steep, abs(x) - 0.5 / steep, 0.5 * steep * x * x);
   }
 };
 

@@ -34,25 +34,10 @@ struct BlockGrad {
   constexpr auto grad_use_none(auto dy) const { return decltype(dy)(0); }
 };
 
-/// make_loss: x itself as a loss: backward starts here. The gradient is 1, whatever the head gradient. Example:
-/// `make_loss(array({1, 2}))` is [1, 2].
-struct LossHead {
-  static constexpr std::string_view name = "make_loss";
-  static constexpr std::string_view aliases[] = {"_sparse_make_loss"};
-  static constexpr std::string_view doc =
-      "x itself as a loss: backward starts here. Floating and integer types. The gradient is 1, whatever the head "
-      "gradient. A sparse input gives a result of its storage. The gradient is 1 whatever the head gradient. "
-      "Example: make_loss(array({1, 2})) is [1, 2].";
-  static constexpr DtypeSet dtypes = floating | integral;
-  constexpr auto forward(auto x) const { return x; }
-  constexpr auto grad_use_none(auto dy) const { return decltype(dy)(1); }
-};
-
 inline constexpr Op<Copy, OnUse> identity;
 inline constexpr Op<BlockGrad, OnUse> block_grad;
-inline constexpr Op<LossHead, OnUse> make_loss;
 inline constexpr const Op<BlockGrad, OnUse>& stop_gradient = block_grad;
 
-using IdentityOps = OpList<Copy, BlockGrad, LossHead>;
+using IdentityOps = OpList<Copy, BlockGrad>;
 
 }  // namespace strop::inline v0

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a program of strop costs the compiler: time and peak memory of g++ -O2, header-only, without any cache.
+
+The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
+design page's program (tests/spec/section2.cpp), a program of one operator, and the same with one operator more, whose
+difference is what an operator costs. Best of three, the units taken in turn.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROUNDS = 3
+BOUND = "#include <Eigen/Core>\n#include <fmt/format.h>\nint main() {}\n"
+ONE = """#include <strop/strop.hpp>
+struct Quadratic {
+  float a = 0, b = 0, c = 0;
+  constexpr auto forward(auto x) const { return (a * x + b) * x + c; }
+};
+inline constexpr strop::Op<Quadratic> quadratic;
+%s
+int main() {
+  auto y = quadratic(strop::array({1, 2, 3}), {.a = 1});
+  %s
+  return y.size() == 3 ? 0 : 1;
+}
+"""
+MORE = ("""struct Bend {
+  float lift = 0;
+  constexpr auto forward(auto x) const { return tanh(x) * x + lift; }
+};
+inline constexpr strop::Op<Bend> bend;""", "y = bend(y, {.lift = 1});")
+
+
+def compile_once(compiler, source):
+    """(seconds, peak MB) of one compilation; the peak is that of the largest process under the driver."""
+    flags = subprocess.run(["pkg-config", "--cflags", "eigen3", "fmt"], capture_output=True, text=True, check=True).stdout.split()
+    command = [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", "-c", source, "-o", "/dev/null"]
+    start = time.monotonic()
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"compile_time: {' '.join(command)} failed")
+    return time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        units = {"Eigen/Core + fmt/format.h": BOUND, "one operator": ONE % ("", ""), "two operators": ONE % MORE}
+        places = {}
+        for index, (name, text) in enumerate(units.items()):
+            places[name] = pathlib.Path(folder) / f"unit{index}.cpp"
+            places[name].write_text(text)
+        section2 = ROOT / "tests/spec/section2.cpp"
+        if section2.exists():
+            places["the design page's program"] = section2
+        for compiler in filter(shutil.which, ("g++", "clang++-19")):
+            best = {name: (float("inf"), float("inf")) for name in places}
+            for _ in range(ROUNDS):
+                for name, place in places.items():
+                    best[name] = tuple(map(min, best[name], compile_once(compiler, str(place))))
+            bound = best["Eigen/Core + fmt/format.h"]
+            print(f"{compiler} -O2{'':30} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
+            for name, (seconds, megabytes) in best.items():
+                print(f"  {name:38} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
+            print(f"  {'one operator more':38} {best['two operators'][0] - best['one operator'][0]:8.2f}")
+
+
+if __name__ == "__main__":
+    main()

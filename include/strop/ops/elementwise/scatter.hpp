@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators on the stored values of a sparse array alone, where the dense function would fill it.
+#pragma once
+#include <strop/op/map_sparse.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
+#include <strop/ops/elementwise/rounding.hpp>
+#include <strop/ops/elementwise/scalar.hpp>
+#include <strop/ops/list.hpp>
+
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+namespace strop::inline v0 {
+
+namespace detail {
+/// The stored values as a vector.
+inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
+}  // namespace detail
+
+/// _scatter_plus_scalar: x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. The gradient
+/// is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
+struct ScatterPlusScalar {
+  double scalar = 1;
+  bool is_int = true;
+
+  static constexpr std::string_view name = "_scatter_plus_scalar";
+  static constexpr std::string_view aliases[] = {"scatter_plus_scalar"};
+  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr std::string_view doc =
+      "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer types. "
+      "The result has the storage of x. The gradient is the head gradient.";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  void infer_type(Types& types) const {
+    types.set_out(0, types.in(0));
+    types.set_in(0, types.out(0));
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
+    Op<PlusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+  }
+  auto gradient(const auto& dy) const { return dy; }
+};
+
+/// _scatter_minus_scalar: x − s where x stores a value; what is not stored stays zero. On a dense x everywhere. The gradient
+/// is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
+struct ScatterMinusScalar {
+  double scalar = 1;
+  bool is_int = true;
+
+  static constexpr std::string_view name = "_scatter_minus_scalar";
+  static constexpr std::string_view aliases[] = {"scatter_minus_scalar"};
+  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr std::string_view doc =
+      "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer types. "
+      "The result has the storage of x. The gradient is the head gradient.";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  void infer_type(Types& types) const {
+    types.set_out(0, types.in(0));
+    types.set_in(0, types.out(0));
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
+    Op<MinusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+  }
+  auto gradient(const auto& dy) const { return dy; }
+};
+
+/// _scatter_elemwise_div: lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever
+/// rhs is there. On a dense lhs everywhere. Both have one shape and one type. Gradients: dy / rhs and −dy · lhs / rhs².
+/// Example: of a row-sparse lhs with the row [1, 2] at 1 and rhs all 2 it is the row [0.5, 1] at 1.
+struct ScatterElemwiseDiv {
+  static constexpr std::string_view name = "_scatter_elemwise_div";
+  static constexpr std::string_view aliases[] = {"scatter_elemwise_div"};
+  static constexpr std::string_view doc =
+      "lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever rhs is there. On a "
+      "dense lhs everywhere. Both have one shape and one type, floating or integer. The result has the storage of lhs. "
+      "Gradients: dy / rhs and -dy lhs / rhs^2.";
+  static constexpr DtypeSet dtypes = floating | integral;
+  static constexpr Share inplace[] = {{0, 0}};
+
+  void infer_shape(Shapes& shapes) const {
+    for (int round = 0; round < 2; ++round) {
+      shapes.set_in(0, shapes.out(0));
+      shapes.set_in(1, shapes.in(0));
+      shapes.set_in(0, shapes.in(1));
+      shapes.set_out(0, shapes.in(0));
+    }
+  }
+  void infer_type(Types& types) const {
+    const std::optional<Dtype> common = types.in(0) ? types.in(0) : types.in(1) ? types.in(1) : types.out(0);
+    types.set_in(0, common);
+    types.set_in(1, common);
+    types.set_out(0, common);
+  }
+  bool infer_storage(Storages& storages) const {
+    if (storages.in(0) == dense && storages.in(1) != dense) return false;
+    if (storages.in(1) != dense && storages.in(1) != storages.in(0)) return false;
+    return storages.set_out(0, storages.in(0));
+  }
+  void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, NDArray& y) const {
+    constexpr Op<ElemwiseDiv, OnUse> divide;
+    if (y.storage() == dense) {
+      divide(lhs, rhs, into(y));
+      return;
+    }
+    const detail::StoredPattern pattern = detail::pattern_of(lhs);
+    const NDArray divisors = detail::lay_along(rhs, pattern, lhs.shape(), lhs.storage());
+    if (!y.is(lhs)) detail::copy_structure(lhs, y);
+    divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));
+  }
+  auto gradient(const auto& dy, const auto& lhs, const auto& rhs) const {
+    constexpr Op<ElemwiseDiv, OnUse> divide;
+    constexpr Op<ElemwiseMul, OnUse> multiply;
+    constexpr Op<Negative, OnUse> negative;
+    const auto dl = divide(dy, rhs);
+    return std::tuple(dl, negative(multiply(dl, divide(lhs, rhs))));
+  }
+};
+
+inline constexpr Op<ScatterPlusScalar, OnUse> scatter_plus_scalar;
+inline constexpr Op<ScatterMinusScalar, OnUse> scatter_minus_scalar;
+inline constexpr Op<ScatterElemwiseDiv, OnUse> scatter_elemwise_div;
+
+using ScatterOps = OpList<ScatterPlusScalar, ScatterMinusScalar, ScatterElemwiseDiv>;
+
+}  // namespace strop::inline v0

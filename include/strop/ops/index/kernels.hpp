@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What operators on positions share: positions read and brought inside, blocks gathered, placed and added up.
+#pragma once
+#include <strop/op/infer.hpp>
+#include <strop/ops/shape/move.hpp>
+#include <strop/tensor/cast.hpp>
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// What happens to a position outside: an Error, counted round, moved to the nearest end.
+enum class Outside { raise, wrap, clip };
+
+inline void bring_inside(std::vector<std::int64_t>& at, std::int64_t extent, Outside outside, std::string_view op) {
+  if (at.empty()) return;
+  if (extent == 0) fail(op, ": positions in an axis without elements");
+  for (std::int64_t& i : at) {
+    if (i >= 0 && i < extent) continue;
+    if (outside == Outside::clip) i = i < 0 ? 0 : extent - 1;
+    else if (outside == Outside::wrap) i = (i % extent + extent) % extent;
+    else if (i < 0 && i >= -extent) i += extent;
+    else fail(op, ": position ", i, " is outside an axis of extent ", extent);
+  }
+}
+
+/// The elements of an array of any type as positions (floating ones truncate) in an axis of this extent.
+inline std::vector<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside, std::string_view op) {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(from.size()));
+  convert_elements(from.dtype(), from.bytes(), i64, at.data(), from.size());
+  bring_inside(at, extent, outside, op);
+  return at;
+}
+
+/// The type of the first input is that of the output; positions have their own.
+inline void type_of_first(Types& t) {
+  t.set_out(0, t.in(0));
+  t.set_in(0, t.out(0));
+}
+
+/// y[o, i] = a[o, at[i]] for blocks of `inner` elements.
+inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+  const auto count = static_cast<std::int64_t>(at.size());
+  const std::int64_t bytes = inner * size_of(a.dtype());
+  if (bytes == 0 || outer == 0) return;
+  const std::byte* from = a.bytes();
+  std::byte* to = y.bytes();
+  parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::byte* block = from + (k / count * extent + at[static_cast<std::size_t>(k % count)]) * bytes;
+      if (bytes == 4) std::memcpy(to + k * 4, block, 4);
+      else if (bytes == 8) std::memcpy(to + k * 8, block, 8);
+      else std::memcpy(to + k * bytes, block, static_cast<std::size_t>(bytes));
+    }
+  });
+}
+
+/// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of the
+/// additions, and with it the result, does not depend on their number.
+template <class E>
+void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+  std::fill_n(da, outer * extent * inner, E(0));
+  const auto count = static_cast<std::int64_t>(at.size());
+  if (count == 0 || inner == 0 || outer == 0) return;
+  const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const E* from = dy + (o * count + i) * inner;
+      E* to = da + (o * extent + at[static_cast<std::size_t>(i)]) * inner;
+      for (std::int64_t k = first; k < last; ++k) to[k] += from[k];
+    }
+  };
+  if (outer > 1) {
+    parallel_for(outer, std::max<std::int64_t>(1, 32768 / (count * inner)), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t o = begin; o < end; ++o) add(o, 0, inner);
+    });
+  } else {
+    parallel_for(inner, std::max<std::int64_t>(64, 32768 / count), [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
+  }
+}
+
+/// y[o, i] = x[o, at[o, i], i].
+inline void pick_elements(const NDArray& x, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+  visit_bits(x.dtype(), [&]<class Bits>(Bits) {
+    const Bits* from = x.pointer<Bits>();
+    Bits* to = y.pointer<Bits>();
+    for (std::int64_t k = 0; k < outer * inner; ++k) to[k] = from[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner];
+  });
+}
+/// x[o, at[o, i], i] = y[o, i].
+inline void place_elements(const NDArray& y, const std::vector<std::int64_t>& at, const NDArray& x, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+  visit_bits(x.dtype(), [&]<class Bits>(Bits) {
+    const Bits* from = y.pointer<Bits>();
+    Bits* to = x.pointer<Bits>();
+    for (std::int64_t k = 0; k < outer * inner; ++k) to[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner] = from[k];
+  });
+}
+
+/// Rows `at` of a CSR array.
+inline void take_csr_rows(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y) {
+  const auto* starts = a.indptr().pointer<std::int64_t>();
+  std::int64_t count = 0;
+  for (std::int64_t row : at) count += starts[row + 1] - starts[row];
+  y.allocate_stored(count);
+  const std::int64_t size = size_of(a.dtype());
+  const std::byte *values = a.bytes(), *columns = a.indices().bytes();
+  std::byte *to_values = y.bytes(), *to_columns = y.indices().bytes();
+  auto* to_starts = y.indptr().pointer<std::int64_t>();
+  std::int64_t next = 0;
+  *to_starts++ = 0;
+  for (std::int64_t row : at) {
+    const std::int64_t n = starts[row + 1] - starts[row];
+    if (n != 0) {
+      std::memcpy(to_values + next * size, values + starts[row] * size, static_cast<std::size_t>(n * size));
+      std::memcpy(to_columns + next * 8, columns + starts[row] * 8, static_cast<std::size_t>(n) * 8);
+    }
+    *to_starts++ = next += n;
+  }
+}
+
+}  // namespace strop::inline v0::detail

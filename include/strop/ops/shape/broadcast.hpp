@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Repetition along axes: broadcast_to, broadcast_axis, broadcast_like, tile, repeat.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/shape/move.hpp>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// y = x repeated along the axes where x has extent 1; ranks are equal.
+inline void move_broadcast(const NDArray& x, const NDArray& y) {
+  const Shape in = row_major(x.shape()), out = row_major(y.shape());
+  Move m;
+  for (int k = 0; k < y.ndim(); ++k) m.axis(y.shape()[k], x.shape()[k] == 1 ? 0 : in[k], out[k]);
+  move_elements(m, x, y);
+}
+
+/// Sums of x over every axis of `parts` that `summed` says, in the order of the other axes.
+template <class E>
+void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Shape& summed) {
+  if (summed.ndim() == 0) std::copy(x.begin(), x.end(), y.begin());
+  else reduce<AddStep>(ctx, View<const E>(x.data(), parts), y, ReducePlan(parts, Axes(summed), false));
+}
+
+}  // namespace detail
+
+/// broadcast_to: axes of extent 1 repeated to the extents of `shape`, in which 0 keeps an extent. All types.
+/// The gradient is the sum of the head gradient over the repeated axes. Error: another rank, or an axis that is not 1.
+/// `broadcast_to(array({{1}, {2}}), {.shape = {2, 3}})` is [[1, 1, 1], [2, 2, 2]].
+struct BroadcastTo {
+  Shape shape = {};
+  static constexpr std::string_view name = "broadcast_to";
+  static constexpr std::string_view doc = "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const {
+    const Shape& in = s.in(0);
+    if (!in.has_rank()) return;
+    if (in.ndim() != shape.ndim()) s.fail(s.name_in(0), " has shape ", in, ", which has another rank than shape = ", shape);
+    Shape out = shape;
+    for (int k = 0; k < in.ndim(); ++k) {
+      if (out[k] == 0) out[k] = in[k];
+      if (in[k] >= 0 && in[k] != out[k] && in[k] != 1) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", shape, ": axis ", k, " has neither extent 1 nor ", out[k]);
+    }
+    s.set_out(0, out);
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::move_broadcast(x, y); }
+  auto gradient(const auto& dy, const auto& x) const;
+};
+
+/// broadcast_axis: axis[k], of extent 1, repeated size[k] times.
+struct BroadcastAxis {
+  Shape axis = {}, size = {};
+  static constexpr std::string_view name = "broadcast_axis", aliases[] = {"broadcast_axes"};
+  static constexpr std::string_view doc = "axis[k], of extent 1, repeated size[k] times.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const {
+    if (axis.ndim() != size.ndim()) s.fail("axis has ", axis.ndim(), " entries, size ", size.ndim());
+    if (!s.in(0).has_rank()) return;
+    Shape out = s.in(0);
+    for (int i = 0; i < axis.ndim(); ++i) {
+      const int k = detail::checked_axis(axis[i], out.ndim(), s.op());
+      if (s.in(0)[k] >= 0 && s.in(0)[k] != 1) s.fail("axis ", axis[i], " of ", s.name_in(0), " has extent ", s.in(0)[k], ", expected 1");
+      if (size[i] < 0) s.fail("size ", size[i], " of axis ", axis[i], " is negative");
+      out[k] = size[i];
+    }
+    s.set_out(0, out);
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::move_broadcast(x, y); }
+  auto gradient(const auto& dy, const auto& x) const;
+};
+
+/// broadcast_like: `lhs` repeated to the shape of `rhs`, or its axes lhs_axes to the extents of rhs_axes of `rhs`.
+struct BroadcastLike {
+  std::optional<Shape> lhs_axes = {}, rhs_axes = {};
+  static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
+  static constexpr std::string_view doc = "lhs repeated to the shape of rhs, or its axes lhs_axes to the extents of rhs_axes of rhs.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const {
+    const Shape &in = s.in(0), &like = s.in(1);
+    if (!in.has_rank() || !like.has_rank()) return;
+    Shape out = in;
+    const auto widen = [&](int k, std::int64_t extent) {
+      if (in[k] >= 0 && extent >= 0 && in[k] != extent && in[k] != 1) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like);
+      out[k] = extent;
+    };
+    if (lhs_axes.has_value() != rhs_axes.has_value() || (lhs_axes && lhs_axes->ndim() != rhs_axes->ndim())) s.fail("lhs_axes and rhs_axes list equally many axes");
+    if (!lhs_axes) {
+      if (in.ndim() != like.ndim()) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like, ": their ranks differ");
+      for (int k = 0; k < in.ndim(); ++k) widen(k, like[k]);
+    } else {
+      for (int i = 0; i < lhs_axes->ndim(); ++i)
+        widen(detail::checked_axis((*lhs_axes)[i], in.ndim(), s.op()), like[detail::checked_axis((*rhs_axes)[i], like.ndim(), s.op())]);
+    }
+    s.set_out(0, out);
+  }
+  void infer_type(Types& t) const {
+    t.set_out(0, t.in(0));
+    t.set_in(0, t.out(0));
+  }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::move_broadcast(x, y); }
+  auto gradient(const auto& dy, const auto& x, const auto& like) const;
+};
+
+/// Sums of `data` over the axes along which `like`, of the same rank, has extent 1: the gradient of broadcasting. Internal.
+struct BroadcastGradient {
+  static constexpr std::string_view name = "_broadcast_backward", inputs[] = {"data", "like"};
+  static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
+    Shape summed;
+    for (int k = 0; k < x.ndim(); ++k)
+      if (y.shape()[static_cast<std::size_t>(k)] == 1 && x.shape()[static_cast<std::size_t>(k)] != 1) summed.push_back(k);
+    detail::sum_axes(ctx, x, y, Shape(x.shape()), summed);
+  }
+  auto gradient(const auto& dy, const auto& x, const auto& like) const;
+};
+
+/// tile: the whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in front.
+/// `tile(array({1, 2}), {.reps = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
+struct Tile {
+  Required<Shape> reps = {};
+  static constexpr std::string_view name = "tile", aliases[] = {"_npi_tile"};
+  static constexpr std::string_view doc = "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in front.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+
+  /// Extents of the input and repetitions, both with as many axes as the result.
+  struct Plan {
+    Shape extents, reps;
+  };
+  Plan plan(const Shape& in) const {
+    Plan p{in, *reps};
+    while (p.extents.ndim() < p.reps.ndim()) p.extents.insert(0, 1);
+    while (p.reps.ndim() < p.extents.ndim()) p.reps.insert(0, 1);
+    return p;
+  }
+  void infer_shape(Shapes& s) const {
+    for (std::int64_t r : *reps)
+      if (r < 0) s.fail("a repetition of ", r, " in reps = ", *reps);
+    if (!s.in(0).known()) return;
+    const Plan p = plan(s.in(0));
+    Shape out = p.extents;
+    for (int k = 0; k < out.ndim(); ++k) out[k] *= p.reps[k];
+    s.set_out(0, out);
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    const Plan p = plan(x.shape());
+    const Shape in = detail::row_major(p.extents), out = detail::row_major(y.shape());
+    detail::Move m;
+    for (int k = 0; k < y.ndim(); ++k) {
+      m.axis(p.reps[k], 0, p.extents[k] * out[k]);
+      m.axis(p.extents[k], in[k], out[k]);
+    }
+    detail::move_elements(m, x, y);
+  }
+  auto gradient(const auto& dy, const auto& x) const;
+};
+
+/// Sums of the copies that tile makes. Internal.
+struct TileGradient {
+  Shape reps = {};
+  static constexpr std::string_view name = "_backward_tile", inputs[] = {"data", "like"};
+  static constexpr std::string_view doc = "Sums of the copies that tile makes of an array of the shape of like.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
+    const Tile::Plan p = Tile{.reps = reps}.plan(Shape(y.shape()));
+    Shape parts, summed;
+    for (int k = 0; k < p.extents.ndim(); ++k) {
+      if (p.reps[k] != 1) summed.push_back(parts.ndim()), parts.push_back(p.reps[k]);
+      parts.push_back(p.extents[k]);
+    }
+    detail::sum_axes(ctx, x, y, parts, summed);
+  }
+  auto gradient(const auto& dy, const auto& x, const auto& like) const;
+};
+
+/// repeat: each element `repeats` times along `axis`, or each of the flattened array without one.
+/// `repeat(array({1, 2}), {.repeats = 2})` is [1, 1, 2, 2].
+struct Repeat {
+  Required<int> repeats = {};
+  std::optional<int> axis = {};
+  static constexpr std::string_view name = "repeat", aliases[] = {"_np_repeat"};
+  static constexpr std::string_view doc = "Each element `repeats` times along axis, or each of the flattened array without one.";
+  static constexpr Range range[] = {{"repeats", 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const {
+    const Shape& in = s.in(0);
+    if (axis && in.has_rank()) {
+      Shape out = in;
+      const int k = detail::checked_axis(*axis, in.ndim(), s.op());
+      if (in[k] >= 0) out[k] = in[k] * *repeats;
+      s.set_out(0, out);
+    } else if (!axis && in.known()) {
+      s.set_out(0, Shape{in.size() * *repeats});
+    }
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    const std::int64_t inner = axis ? x.shape().size(detail::checked_axis(*axis, x.ndim(), name) + 1, x.ndim()) : 1;
+    detail::Move m;
+    if (x.size() == 0) return;
+    m.axis(x.size() / inner, inner, *repeats * inner);
+    m.axis(*repeats, 0, inner);
+    m.axis(inner, 1, 1);
+    detail::move_elements(m, x, y);
+  }
+  auto gradient(const auto& dy, const auto& x) const;
+};
+
+/// Sums of the copies that repeat makes. Internal.
+struct RepeatGradient {
+  int repeats = 1;
+  std::optional<int> axis = {};
+  static constexpr std::string_view name = "_backward_repeat", inputs[] = {"data", "like"};
+  static constexpr std::string_view doc = "Sums of the copies that repeat makes of each element of an array of the shape of like.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
+    const Shape out(y.shape());
+    const std::int64_t inner = axis ? out.size(detail::checked_axis(*axis, out.ndim(), name) + 1, out.ndim()) : 1;
+    if (y.size() != 0) detail::sum_axes(ctx, x, y, Shape{y.size() / inner, repeats, inner}, Shape{1});
+  }
+  auto gradient(const auto& dy, const auto& x, const auto& like) const;
+};
+
+inline constexpr Op<BroadcastTo, OnUse> broadcast_to;
+inline constexpr Op<BroadcastAxis, OnUse> broadcast_axis;
+inline constexpr Op<BroadcastLike, OnUse> broadcast_like;
+inline constexpr Op<BroadcastGradient, OnUse> broadcast_gradient;
+inline constexpr Op<Tile, OnUse> tile;
+inline constexpr Op<TileGradient, OnUse> tile_gradient;
+inline constexpr Op<Repeat, OnUse> repeat;
+inline constexpr Op<RepeatGradient, OnUse> repeat_gradient;
+
+auto BroadcastTo::gradient(const auto& dy, const auto& x) const { return broadcast_gradient(dy, x); }
+auto BroadcastAxis::gradient(const auto& dy, const auto& x) const { return broadcast_gradient(dy, x); }
+auto Tile::gradient(const auto& dy, const auto& x) const { return tile_gradient(dy, x, {.reps = *reps}); }
+auto Repeat::gradient(const auto& dy, const auto& x) const { return repeat_gradient(dy, x, {.repeats = *repeats, .axis = axis}); }
+// Inputs that only lend their shape get no gradient.
+auto BroadcastLike::gradient(const auto& dy, const auto& x, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{broadcast_gradient(dy, x)};
+}
+auto BroadcastGradient::gradient(const auto& dy, const auto& x, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{broadcast_like(dy, x)};
+}
+auto TileGradient::gradient(const auto& dy, const auto&, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{tile(dy, {.reps = reps})};
+}
+auto RepeatGradient::gradient(const auto& dy, const auto&, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{repeat(dy, {.repeats = repeats, .axis = axis})};
+}
+
+using RepetitionOps = OpList<BroadcastTo, BroadcastAxis, BroadcastLike, BroadcastGradient, Tile, TileGradient, Repeat, RepeatGradient>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A foreign program whose global functions are named like operators.
+set -eu
+${CXX:-c++} -std=c++20 -O2 -Wall -Wextra -Werror app.cpp $(pkg-config --cflags --libs strop) -o app
+./app

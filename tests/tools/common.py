@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the test scripts share: compilers, a pool of jobs, results remembered by content, and counting.
+
+Every script ends with one line `strop-count: P passed, F failed, S skipped`, which run_tests.py adds up.
+"""
+import concurrent.futures
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("STROP_BUILD", ROOT / "build")).resolve()
+INCLUDE = ROOT / "include"
+MARCH = os.environ.get("STROP_MARCH", "native")
+JOBS = int(os.environ.get("STROP_JOBS", len(os.sched_getaffinity(0))))
+STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+class Report:
+    """Counts checks and prints those that did not pass. `only` narrows a run to names that contain a text."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.lock = threading.Lock()
+        only = os.environ.get("STROP_ONLY", "")
+        self.only = "" if only.lower() in stage.lower() else only
+
+    def wanted(self, name, path=None):
+        """Does the pattern of `./run test -k` name this check, or occur in its source?"""
+        if not self.only or self.only.lower() in name.lower():
+            return True
+        return path is not None and self.only.lower() in pathlib.Path(path).read_text(errors="replace").lower()
+
+    def passed(self, name, count=1):
+        with self.lock:
+            self.counts["passed"] += count
+
+    def failed(self, name, text):
+        with self.lock:
+            self.counts["failed"] += 1
+            print(f"FAILED {self.stage}: {name}\n{indent(text)}\n", flush=True)
+
+    def skipped(self, name, reason):
+        with self.lock:
+            self.counts["skipped"] += 1
+            print(f"SKIP {self.stage}: {name}: {reason}", flush=True)
+
+    def finish(self):
+        print("strop-count: " + ", ".join(f"{n} {what}" for what, n in self.counts.items()), flush=True)
+        sys.exit(1 if self.counts["failed"] else 0)
+
+
+def indent(text, limit=6000):
+    text = text.rstrip()
+    if len(text) > limit:
+        text = text[: limit // 2] + "\n[...]\n" + text[-limit // 2 :]
+    return "\n".join("    " + line for line in text.splitlines())
+
+
+def parallel(function, items):
+    """Runs function(item) for every item on JOBS threads; an exception of any is raised here."""
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for future in [pool.submit(function, item) for item in items]:
+            future.result()
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+def run(command, timeout=600, **options):
+    """(exit status, standard output, standard error); a time-out is exit status 124."""
+    try:
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
+                              timeout=timeout, stdin=subprocess.DEVNULL, **options)
+        return done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as late:
+        text = late.stdout or b""
+        return 124, text.decode(errors="replace"), f"no end within {timeout} s"
+
+
+def shown(command):
+    return "$ " + shlex.join(str(c) for c in command)
+
+
+# --- compilers --------------------------------------------------------------------------------------------------------
+class Compiler:
+    def __init__(self, name, path):
+        self.name, self.path = name, path
+        self.version = run([path, "--version"])[1]
+        self.native = [f"-march={MARCH}"] if MARCH else []
+        # clang 19 warns of an avx10.1 combination that -march=native itself chooses on some processors
+        quiet = ["-Wno-invalid-feature-combination"]
+        probe = [path, "-std=c++20", *self.native, "-Werror", "-fsyntax-only", "-x", "c++", "/dev/null"]
+        if name.startswith("clang") and run(probe)[0] != 0 and run(probe + quiet)[0] == 0:
+            self.native += quiet
+
+
+@functools.lru_cache(maxsize=None)
+def compilers():
+    """g++ and clang++ (19 by name, or any from 16 on): those that are here."""
+    found = []
+    if shutil.which("g++"):
+        found.append(Compiler("g++", "g++"))
+    for path in ("clang++-19", "clang++"):
+        if shutil.which(path):
+            clang = Compiler("clang++", path)
+            version = re.search(r"clang version (\d+)", clang.version)
+            if version and int(version[1]) >= 16:
+                found.append(clang)
+                break
+    return found
+
+
+def compilers_or_skip(report):
+    """The compilers, with a SKIP line for each of the two that is absent."""
+    found = compilers()
+    for name in ("g++", "clang++"):
+        if name not in [c.name for c in found]:
+            report.skipped(name, "this compiler is not installed" + (" (apt-get install clang-19)" if name != "g++" else ""))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def pkg_config(*packages):
+    status, out, err = run(["pkg-config", "--cflags", "--libs", *packages])
+    if status != 0:
+        raise SystemExit(err)
+    return shlex.split(out)
+
+
+# --- results remembered by content ------------------------------------------------------------------------------------
+@functools.lru_cache(maxsize=None)
+def digest(path):
+    try:
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return "absent"
+
+
+@functools.lru_cache(maxsize=None)
+def include_digest():
+    """Of every file that a compilation of ours may read."""
+    total = hashlib.sha256()
+    for folder in (INCLUDE, ROOT / "kernels"):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                total.update(f"{path} {digest(path)}\n".encode())
+    return total.hexdigest()
+
+
+@functools.lru_cache(maxsize=None)
+def machine():
+    """What -march=native means here."""
+    try:
+        return hashlib.sha256(re.search(r"(?m)^(flags|Features).*$", pathlib.Path("/proc/cpuinfo").read_text())[0].encode()).hexdigest()
+    except (OSError, TypeError):
+        return "unknown"
+
+
+def remembered(key, work, output=None):
+    """The result of work(), a JSON value, remembered under build/remembered while what it depends on is unchanged.
+
+    `key` is a list of texts; work() returns (value, paths that it read or None for everything under include/)."""
+    folder = BUILD / "remembered"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / (hashlib.sha256(json.dumps([machine(), *key]).encode()).hexdigest() + ".json")
+    try:
+        old = json.loads(place.read_text())
+        fresh = all(digest(p) == d for p, d in old["read"].items()) and old["tree"] in ("", include_digest())
+        if fresh and (output is None or os.path.exists(output)):
+            return old["value"]
+    except (OSError, ValueError, KeyError):
+        pass
+    value, paths = work()
+    entry = {"value": value, "tree": include_digest() if paths is None else "", "read": {p: digest(p) for p in paths or []}}
+    temporary = place.with_suffix(f".{threading.get_ident()}")
+    temporary.write_text(json.dumps(entry))
+    os.replace(temporary, place)
+    return value
+
+
+def syntax_check(compiler, arguments, source):
+    """Compiles without making an object: [exit status, messages]. `source` is a path, or a text between newlines."""
+    text = source if "\n" in str(source) else None
+    base = [compiler.path, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *arguments]
+
+    def work():
+        depends = BUILD / "remembered" / f"{os.getpid()}.{threading.get_ident()}.d"
+        depends.unlink(missing_ok=True)
+        command = base + ["-MMD", "-MF", depends, "-MT", "x"] + (["-x", "c++", "-"] if text else [source])
+        done = subprocess.run([str(c) for c in command], input=text, capture_output=True, text=True, errors="replace")
+        try:
+            read = [p for p in depends.read_text().replace("\\\n", " ").split()[1:] if os.path.exists(p)]
+        except OSError:
+            read = None
+        depends.unlink(missing_ok=True)
+        # what failed may change with any file, also one that is not there yet
+        return [done.returncode, done.stderr], read if done.returncode == 0 else None
+
+    key = [compiler.version, *map(str, base), str(source)] + ([] if text else [digest(source)])
+    return remembered(key, work)

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that need a compiler and no run: compile_only.py {static,reject,headers}
+
+  static   tests/static/*.cpp: compiling is passing
+  reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
+           (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); with -DCONTROL it must compile
+  headers  every header under include/strop, alone and included twice
+"""
+import re
+import sys
+
+from common import INCLUDE, ROOT, STRICT, Report, compilers_or_skip, parallel, pkg_config, syntax_check
+
+SYSTEM = [a.replace("-I", "-isystem", 1) if a.startswith("-I") else a for a in pkg_config("eigen3", "fmt") if not a.startswith("-l")]
+
+
+def squeezed(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def static(report, compiler, path):
+    name = f"{path.name} with {compiler.name}"
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], path)
+    report.passed(name) if status == 0 else report.failed(name, messages)
+
+
+def reject(report, compiler, path):
+    name = f"{path.name} with {compiler.name}"
+    wanted = [text.strip() for only, text in re.findall(r"(?m)^\s*// reject(?:\(([^)]*)\))?:(.*)$", path.read_text())
+              if only in ("", compiler.name)]
+    if not wanted:
+        report.failed(name, "the file has no `// reject: text` line")
+        return
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM], path)
+    missing = [text for text in wanted if squeezed(text) not in squeezed(messages)]
+    if status == 0:
+        report.failed(name, "this compiled and should not have")
+    elif missing:
+        report.failed(name, "\n".join(f"not in the messages: {text}" for text in missing) + "\n" + messages)
+    else:
+        report.passed(name)
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, "-DCONTROL", *STRICT], path)
+    name = f"control of {name}"
+    report.passed(name) if status == 0 else report.failed(name, messages)
+
+
+def header(report, compiler, path):
+    name = f"{path.relative_to(INCLUDE)} with {compiler.name}"
+    line = f"#include <{path.relative_to(INCLUDE)}>\n"
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], line + line)
+    report.passed(name) if status == 0 else report.failed(name, messages)
+
+
+def main():
+    stage = sys.argv[1]
+    check, paths = {
+        "static": (static, (ROOT / "tests/static").glob("*.cpp")),
+        "reject": (reject, (ROOT / "tests/reject").glob("*.cpp")),
+        "headers": (header, (INCLUDE / "strop").rglob("*.hpp")),
+    }[stage]
+    report = Report(stage)
+    paths = [p for p in sorted(paths) if report.wanted(str(p.relative_to(ROOT)), p)]
+    if paths:
+        jobs = [(report, compiler, path) for path in paths for compiler in compilers_or_skip(report)]
+        parallel(lambda job: check(*job), jobs)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

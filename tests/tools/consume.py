@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Foreign projects (tests/consume/*) that take strop in every way it is offered, are built with warnings of their own,
+and run. No network: the wrap points to a clone of this working tree, the packages to an installation in a temporary
+folder. The `// expect:` lines of each app.cpp are lines of its output, in order.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+
+from common import MARCH, ROOT, Report, compilers, indent, parallel, run, shown
+from spec import first_missing, lines_of
+
+
+class Failed(Exception):
+    pass
+
+
+def must(command, **options):
+    status, out, err = run(command, timeout=900, **options)
+    if status != 0:
+        raise Failed(f"{shown(command)}\nexit status {status}\n{out}\n{err}")
+    return out
+
+
+def clone(folder):
+    """A git repository of the working tree as it is: what is tracked or would be."""
+    status, out, _ = run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"])
+    if status != 0:
+        raise Failed("the working tree is no git repository, so there is nothing to clone")
+    for name in filter(None, out.split("\0")):
+        source, target = ROOT / name, folder / name
+        if source.is_symlink() or source.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+    git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    must([*git, "init", "-q", "-b", "main"])
+    must([*git, "add", "-A"])
+    must([*git, "commit", "-q", "-m", "the working tree"])
+
+
+def install(folder):
+    must(["meson", "setup", folder / "build", ROOT, f"--prefix={folder / 'prefix'}", "-Dtests=false", "-Dcommand=disabled"])
+    must(["meson", "install", "-C", folder / "build"])
+    return folder / "prefix"
+
+
+def expect(project, out):
+    missing = first_missing(lines_of((project / "app.cpp").read_text(), "expect"), out, exact=True)
+    if missing is not None:
+        raise Failed(f"expected the line: {missing}\nstandard output:\n{indent(out)}")
+
+
+def meson_wrap(work, project, _):
+    origin = work / "origin"
+    origin.mkdir()
+    clone(origin)
+    (project / "subprojects").mkdir()
+    (project / "subprojects/strop.wrap").write_text(
+        f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n[provide]\ndependency_names = strop\n")
+    must(["meson", "setup", "build"], cwd=project)
+    commands = json.loads((project / "build/compile_commands.json").read_text())
+    if len(commands) != 1:
+        raise Failed(f"as a subproject strop brings {len(commands) - 1} units of its own to compile")
+    imposed = re.findall(r"\s(-march\S*|-Wconversion|-Wshadow|-O2|-f\S*)", commands[0]["command"])
+    imposed = [flag for flag in imposed if not flag.startswith("-fdiagnostics-color")]
+    if imposed:
+        raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
+    must(["ninja", "-C", "build"], cwd=project)
+    expect(project, must([project / "build/app"]))
+
+
+def script(work, project, environment):
+    expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
+
+
+def cmake(work, project, environment):
+    must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}"], cwd=project)
+    must(["cmake", "--build", "build"], cwd=project)
+    expect(project, must([project / "build/app"]))
+
+
+def main():
+    report = Report("consume")
+    with tempfile.TemporaryDirectory() as temporary:
+        work = pathlib.Path(temporary)
+        environment = dict(os.environ)
+        try:
+            prefix = install(work)
+            report.passed("install")
+        except Failed as failure:
+            report.failed("install", str(failure))
+            report.finish()
+        environment["PREFIX"] = str(prefix)
+        environment["PKG_CONFIG_PATH"] = f"{prefix}/share/pkgconfig"
+        clang = next((c for c in compilers() if c.name == "clang++"), None)
+        both = dict(environment)
+        if clang:
+            both["CXX2"] = clang.path
+            both["NATIVE"] = " ".join(clang.native) or "-march=x86-64-v2"
+        elif MARCH:
+            both["NATIVE"] = f"-march={MARCH}"
+
+        def check(job):
+            name, how, surroundings = job
+            project = work / name
+            shutil.copytree(ROOT / "tests/consume" / name, project)
+            try:
+                how(work, project, surroundings)
+                report.passed(name)
+            except Failed as failure:
+                report.failed(name, str(failure))
+
+        jobs = [("meson-wrap", meson_wrap, environment), ("pkg-config", script, environment),
+                ("own-exp", script, environment)]
+        if os.uname().machine == "x86_64":
+            jobs.append(("two-isa", script, both))
+        else:
+            report.skipped("two-isa", "its instruction sets are those of x86-64")
+        if shutil.which("cmake"):
+            jobs.append(("cmake", cmake, environment))
+        else:
+            report.skipped("cmake", "cmake is not installed (apt-get install cmake)")
+        parallel(check, jobs)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

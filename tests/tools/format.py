@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""clang-format and the rules for files (CONTRIBUTING.md) on every source of the tree."""
+import re
+import shutil
+
+from common import ROOT, Report, parallel, run
+
+ENDINGS = {".hpp", ".cpp", ".cu", ".cuh"}
+LONGEST = 600
+
+
+def tree():
+    """Every source that git tracks or would; without git, every source outside build folders."""
+    status, out, _ = run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"])
+    names = out.splitlines() if status == 0 else [
+        str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if not re.match(r"build|\.", p.relative_to(ROOT).parts[0])]
+    paths = [ROOT / n for n in names]
+    return sorted(p for p in paths if p.suffix in ENDINGS and p.is_file())
+
+
+def faults(path):
+    lines = path.read_text().splitlines()
+    if not lines or lines[0] != "// SPDX-License-Identifier: Apache-2.0":
+        yield "the first line is not `// SPDX-License-Identifier: Apache-2.0`"
+    if path.suffix in (".hpp", ".cuh"):
+        if not re.match(r"/// \\file\b", lines[1] if len(lines) > 1 else ""):
+            yield r"the second line is not `/// \file` with a sentence of what the file is"
+        if "#pragma once" not in lines:
+            yield "no `#pragma once`"
+    if len(lines) > LONGEST:
+        yield f"{len(lines)} lines, more than {LONGEST}"
+
+
+def main():
+    report = Report("format")
+    paths = tree()
+    for path in paths:
+        found = list(faults(path))
+        name = f"rules for {path.relative_to(ROOT)}"
+        report.failed(name, "\n".join(found)) if found else report.passed(name)
+
+    tool = shutil.which("clang-format-19")
+    if tool is None:
+        report.skipped("clang-format", "clang-format-19 is not installed (apt-get install clang-format-19)")
+        report.finish()
+
+    def check(path):
+        name = f"layout of {path.relative_to(ROOT)}"
+        status, _, err = run([tool, "--dry-run", "-Werror", "--ferror-limit=3", path])
+        report.passed(name) if status == 0 else report.failed(name, err + "`./run format` mends it")
+
+    parallel(check, paths)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

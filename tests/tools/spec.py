@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs built the way a stranger builds them, and run: spec.py {spec,examples,docs}
+
+  spec      tests/spec/*.cpp
+  examples  examples/*.cpp
+  docs      every fenced ```cpp block of README.md and docs/*.md that begins with an #include and has a main
+
+Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
+eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, and must exit with 0. Every
+`// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
+of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent.
+"""
+import os
+import pathlib
+import re
+import shlex
+import sys
+import tempfile
+
+from common import BUILD, INCLUDE, ROOT, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown
+
+
+def lines_of(text, what):
+    return [line.strip() for line in re.findall(rf"(?m)^\s*//\s*{what}:(.*)$", text)]
+
+
+def first_missing(expected, text, exact):
+    """The first expected line that does not come, in order, in text; None when all do."""
+    lines = iter(line.strip() for line in text.splitlines())
+    for wanted in expected:
+        if not any(wanted == line if exact else wanted in line for line in lines):
+            return wanted
+    return None
+
+
+def check(report, compiler, name, source):
+    name = f"{name} with {compiler.name}"
+    text = source.read_text()
+    for path in lines_of(text, "skip-unless"):
+        if not os.path.exists(path):
+            report.skipped(name, f"{path} is not here")
+            return
+    folder = BUILD / "programs" / report.stage / compiler.name
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / source.stem
+    command = [compiler.path, "-std=c++20", "-O2", *compiler.native, "-pthread", "-Iinclude", source, *pkg_config("eigen3", "fmt"),
+               "-Wall", "-Wextra", "-Werror", "-o", program]
+
+    def build():
+        program.unlink(missing_ok=True)
+        status, out, err = run(command, cwd=ROOT)
+        return [status, err], None
+
+    status, messages = remembered([compiler.version, *map(str, command), digest(source)], build, output=program)
+    if status != 0:
+        report.failed(name, shown(command) + "\n" + messages)
+        return
+    with tempfile.TemporaryDirectory() as empty:
+        arguments = [a for line in lines_of(text, "arguments") for a in shlex.split(line)]
+        status, out, err = run([program, *arguments], timeout=300, cwd=empty)
+    came = f"\nstandard output:\n{indent(out)}\nstandard error:\n{indent(err)}"
+    missing = first_missing(lines_of(text, "expect"), out, exact=True)
+    unsaid = first_missing(lines_of(text, "expect-stderr"), err, exact=False)
+    if status != 0:
+        report.failed(name, f"exit status {status}{came}")
+    elif missing is not None:
+        report.failed(name, f"expected the line: {missing}{came}")
+    elif unsaid is not None:
+        report.failed(name, f"expected on standard error: {unsaid}{came}")
+    else:
+        report.passed(name)
+
+
+def blocks():
+    """The programs of the documents, each written to a file of its own; what is printed is checked when an
+    `// expect:` line says so."""
+    folder = BUILD / "programs" / "docs-source"
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        if not page.exists():
+            continue
+        number = 0
+        for block in re.findall(r"(?ms)^```cpp\n(.*?)^```", page.read_text()):
+            if not block.startswith("#include") or not re.search(r"\bint main\(", block):
+                continue
+            number += 1
+            place = folder / f"{page.stem}-{number}.cpp"
+            if not place.exists() or place.read_text() != block:
+                place.write_text(block)
+            yield f"{page.relative_to(ROOT)} program {number}", place
+
+
+def main():
+    stage = sys.argv[1]
+    if stage == "docs":
+        programs = list(blocks())
+    else:
+        folder = {"spec": ROOT / "tests/spec", "examples": ROOT / "examples"}[stage]
+        programs = [(str(p.relative_to(ROOT)), p) for p in sorted(folder.glob("*.cpp"))]
+    report = Report(stage)
+    programs = [(name, path) for name, path in programs if report.wanted(name, path)]
+    if programs:
+        jobs = [(report, compiler, name, path) for name, path in programs for compiler in compilers_or_skip(report)]
+        parallel(lambda job: check(*job), jobs)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()

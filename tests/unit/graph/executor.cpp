@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Bound graphs: forward, backward, requests, states, storages, and what is refused.
+#include <strop/autograd/backward.hpp>
+#include <strop/ops/cast.hpp>
+
+#include "operators.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+using namespace graph_tests;
+
+namespace {
+Symbol mlp() {
+  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
+  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
+}
+/// Numbers that repeat from run to run.
+void scatter(const NDArray& a, double seed) {
+  const auto view = a.view<double>();
+  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
+}
+}  // namespace
+
+TEST_CASE("the program of the front page") {
+  const NDArray v = array({1, 2});
+  auto net = quadratic(var("data"), {.a = 1});
+  auto run = net.bind(cpu(), {{"data", v}});
+  CHECK(same(run.forward()[0], array({1, 4})));
+  CHECK(run.outputs()[0].is(run.forward()[0]));
+  CHECK(run.arg("data").is(v));
+}
+
+TEST_CASE("forward copies named arrays into the arguments") {
+  const NDArray v = array({1, 2});
+  auto run = quadratic(var("data"), {.a = 1}).bind(cpu(), {{"data", v}});
+  CHECK(same(run.forward(false, {{"data", array({3, 4})}})[0], array({9, 16})));
+  CHECK(same(v, array({3, 4})));
+  CHECK(same(run.forward(false, {{"data", array<std::int32_t>({5, 6})}})[0], array({25, 36})));
+  CHECK(sentence([&] { run.forward(false, {{"data", array({1, 2, 3})}}); }) == "forward: argument 'data' has shape (3,), expected (2,)");
+  CHECK(sentence([&] { run.forward(false, {{"date", array({1, 2})}}); }) == "forward: no argument 'date'; nearest: data");
+  CHECK(sentence([&] { run.forward(false, {{"data", NDArray()}}); }) == "forward: argument 'data' is a handle without an array");
+  CHECK(same(run.outputs()[0], array({25, 36})));
+}
+
+TEST_CASE("backward through a network agrees with finite differences") {
+  auto run = mlp().simple_bind(cpu(), {{"data", {5, 4}}}, GradRequest::write, {{"data", f64}});
+  double seed = 0;
+  for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+  run.forward(true);
+  run.backward();
+  const auto distance = [&] {
+    const std::vector<double> y = run.forward()[0].to_vector<double>(), label = run.arg("out_label").to_vector<double>();
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) sum += (y[i] - label[i]) * (y[i] - label[i]) / 2;
+    return sum;
+  };
+  for (const auto& [name, array] : run.args()) {
+    const NDArray gradient = run.grad(name);
+    REQUIRE(gradient.shape() == array.shape());
+    for (std::int64_t i = 0; i < array.size(); ++i) {
+      if (name == "out_label") {  // the head gives its label no gradient
+        CHECK(gradient.view<double>()[i] == 0);
+        continue;
+      }
+      double& x = array.view<double>()[i];
+      const double before = x, step = 1e-5;
+      x = before + step;
+      const double above = distance();
+      x = before - step;
+      const double below = distance();
+      x = before;
+      CHECK(gradient.view<double>()[i] == doctest::Approx((above - below) / (2 * step)).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("requests: null leaves, write overwrites, add adds, per argument") {
+  const Symbol a = var("a"), b = var("b");
+  const NDArray x = array({1, 2}), y = array({3, 4});
+  const NDArray da = full({2}, 100), db = full({2}, 100);
+  auto run = times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", da}, {"b", db}}, {{"a", GradRequest::add}, {"b", GradRequest::write}});
+  for (int i = 1; i <= 3; ++i) {
+    run.forward(true);
+    run.backward(array({1, 10}));
+    CHECK(same(da, array({100 + 3.0 * i, 100 + 40.0 * i})));
+    CHECK(same(db, array({1, 20})));
+  }
+  const NDArray untouched = full({2}, 7), written = full({2}, 7);
+  auto one = times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", untouched}, {"b", written}}, {{"b", GradRequest::write}});
+  one.forward(true);
+  one.backward(array({1, 1}));
+  CHECK(same(untouched, full({2}, 7)));
+  CHECK(same(written, array({1, 2})));
+}
+
+TEST_CASE("gradients that are sums, shared, heads themselves or zero arrive as requested") {
+  const Symbol a = var("a"), b = var("b"), c = var("c");
+  const NamedArrays args = {{"a", array({1, 2})}, {"b", array({3, 4})}, {"c", array({5, 6})}};
+  for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
+    const NDArray da = full({2}, 10), db = full({2}, 10), dc = full({2}, 10);
+    // a twice, b as an output, c behind a block
+    const Symbol net = group({times(a, a), b, block(c)});
+    auto run = net.bind(cpu(), args, {{"a", da}, {"b", db}, {"c", dc}}, request);
+    run.forward(true);
+    const float before = request == GradRequest::add ? 10 : 0;
+    for (int i = 1; i <= 2; ++i) {
+      run.backward({array({1, 1}), array({7, 8}), NDArray()});
+      const float k = request == GradRequest::add ? static_cast<float>(i) : 1;
+      CHECK(same(da, array({before + 2 * k, before + 4 * k})));
+      CHECK(same(db, array({before + 7 * k, before + 8 * k})));
+      CHECK(same(dc, full({2}, before)));
+    }
+  }
+}
+
+TEST_CASE("gradients that nobody asked for are not computed") {
+  const int before = GtDense::data_gradients;
+  const Symbol net = loss(dense_layer(var("data"), {.num_hidden = 2}, "fc"), {}, "out");
+  auto run = net.simple_bind(cpu(), {{"data", {3, 4}}}, {{"fc_weight", GradRequest::write}});
+  CHECK_FALSE(run.grad("data"));
+  run.forward(true, {{"data", full({3, 4}, 1)}, {"out_label", full({3, 2}, 1)}});
+  run.backward();
+  CHECK(same(run.grad("fc_weight"), full({2, 4}, -3)));
+  CHECK(GtDense::data_gradients == before);
+}
+
+TEST_CASE("head gradients: needed unless all outputs are loss heads, and checked") {
+  const Symbol a = var("a");
+  const NDArray x = array({1, 2}), dx = zeros({2});
+  auto run = quadratic(a, {.a = 1}, "q").bind(cpu(), {{"a", x}}, {{"a", dx}});
+  CHECK(sentence([&] { run.backward(array({1, 1})); }) == "backward: forward has not run");
+  run.forward(true);
+  CHECK(sentence([&] { run.backward(); }) == "backward: output 'q_output' is no loss and needs a head gradient of shape (2,)");
+  CHECK(sentence([&] { run.backward(array({1, 1, 1})); }) == "backward: the head gradient of 'q_output' has shape (3,), expected (2,)");
+  CHECK(sentence([&] { run.backward({array({1, 1}), array({1, 1})}); }) == "backward: 2 head gradients for 1 outputs");
+  run.backward(array<double>({1, 10}));  // other types are converted
+  CHECK(same(dx, array({2, 40})));
+  auto silent = quadratic(a).bind(cpu(), {{"a", x}});
+  silent.forward();
+  CHECK(sentence([&] { silent.backward(array({1, 1})); }) == "backward: no argument asked for its gradient when the graph was bound");
+}
+
+TEST_CASE("states are written in training only, and training reaches the gradient") {
+  const Symbol net = center(var("x"), {}, "c");
+  auto run = net.simple_bind(cpu(), {{"x", {4}}});
+  CHECK(same(run.forward(false, {{"x", array({1, 2, 3, 6})}})[0], array({1, 2, 3, 6})));
+  CHECK(same(run.aux("c_moving_mean"), array({0})));
+  run.backward(array({4, 0, 0, 0}));
+  CHECK(same(run.grad("x"), array({4, 0, 0, 0})));
+  CHECK(same(run.forward(true)[0], array({-2, -1, 0, 3})));
+  CHECK(same(run.aux("c_moving_mean"), array({1.5})));
+  run.backward(array({4, 0, 0, 0}));
+  CHECK(same(run.grad("x"), array({3, -1, -1, -1})));
+  // States are given apart, or among the arguments.
+  const NDArray mean = array({1}), x = array({5});
+  CHECK(same(net.bind(cpu(), {{"x", x}}, {}, GradRequest::null, {{"c_moving_mean", mean}}).forward()[0], array({4})));
+  CHECK(same(net.bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}).forward()[0], array({4})));
+}
+
+TEST_CASE("a graph whose gradient does not exist predicts all the same") {
+  auto run = even(quadratic(var("x"), {.b = 1}), {}, "e").simple_bind(cpu(), {{"x", {2}}});
+  CHECK(same(run.forward(false, {{"x", array({3, 5})}})[0], array({2, 4})));
+  CHECK(sentence([&] { run.backward(array({1, 1})); }) == "Error in node e: GtEven has no gradient, which the gradient of 'x' needs");
+}
+
+TEST_CASE("sparse arguments stay sparse where operators keep them, and get gradients as their buffers are") {
+  const Symbol x = var("x");
+  const NDArray data = array({{0, 2, 0}, {3, 0, 4}}).to(csr);
+  const Symbol net = quadratic(x, {.a = 1, .b = 1}, "q");
+  const std::size_t before = fallbacks().size();
+  auto run = net.bind(cpu(), {{"x", data}});
+  CHECK(run.forward()[0].storage() == csr);
+  CHECK(same(run.outputs()[0], array({{0, 6, 0}, {12, 0, 20}})));
+  CHECK(same(run.forward(false, {{"x", array({{1, 0, 0}, {0, 0, 1}})}})[0], array({{2, 0, 0}, {0, 0, 2}})));
+  CHECK(run.outputs()[0].nnz() == 2);
+  const NDArray full_buffer = zeros({2, 3}), sparse_buffer = zeros({2, 3}, csr);
+  for (const NDArray& buffer : {full_buffer, sparse_buffer}) {
+    auto trained = net.bind(cpu(), {{"x", data}}, {{"x", buffer}});
+    trained.forward(true);
+    trained.backward(full({2, 3}, 1));
+  }
+  CHECK(same(full_buffer, array({{3, 1, 1}, {1, 1, 3}})));
+  CHECK(sparse_buffer.storage() == csr);
+  CHECK(same(sparse_buffer, array({{3, 0, 0}, {0, 0, 3}})));
+  CHECK(fallbacks().size() == before);
+}
+
+TEST_CASE("variadic inputs, zero sizes, scalars and one variable under several operators") {
+  auto run = chain(std::vector<Symbol>{var("a"), var("b"), var("a2")}, {}, "c").simple_bind(cpu(), {{"a", {2}}, {"b", {0}}, {"a2", {1}}});
+  CHECK(same(run.forward(true, {{"a", array({1, 2})}, {"a2", array({3})}})[0], array({1, 2, 3})));
+  run.backward(array({4, 5, 6}));
+  CHECK(same(run.grad("a"), array({4, 5})));
+  CHECK(same(run.grad("a2"), array({6})));
+  const NDArray nothing = zeros({0, 3}), number = scalar(3);
+  CHECK(quadratic(var("x")).bind(cpu(), {{"x", nothing}}).forward()[0].shape() == Shape{0, 3});
+  CHECK(same(quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", number}}).forward()[0], scalar(9)));
+}
+
+TEST_CASE("halves and doubles run through tensor operators") {
+  for (const Dtype type : {f16, bf16, f64}) {
+    auto run = loss(dense_layer(var("data"), {.num_hidden = 2, .no_bias = true}, "fc"), {}, "out").simple_bind(cpu(), {{"data", {1, 2}}}, GradRequest::write, {{"data", type}});
+    run.forward(true, {{"data", array({{1, 2}})}, {"fc_weight", array({{1, 0}, {0, 1}})}, {"out_label", array({{0, 1}})}});
+    CHECK(run.outputs()[0].dtype() == type);
+    CHECK(run.outputs()[0].to_vector<float>() == std::vector<float>{1, 2});
+    run.backward();
+    CHECK(run.grad("fc_weight").dtype() == type);
+    CHECK(run.grad("fc_weight").to_vector<float>() == std::vector<float>{1, 2, 1, 2});
+  }
+}
+
+TEST_CASE("running a graph is not recorded and leaves the thread's mode alone") {
+  const NDArray v = array({1, 2});
+  v.attach_grad();
+  auto run = quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", v}});
+  const record scope;
+  CHECK_FALSE(run.forward(false)[0].body().lineage);
+  CHECK(is_recording());
+  CHECK(is_training());
+}
+
+TEST_CASE("what does not fit is refused when it is bound") {
+  const Symbol net = dense_layer(var("data"), {.num_hidden = 2}, "fc");
+  const NDArray x = zeros({3, 4}), w = zeros({2, 4}), b = zeros({2});
+  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", w}}); }) == "bind: no array for fc_bias; the graph's variables are data, fc_weight, fc_bias");
+  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", w}, {"fc_bias", b}, {"fc_bia", b}}); }).starts_with("bind: no argument 'fc_bia'; nearest: fc_bias"));
+  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", zeros({2, 5})}, {"fc_bias", b}}); }) ==
+        "Error in node fc: FullyConnected: input 'weight' has shape (2, 5), expected (2, 4)");
+  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", zeros({2, 4}, f64)}, {"fc_bias", b}}); }) ==
+        "Error in node fc: FullyConnected: input 'weight' is float64, expected float32");
+  const NamedArrays args = {{"data", x}, {"fc_weight", w}, {"fc_bias", b}};
+  CHECK(sentence([&] { net.bind(cpu(), args, {{"fc_weight", zeros({4, 2})}}); }) ==
+        "bind: the gradient of 'fc_weight' is float32 (4, 2) on cpu(0), expected float32 (2, 4) on cpu(0)");
+  CHECK(sentence([&] { net.bind(cpu(), args, {{"weight", w}}); }).starts_with("bind: gradients: no argument 'weight'; nearest: "));
+  CHECK(sentence([&] { net.bind(cpu(), args, {}, {{"weight", GradRequest::add}}); }).starts_with("bind: gradient requests: no argument 'weight'; nearest: "));
+  CHECK(sentence([&] { net.bind(gpu(0), args); }) == "bind: argument 'data' is on cpu(0), expected gpu(0)");
+  CHECK(sentence([&] { plus(var("x"), var("x")).bind(cpu(), {{"x", x}}); }) == "bind: two variables are called 'x'; give them different names");
+  CHECK(sentence([&] { Symbol().bind(cpu(), {}); }) == "bind: the symbol is empty");
+  CHECK(sentence([&] { net.simple_bind(cpu(), {}); }).starts_with("infer_shape: from what is given these shapes do not follow: data (...)"));
+  auto run = net.bind(cpu(), args);
+  CHECK(sentence([&] { run.arg("wait"); }).starts_with("executor: no argument 'wait'; nearest: "));
+  CHECK(sentence([&] { run.aux("x"); }).starts_with("executor: no auxiliary state 'x'; nearest: "));
+}
+
+TEST_CASE("executors move and keep their arrays") {
+  auto first = quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", array({2})}});
+  const NDArray output = first.forward()[0];
+  auto second = std::move(first);
+  CHECK(second.forward(false, {{"x", array({3})}})[0].is(output));
+  CHECK(same(output, array({9})));
+}
