@@ -112,6 +112,7 @@ class BackwardPass {
     if (!any) return;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
+    call_mode.training = node.training;
     if (node.function) step_function(node);
     else if (node.entry->gradient.compose != nullptr) step_composed(node);
     else if (node.entry->gradient.entry != nullptr) step_operator(node);

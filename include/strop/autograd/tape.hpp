@@ -46,6 +46,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   Few<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;
   bool freed = false;
+  bool training = false;  // as the call was made, so is its gradient
   std::string_view name() const { return entry != nullptr ? entry->snake : std::string_view("function"); }
 
   TapeNode() = default;

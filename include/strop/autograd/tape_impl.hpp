@@ -60,6 +60,7 @@ STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->entry = &entry;
+  node->training = call_mode.training;
   if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
   std::uint64_t kept = entry.gradient.in;
   // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.

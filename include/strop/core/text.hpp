@@ -11,6 +11,8 @@
 
 namespace strop::inline v0::detail {
 
+/// Without blanks at both ends.
+std::string_view trimmed(std::string_view text);
 /// true, false, 1, 0 in any case.
 bool parse_bool(std::string_view text, bool& value);
 /// A whole number; "3L" and "1e3" are not.

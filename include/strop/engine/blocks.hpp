@@ -27,6 +27,25 @@ inline unsigned thread_index() {
   return index - 1;
 }
 
+/// A free block.
+struct BlockNode {
+  BlockNode* next;
+};
+struct BlockSlab;
+/// The free blocks of some of the threads.
+struct alignas(64) BlockShard {
+  SpinLock lock;
+  BlockNode* free = nullptr;
+  char *fresh = nullptr, *end = nullptr;
+  BlockSlab* slabs = nullptr;  // keeps the memory reachable
+  alignas(64) std::atomic<BlockNode*> returned{nullptr};
+};
+/// The head of 64 KiB, aligned to as much, that are cut into blocks.
+struct BlockSlab {
+  BlockShard* home;
+  BlockSlab* older;
+};
+
 /// Blocks of Size bytes, aligned to 64. A block goes back to the shard that it came from, so that a producer gets its
 /// own blocks back from its consumers. Memory is kept for the life of the process; trimming would need a scan.
 template <std::size_t Size>
@@ -41,10 +60,10 @@ class Blocks {
 #ifdef STROP_PLAIN_BLOCKS
     return ::operator new(Size, std::align_val_t{64});  // the address sanitizer then sees every use after release
 #else
-    Shard& shard = shards[thread_index() % count];
+    BlockShard& shard = shards[thread_index() % count];
     Hold hold(shard.lock);
     if (shard.free == nullptr) shard.free = shard.returned.exchange(nullptr, std::memory_order_acquire);
-    if (Node* node = shard.free) {
+    if (BlockNode* node = shard.free) {
       shard.free = node->next;
       return node;
     }
@@ -59,8 +78,8 @@ class Blocks {
 #ifdef STROP_PLAIN_BLOCKS
     ::operator delete(block, std::align_val_t{64});
 #else
-    Shard& home = *slab_of(block)->home;
-    Node* node = ::new (block) Node;
+    BlockShard& home = *slab_of(block)->home;
+    BlockNode* node = ::new (block) BlockNode;
     node->next = home.returned.load(std::memory_order_relaxed);
     while (!home.returned.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed))
       pause();
@@ -69,44 +88,30 @@ class Blocks {
 
   /// Around a fork, so that the child finds every shard whole.
   static void lock_all() {
-    for (Shard& shard : shards) shard.lock.lock();
+    for (BlockShard& shard : shards) shard.lock.lock();
   }
   static void unlock_all() {
-    for (Shard& shard : shards) shard.lock.unlock();
+    for (BlockShard& shard : shards) shard.lock.unlock();
   }
 
  private:
   static constexpr std::size_t slab_size = 64 * 1024;
+  static constexpr std::size_t head_size = 64;
+  static_assert(sizeof(BlockSlab) <= head_size);
   static constexpr unsigned count = 8;
 
-  struct Node {
-    Node* next;
-  };
-  struct Shard;
-  struct alignas(64) Slab {
-    Shard* home;
-    Slab* older;
-  };
-  struct alignas(64) Shard {
-    SpinLock lock;
-    Node* free = nullptr;
-    char *fresh = nullptr, *end = nullptr;
-    Slab* slabs = nullptr;  // keeps the memory reachable
-    alignas(64) std::atomic<Node*> returned{nullptr};
-  };
-
-  static Slab* slab_of(void* block) {
-    return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(block) & ~std::uintptr_t{slab_size - 1});
+  static BlockSlab* slab_of(void* block) {
+    return reinterpret_cast<BlockSlab*>(reinterpret_cast<std::uintptr_t>(block) & ~std::uintptr_t{slab_size - 1});
   }
 
-  static void grow(Shard& shard) {
+  static void grow(BlockShard& shard) {
     char* memory = static_cast<char*>(::operator new(slab_size, std::align_val_t{slab_size}));
-    shard.slabs = ::new (memory) Slab{&shard, shard.slabs};
-    shard.fresh = memory + sizeof(Slab);
-    shard.end = shard.fresh + (slab_size - sizeof(Slab)) / Size * Size;
+    shard.slabs = ::new (static_cast<void*>(memory)) BlockSlab{&shard, shard.slabs};
+    shard.fresh = memory + head_size;
+    shard.end = shard.fresh + (slab_size - head_size) / Size * Size;
   }
 
-  static inline constinit Shard shards[count]{};
+  static inline constinit BlockShard shards[count]{};
 };
 
 }  // namespace strop::inline v0::detail

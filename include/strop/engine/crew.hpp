@@ -80,6 +80,18 @@ struct Loop {
   }
 };
 
+/// Marks this thread as inside a loop for a scope: loops in there are serial.
+class InsideScope {
+ public:
+  InsideScope() : before_(std::exchange(inside_loop, true)) {}
+  ~InsideScope() { inside_loop = before_; }
+  InsideScope(const InsideScope&) = delete;
+  InsideScope& operator=(const InsideScope&) = delete;
+
+ private:
+  const bool before_;
+};
+
 /// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
 class Crew {
  public:
@@ -212,18 +224,6 @@ class Crew {
   std::atomic<std::uint32_t> left_{0};
   Semaphore wake_;
   Thread threads_[Loop::max_shares];
-};
-
-/// Marks this thread as inside a loop for a scope: loops in there are serial.
-class InsideScope {
- public:
-  InsideScope() : before_(std::exchange(inside_loop, true)) {}
-  ~InsideScope() { inside_loop = before_; }
-  InsideScope(const InsideScope&) = delete;
-  InsideScope& operator=(const InsideScope&) = delete;
-
- private:
-  const bool before_;
 };
 
 /// A loop on the host's pool: its threads see a body that does not throw.

@@ -59,7 +59,7 @@ struct alignas(64) Operation {
     const bool pooled = size <= Block::size;
     char* memory =
         static_cast<char*>(pooled ? Block::take() : ::operator new(size, std::align_val_t{alignof(Operation)}));
-    Operation* operation = ::new (memory) Operation(core, &table, where, pooled);
+    Operation* operation = ::new (static_cast<void*>(memory)) Operation(core, &table, where, pooled);
     if (!name.empty()) {
       std::memcpy(memory + named, name.data(), name.size());
       memory[named + name.size()] = 0;

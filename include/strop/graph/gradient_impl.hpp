@@ -174,14 +174,18 @@ class GradientWalk {
 
   void step_composed(int n) {
     const Node& node = graph_.node(n);
-    const bool starts = loss_[n] && parts_[graph_.value(n, 0)].empty();
-    const NodeOutput first = starts ? plain_node(ones_entry, {output(n, 0)}, cat(node.name, "_grad_ones")) : head(n, 0);
+    List<Symbol> heads;
+    for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k) {
+      const bool starts = loss_[n] && parts_[graph_.value(n, k)].empty();
+      heads.push(Symbol(starts ? plain_node(ones_entry, {output(n, k)}, cat(node.name, "_grad_ones")) : head(n, k)));
+    }
     List<Symbol> in;
     for (const NodeOutput& from : node.inputs) in.push(Symbol(from));
     // Optional inputs that were left out are empty symbols.
     while (in.size() < node.entry->inputs) in.push(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), Symbol(first), {in.begin(), static_cast<std::size_t>(in.size())});
+    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(
+        node.op(), {heads.begin(), static_cast<std::size_t>(heads.size())}, {in.begin(), static_cast<std::size_t>(in.size())});
     if (std::ssize(gradients) > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(), " results for ", in.size(), " inputs");
     int i = 0;

@@ -95,15 +95,29 @@ class Dispatch {
   }
 
   void describe() {
-    if (entry_.signature != nullptr) entry_.signature(op_, static_cast<int>(in_.size()), signature_);
-    names_ = {entry_.snake, signature_.inputs, signature_.outputs};
+    names_.op = entry_.snake;
+    names_.call = this;
+    names_.describe = [](const void* call, std::vector<std::string_view>& inputs, std::vector<std::string_view>& outputs) {
+      Signature signature = static_cast<const Dispatch*>(call)->full_signature();
+      inputs = std::move(signature.inputs);
+      outputs = std::move(signature.outputs);
+    };
+    // Names cost more than a small operator: only what may differ from call to call is asked for.
+    if (entry_.mutates || entry_.min_inputs != entry_.inputs) signature_ = full_signature();
+  }
+
+  Signature full_signature() const {
+    Signature signature;
+    if (entry_.signature != nullptr) entry_.signature(op_, static_cast<int>(in_.size()), signature);
+    return signature;
   }
 
   void check_arguments() {
-    const auto given = static_cast<int>(in_.size()), wanted = static_cast<int>(signature_.inputs.size());
+    const auto given = static_cast<int>(in_.size()), wanted = entry_.min_inputs == entry_.inputs ? entry_.inputs : static_cast<int>(signature_.inputs.size());
     if (given != wanted && entry_.inputs >= 0) {
       std::string list;
-      for (std::string_view name : signature_.inputs) list += cat(list.empty() ? "" : ", ", name);
+      const Signature signature = full_signature();
+      for (std::string_view name : signature.inputs) list += cat(list.empty() ? "" : ", ", name);
       fail(entry_.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", list, "), ", given, given == 1 ? " was given" : " were given");
     }
     device_ = cpu();

@@ -9,7 +9,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -22,14 +24,26 @@ namespace detail {
 /// What the sentences of an inference name.
 struct CallNames {
   std::string_view op;
-  std::span<const std::string_view> inputs, outputs;
-  std::string input(int i) const {
-    if (inputs.empty()) return cat("input ", i);
-    const auto last = static_cast<int>(inputs.size()) - 1;
-    return cat("input '", inputs[static_cast<std::size_t>(i < last ? i : last)], "'");
-  }
-  std::string output(int i) const {
-    return i < static_cast<int>(outputs.size()) ? cat("output '", outputs[static_cast<std::size_t>(i)], "'") : cat("output ", i);
+  std::span<const std::string_view> inputs = {}, outputs = {};
+  // Names that are asked for only when there is a sentence to write.
+  const void* call = nullptr;
+  void (*describe)(const void* call, std::vector<std::string_view>& inputs, std::vector<std::string_view>& outputs) = nullptr;
+
+  std::string input(int i) const { return name(i, "input", true, inputs, true); }
+  std::string output(int i) const { return name(i, "output", false, outputs, false); }
+
+ private:
+  /// "input 'weight'"; of a list that is open at its end the last name serves for the rest.
+  std::string name(int i, std::string_view kind, bool of_inputs, std::span<const std::string_view> names, bool open) const {
+    std::vector<std::string_view> in, out;
+    if (names.empty() && describe != nullptr) {
+      describe(call, in, out);
+      names = of_inputs ? in : out;
+    }
+    const auto at = static_cast<std::size_t>(i);
+    if (at < names.size()) return cat(kind, " '", names[at], "'");
+    if (open && !names.empty()) return cat(kind, " '", names.back(), "'");
+    return cat(kind, ' ', i);
   }
 };
 }  // namespace detail

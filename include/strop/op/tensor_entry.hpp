@@ -378,7 +378,8 @@ constexpr Entry tensor_entry() {
   // Halves are served through converted copies wherever float is.
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;
   e.inputs = N::variadic ? -1 : N::inputs;
-  e.min_inputs = N::variadic ? N::inputs : 0;
+  // An operator whose parameters say how many inputs it has may have any number of them.
+  e.min_inputs = N::variadic ? N::inputs : requires(const T& op) { op.input_count(); } ? 0 : N::inputs;
   e.outputs = N::outputs;
   e.visible = N::visible;
   e.mutates = N::mutated != 0;

@@ -5,9 +5,11 @@
 #pragma once
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/elementwise/activation.hpp>
+#include <strop/ops/elementwise/amp.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/elementwise/broadcast_compare.hpp>
 #include <strop/ops/elementwise/compare.hpp>
+#include <strop/ops/elementwise/contrib.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/elementwise/exponential.hpp>
 #include <strop/ops/elementwise/hyperbolic.hpp>
@@ -16,6 +18,7 @@
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
 #include <strop/ops/elementwise/scalar_compare.hpp>
+#include <strop/ops/elementwise/scatter.hpp>
 #include <strop/ops/elementwise/select.hpp>
 #include <strop/ops/elementwise/special.hpp>
 #include <strop/ops/elementwise/sum.hpp>

@@ -160,7 +160,7 @@ inline constexpr Op<LogisticRegressionOutput, OnUse> logistic_regression_output;
 ///
 /// Example: `make_loss_scaled(array({3, 4}), {.grad_scale = 2})` is [3, 4], its gradient [2, 2].
 struct MakeLoss {
-  enum Normalization { null, batch, valid };
+  enum Normalization : int { null, batch, valid };
   float grad_scale = 1, valid_thresh = 0;
   Normalization normalization = null;
 

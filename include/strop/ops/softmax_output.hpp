@@ -23,7 +23,7 @@ namespace strop::inline v0 {
 ///
 /// Example: `softmax_output(array({{0, 0}}), array({1}))` is [[0.5, 0.5]], its gradient [[0.5, -0.5]].
 struct SoftmaxOutput {
-  enum Normalization { null, batch, valid };
+  enum Normalization : int { null, batch, valid };
   float grad_scale = 1, ignore_label = -1;
   bool multi_output = false, use_ignore = false, preserve_shape = false;
   Normalization normalization = null;

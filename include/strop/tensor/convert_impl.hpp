@@ -5,7 +5,9 @@
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/convert_lanes.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,7 +34,10 @@ STROP_COLD std::int64_t byte_count(const Shape& shape, Dtype dtype) { return che
 
 template <class To, class From>
 void convert_loop(const From* from, To* to, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) to[i] = convert<To>(from[i]);
+  std::int64_t i = 0;
+  if constexpr (!std::same_as<To, From>)
+    for (; i + 16 <= n; i += 16) convert_sixteen(from + i, to + i);
+  for (; i < n; ++i) to[i] = convert<To>(from[i]);
 }
 
 STROP_COLD void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {

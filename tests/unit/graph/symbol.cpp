@@ -106,7 +106,7 @@ TEST_CASE("attributes: parameters as text, scopes, and keys that other tools rea
   CHECK(quadratic(v).attr("ctx_group").empty());
   q.set_attr("note", "kept");
   CHECK(q.attr("note") == "kept");
-  CHECK(sentence([&] { (void)group({v, q}).attr("note"); }) == "list_attr: a group of several nodes has no attributes; take one with [i]");
+  CHECK(sentence([&] { (void)group({v, q}).attr("note"); }) == "attr: a group of several nodes has no attributes; take one with [i]");
 }
 
 TEST_CASE("variables are replaced by expressions without touching the original") {

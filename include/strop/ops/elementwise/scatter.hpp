@@ -21,17 +21,19 @@ namespace detail {
 inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
 }  // namespace detail
 
-/// _scatter_plus_scalar: x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. The gradient
-/// is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
+/// _scatter_plus_scalar: x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. The
+/// gradient is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
 struct ScatterPlusScalar {
   double scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_scatter_plus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_plus_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
-      "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer types. "
+      "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
+      "types. "
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
@@ -43,22 +45,25 @@ struct ScatterPlusScalar {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
+    if (y.stored() == 0) return;
     Op<PlusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
 
-/// _scatter_minus_scalar: x − s where x stores a value; what is not stored stays zero. On a dense x everywhere. The gradient
-/// is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
+/// _scatter_minus_scalar: x − s where x stores a value; what is not stored stays zero. On a dense x everywhere. The
+/// gradient is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
 struct ScatterMinusScalar {
   double scalar = 1;
   bool is_int = true;
 
   static constexpr std::string_view name = "_scatter_minus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_minus_scalar"};
-  static constexpr Note notes[] = {{"scalar", "the number s"}, {"is_int", "whether s was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the number s"},
+                                   {"is_int", "whether s was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
-      "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer types. "
+      "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
+      "types. "
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
@@ -70,26 +75,28 @@ struct ScatterMinusScalar {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
+    if (y.stored() == 0) return;
     Op<MinusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
 
-/// _scatter_elemwise_div: lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever
-/// rhs is there. On a dense lhs everywhere. Both have one shape and one type. Gradients: dy / rhs and −dy · lhs / rhs².
-/// Example: of a row-sparse lhs with the row [1, 2] at 1 and rhs all 2 it is the row [0.5, 1] at 1.
+/// _scatter_elemwise_div: lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero,
+/// whatever rhs is there. On a dense lhs everywhere. Both have one shape and one type. Gradients: dy / rhs and −dy ·
+/// lhs / rhs². Example: of a row-sparse lhs with the row [1, 2] at 1 and rhs all 2 it is the row [0.5, 1] at 1.
 struct ScatterElemwiseDiv {
   static constexpr std::string_view name = "_scatter_elemwise_div";
   static constexpr std::string_view aliases[] = {"scatter_elemwise_div"};
   static constexpr std::string_view doc =
-      "lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever rhs is there. On a "
+      "lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever rhs is there. "
+      "On a "
       "dense lhs everywhere. Both have one shape and one type, floating or integer. The result has the storage of lhs. "
       "Gradients: dy / rhs and -dy lhs / rhs^2.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
 
   void infer_shape(Shapes& shapes) const {
-    for (int round = 0; round < 2; ++round) {
+    for (int pass = 0; pass < 2; ++pass) {
       shapes.set_in(0, shapes.out(0));
       shapes.set_in(1, shapes.in(0));
       shapes.set_in(0, shapes.in(1));
@@ -116,14 +123,15 @@ struct ScatterElemwiseDiv {
     const detail::StoredPattern pattern = detail::pattern_of(lhs);
     const NDArray divisors = detail::lay_along(rhs, pattern, lhs.shape(), lhs.storage());
     if (!y.is(lhs)) detail::copy_structure(lhs, y);
+    if (y.stored() == 0) return;
     divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy, const auto& lhs, const auto& rhs) const {
     constexpr Op<ElemwiseDiv, OnUse> divide;
     constexpr Op<ElemwiseMul, OnUse> multiply;
-    constexpr Op<Negative, OnUse> negative;
+    constexpr Op<Negative, OnUse> minus;
     const auto dl = divide(dy, rhs);
-    return std::tuple(dl, negative(multiply(dl, divide(lhs, rhs))));
+    return std::tuple(dl, minus(multiply(dl, divide(lhs, rhs))));
   }
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Maps whose gradient is that of another function: rounding that lets gradients pass, and gradient scaling.
+/// Rounding that lets gradients pass, gradient scaling, and division by the root of the last extent.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
+#include <cstdint>
 #include <string_view>
 
 namespace strop::inline v0 {
@@ -44,7 +45,8 @@ struct GradientMultiplier {
 
   static constexpr std::string_view name = "_contrib_gradientmultiplier";
   static constexpr std::string_view aliases[] = {"gradientmultiplier"};
-  static constexpr Note notes[] = {{"scalar", "the factor; negative reverses the gradient"}, {"is_int", "whether the scalar was an integer; it changes nothing"}};
+  static constexpr Note notes[] = {{"scalar", "the factor; negative reverses the gradient"},
+                                   {"is_int", "whether the scalar was an integer; it changes nothing"}};
   static constexpr std::string_view doc =
       "x itself; the gradient is the head gradient times `scalar`. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: gradientmultiplier(array({1, 2}), {.scalar = -1}) is [1, 2].";
@@ -53,10 +55,37 @@ struct GradientMultiplier {
   constexpr auto grad_use_none(auto dy) const { return dy * scalar; }
 };
 
+/// _contrib_div_sqrt_dim: x / √d, d being the extent of the last axis. Any rank but 0. The gradient is dy / √d.
+/// Example: `div_sqrt_dim(array({2, 4, 6, 8}))` is [1, 2, 3, 4].
+struct DivSqrtDim {
+  static constexpr std::string_view name = "_contrib_div_sqrt_dim";
+  static constexpr std::string_view aliases[] = {"div_sqrt_dim"};
+  static constexpr std::string_view doc =
+      "x divided by the root of the extent of its last axis. Floating types, any rank but 0. The gradient is the head "
+      "gradient divided likewise. Example: div_sqrt_dim(array({2, 4, 6, 8})) is [1, 2, 3, 4].";
+  static constexpr Share inplace[] = {{0, 0}};
+
+  void infer_shape(Shapes& shapes) const {
+    shapes.set_out(0, shapes.in(0));
+    shapes.set_in(0, shapes.out(0));
+    if (shapes.in(0).has_rank() && shapes.in(0).ndim() == 0) shapes.fail(shapes.name_in(0), " has no axis");
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    const E divisor = number::Rep<E>::sqrt(static_cast<E>(x.shape()[x.ndim() - 1]));
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] / divisor;
+  }
+  template <Real E>
+  void grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const {
+    forward<E>(ctx, dy, dx);
+  }
+};
+
 inline constexpr Op<RoundSte, OnUse> round_ste;
 inline constexpr Op<SignSte, OnUse> sign_ste;
 inline constexpr Op<GradientMultiplier, OnUse> gradientmultiplier;
+inline constexpr Op<DivSqrtDim, OnUse> div_sqrt_dim;
 
-using StraightThroughOps = OpList<RoundSte, SignSte, GradientMultiplier>;
+using ContribMapOps = OpList<RoundSte, SignSte, GradientMultiplier, DivSqrtDim>;
 
 }  // namespace strop::inline v0

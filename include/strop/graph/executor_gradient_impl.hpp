@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The part of an Executor that has to do with gradients: which are wanted, where they are computed, backward.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/graph/executor_impl.hpp>
+#include <strop/graph/gradient_impl.hpp>
+#include <strop/op/map_sparse.hpp>
+#include <strop/tensor/create.hpp>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// Copies the elements of one array to another of the same shape on the same device, or adds them.
+STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
+  const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() && from.bytes() == to.bytes());
+  if (same && request == Request::write) return;
+  // A sparse array takes over what it is given, so it is given a copy.
+  deliver(to.storage() == dense ? dense_form(from) : from.storage() == to.storage() ? from.copy() : from, to, request);
+  if (to.body().buffer) to.body().buffer->written();
+}
+
+STROP_COLD void set_to_zero(const NDArray& a) {
+  if (a.storage() != dense) a.allocate_stored(0);
+  else if (a.size() != 0) std::memset(a.bytes(), 0, static_cast<std::size_t>(a.size() * size_of(a.dtype())));
+  if (a.body().buffer) a.body().buffer->written();
+}
+
+/// The elements of a dense array at the positions that a sparse one stores.
+STROP_COLD NDArray projected(const NDArray& a, const NDArray& onto) {
+  const StoredPattern pattern = pattern_of(onto);
+  const NDArray laid = lay_along(a, pattern, onto.shape(), onto.storage());
+  const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
+  store_pattern(result, pattern);
+  if (laid.size() != 0) std::memcpy(result.bytes(), laid.bytes(), static_cast<std::size_t>(laid.size() * size_of(laid.dtype())));
+  return result;
+}
+
+/// Arrays that gradients go to, by name; where `make` says so, arguments of floating types without one get a new one.
+STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
+  const List<std::string_view> names = names_of(args);
+  check_given("bind: gradients", names_of(given), names);
+  check_given("bind: gradient requests", names_of(wishes.named_), names);
+  NodeOutputs wanted;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const auto& [name, array] = args[i];
+    const NDArray* buffer = find_named(given, name);
+    const bool there = buffer != nullptr && *buffer;
+    if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
+      fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ", to_text(buffer->device()), ", expected ",
+           name_of(array.dtype()), ' ', to_text(array.shape()), " on ", to_text(device));
+    grads.emplace_back(name, there ? *buffer : NDArray());
+    const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
+    requests.push(static_cast<Request>(request));
+    if (request != GradRequest::null) wanted.push(arg_nodes[static_cast<int>(i)]);
+  }
+  NodeOutputs gradients;
+  gradients.resize(wanted.size());
+  try {
+    gradients = gradient_nodes(wanted);
+  } catch (const Error& error) {  // of use to those who only predict
+    no_gradient = error.what();
+  }
+  const auto place = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) { self.place_gradients(graph, inference, nodes, false); };
+  const auto place_and_make = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) { self.place_gradients(graph, inference, nodes, true); };
+  plan(gradients, make ? Place(place_and_make) : Place(place));
+}
+
+STROP_COLD NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
+  NodeOutputs out;
+  if (wanted.empty()) return out;
+  GradientWalk walk(symbol.outputs(), wanted);
+  for (const NodeOutput& output : symbol.outputs()) {
+    NodeOutput head;
+    if (output.node->is_variable() || !is_loss(*output.node->entry)) {
+      head = new_variable(cat(output.node->output_name(output.index), "_head"));
+      head.node->like.push(output);
+    }
+    heads.push(head);
+    walk.start(output, head);
+  }
+  walk.run();
+  for (const NodeOutput& w : wanted) out.push(walk.gradient(w));
+  return out;
+}
+
+/// Decides where each gradient is computed: in its buffer where nothing else uses it, else delivered there at the end.
+STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make) {
+  for (const NodeOutput& g : gradients)
+    if (g.node) ++uses[graph.value(g)];
+  int next = 0;
+  for (int i = 0; i < requests.size(); ++i) {
+    if (requests[i] == Request::null) continue;
+    const NodeOutput& gradient = gradients[next++];
+    const int value = graph.value(gradient);
+    const auto& [name, array] = args[static_cast<std::size_t>(i)];
+    NDArray& buffer = grads[static_cast<std::size_t>(i)].second;
+    if (value >= 0 && inference.shape(value) != array.shape())
+      fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ", to_text(array.shape()));
+    const Storage storage = value >= 0 ? inference.storage(value) : dense;
+    if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device);
+    Step* maker = nullptr;
+    for (Step& step : backward_steps)
+      if (step.node == gradient.node) maker = &step;
+    if (maker == nullptr || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
+      deliveries.push({value, i, requests[i]});
+      continue;
+    }
+    values[value] = buffer;
+    maker->requests[gradient.index] = requests[i];
+  }
+}
+
+STROP_COLD void BoundGraph::set_arguments(const NamedArrays& inputs) {
+  check_given("forward", names_of(inputs), names_of(args));
+  for (const auto& [name, from] : inputs) {
+    const NDArray& to = named(args, "argument", name);
+    if (!from) fail("forward: argument '", name, "' is a handle without an array");
+    if (from.shape() != to.shape()) fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
+    if (from.device() != to.device()) fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
+  }
+  for (const auto& [name, from] : inputs) copy_into(from, named(args, "argument", name));
+}
+
+/// The head gradients become values of the graph until the end of backward.
+STROP_COLD void BoundGraph::set_heads(const std::vector<NDArray>& given) {
+  if (!given.empty() && given.size() != outputs.size()) fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
+  for (int i = 0; i < head_values.size(); ++i) {
+    if (head_values[i] < 0) continue;
+    const auto k = static_cast<std::size_t>(i);
+    const NDArray &output = outputs[k], head = k < given.size() ? given[k] : NDArray();
+    const std::string name = symbol.list_outputs()[k];
+    if (!head) fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
+    if (head.shape() != output.shape()) fail("backward: the head gradient of '", name, "' has shape ", to_text(head.shape()), ", expected ", to_text(output.shape()));
+    if (head.device() != output.device()) fail("backward: the head gradient of '", name, "' is on ", to_text(head.device()), ", expected ", to_text(output.device()));
+    NDArray& slot = values[head_values[i]];
+    slot = head;
+    if (head.dtype() == output.dtype()) continue;
+    slot = NDArray(output.shape(), output.dtype(), device);
+    copy_into(head, slot);
+  }
+}
+
+STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
+  if (!no_gradient.empty()) throw Error(no_gradient);
+  if (!ran) fail("backward: forward has not run");
+  if (backward_steps.empty() && deliveries.empty()) fail("backward: no argument asked for its gradient when the graph was bound");
+  set_heads(given);
+  run(backward_steps);
+  for (const Delivery& delivery : deliveries) {
+    const auto at = static_cast<std::size_t>(delivery.argument);
+    const NDArray &buffer = grads[at].second, &argument = args[at].second;
+    if (delivery.value < 0) {
+      if (delivery.request != Request::add) set_to_zero(buffer);
+      continue;
+    }
+    // In a sparse buffer of a sparse argument: the projection on the argument's stored positions.
+    NDArray gradient = values[delivery.value];
+    if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage()) gradient = projected(gradient, argument);
+    copy_into(gradient, buffer, delivery.request);
+  }
+  for (int v : head_values)
+    if (v >= 0) values[v] = NDArray();
+}
+
+}  // namespace detail
+
+STROP_COLD const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
+  graph_->set_arguments(inputs);
+  return forward(train);
+}
+STROP_COLD void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
+
+STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests, const NamedArrays& aux) const {
+  if (!*this) fail("bind: the symbol is empty");
+  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->take_arrays(args, aux);
+  run->take_gradients(grads, requests, false);
+  return Executor(run);
+}
+
+STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests, const NamedTypes& types) const {
+  if (!*this) fail("simple_bind: the symbol is empty");
+  const Inferred<Shape> found = infer_shape(shapes);
+  const Inferred<Dtype> type = infer_type(types);
+  const detail::Graph graph(outputs_);
+  const detail::List<bool> written = graph.auxiliary();
+  NamedArrays args, aux;
+  for (int n = 0; n < graph.size(); ++n) {
+    const detail::Node& node = graph.node(n);
+    if (!node.is_variable()) continue;
+    NamedArrays& kind = written[n] ? aux : args;
+    const std::size_t i = kind.size();
+    kind.emplace_back(node.name, zeros(written[n] ? found.aux[i] : found.args[i], node.variable.storage.value_or(dense), written[n] ? type.aux[i] : type.args[i], device));
+  }
+  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->take_arrays(args, aux);
+  run->take_gradients({}, requests, true);
+  return Executor(run);
+}
+
+}  // namespace strop::inline v0

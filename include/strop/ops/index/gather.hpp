@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Elements and blocks by the coordinates of several axes: gather_nd, scatter_nd, _scatter_set_nd, ravel and unravel.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/index/kernels.hpp>
+#include <strop/ops/list.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// indices[m, …] is the coordinate along axis m: the shape of what is gathered from an array of shape `of`.
+inline Shape gathered_shape(const Shape& of, const Shape& indices, std::string_view op) {
+  if (indices.ndim() == 0 || indices[0] < 1 || indices[0] > of.ndim())
+    fail(op, ": input 'indices' has shape ", indices, ", expected a first extent from 1 to ", of.ndim(), ", the coordinates of an array of shape ", of);
+  Shape out;
+  for (int i = 1; i < indices.ndim(); ++i) out.push_back(indices[i]);
+  for (int i = static_cast<int>(indices[0]); i < of.ndim(); ++i) out.push_back(of[i]);
+  if (out.ndim() == 0) out.push_back(1);
+  return out;
+}
+
+/// Coordinates as positions of blocks, counted in row-major order of the axes that they name.
+inline std::vector<std::int64_t> block_positions(const NDArray& indices, const Shape& of, std::string_view op) {
+  const auto axes = static_cast<int>(indices.shape()[0]);
+  const std::int64_t count = indices.size() / axes;
+  std::vector<std::int64_t> at(static_cast<std::size_t>(count), 0), one(at.size());
+  for (int m = 0; m < axes; ++m) {
+    convert_elements(indices.dtype(), indices.bytes() + m * count * size_of(indices.dtype()), i64, one.data(), count);
+    bring_inside(one, of[m], Outside::raise, op);
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] * of[m] + one[i];
+  }
+  return at;
+}
+
+/// to[at[i]] = from[i] for blocks; the last of equal positions stays.
+inline void place_blocks(const NDArray& from, const std::vector<std::int64_t>& at, const NDArray& to, std::int64_t inner) {
+  const std::int64_t bytes = inner * size_of(to.dtype());
+  if (bytes == 0) return;
+  for (std::size_t i = 0; i < at.size(); ++i) std::memcpy(to.bytes() + at[i] * bytes, from.bytes() + static_cast<std::int64_t>(i) * bytes, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace detail
+
+/// gather_nd: indices[m, …] is the coordinate along axis m of `data`: y[…] = data[indices[0, …], indices[1, …], …].
+///
+/// Shape: that of `indices` without its first axis, then the axes of `data` that no coordinate names. All types; coordinates of
+/// floating types truncate, negative ones count from the end. The gradient adds up where elements came from.
+/// Error: a coordinate outside. Example: `gather_nd(array({{0, 1}, {2, 3}}), array({{1, 0}, {0, 1}}))` is [2, 1].
+struct GatherNd {
+  static constexpr std::string_view name = "gather_nd", aliases[] = {"_npi_gather_nd", "_npx_gather_nd"}, inputs[] = {"data", "indices"};
+  static constexpr std::string_view doc = "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
+  static constexpr std::string_view gradient_reads[] = {"indices"};
+  void infer_shape(Shapes& s) const {
+    if (s.in(0).known() && s.in(1).known()) s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
+  }
+  void infer_type(Types& t) const { detail::type_of_first(t); }
+  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
+    const auto axes = static_cast<int>(indices.shape()[0]);
+    detail::take_blocks(x, detail::block_positions(indices, x.shape(), name), y, 1, x.shape().size(0, axes), x.shape().size(axes, x.ndim()));
+  }
+  auto gradient(const auto& dy, const auto& x, const auto& indices) const;
+};
+
+/// `data` added up in zeros of the shape of `like`, where gather_nd found it. Internal.
+struct GatherNdGradient {
+  static constexpr std::string_view name = "_backward_gather_nd", inputs[] = {"data", "indices", "like"};
+  static constexpr std::string_view doc = "data added up in zeros of the shape of like, where gather_nd found it.";
+  static constexpr std::string_view gradient_reads[] = {"indices"};
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
+  void infer_type(Types& t) const { detail::type_of_first(t); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {
+    const auto axes = static_cast<int>(indices.shape()[0]);
+    const Shape& shape = dx.shape();
+    detail::add_blocks(dy.pointer<E>(), detail::block_positions(indices, shape, name), dx.pointer<E>(), 1, shape.size(0, axes), shape.size(axes, shape.ndim()));
+  }
+  auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
+};
+
+/// scatter_nd: `data` put at coordinates `indices` of an array of zeros of `shape`; the last of equal coordinates stays.
+/// `scatter_nd(array({5, 6}), array({{1, 0}}), {.shape = {3}})` is [6, 5, 0].
+struct ScatterNd {
+  Required<Shape> shape = {};
+  static constexpr std::string_view name = "scatter_nd", inputs[] = {"data", "indices"};
+  static constexpr std::string_view doc = "data put at the coordinates indices of an array of zeros of the given shape; the last of equal coordinates stays.";
+  static constexpr std::string_view gradient_reads[] = {"indices"};
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, *shape);
+    if (s.in(1).known() && (*shape).known()) s.set_in(0, detail::gathered_shape(*shape, s.in(1), s.op()));
+  }
+  void infer_type(Types& t) const { detail::type_of_first(t); }
+  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
+    detail::zero_elements(y);
+    detail::place_blocks(x, detail::block_positions(indices, y.shape(), name), y, y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
+  }
+  auto gradient(const auto& dy, const auto& x, const auto& indices) const;
+};
+
+/// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. `shape` is that of `lhs`. Without a gradient.
+struct ScatterSetNd {
+  Required<Shape> shape = {};
+  static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"_npi_scatter_set_nd"}, inputs[] = {"lhs", "rhs", "indices"};
+  static constexpr std::string_view doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
+  static constexpr Share inplace[] = {{0, 0}};
+  void infer_shape(Shapes& s) const {
+    s.set_in(0, *shape);
+    s.set_out(0, *shape);
+    if (s.in(2).known() && (*shape).known()) s.set_in(1, detail::gathered_shape(*shape, s.in(2), s.op()));
+  }
+  void infer_type(Types& t) const {
+    detail::type_of_first(t);
+    t.set_in(1, t.in(0));
+  }
+  void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, const NDArray& indices, NDArray& y) const {
+    const std::vector<std::int64_t> at = detail::block_positions(indices, y.shape(), name);
+    detail::copy_elements(lhs, y);
+    detail::place_blocks(rhs, at, y, y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
+  }
+};
+
+/// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent of
+/// `shape` takes no part, so that it may be −1.
+struct RavelMultiIndex {
+  Shape shape = {};
+  static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
+  static constexpr std::string_view doc = "Coordinates data[m, ...] in an array of the given shape as positions in row-major order.";
+  static constexpr bool zero_gradient = true;
+  void infer_shape(Shapes& s) const {
+    if (!s.in(0).has_rank()) return;
+    if (s.in(0).ndim() == 0 || (s.in(0)[0] >= 0 && s.in(0)[0] != shape.ndim())) s.fail(s.name_in(0), " has shape ", s.in(0), ", expected a first extent of ", shape.ndim(), ", one per axis of shape = ", shape);
+    Shape out = s.in(0);
+    out.erase(0);
+    if (out.ndim() == 0) out.push_back(1);
+    s.set_out(0, out);
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    const std::int64_t count = y.size();
+    std::vector<std::int64_t> at(static_cast<std::size_t>(count), 0), one(at.size());
+    for (int m = 0; m < shape.ndim(); ++m) {
+      detail::convert_elements(x.dtype(), x.bytes() + m * count * size_of(x.dtype()), i64, one.data(), count);
+      for (std::size_t i = 0; i < at.size(); ++i) at[i] = (m == 0 ? 0 : at[i] * shape[m]) + one[i];
+    }
+    detail::convert_elements(i64, at.data(), y.dtype(), y.bytes(), count);
+  }
+};
+
+/// _unravel_index: positions in row-major order in an array of `shape` as coordinates y[m, …].
+struct UnravelIndex {
+  Shape shape = {};
+  static constexpr std::string_view name = "_unravel_index", aliases[] = {"unravel_index"};
+  static constexpr std::string_view doc = "Positions in row-major order in an array of the given shape as coordinates y[m, ...].";
+  static constexpr bool zero_gradient = true;
+  void infer_shape(Shapes& s) const {
+    if (!s.in(0).has_rank()) return;
+    Shape out = s.in(0);
+    out.insert(0, shape.ndim());
+    s.set_out(0, out);
+  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    const std::int64_t count = x.size();
+    std::vector<std::int64_t> at(static_cast<std::size_t>(count)), one(at.size());
+    detail::convert_elements(x.dtype(), x.bytes(), i64, at.data(), count);
+    for (int m = shape.ndim(); m-- > 0;) {
+      const std::int64_t extent = shape[m];
+      if (m > 0 && extent == 0) fail("unravel_index: shape = ", shape, " has no positions");
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        one[i] = m == 0 ? at[i] : at[i] % extent;
+        if (m > 0) at[i] /= extent;
+      }
+      detail::convert_elements(i64, one.data(), y.dtype(), y.bytes() + m * count * size_of(y.dtype()), count);
+    }
+  }
+};
+
+inline constexpr Op<GatherNd, OnUse> gather_nd;
+inline constexpr Op<GatherNdGradient, OnUse> gather_nd_gradient;
+inline constexpr Op<ScatterNd, OnUse> scatter_nd;
+inline constexpr Op<ScatterSetNd, OnUse> scatter_set_nd;
+inline constexpr Op<RavelMultiIndex, OnUse> ravel_multi_index;
+inline constexpr Op<UnravelIndex, OnUse> unravel_index;
+
+// Coordinates and inputs that only lend their shape get no gradient.
+auto GatherNd::gradient(const auto& dy, const auto& x, const auto& indices) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{gather_nd_gradient(dy, indices, x)};
+}
+auto GatherNdGradient::gradient(const auto& ddx, const auto&, const auto& indices, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(ddx)>>{gather_nd(ddx, indices)};
+}
+auto ScatterNd::gradient(const auto& dy, const auto&, const auto& indices) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{gather_nd(dy, indices)};
+}
+
+using GatherOps = OpList<GatherNd, GatherNdGradient, ScatterNd, ScatterSetNd, RavelMultiIndex, UnravelIndex>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// one_hot: positions as rows that are on_value there and off_value elsewhere.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/index/kernels.hpp>
+#include <strop/ops/list.hpp>
+
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// one_hot: y[…, indices[…]] = on_value, off_value elsewhere; a position outside [0, depth) gives a row of off_value.
+/// Shape: that of `indices` with `depth` appended. The type is `dtype`, the gradient 0.
+/// `one_hot(array({1, 0}), {.depth = 3})` is [[0, 1, 0], [1, 0, 0]].
+struct OneHot {
+  Required<std::int64_t> depth = {};
+  double on_value = 1, off_value = 0;
+  Dtype dtype = f32;
+  static constexpr std::string_view name = "one_hot", aliases[] = {"_npx_one_hot"}, inputs[] = {"indices"};
+  static constexpr std::string_view doc =
+      "Rows of length depth that are on_value at the position that indices says and off_value elsewhere; a position outside gives a row of off_value.";
+  static constexpr Range range[] = {{"depth", 0}};
+  static constexpr bool zero_gradient = true;
+  void infer_shape(Shapes& s) const {
+    if (s.in(0).has_rank()) {
+      Shape out = s.in(0);
+      out.push_back(*depth);
+      s.set_out(0, out);
+    } else if (s.out(0).has_rank() && s.out(0).ndim() > 0) {
+      Shape in = s.out(0);
+      in.erase(in.ndim() - 1);
+      s.set_in(0, in);
+    }
+  }
+  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  void forward(Cpu&, const NDArray& indices, NDArray& y) const {
+    std::vector<std::int64_t> at(static_cast<std::size_t>(indices.size()));
+    convert_positions(indices, at);
+    std::byte on[8], off[8];
+    detail::convert_elements(f64, &on_value, dtype, on, 1);
+    detail::convert_elements(f64, &off_value, dtype, off, 1);
+    detail::visit_bits(dtype, [&]<class Bits>(Bits) {
+      Bits hot, cold;
+      std::memcpy(&hot, on, sizeof hot);
+      std::memcpy(&cold, off, sizeof cold);
+      Bits* to = y.pointer<Bits>();
+      parallel_for(indices.size(), std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, *depth)), [&](std::int64_t begin, std::int64_t end) {
+        std::fill(to + begin * *depth, to + end * *depth, cold);
+        for (std::int64_t i = begin; i < end; ++i)
+          if (const std::int64_t k = at[static_cast<std::size_t>(i)]; k >= 0 && k < *depth) to[i * *depth + k] = hot;
+      });
+    });
+  }
+
+ private:
+  static void convert_positions(const NDArray& indices, std::vector<std::int64_t>& at) {
+    detail::convert_elements(indices.dtype(), indices.bytes(), i64, at.data(), indices.size());
+  }
+};
+inline constexpr Op<OneHot, OnUse> one_hot;
+
+using OneHotOps = OpList<OneHot>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Normalisations: BatchNorm over the examples of a channel, LayerNorm over an axis of each example.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/norm_kernels.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+/// Statistics and parameters of half data are float32.
+inline void infer_norm_type(Types& types) {
+  types.set_out(0, types.in(0));
+  types.set_in(0, types.out(0));
+  if (!types.in(0)) return;
+  const Dtype inner = *types.in(0) == f16 || *types.in(0) == bf16 ? f32 : *types.in(0);
+  for (int i = 1; i < types.inputs(); ++i)
+    if (!types.in(i)) types.set_in(i, inner);
+  for (int i = 1; i < types.outputs(); ++i) types.set_out(i, inner);
+}
+inline int norm_axis(const Shapes& shapes, int axis) {
+  const Shape& x = shapes.in(0);
+  return positive_axis(axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
+}
+}  // namespace detail
+
+/// BatchNorm: y = gamma · (x − mean) / √(var + eps) + beta, for each channel along `axis`.
+///
+/// In training mean and var are those of the channel's elements, and moving_mean and moving_var become momentum · moving +
+/// (1 − momentum) · batch; otherwise, or with `use_global_stats`, they are moving_mean and moving_var. With `fix_gamma`
+/// gamma counts as 1 and has no gradient. Inputs data, gamma, beta, moving_mean, moving_var: all but data have one
+/// element per channel. Outputs: with `output_mean_var` also mean and 1 / √(var + eps). Floating types; of half data the
+/// others are float32. Sparse arrays by the dense fallback. Error: the axis is outside, extents do not agree.
+///
+/// Example: `batch_norm(x, gamma, beta, moving_mean, moving_var, {.fix_gamma = false})`.
+struct BatchNorm {
+  double eps = 1e-3;
+  float momentum = 0.9f;
+  bool fix_gamma = true, use_global_stats = false, output_mean_var = false;
+  int axis = 1;
+  bool cudnn_off = false;
+  std::optional<float> min_calib_range = {}, max_calib_range = {};
+
+  static constexpr std::string_view aliases[] = {"_npx_batch_norm"};
+  static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"}, outputs[] = {"output", "mean", "var"};
+  static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};
+  static constexpr std::string_view doc =
+      "gamma · (x − mean) / √(var + eps) + beta for each channel along axis; in training with the statistics of the batch, "
+      "which move moving_mean and moving_var, otherwise with those.";
+  static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"},
+                                   {"momentum", "part of the moving statistics that stays at each update"},
+                                   {"fix_gamma", "gamma counts as 1"},
+                                   {"use_global_stats", "the moving statistics serve in training as well"},
+                                   {"output_mean_var", "the outputs mean and var, the latter as 1 / √(var + eps), are visible"},
+                                   {"axis", "the axis of the channels"},
+                                   {"cudnn_off", "has no effect"},
+                                   {"min_calib_range", "has no effect"},
+                                   {"max_calib_range", "has no effect"}};
+
+  static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
+  int visible_count() const { return output_mean_var ? 3 : 1; }
+  void infer_shape(Shapes& shapes) const {
+    shapes.set_out(0, shapes.in(0));
+    shapes.set_in(0, shapes.out(0));
+    if (!shapes.in(0).has_rank()) return;
+    const Shape channels{shapes.in(0)[detail::norm_axis(shapes, axis)]};
+    for (int i = 1; i < 5; ++i) shapes.set_in(i, channels);
+    for (int i = 1; i < 3; ++i) shapes.set_out(i, channels);
+  }
+  void infer_type(Types& types) const { detail::infer_norm_type(types); }
+
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean, View<E, 1> moving_var, View<E> y, View<E, 1> centre,
+               View<E, 1> scaling) const {
+    const detail::AxisSplit s = split(x.shape());
+    const bool batch = ctx.train && !use_global_stats;
+    detail::each_channel(s, [&](std::int64_t c) {
+      double average = static_cast<double>(moving_mean[c]), variance = static_cast<double>(moving_var[c]);
+      if (batch) {
+        const detail::Moments m = detail::channel_moments(s, c, x.data());
+        average = m.mean;
+        variance = m.variance;
+        const double stays = momentum;
+        moving_mean[c] = static_cast<E>(static_cast<double>(moving_mean[c]) * stays + average * (1 - stays));
+        moving_var[c] = static_cast<E>(static_cast<double>(moving_var[c]) * stays + variance * (1 - stays));
+      }
+      const double inverse = 1 / std::sqrt(variance + eps), scale = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
+      centre[c] = static_cast<E>(average);
+      scaling[c] = static_cast<E>(inverse);
+      detail::channel_linear(s, c, x.data(), y.data(), static_cast<E>(scale), static_cast<E>(static_cast<double>(beta[c]) - average * scale));
+    });
+  }
+
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain, Out<"mean", View<const E, 1>> centre,
+            Out<"var", View<const E, 1>> scaling, Grad<"data", View<E>> dx, Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
+    const detail::AxisSplit s = split(x.shape());
+    const bool batch = ctx.train && !use_global_stats;
+    const double count = static_cast<double>(s.outer * s.inner);
+    detail::each_channel(s, [&](std::int64_t c) {
+      const double average = static_cast<double>(centre[c]), inverse = static_cast<double>(scaling[c]);
+      const detail::HeadSums sums = detail::channel_head_sums(s, c, dy.data(), x.data(), average);
+      const double product = sums.product * inverse;  // Σ dy · normalised x
+      if (dgamma) dgamma[c] = fix_gamma ? E(0) : static_cast<E>(product);
+      if (dbeta) dbeta[c] = static_cast<E>(sums.plain);
+      if (!dx) return;
+      const double scale = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
+      // dx = scale · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); the moving statistics are constants.
+      const double by_x = batch ? -scale * inverse * product / count : 0, shift = batch ? -scale * sums.plain / count - by_x * average : 0;
+      detail::channel_linear(s, c, dy.data(), x.data(), dx.data(), static_cast<E>(scale), static_cast<E>(by_x), static_cast<E>(shift));
+    });
+  }
+
+ private:
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis}; }
+};
+inline constexpr Op<BatchNorm, OnUse> batch_norm;
+
+/// LayerNorm: y = gamma · (x − mean) / √(var + eps) + beta, mean and var being those along `axis`.
+///
+/// Inputs data, gamma, beta: the latter have one element per element of the axis. Outputs: with `output_mean_var` also
+/// mean and √(var + eps), in data's shape with extent 1 at the axis. Floating types; sparse arrays by the dense
+/// fallback. Error: the axis is outside, extents do not agree.
+///
+/// Example: `layer_norm(array({{1, 3}}), ones({2}), zeros({2}))` is [[-1, 1]] but for eps.
+struct LayerNorm {
+  int axis = -1;
+  float eps = 1e-5f;
+  bool output_mean_var = false;
+
+  static constexpr std::string_view aliases[] = {"_npx_layer_norm"};
+  static constexpr std::string_view inputs[] = {"data", "gamma", "beta"}, outputs[] = {"output", "mean", "std"};
+  static constexpr std::string_view doc = "gamma · (x − mean) / √(var + eps) + beta with the mean and variance along axis.";
+  static constexpr Note notes[] = {{"axis", "the axis that is normalised; negative: from the last"},
+                                   {"eps", "keeps the divisor from 0"},
+                                   {"output_mean_var", "the outputs mean and std are visible"}};
+  static constexpr Share inplace[] = {{0, 0}};
+
+  static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
+  int visible_count() const { return output_mean_var ? 3 : 1; }
+  void infer_shape(Shapes& shapes) const {
+    shapes.set_out(0, shapes.in(0));
+    shapes.set_in(0, shapes.out(0));
+    if (!shapes.in(0).has_rank()) return;
+    const int at = detail::norm_axis(shapes, axis);
+    Shape moments = shapes.in(0);
+    for (int i = 1; i < 3; ++i) shapes.set_in(i, {moments[at]});
+    moments[at] = 1;
+    for (int i = 1; i < 3; ++i) shapes.set_out(i, moments);
+  }
+  void infer_type(Types& types) const { detail::infer_norm_type(types); }
+
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E> centre, View<E> deviation) const {
+    const detail::AxisSplit s = split(x.shape());
+    detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const (&in)[1], E* out, std::int64_t row) {
+      const detail::Moments m = detail::moments(in[0], s.length);
+      const double root = std::sqrt(m.variance + static_cast<double>(eps));
+      centre[row] = static_cast<E>(m.mean);
+      deviation[row] = static_cast<E>(root);
+      const E average = static_cast<E>(m.mean), inverse = static_cast<E>(1 / root);
+      for (std::int64_t i = 0; i < s.length; ++i) out[i] = (in[0][i] - average) * inverse * gain[i] + beta[i];
+    });
+  }
+
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain, Out<"mean", View<const E>> centre,
+            Out<"std", View<const E>> deviation, Grad<"data", View<E>> dx, Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
+    const detail::AxisSplit s = split(x.shape());
+    const std::int64_t n = s.length;
+    if (dgamma || dbeta) {
+      std::vector<double> by_gamma(static_cast<std::size_t>(n), 0.0), by_beta = by_gamma;
+      for (std::int64_t o = 0; o < s.outer; ++o)
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < s.inner; ++j) {
+            const std::int64_t at = (o * n + i) * s.inner + j, row = o * s.inner + j;
+            by_beta[static_cast<std::size_t>(i)] += static_cast<double>(dy[at]);
+            by_gamma[static_cast<std::size_t>(i)] += static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
+          }
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (dgamma) dgamma[i] = static_cast<E>(by_gamma[static_cast<std::size_t>(i)]);
+        if (dbeta) dbeta[i] = static_cast<E>(by_beta[static_cast<std::size_t>(i)]);
+      }
+    }
+    if (!dx) return;
+    detail::each_row<2, E>(s, {dy.data(), x.data()}, dx.data(), [&](const E* const (&in)[2], E* out, std::int64_t row) {
+      const E average = centre[row], inverse = 1 / deviation[row];
+      double plain = 0, product = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const E g = in[0][i] * gain[i];
+        plain += static_cast<double>(g);
+        product += static_cast<double>(g) * static_cast<double>((in[1][i] - average) * inverse);
+      }
+      const E first = static_cast<E>(plain / static_cast<double>(n)), second = static_cast<E>(product / static_cast<double>(n));
+      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[0][i] * gain[i] - first - (in[1][i] - average) * inverse * second) * inverse;
+    });
+  }
+
+ private:
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis}; }
+};
+inline constexpr Op<LayerNorm, OnUse> layer_norm;
+
+using NormOps = OpList<BatchNorm, LayerNorm>;
+
+}  // namespace strop::inline v0
