@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -80,21 +81,22 @@ struct BatchNorm {
                View<E, 1> scaling) const {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats;
-    detail::each_channel(s, [&](std::int64_t c) {
-      double average = static_cast<double>(moving_mean[c]), variance = static_cast<double>(moving_var[c]);
+    const std::vector<detail::Moments> now = batch ? detail::channel_moments(s, x.data()) : std::vector<detail::Moments>();
+    std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
+    for (std::int64_t c = 0; c < s.length; ++c) {
+      const auto k = static_cast<std::size_t>(c);
+      const detail::Moments m = batch ? now[k] : detail::Moments{static_cast<double>(moving_mean[c]), static_cast<double>(moving_var[c])};
       if (batch) {
-        const detail::Moments m = detail::channel_moments(s, c, x.data());
-        average = m.mean;
-        variance = m.variance;
         const double stays = momentum;
-        moving_mean[c] = static_cast<E>(static_cast<double>(moving_mean[c]) * stays + average * (1 - stays));
-        moving_var[c] = static_cast<E>(static_cast<double>(moving_var[c]) * stays + variance * (1 - stays));
+        moving_mean[c] = static_cast<E>(static_cast<double>(moving_mean[c]) * stays + m.mean * (1 - stays));
+        moving_var[c] = static_cast<E>(static_cast<double>(moving_var[c]) * stays + m.variance * (1 - stays));
       }
-      const double inverse = 1 / std::sqrt(variance + eps), scale = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
-      centre[c] = static_cast<E>(average);
+      const double inverse = 1 / std::sqrt(m.variance + eps), factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
+      centre[c] = static_cast<E>(m.mean);
       scaling[c] = static_cast<E>(inverse);
-      detail::channel_linear(s, c, x.data(), y.data(), static_cast<E>(scale), static_cast<E>(static_cast<double>(beta[c]) - average * scale));
-    });
+      linear[k] = {static_cast<E>(factor), E(0), static_cast<E>(static_cast<double>(beta[c]) - m.mean * factor)};
+    }
+    detail::channel_linear<E>(s, x.data(), nullptr, y.data(), linear);
   }
 
   template <Real E>
@@ -103,18 +105,20 @@ struct BatchNorm {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats;
     const double count = static_cast<double>(s.outer * s.inner);
-    detail::each_channel(s, [&](std::int64_t c) {
-      const double average = static_cast<double>(centre[c]), inverse = static_cast<double>(scaling[c]);
-      const detail::HeadSums sums = detail::channel_head_sums(s, c, dy.data(), x.data(), average);
-      const double product = sums.product * inverse;  // Σ dy · normalised x
+    const std::vector<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
+    std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
+    for (std::int64_t c = 0; c < s.length; ++c) {
+      const auto k = static_cast<std::size_t>(c);
+      const double inverse = static_cast<double>(scaling[c]), product = sums[k].product * inverse;  // Σ dy · normalised x
       if (dgamma) dgamma[c] = fix_gamma ? E(0) : static_cast<E>(product);
-      if (dbeta) dbeta[c] = static_cast<E>(sums.plain);
-      if (!dx) return;
-      const double scale = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
-      // dx = scale · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); the moving statistics are constants.
-      const double by_x = batch ? -scale * inverse * product / count : 0, shift = batch ? -scale * sums.plain / count - by_x * average : 0;
-      detail::channel_linear(s, c, dy.data(), x.data(), dx.data(), static_cast<E>(scale), static_cast<E>(by_x), static_cast<E>(shift));
-    });
+      if (dbeta) dbeta[c] = static_cast<E>(sums[k].plain);
+      // dx = factor · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); moving statistics are constants.
+      const double factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
+      const double by_x = batch ? -factor * inverse * product / count : 0;
+      const double shift = batch ? -factor * sums[k].plain / count - by_x * static_cast<double>(centre[c]) : 0;
+      linear[k] = {static_cast<E>(factor), static_cast<E>(by_x), static_cast<E>(shift)};
+    }
+    if (dx) detail::channel_linear(s, dy.data(), x.data(), dx.data(), linear);
   }
 
  private:

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sums and linear functions of the elements of a channel, in registers of lanes.
+/// Sums and linear functions of the elements of channels: an array as outer × channels × inner, each channel with numbers
+/// of its own.
 #pragma once
 #include <strop/ops/softmax_kernels.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace strop::inline v0::detail {
 
@@ -19,48 +22,28 @@ struct HeadSums {
 
 inline namespace STROP_ISA {
 
-/// f(channel) for every channel, on several threads.
-template <class F>
-void each_channel(const AxisSplit& s, F f) {
-  const std::int64_t work = std::max<std::int64_t>(1, s.outer * s.inner);
-  parallel_for(s.length, std::max<std::int64_t>(1, (1 << 14) / work), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t c = begin; c < end; ++c) f(c);
-  });
-}
-/// f(offset) for every stretch of `inner` elements of a channel.
-template <class F>
-void each_stretch(const AxisSplit& s, std::int64_t channel, F f) {
-  for (std::int64_t o = 0; o < s.outer; ++o) f((o * s.length + channel) * s.inner);
-}
-
-/// Σ x of n elements; Σ (x − centre)² below.
-template <class E>
-double sum_of(const E* x, std::int64_t n) {
+/// Σ f(register) over n elements; a lane adds up few enough registers for float. The last one is filled up with `rest`.
+template <class E, class F>
+double sum_registers(const E* x, std::int64_t n, E rest, F f) {
+  constexpr std::int64_t block = 4096;
   double total = 0;
-  constexpr std::int64_t block = 4096;  // few enough additions per lane for float
   for (std::int64_t at = 0; at < n; at += block) {
     number::Vec<E> sums{};
-    each_register(x + at, std::min(block, n - at), E(0), [&](number::Vec<E> v, std::int64_t, int) { sums = sums + v; });
+    each_register(x + at, std::min(block, n - at), rest, [&](number::Vec<E> v, std::int64_t, int) { sums = sums + f(v); });
     total += static_cast<double>(sum_of_lanes<E>(sums));
   }
   return total;
+}
+template <class E>
+double sum_of(const E* x, std::int64_t n) {
+  return sum_registers(x, n, E(0), [](number::Vec<E> v) { return v; });
 }
 template <class E>
 double squares_about(const E* x, std::int64_t n, E centre) {
-  double total = 0;
-  constexpr std::int64_t block = 4096;
-  for (std::int64_t at = 0; at < n; at += block) {
-    number::Vec<E> sums{};
-    each_register(x + at, std::min(block, n - at), centre, [&](number::Vec<E> v, std::int64_t, int) {
-      const number::Vec<E> d = v - centre;
-      sums = sums + d * d;
-    });
-    total += static_cast<double>(sum_of_lanes<E>(sums));
-  }
-  return total;
+  return sum_registers(x, n, centre, [centre](number::Vec<E> v) { return (v - centre) * (v - centre); });
 }
 
-/// In two passes, so that no digits are lost; the second makes good for the rounding of the centre.
+/// Of one row, in two passes, so that no digits are lost; the second makes good for the rounding of the centre.
 template <class E>
 Moments moments(const E* x, std::int64_t n) {
   if (n == 0) return {};
@@ -69,43 +52,116 @@ Moments moments(const E* x, std::int64_t n) {
   const double off = mean - static_cast<double>(centre);
   return {mean, squares_about(x, n, centre) / count - off * off};
 }
-template <class E>
-Moments channel_moments(const AxisSplit& s, std::int64_t channel, const E* x) {
-  const double count = static_cast<double>(s.outer * s.inner);
-  if (count == 0) return {};
-  double total = 0, squares = 0;
-  each_stretch(s, channel, [&](std::int64_t at) { total += sum_of(x + at, s.inner); });
-  const double mean = total / count;
-  const E centre = static_cast<E>(mean);
-  const double off = mean - static_cast<double>(centre);
-  each_stretch(s, channel, [&](std::int64_t at) { squares += squares_about(x + at, s.inner, centre); });
-  return {mean, squares / count - off * off};
+
+/// f(first element, elements, first channel) for the stretches of memory that make up channels [begin, end): one per channel
+/// and outer position, or, where a channel's stretches are short, one per outer position for all of them.
+template <class F>
+void each_stretch(const AxisSplit& s, std::int64_t begin, std::int64_t end, F f) {
+  if (s.inner < 16) {
+    for (std::int64_t o = 0; o < s.outer; ++o) f((o * s.length + begin) * s.inner, (end - begin) * s.inner, begin);
+    return;
+  }
+  for (std::int64_t c = begin; c < end; ++c)
+    for (std::int64_t o = 0; o < s.outer; ++o) f((o * s.length + c) * s.inner, s.inner, c);
+}
+/// f(element, channel) for the elements of a stretch that spans channels.
+template <class F>
+[[gnu::always_inline]] inline void each_element(const AxisSplit& s, std::int64_t at, std::int64_t count, std::int64_t channel, F f) {
+  for (std::int64_t end = at + count; at < end; ++channel)
+    for (std::int64_t j = 0; j < s.inner; ++j) f(at++, channel);
+}
+/// f(begin, end) for parts of the channels, on several threads.
+template <class F>
+void share_channels(const AxisSplit& s, F f) {
+  const std::int64_t work = std::max<std::int64_t>(1, s.outer * s.inner);
+  parallel_for(s.length, std::max<std::int64_t>(s.inner < 16 ? 16 : 1, (1 << 14) / work), f);
 }
 
 template <class E>
-HeadSums channel_head_sums(const AxisSplit& s, std::int64_t channel, const E* dy, const E* x, double mean) {
-  HeadSums out;
-  each_stretch(s, channel, [&](std::int64_t at) {
-    for (std::int64_t i = at; i < at + s.inner; ++i) {
-      out.plain += static_cast<double>(dy[i]);
-      out.product += static_cast<double>(dy[i]) * (static_cast<double>(x[i]) - mean);
+std::vector<Moments> channel_moments(const AxisSplit& s, const E* x) {
+  std::vector<Moments> out(static_cast<std::size_t>(s.length));
+  const double count = static_cast<double>(s.outer * s.inner);
+  if (count == 0) return out;
+  Moments* const m = out.data();
+  const bool spans = s.inner < 16;
+  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
+    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
+      if (!spans) m[channel].mean += sum_of(x + at, n);
+      else each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { m[c].mean += static_cast<double>(x[i]); });
+    });
+    for (std::int64_t c = begin; c < end; ++c) m[c].mean /= count;
+    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
+      if (!spans) m[channel].variance += squares_about(x + at, n, static_cast<E>(m[channel].mean));
+      else
+        each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
+          const double d = static_cast<double>(x[i]) - m[c].mean;
+          m[c].variance += d * d;
+        });
+    });
+    for (std::int64_t c = begin; c < end; ++c) {
+      const double off = spans ? 0 : m[c].mean - static_cast<double>(static_cast<E>(m[c].mean));
+      m[c].variance = m[c].variance / count - off * off;
     }
   });
   return out;
 }
 
-/// y = scale · x + shift along a channel.
 template <class E>
-void channel_linear(const AxisSplit& s, std::int64_t channel, const E* x, E* y, E scale, E shift) {
-  each_stretch(s, channel, [&](std::int64_t at) {
-    each_register(x + at, s.inner, E(0), [&](number::Vec<E> v, std::int64_t i, int count) { store_part<E>(y + at + i, v * scale + shift, count); });
+std::vector<HeadSums> channel_head_sums(const AxisSplit& s, const E* dy, const E* x, const E* mean) {
+  std::vector<HeadSums> out(static_cast<std::size_t>(s.length));
+  HeadSums* const sums = out.data();
+  using R = number::Rep<number::Vec<E>>;
+  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
+    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
+      std::int64_t done = 0;
+      if (s.inner >= 16) {
+        number::Vec<E> plain{}, product{};
+        for (; done + R::lanes <= n; done += R::lanes) {
+          const number::Vec<E> g = R::load(dy + at + done);
+          plain = plain + g;
+          product = product + g * (R::load(x + at + done) - mean[channel]);
+        }
+        sums[channel].plain += static_cast<double>(sum_of_lanes<E>(plain));
+        sums[channel].product += static_cast<double>(sum_of_lanes<E>(product));
+        for (; done < n; ++done) {
+          sums[channel].plain += static_cast<double>(dy[at + done]);
+          sums[channel].product += static_cast<double>(dy[at + done] * (x[at + done] - mean[channel]));
+        }
+        return;
+      }
+      each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
+        sums[c].plain += static_cast<double>(dy[i]);
+        sums[c].product += static_cast<double>(dy[i]) * static_cast<double>(x[i] - mean[c]);
+      });
+    });
   });
+  return out;
 }
-/// z = a · x + b · y + shift along a channel.
+
+/// The numbers of a channel: z = x_factor · x + y_factor · y + shift.
 template <class E>
-void channel_linear(const AxisSplit& s, std::int64_t channel, const E* x, const E* y, E* z, E a, E b, E shift) {
-  each_stretch(s, channel, [&](std::int64_t at) {
-    for (std::int64_t i = at; i < at + s.inner; ++i) z[i] = a * x[i] + b * y[i] + shift;
+struct Linear {
+  E x_factor = 0, y_factor = 0, shift = 0;
+};
+template <class E>
+void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const std::vector<Linear<E>>& of) {
+  const Linear<E>* const l = of.data();
+  share_channels(s, [&](std::int64_t begin, std::int64_t end) {
+    each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
+      if (s.inner < 16) {
+        each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { z[i] = l[c].x_factor * x[i] + (y != nullptr ? l[c].y_factor * y[i] : E(0)) + l[c].shift; });
+        return;
+      }
+      using R = number::Rep<number::Vec<E>>;
+      const Linear<E> f = l[channel];
+      std::int64_t i = at;
+      for (; i + R::lanes <= at + n; i += R::lanes) {
+        number::Vec<E> v = R::load(x + i) * f.x_factor + f.shift;
+        if (y != nullptr) v = v + R::load(y + i) * f.y_factor;
+        R::store(z + i, v);
+      }
+      for (; i < at + n; ++i) z[i] = f.x_factor * x[i] + (y != nullptr ? f.y_factor * y[i] : E(0)) + f.shift;
+    });
   });
 }
 

@@ -36,7 +36,7 @@ template <class To, class From>
 void convert_loop(const From* from, To* to, std::int64_t n) {
   std::int64_t i = 0;
   if constexpr (!std::same_as<To, From>)
-    for (; i + 16 <= n; i += 16) convert_sixteen(from + i, to + i);
+    for (; i + lane_block <= n; i += lane_block) convert_block(from + i, to + i);
   for (; i < n; ++i) to[i] = convert<To>(from[i]);
 }
 

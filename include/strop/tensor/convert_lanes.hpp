@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Conversion of sixteen elements at once, bit for bit as `convert` does one.
+/// Conversion of a block of elements without a branch, bit for bit as `convert` does one.
 #pragma once
 #include <strop/core/dtype.hpp>
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -11,127 +12,78 @@
 
 namespace strop::inline v0::detail {
 
-template <class T>
-struct SixteenOf {
-  typedef T Type __attribute__((vector_size(16 * sizeof(T))));
-};
-template <class T>
-using Sixteen = typename SixteenOf<T>::Type;
-
-/// What an element is in a vector: the bits of a half, the byte of a bool, else itself.
+/// What an element is while it is converted: the bits of a 16-bit float, the byte of a bool, else itself.
 template <class E>
 using LaneOf =
     std::conditional_t<std::same_as<E, bool>, std::uint8_t,
                        std::conditional_t<std::same_as<E, half> || std::same_as<E, bfloat16>, std::uint16_t, E>>;
 
-using Words = Sixteen<std::uint32_t>;
-using SignedWords = Sixteen<std::int32_t>;
-
-template <class To, class From>
-void pun_lanes(const From& from, To& to) {
-  static_assert(sizeof from == sizeof to);
-  __builtin_memcpy(&to, &from, sizeof to);
+inline float widen_lane(half, std::uint16_t bits) {
+  const std::int32_t magnitude = bits & 0x7fff;
+  const float subnormal = static_cast<float>(magnitude) * 0x1p-24F;
+  const std::int32_t normal = (magnitude << 13) + (112 << 23) + (magnitude >= 0x7c00 ? 112 << 23 : 0);
+  const std::int32_t value = magnitude < 0x400 ? std::bit_cast<std::int32_t>(subnormal) : normal;
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value) | (static_cast<std::uint32_t>(bits) & 0x8000U) << 16);
+}
+inline float widen_lane(bfloat16, std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// `yes` where the comparison's result `mask` is all ones, else `no`.
-inline void choose(const SignedWords& mask, const Words& yes, const Words& no, Words& out) {
-  out = (reinterpret_cast<const Words&>(mask) & yes) | (~reinterpret_cast<const Words&>(mask) & no);
+inline std::uint16_t narrow_lane(half, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffU);
+  const std::int32_t normal = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  const std::int32_t subnormal = std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000;
+  std::int32_t out = magnitude < 0x38800000 ? subnormal : normal;  // adding 0.5 has rounded
+  out = magnitude >= 0x477ff000 ? 0x7c00 : out;
+  out |= magnitude > 0x7f800000 ? 0x200 : 0;
+  return static_cast<std::uint16_t>(static_cast<std::uint32_t>(out) | ((bits >> 16) & 0x8000U));
+}
+inline std::uint16_t narrow_lane(bfloat16, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16, nan = (bits >> 16) | 0x40U;
+  return static_cast<std::uint16_t>(static_cast<std::int32_t>(bits & 0x7fffffffU) > 0x7f800000 ? nan : rounded);
 }
 
-inline void widen_lanes(half, const Sixteen<std::uint16_t>& from, Sixteen<float>& to) {
-  const Words bits = __builtin_convertvector(from, Words), magnitude = bits & 0x7fffU;
-  const auto& compared = reinterpret_cast<const SignedWords&>(magnitude);
-  const SignedWords special = compared >= 0x7c00, small = compared < 0x400;
-  const Words normal = (magnitude << 13) + (112U << 23) + (reinterpret_cast<const Words&>(special) & (112U << 23));
-  const Sixteen<float> subnormal = __builtin_convertvector(compared, Sixteen<float>) * 0x1p-24F;
-  Words value;
-  pun_lanes(subnormal, value);
-  choose(small, value, normal, value);
-  value |= (bits & 0x8000U) << 16;
-  pun_lanes(value, to);
-}
-
-inline void widen_lanes(bfloat16, const Sixteen<std::uint16_t>& from, Sixteen<float>& to) {
-  const Words bits = __builtin_convertvector(from, Words) << 16;
-  pun_lanes(bits, to);
-}
-
-inline void narrow_lanes(half, const Sixteen<float>& from, Sixteen<std::uint16_t>& to) {
-  Words bits;
-  pun_lanes(from, bits);
-  const Words magnitude = bits & 0x7fffffffU;
-  const auto& compared = reinterpret_cast<const SignedWords&>(magnitude);
-  const SignedWords small = compared < 0x38800000, large = compared >= 0x477ff000, nan = compared > 0x7f800000;
-  const Words normal = (magnitude + 0xfffU + ((magnitude >> 13) & 1U) - 0x38000000U) >> 13;
-  Sixteen<float> shifted;  // adding 0.5 rounds what becomes a subnormal
-  pun_lanes(magnitude, shifted);
-  shifted += 0.5F;
-  Words value;
-  pun_lanes(shifted, value);
-  value -= 0x3f000000U;
-  choose(small, value, normal, value);
-  choose(large, Words{} + 0x7c00U, value, value);
-  value |= (reinterpret_cast<const Words&>(nan) & 0x200U) | ((bits >> 16) & 0x8000U);
-  to = __builtin_convertvector(value, Sixteen<std::uint16_t>);
-}
-
-inline void narrow_lanes(bfloat16, const Sixteen<float>& from, Sixteen<std::uint16_t>& to) {
-  Words bits;
-  pun_lanes(from, bits);
-  const Words magnitude = bits & 0x7fffffffU;
-  const SignedWords nan = reinterpret_cast<const SignedWords&>(magnitude) > 0x7f800000;
-  Words value = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  choose(nan, (bits >> 16) | 0x40U, value, value);
-  to = __builtin_convertvector(value, Sixteen<std::uint16_t>);
-}
-
-/// Doubles to an integer type: truncated, saturated, NaN as 0.
+/// Truncated and saturated, NaN as 0.
 template <class To>
-void truncate_lanes(const Sixteen<double>& from, Sixteen<To>& to) {
-  constexpr double low = static_cast<double>(std::numeric_limits<To>::min()),
-                   past = static_cast<double>(std::numeric_limits<To>::max()) + (sizeof(To) == 8 ? 0 : 1);
-  const auto number = from == from, above = from >= past, inside = (from >= low) & (from < past);
-  const auto keep = inside;
-  Sixteen<std::int64_t> bits;
-  pun_lanes(from, bits);
-  bits &= keep;  // 0 where it is not in range
-  Sixteen<double> value;
-  pun_lanes(bits, value);
-  if constexpr (sizeof(To) == 8)
-    to = __builtin_convertvector(value, Sixteen<To>);
-  else
-    to = __builtin_convertvector(__builtin_convertvector(value, SignedWords), Sixteen<To>);
-  const Sixteen<std::int64_t> lowest = ~inside & ~above & number;
-  to |= __builtin_convertvector(above, Sixteen<To>) & std::numeric_limits<To>::max();
-  to |= __builtin_convertvector(lowest, Sixteen<To>) & std::numeric_limits<To>::min();
+To truncate_lane(double value) {
+  using Wide = std::conditional_t<sizeof(To) == 8, std::int64_t, std::int32_t>;
+  constexpr To lowest = std::numeric_limits<To>::min(), highest = std::numeric_limits<To>::max();
+  constexpr double low = static_cast<double>(lowest), past = static_cast<double>(highest) + (sizeof(To) == 8 ? 0 : 1);
+  Wide out = static_cast<Wide>(((value >= low) & (value < past)) ? value : 0.0);
+  out = value >= past ? highest : out;
+  out = value < low ? lowest : out;
+  return static_cast<To>(out);
 }
 
 template <class To, class From>
-void convert_sixteen(const From* from, To* to) {
-  constexpr bool small_from = sizeof(LaneOf<From>) == 2, small_to = sizeof(LaneOf<To>) == 2;
-  Sixteen<LaneOf<From>> in;
-  Sixteen<LaneOf<To>> out;
-  __builtin_memcpy(&in, from, sizeof in);
-  if constexpr (small_from) {
-    Sixteen<float> wide;
-    widen_lanes(From{}, in, wide);
-    if constexpr (std::same_as<To, float>)
-      out = wide;
-    else
-      out = __builtin_convertvector(wide, Sixteen<LaneOf<To>>);
-  } else if constexpr (small_to) {
-    if constexpr (std::same_as<From, float>)
-      narrow_lanes(To{}, in, out);
-    else
-      narrow_lanes(To{}, __builtin_convertvector(in, Sixteen<float>), out);
-  } else if constexpr (std::same_as<To, bool>) {
-    out = __builtin_convertvector(in != 0, Sixteen<std::uint8_t>) & 1;
-  } else if constexpr (std::integral<To> && std::floating_point<From>) {
-    truncate_lanes<To>(in, out);
-  } else {
-    out = __builtin_convertvector(in, Sixteen<To>);
-  }
-  __builtin_memcpy(to, &out, sizeof out);
+LaneOf<To> convert_lane(LaneOf<From> value) {
+  constexpr bool small_from = !std::same_as<From, bool> && !std::same_as<LaneOf<From>, From>;
+  constexpr bool small_to = !std::same_as<To, bool> && !std::same_as<LaneOf<To>, To>;
+  if constexpr (small_from)
+    return static_cast<To>(widen_lane(From{}, value));
+  else if constexpr (small_to)
+    return narrow_lane(To{}, static_cast<float>(value));
+  else if constexpr (std::same_as<To, bool>)
+    return value != 0 ? 1 : 0;
+  else if constexpr (std::integral<To> && std::floating_point<From>)
+    return truncate_lane<To>(static_cast<double>(value));
+  else
+    return static_cast<To>(value);
+}
+
+inline constexpr int lane_block = 64;
+
+/// Converts lane_block elements. The loop is over arrays that nothing else can refer to, and of constant length, so
+/// that compilers vectorise it without being asked to.
+template <class To, class From>
+void convert_block(const From* from, To* to) {
+  LaneOf<From> in[lane_block];
+  LaneOf<To> out[lane_block];
+  __builtin_memcpy(in, from, sizeof in);
+  for (int i = 0; i < lane_block; ++i) out[i] = convert_lane<To, From>(in[i]);
+  __builtin_memcpy(static_cast<void*>(to), out, sizeof out);
 }
 
 }  // namespace strop::inline v0::detail
