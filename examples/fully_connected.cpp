@@ -71,4 +71,5 @@ int main() {
   } catch (const std::exception& error) {
     fmt::print("{}\n", error.what());
   }
+  // expect: linear: parameter 'num_hidden' (int) is required
 }

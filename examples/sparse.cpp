@@ -13,6 +13,7 @@ static_assert(strop::check::storage(Quadratic{1, 2, 3}, strop::csr) == strop::de
 /// The elements of a CSR matrix that are above `bound`; the others are no longer stored.
 struct KeepAbove {
   float bound = 0;
+  static constexpr std::string_view inputs[] = {"data"};
   static constexpr int sparse_tensors = 2;  // tensors that forward_sparse takes: x and y
 
   bool infer_storage(strop::Storages& s) const { return s.in(0) == strop::csr && s.set_out(0, strop::csr); }

@@ -48,7 +48,7 @@ int main() {
     } catch (const std::exception& error) {
       fmt::print("{}\n", error.what());
     }
-  // expect: row_softmax: input 'data' has shape (4), expected 2 dimensions
+  // expect: row_softmax: input 'data' has shape (4,), expected 2 dimensions
   // expect: row_softmax: an operator on float32, float64 was given int32
   row_softmax(x, strop::into(x));
   fmt::print("{}\n", x[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: broadcast_compare.
+/// Operators of the command: broadcast compare.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/broadcast_compare.hpp>
 

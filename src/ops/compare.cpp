@@ -3,11 +3,9 @@
 /// Operators of the command: compare.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/compare.hpp>
-#include <strop/ops/elementwise/scalar_compare.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
     strop::CompareOps::enrol(),
-    strop::ScalarCompareOps::enrol(),
 };
 }  // namespace

@@ -3,11 +3,9 @@
 /// Operators of the command: reduce.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/reduce.hpp>
-#include <strop/ops/cast.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
     strop::ReduceOps::enrol(),
-    strop::CastOps::enrol(),
 };
 }  // namespace

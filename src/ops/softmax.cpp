@@ -2,14 +2,14 @@
 /// \file
 /// Operators of the command: softmax.
 #include <strop/graph/symbol.hpp>
+#include <strop/ops/regression_output.hpp>
 #include <strop/ops/softmax.hpp>
 #include <strop/ops/softmax_output.hpp>
-#include <strop/ops/regression_output.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
+    strop::RegressionOutputOps::enrol(),
     strop::SoftmaxOps::enrol(),
     strop::SoftmaxOutputOps::enrol(),
-    strop::RegressionOutputOps::enrol(),
 };
 }  // namespace

@@ -170,6 +170,15 @@ STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
 
 }  // namespace detail
 
+STROP_COLD GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) {
+  for (const auto& [name, request] : named) named_.push({std::string(name), request});
+}
+STROP_COLD GradRequest GradRequests::of(std::string_view argument) const {
+  for (const auto& [name, request] : named_)
+    if (name == argument) return request;
+  return all_;
+}
+
 STROP_COLD const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
   graph_->set_arguments(inputs);
   return forward(train);

@@ -80,7 +80,7 @@ struct BatchNorm {
   void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean, View<E, 1> moving_var, View<E> y, View<E, 1> centre,
                View<E, 1> scaling) const {
     const detail::AxisSplit s = split(x.shape());
-    const bool batch = ctx.train && !use_global_stats;
+    const bool batch = ctx.train && !use_global_stats && x.size() != 0;
     const std::vector<detail::Moments> now = batch ? detail::channel_moments(s, x.data()) : std::vector<detail::Moments>();
     std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
     for (std::int64_t c = 0; c < s.length; ++c) {
@@ -94,7 +94,9 @@ struct BatchNorm {
       const double inverse = 1 / std::sqrt(m.variance + eps), factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       centre[c] = static_cast<E>(m.mean);
       scaling[c] = static_cast<E>(inverse);
-      linear[k] = {static_cast<E>(factor), E(0), static_cast<E>(static_cast<double>(beta[c]) - m.mean * factor)};
+      // The centre is rounded, and what it lost is put back.
+      const double lost = m.mean - static_cast<double>(centre[c]);
+      linear[k] = {.x_factor = static_cast<E>(factor), .x_origin = centre[c], .shift = static_cast<E>(static_cast<double>(beta[c]) - lost * factor)};
     }
     detail::channel_linear<E>(s, x.data(), nullptr, y.data(), linear);
   }
@@ -103,7 +105,7 @@ struct BatchNorm {
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain, Out<"mean", View<const E, 1>> centre,
             Out<"var", View<const E, 1>> scaling, Grad<"data", View<E>> dx, Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
     const detail::AxisSplit s = split(x.shape());
-    const bool batch = ctx.train && !use_global_stats;
+    const bool batch = ctx.train && !use_global_stats && x.size() != 0;
     const double count = static_cast<double>(s.outer * s.inner);
     const std::vector<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
     std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
@@ -115,8 +117,7 @@ struct BatchNorm {
       // dx = factor · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); moving statistics are constants.
       const double factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       const double by_x = batch ? -factor * inverse * product / count : 0;
-      const double shift = batch ? -factor * sums[k].plain / count - by_x * static_cast<double>(centre[c]) : 0;
-      linear[k] = {static_cast<E>(factor), static_cast<E>(by_x), static_cast<E>(shift)};
+      linear[k] = {.x_factor = static_cast<E>(factor), .y_factor = static_cast<E>(by_x), .y_origin = centre[c], .shift = static_cast<E>(batch ? -factor * sums[k].plain / count : 0)};
     }
     if (dx) detail::channel_linear(s, dy.data(), x.data(), dx.data(), linear);
   }

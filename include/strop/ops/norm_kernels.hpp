@@ -138,29 +138,32 @@ std::vector<HeadSums> channel_head_sums(const AxisSplit& s, const E* dy, const E
   return out;
 }
 
-/// The numbers of a channel: z = x_factor · x + y_factor · y + shift.
+/// The numbers of a channel: z = x_factor · (x − x_origin) + y_factor · (y − y_origin) + shift.
 template <class E>
 struct Linear {
-  E x_factor = 0, y_factor = 0, shift = 0;
+  E x_factor = 0, x_origin = 0, y_factor = 0, y_origin = 0, shift = 0;
+  template <class V>
+  [[gnu::always_inline]] V of(V x) const {
+    return (x - x_origin) * x_factor + shift;
+  }
+  template <class V>
+  [[gnu::always_inline]] V of(V x, V y) const {
+    return of(x) + (y - y_origin) * y_factor;
+  }
 };
+/// Without y where that is null.
 template <class E>
 void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const std::vector<Linear<E>>& of) {
-  const Linear<E>* const l = of.data();
+  using R = number::Rep<number::Vec<E>>;
+  const Linear<E>* const linear = of.data();
   share_channels(s, [&](std::int64_t begin, std::int64_t end) {
     each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (s.inner < 16) {
-        each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { z[i] = l[c].x_factor * x[i] + (y != nullptr ? l[c].y_factor * y[i] : E(0)) + l[c].shift; });
-        return;
-      }
-      using R = number::Rep<number::Vec<E>>;
-      const Linear<E> f = l[channel];
+      if (s.inner < 16)
+        return each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { z[i] = y == nullptr ? linear[c].of(x[i]) : linear[c].of(x[i], y[i]); });
+      const Linear<E> f = linear[channel];
       std::int64_t i = at;
-      for (; i + R::lanes <= at + n; i += R::lanes) {
-        number::Vec<E> v = R::load(x + i) * f.x_factor + f.shift;
-        if (y != nullptr) v = v + R::load(y + i) * f.y_factor;
-        R::store(z + i, v);
-      }
-      for (; i < at + n; ++i) z[i] = f.x_factor * x[i] + (y != nullptr ? f.y_factor * y[i] : E(0)) + f.shift;
+      for (; i + R::lanes <= at + n; i += R::lanes) R::store(z + i, y == nullptr ? f.of(R::load(x + i)) : f.of(R::load(x + i), R::load(y + i)));
+      for (; i < at + n; ++i) z[i] = y == nullptr ? f.of(x[i]) : f.of(x[i], y[i]);
     });
   });
 }

@@ -18,11 +18,18 @@ using LaneOf =
     std::conditional_t<std::same_as<E, bool>, std::uint8_t,
                        std::conditional_t<std::same_as<E, half> || std::same_as<E, bfloat16>, std::uint16_t, E>>;
 
+/// A choice that stays arithmetic: a compiler that made a branch of it would not vectorise the floating-point operation
+/// before it, which could raise an exception that the branch avoids.
+inline std::int32_t pick(bool condition, std::int32_t yes, std::int32_t no) {
+  const std::int32_t mask = -static_cast<std::int32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+
 inline float widen_lane(half, std::uint16_t bits) {
   const std::int32_t magnitude = bits & 0x7fff;
   const float subnormal = static_cast<float>(magnitude) * 0x1p-24F;
-  const std::int32_t normal = (magnitude << 13) + (112 << 23) + (magnitude >= 0x7c00 ? 112 << 23 : 0);
-  const std::int32_t value = magnitude < 0x400 ? std::bit_cast<std::int32_t>(subnormal) : normal;
+  const std::int32_t normal = (magnitude << 13) + (112 << 23) + pick(magnitude >= 0x7c00, 112 << 23, 0);
+  const std::int32_t value = pick(magnitude < 0x400, std::bit_cast<std::int32_t>(subnormal), normal);
   return std::bit_cast<float>(static_cast<std::uint32_t>(value) | (static_cast<std::uint32_t>(bits) & 0x8000U) << 16);
 }
 inline float widen_lane(bfloat16, std::uint16_t bits) {
@@ -34,9 +41,9 @@ inline std::uint16_t narrow_lane(half, float value) {
   const auto magnitude = static_cast<std::int32_t>(bits & 0x7fffffffU);
   const std::int32_t normal = (magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13;
   const std::int32_t subnormal = std::bit_cast<std::int32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000;
-  std::int32_t out = magnitude < 0x38800000 ? subnormal : normal;  // adding 0.5 has rounded
-  out = magnitude >= 0x477ff000 ? 0x7c00 : out;
-  out |= magnitude > 0x7f800000 ? 0x200 : 0;
+  std::int32_t out = pick(magnitude < 0x38800000, subnormal, normal);  // adding 0.5 has rounded
+  out = pick(magnitude >= 0x477ff000, 0x7c00, out);
+  out |= pick(magnitude > 0x7f800000, 0x200, 0);
   return static_cast<std::uint16_t>(static_cast<std::uint32_t>(out) | ((bits >> 16) & 0x8000U));
 }
 inline std::uint16_t narrow_lane(bfloat16, float value) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: layers.
+#include <strop/graph/symbol.hpp>
+#include <strop/ops/dropout.hpp>
+#include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/norm.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::DropoutOps::enrol(),
+    strop::LeakyReluOps::enrol(),
+    strop::NormOps::enrol(),
+};
+}  // namespace

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.hpp"
+
+using namespace ops_test;
+using strop::array;
+using strop::BatchDot;
+using strop::csr;
+using strop::dense;
+using strop::Dot;
+using strop::f16;
+using strop::f64;
+using strop::row_sparse;
+using Numbers = std::vector<double>;
+
+namespace {
+NDArray count(std::int64_t n, const Shape& shape) { return strop::arange(0, n).reshape(shape); }
+NDArray c() { return array({{0, 1, 0}, {2, 0, 3}}).to(csr); }
+}  // namespace
+
+TEST_CASE("dot as MXNet does it") {
+  const NDArray a = count(6, {2, 3}), b = count(12, {3, 4}), v = count(3, {3});
+  check_values(subject(strop::dot, {a, b}), {20, 23, 26, 29, 56, 68, 80, 92});
+  CHECK(strop::dot(v, v).shape() == Shape{1});
+  check_values(subject(strop::dot, {v, v}), {5});
+  check_values(subject(strop::dot, {v, b}), {20, 23, 26, 29});
+  check_values(subject(strop::dot, {v, b}, Dot{.transpose_a = true}), {20, 23, 26, 29});
+  check_values(subject(strop::dot, {a, v}), {5, 14});
+  const NDArray wide = strop::dot(count(24, {2, 3, 4}), count(8, {4, 2}));
+  CHECK(wide.shape() == Shape{2, 3, 2});
+  CHECK(values(wide) == Numbers{28, 34, 76, 98, 124, 162, 172, 226, 220, 290, 268, 354});
+  const NDArray first = strop::dot(count(24, {2, 3, 4}), count(6, {2, 3}), {.transpose_a = true});
+  CHECK(first.shape() == Shape{3, 4, 3});
+  CHECK(values(first[0]) == Numbers{36, 48, 60, 39, 53, 67, 42, 58, 74, 45, 63, 81});
+  const NDArray last = strop::dot(count(24, {4, 2, 3}), count(12, {2, 2, 3}), {.transpose_b = true});
+  CHECK(last.shape() == Shape{4, 2, 2, 2});
+  CHECK(values(last[3]) == Numbers{59, 230, 401, 572, 68, 266, 464, 662});
+}
+
+TEST_CASE("dot in every way") {
+  const Subject s = subject(strop::dot, {count(6, {2, 3}), count(12, {3, 4})});
+  check_dtypes(s);
+  check_refused_dtypes(s);
+  check_requests(s);
+  check_views(s);
+  check_sparse(s);
+  for (bool a : {false, true})
+    for (bool b : {false, true}) {
+      const Dot p{.transpose_a = a, .transpose_b = b};
+      check_gradient(subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
+      check_gradient(subject(strop::dot, {count(24, a ? Shape{4, 3, 2} : Shape{3, 2, 4}), count(40, b ? Shape{5, 2, 4} : Shape{4, 5, 2})}, p));
+      check_sparse(subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
+    }
+  check_gradient(subject(strop::dot, {count(3, {3}), count(3, {3})}));
+  check_gradient(subject(strop::dot, {count(3, {3}), count(6, {3, 2})}));
+  check_gradient(subject(strop::dot, {count(6, {2, 3}), count(3, {3})}));
+}
+
+TEST_CASE("dot of nothing") {
+  CHECK(strop::dot(strop::zeros({0, 3}), strop::zeros({3, 4})).shape() == Shape{0, 4});
+  CHECK(values(strop::dot(strop::zeros({2, 0}), strop::zeros({0, 2}))) == Numbers{0, 0, 0, 0});
+  CHECK(values(strop::dot(strop::zeros({2, 3}, csr), strop::ones({3, 1}))) == Numbers{0, 0});
+  const NDArray none = strop::dot(strop::zeros({2, 3}, csr), strop::ones({2, 4}), {.transpose_a = true});
+  CHECK(none.storage() == row_sparse);
+  CHECK(none.nnz() == 0);
+  none.check_format();
+}
+
+TEST_CASE("dot with a CSR factor") {
+  const NDArray a = count(6, {2, 3}), b = count(12, {3, 4});
+  CHECK(values(strop::dot(c(), b)) == Numbers{4, 5, 6, 7, 24, 29, 34, 39});
+  CHECK(values(strop::dot(c(), count(3, {3}))) == Numbers{1, 6});
+
+  const NDArray rows = strop::dot(c(), a, {.transpose_a = true});
+  CHECK(rows.storage() == row_sparse);
+  rows.check_format();
+  CHECK(values(rows) == Numbers{6, 8, 10, 0, 1, 2, 9, 12, 15});
+  CHECK(strop::dot(c(), a, {.transpose_a = true, .forward_stype = dense}).storage() == dense);
+
+  const NDArray only = strop::row_sparse_array({{1, 2}}, {1}, {3, 2}), one = strop::row_sparse_array({{1, 2}}, {1}, {2, 2});
+  CHECK(values(strop::dot(c(), only)) == Numbers{1, 2, 0, 0});
+  const NDArray sparse = strop::dot(c(), one, {.transpose_a = true});
+  CHECK(sparse.nnz() == 2);  // columns of the rows that meet
+  CHECK(values(sparse) == Numbers{2, 4, 0, 0, 3, 6});
+
+  const NDArray d = count(4, {2, 2}), right = array({{0, 0, 1}, {0, 0, 2}}).to(csr), y = strop::dot(d, right);
+  CHECK(y.storage() == csr);
+  y.check_format();
+  CHECK(y.nnz() == 2);  // the columns that rhs has
+  CHECK(values(y) == Numbers{0, 0, 2, 0, 0, 8});
+  CHECK(strop::dot(d, right, {.forward_stype = dense}).storage() == dense);
+  CHECK(values(strop::dot(count(12, {4, 3}), c(), {.transpose_b = true})) == Numbers{1, 6, 4, 21, 7, 36, 10, 51});
+}
+
+TEST_CASE("dot falls back to the storage that was asked for") {
+  const QuietFallbacks quiet;
+  strop::clear_fallbacks();
+  const NDArray a = count(6, {2, 3}), b = count(12, {3, 4}), y = strop::dot(a, b, {.forward_stype = csr});
+  CHECK(y.storage() == csr);
+  CHECK(values(y) == values(strop::dot(a, b)));
+  REQUIRE(strop::fallbacks().size() == 1);
+  CHECK(strop::fallbacks()[0].op == "dot");
+}
+
+TEST_CASE("dot with a CSR factor has the gradient of the dense one, in the storage of its array") {
+  const NDArray w = array({{1, 2}, {3, 4}, {5, 6}}), x = c();
+  const auto run = [&](const Dot& p, const NDArray& lhs, const NDArray& rhs) {
+    strop::record scope;
+    strop::dot(lhs, rhs, p).backward();
+  };
+  w.attach_grad(strop::GradRequest::write, row_sparse);
+  run({}, x, w);
+  CHECK(w.grad().storage() == row_sparse);
+  w.grad().check_format();
+  CHECK(values(w.grad()) == Numbers{2, 2, 1, 1, 3, 3});
+  w.attach_grad(strop::GradRequest::add);
+  x.attach_grad();
+  run({}, x, w);
+  run({}, x, w);
+  CHECK(values(w.grad()) == Numbers{4, 4, 2, 2, 6, 6});
+  CHECK(values(x.grad()) == Numbers{3, 7, 11, 3, 7, 11});
+  x.attach_grad(strop::GradRequest::write, csr);
+  run({}, x, w);
+  CHECK(x.grad().storage() == csr);
+  CHECK(x.grad().nnz() == 3);
+  CHECK(values(x.grad()) == Numbers{0, 7, 0, 3, 0, 11});
+
+  const NDArray a = array({{1, 2, 1}, {3, 4, 1}});
+  a.attach_grad();
+  run({.transpose_a = true}, x, a);
+  CHECK(values(a.grad()) == Numbers{1, 1, 1, 5, 5, 5});
+  CHECK(values(x.grad()) == Numbers{0, 4, 0, 8, 0, 8});
+  run({.transpose_b = true}, a, x);
+  CHECK(values(a.grad()) == Numbers{2, 1, 3, 2, 1, 3});
+  CHECK(values(x.grad()) == Numbers{0, 6, 0, 4, 0, 2});
+  const NDArray square = array({{1, 2}, {3, 4}});
+  square.attach_grad();
+  run({.forward_stype = dense}, square, x);
+  CHECK(values(square.grad()) == Numbers{1, 5, 1, 5});
+  CHECK(values(x.grad()) == Numbers{0, 4, 0, 6, 0, 6});
+}
+
+TEST_CASE("a wide CSR matrix costs its stored values") {
+  const std::int64_t wide = std::int64_t{1} << 40;
+  const NDArray x = strop::csr_matrix({1, 2, 3}, {5, 1000000000000, 5}, {0, 2, 3}, {2, wide});
+  const NDArray y = strop::dot(x, array({{1, 10}, {2, 20}}), {.transpose_a = true});
+  CHECK(y.shape() == Shape{wide, 2});
+  CHECK(y.nnz() == 2);
+  CHECK(y.indices().to_vector<std::int64_t>() == std::vector<std::int64_t>{5, 1000000000000});
+  CHECK(values(y.data()) == Numbers{7, 70, 2, 20});
+  const NDArray w = strop::row_sparse_array({{4.0}}, {1000000000000}, {wide, 1});
+  w.attach_grad(strop::GradRequest::write, row_sparse);
+  {
+    strop::record scope;
+    const NDArray z = strop::dot(x, w);
+    CHECK(values(z) == Numbers{8, 0});
+    z.backward();
+  }
+  CHECK(values(w.grad().data()) == Numbers{4, 2});
+}
+
+TEST_CASE("halves in CSR") {
+  CHECK(values(strop::dot(c().to(f16), count(12, {3, 4}).to(f16))) == Numbers{4, 5, 6, 7, 24, 29, 34, 39});
+  const NDArray y = strop::dot(c().to(f16), count(6, {2, 3}).to(f16), {.transpose_a = true});
+  CHECK(y.dtype() == f16);
+  CHECK(values(y) == Numbers{6, 8, 10, 0, 1, 2, 9, 12, 15});
+}
+
+TEST_CASE("batch_dot") {
+  const Subject s = subject(strop::batch_dot, {count(12, {2, 2, 3}), count(24, {2, 3, 4})});
+  check_values(s, {20, 23, 26, 29, 56, 68, 80, 92, 344, 365, 386, 407, 488, 518, 548, 578});
+  check_dtypes(s);
+  check_refused_dtypes(s);
+  check_requests(s);
+  check_views(s);
+  for (bool a : {false, true})
+    for (bool b : {false, true})
+      check_gradient(subject(strop::batch_dot, {count(12, a ? Shape{2, 3, 2} : Shape{2, 2, 3}), count(24, b ? Shape{2, 4, 3} : Shape{2, 3, 4})}, BatchDot{.transpose_a = a, .transpose_b = b}));
+  CHECK(values(strop::batch_dot(strop::ones({9, 1, 3}), strop::ones({9, 3, 1}))) == Numbers(9, 3.0));
+  CHECK(strop::batch_dot(strop::ones({0, 1, 3}), strop::ones({0, 3, 1})).shape() == Shape{0, 1, 1});
+}
+
+TEST_CASE("dot refuses in a sentence") {
+  const NDArray a = count(6, {2, 3});
+  CHECK(error_of([&] { strop::dot(a, array({1})); }) ==
+        "dot: input 'lhs' has shape (2, 3) and input 'rhs' (1,), expected as many elements on axis 1 of the first as on axis 0 of the second");
+  CHECK(error_of([&] { strop::dot(a, strop::scalar(1)); }) == "dot: input 'rhs' has no dimension, expected 1 or more");
+  CHECK(error_of([&] { strop::dot(a, count(12, {3, 4}).to(f64)); }) == "dot: input 'rhs' is float64, expected float32");
+  CHECK(error_of([&] { strop::dot(a, count(9, {3, 3}), strop::into(a)); }) == "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
+  CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) == "strop: index 7 of a sparse array is outside its extent 3");
+  CHECK(error_of([&] { strop::batch_dot(a, a); }) == "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions");
+  CHECK(error_of([] { strop::batch_dot(strop::ones({2, 1, 3}), strop::ones({2, 4, 1})); }) == "batch_dot: input 'rhs' has shape (2, 4, 1), expected (2, 3, 1)");
+}
