@@ -57,9 +57,9 @@ int main() {
   // expect: [0, 6, -6, 0]
 
   auto y = strop::zeros({4});
-  smooth_l1(x, strop::into(y));                  // kWriteTo
+  smooth_l1(x, strop::into(y));                   // kWriteTo
   smooth_l1(x, {.scalar = 2}, strop::add_to(y));  // kAddTo
-  smooth_l1(x, strop::into(x));                  // kWriteInplace
+  smooth_l1(x, strop::into(x));                   // kWriteInplace
   fmt::print("{}\n{}\n", y, x);
   // expect: [1.375, 3.375, 5.375, 7.375]
   // expect: [0.5, 1.5, 2.5, 3.5]

@@ -22,16 +22,18 @@ struct Linear {
   }
 
   template <strop::Real E>
-  void forward(strop::Cpu&, strop::View<const E, 2> x, strop::View<const E, 2> w, strop::View<const E, 1> b, strop::View<E, 2> y) const {
+  void forward(strop::Cpu&, strop::View<const E, 2> x, strop::View<const E, 2> w, strop::View<const E, 1> b,
+               strop::View<E, 2> y) const {
     strop::matrix(y).noalias() = strop::matrix(x) * strop::matrix(w).transpose();
     if (b) strop::matrix(y).rowwise() += strop::matrix(b).transpose();
   }
 
   // What is tagged is kept alive until backward; a gradient that nobody asks for comes empty.
   template <strop::Real E>
-  void grad(strop::Cpu&, strop::Head<"output", strop::View<const E, 2>> dy, strop::In<"data", strop::View<const E, 2>> x,
-            strop::In<"weight", strop::View<const E, 2>> w, strop::Grad<"data", strop::View<E, 2>> dx,
-            strop::Grad<"weight", strop::View<E, 2>> dw, strop::Grad<"bias", strop::View<E, 1>> db) const {
+  void grad(strop::Cpu&, strop::Head<"output", strop::View<const E, 2>> dy,
+            strop::In<"data", strop::View<const E, 2>> x, strop::In<"weight", strop::View<const E, 2>> w,
+            strop::Grad<"data", strop::View<E, 2>> dx, strop::Grad<"weight", strop::View<E, 2>> dw,
+            strop::Grad<"bias", strop::View<E, 1>> db) const {
     if (dx) strop::matrix(dx).noalias() = strop::matrix(dy) * strop::matrix(w);
     if (dw) strop::matrix(dw).noalias() = strop::matrix(dy).transpose() * strop::matrix(x);
     if (db) strop::matrix(db) = strop::matrix(dy).colwise().sum().transpose();

@@ -64,5 +64,6 @@ int main() {
     strop::record scope;
     strop::sum(quadratic(x, {.a = 1, .b = 2}).to(strop::dense)).backward();
   }
-  fmt::print("{}\n", x.grad());  // the backward of the tutorial's exercise
+  fmt::print("{}\n", x.grad());  // the gradient of a sparse input, in the buffer that attach_grad made
+  // expect: [[2, 4], [6, 2]]
 }

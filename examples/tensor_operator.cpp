@@ -7,7 +7,7 @@
 struct RowSoftmax {
   float temperature = 1;
   static constexpr strop::Range range[] = {{"temperature", 1e-3}};  // inclusive bounds, checked at each call
-  static constexpr strop::Share inplace[] = {{0, 0}};                // output 0 may use the memory of input 0
+  static constexpr strop::Share inplace[] = {{0, 0}};               // output 0 may use the memory of input 0
 
   template <strop::Real E>
   void forward(strop::Cpu& ctx, strop::View<const E, 2> x, strop::View<E, 2> y) const {

@@ -148,3 +148,15 @@ TEST_CASE("operators on symbols") {
   c *= 2;
   CHECK(eval(c) == Floats{6, 8, -2});
 }
+
+TEST_CASE("a function knows the line that it is called from") {
+  strop::clear_fallbacks();
+  const QuietFallbacks quiet;
+  const NDArray c = strop::array({{0, 1}, {2, 0}}).to(strop::csr);
+  strop::add(c, 1);
+  c + 2;
+  const auto seen = strop::fallbacks();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].where.find("arithmetic.cpp") != std::string::npos);
+  CHECK(seen[1].where.empty());
+}

@@ -215,7 +215,7 @@ class Dispatch {
         continue;
       }
       if (out_[i].device() != device_) fail(entry_.snake, ": ", names_.output(static_cast<int>(i)), " is on ", to_text(out_[i].device()), ", the inputs are on ", to_text(device_));
-      if (!out_[i].allocated() && out_[i].storage() == dense) out_[i].allocate();
+      if (!out_[i].allocated() && out_[i].storage() == dense && requests_[i] != Request::null) out_[i].allocate();
       check_overlap(static_cast<int>(i));
     }
   }

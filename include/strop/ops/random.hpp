@@ -5,6 +5,7 @@
 /// Every element is a function of the seed, of the order of calls and of its position, never of the number of threads.
 /// In C++ strop::random::uniform and normal say the same with less; these are for graphs and for text.
 #pragma once
+#include <strop/tensor/random_blocks.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>

@@ -24,26 +24,56 @@ STROP_COLD void check_filled(const NDArray& a) {
     fail("strop: an array of shape ", a.shape(), " without memory has no elements");
 }
 
+/// Elements of a run that are not zero; runs of constant length are counted many at a time.
+template <class Bits>
+std::int64_t count_stored(const Bits* from, std::int64_t n, Bits mask) {
+  constexpr int run = 64;
+  std::int64_t count = 0, i = 0;
+  for (; i + run <= n; i += run) {
+    std::int32_t here = 0;
+    for (int k = 0; k < run; ++k) here += (from[i + k] & mask) != 0 ? 1 : 0;
+    count += here;
+  }
+  for (; i < n; ++i) count += (from[i] & mask) != 0 ? 1 : 0;
+  return count;
+}
+
+/// Whether a run of 16 elements is zero.
+template <class Bits>
+bool is_zero_run(const Bits* from, Bits mask) {
+  Bits any = 0;
+  for (int k = 0; k < 16; ++k) any = static_cast<Bits>(any | from[k]);
+  return (any & mask) == 0;
+}
+
 STROP_COLD NDArray dense_to_csr(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
+  const std::int64_t rows = a.shape()[0], cols = a.shape()[1];
   visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
-    const std::int64_t rows = a.shape()[0], cols = a.shape()[1], elements = rows * cols;
     const auto* from = a.pointer<const Bits>();
-    std::int64_t stored = 0;
-    for (std::int64_t i = 0; i < elements; ++i) stored += (from[i] & mask) != 0 ? 1 : 0;
-    out.allocate_stored(stored);
+    const NDArray starts({rows + 1}, i64, a.device());
+    auto* indptr = starts.pointer<std::int64_t>();
+    indptr[0] = 0;
+    for (std::int64_t row = 0; row < rows; ++row)
+      indptr[row + 1] = indptr[row] + count_stored(from + row * cols, cols, mask);
+    out.allocate_stored(indptr[rows]);
+    out.body().indptr = starts.body_ref();
     auto* to = out.pointer<Bits>();
     auto* indices = out.indices().pointer<std::int64_t>();
-    auto* indptr = out.indptr().pointer<std::int64_t>();
-    std::int64_t at = 0;
-    indptr[0] = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t col = 0; col < cols; ++col, ++from) {
-        if ((*from & mask) == 0) continue;
-        to[at] = *from;
-        indices[at++] = col;
+    for (std::int64_t row = 0; row < rows; ++row, from += cols) {
+      if (indptr[row] == indptr[row + 1]) continue;
+      for (std::int64_t col = 0; col < cols;) {
+        const std::int64_t end = cols - col < 16 ? cols : col + 16;
+        if (end - col == 16 && is_zero_run(from + col, mask)) {
+          col = end;
+          continue;
+        }
+        for (; col < end; ++col) {
+          if ((from[col] & mask) == 0) continue;
+          *to++ = from[col];
+          *indices++ = col;
+        }
       }
-      indptr[row + 1] = at;
     }
   });
   return out;
@@ -57,6 +87,7 @@ STROP_COLD NDArray dense_to_row_sparse(const NDArray& a) {
     const auto* from = a.pointer<const Bits>();
     for (std::int64_t row = 0; row < rows; ++row, from += width) {
       std::int64_t col = 0;
+      while (col + 16 <= width && is_zero_run(from + col, mask)) col += 16;
       while (col < width && (from[col] & mask) == 0) ++col;
       if (col < width) kept.push_back(row);
     }

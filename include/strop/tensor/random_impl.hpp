@@ -3,8 +3,8 @@
 /// Filling of arrays from a random stream, in blocks.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/tensor/random.hpp>
+#include <strop/tensor/random_blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +13,6 @@
 namespace strop::inline v0::random {
 
 namespace detail {
-
-/// Calls fill(its part of the stream, block of Real, count) for every block of the array and converts the block to the
-/// array's dtype.
-template <class Real, class Fill>
-void fill_blocks(const NDArray& out, const Stream& stream, const Fill& fill) {
-  parallel_for(out.size(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t block = 512;
-    Real values[block];
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = end - at < block ? end - at : block;
-      fill(Stream{stream.seed, stream.offset + static_cast<std::uint64_t>(at)}, values, count);
-      strop::detail::convert_elements(dtype_of<Real>, values, out.dtype(), out.bytes() + at * size_of(out.dtype()),
-                                      count);
-    }
-  });
-}
 
 STROP_COLD void check(std::string_view function, Dtype dtype, bool arguments, std::string_view wanted, double first,
                       double second) {
