@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/autograd/function.hpp>
 #include <strop/autograd/tape.hpp>
+#include <strop/graph/symbol.hpp>
 #include <strop/op/op.hpp>
 #include <strop/tensor/create.hpp>
 

@@ -184,7 +184,7 @@ class Dispatch {
       for (std::size_t i = 0; i < in_.size(); ++i)
         if (in[i] != dense && in_[i]->shape() != shapes_[0]) how_.storage = dense, why_ = "a sparse input would be broadcast";
       for (std::size_t i = 0; i < out_.size(); ++i)
-        if (in_.size() && how_.storage != dense && shapes_[i] != shapes_[0]) how_.storage = dense, why_ = "a sparse result would be reduced";
+        if (!in_.empty() && how_.storage != dense && shapes_[i] != shapes_[0]) how_.storage = dense, why_ = "a sparse result would be reduced";
       for (std::size_t i = 0; i < out_.size(); ++i) {
         if (!out_[i]) storages_[i] = how_.storage;
         else if (out_[i].storage() != how_.storage && why_.empty()) why_ = "the result's storage differs from the array's that is to hold it";

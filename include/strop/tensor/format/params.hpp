@@ -74,7 +74,7 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
   Body& body = out.body();
   body.buffer = read_array(in, values, dtype, "the values of a sparse array").body().buffer;
   const auto integers = [&](const Section& part, std::string_view what) {
-    const NDArray a = read_array(in, part.shape, part.dtype, what);
+    NDArray a = read_array(in, part.shape, part.dtype, what);
     if (part.dtype == i64) return a;
     NDArray wide(part.shape, i64);
     convert_elements(part.dtype, a.bytes(), i64, wide.bytes(), a.size());
