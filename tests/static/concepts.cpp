@@ -100,6 +100,7 @@ static_assert(strop::NamesArguments<Stating> && strop::MutatesInputs<Stating> &&
 static_assert(strop::InfersShape<Stating> && strop::InfersType<Stating> && strop::InfersStorage<Stating> && strop::InplaceOption<Stating>);
 static_assert(!strop::NamesArguments<One> && !strop::MutatesInputs<One> && !strop::ServesTypes<One> && !strop::Documents<One>);
 static_assert(!strop::InfersShape<One> && !strop::InfersType<One> && !strop::InfersStorage<One> && !strop::InplaceOption<One>);
+static_assert(Stating::aliases[0] == "other" && Stating::doc == "What it does." && Stating::inplace[0].input == 0);
 static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() && strop::diagnose<Stating>());
 
 // Storages and what is kept, derived.

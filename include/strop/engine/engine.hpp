@@ -70,37 +70,37 @@ class Engine {
   /// Has fn() run once its uses allow. What fn throws is raised by whoever waits for what it writes. Throws, and pushes
   /// nothing, only where a variable is empty or of another engine, or memory is short.
   template <class F>
-  void push(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+  void push(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
     static_assert(std::is_invocable_v<std::decay_t<F>&>, "push takes a function without parameters");
     if (kind() == Kind::naive) {
-      run(std::forward<F>(fn), uses, where);
+      run(std::forward<F>(fn), uses, site);
     } else {
-      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
     }
   }
 
   /// As push, and complete only when the Done that fn is called with has been called.
   template <class F>
-  void push_async(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+  void push_async(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
     static_assert(std::is_invocable_v<std::decay_t<F>&, Done>, "push_async takes a function of an Engine::Done");
-    submit<detail::CallWithDone>(std::forward<F>(fn), uses, where);
+    submit<detail::CallWithDone>(std::forward<F>(fn), uses, site);
   }
 
   /// As push, but runs fn before it returns, on this thread and without copying it, where nothing is pending on any of
   /// the variables. Failures go to the variables in either case.
   template <class F>
-  void run(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
+  void run(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
     detail::Link links[detail::InlineRun::max_uses];
     if (detail::Access::count(uses) > detail::InlineRun::max_uses) {
-      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
       return;
     }
     const std::size_t n = detail::Access::gather(core_, uses, links);
     if (!core_->try_enter(links, n)) {
-      submit<detail::CallPlain>(std::forward<F>(fn), uses, where);
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
       return;
     }
-    detail::InlineRun scope(*core_, links, n, uses.name, where);
+    detail::InlineRun scope(*core_, links, n, uses.name, site);
     if (!scope.clean()) return;
     try {
       static_cast<void>(fn());
@@ -112,8 +112,8 @@ class Engine {
   /// Prepares an operation that is pushed often: its uses are checked and sorted once. A function of a Done makes it
   /// asynchronous. An operation without writes may run several times at once, on one function object.
   template <class F>
-  Step prepare(F&& fn, const Uses& uses = {}, std::source_location where = std::source_location::current()) {
-    return Step(new detail::StepOf<std::decay_t<F>>(*core_, std::forward<F>(fn), uses, where));
+  Step prepare(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
+    return Step(new detail::StepOf<std::decay_t<F>>(*core_, std::forward<F>(fn), uses, site));
   }
 
   /// Waits until every write to the variable that has been pushed so far is complete; throws the failure that the
@@ -131,16 +131,16 @@ class Engine {
 
   /// Marks the variables as failed once all earlier operations on them are complete: as an operation that throws
   /// `error`.
-  void fail(std::exception_ptr error, const Uses& uses, std::source_location where = std::source_location::current()) {
-    run([error] { std::rethrow_exception(error); }, uses, where);
+  void fail(std::exception_ptr error, const Uses& uses, std::source_location site = std::source_location::current()) {
+    run([error] { std::rethrow_exception(error); }, uses, site);
   }
 
  private:
   template <class Call, class F>
-  void submit(F&& fn, const Uses& uses, std::source_location where) {
+  void submit(F&& fn, const Uses& uses, std::source_location site) {
     using Work = std::decay_t<F>;
     detail::Operation* const operation =
-        detail::new_operation(*core_, detail::FunctionTableOf<Work, Call>::value, uses, where);
+        detail::new_operation(*core_, detail::FunctionTableOf<Work, Call>::value, uses, site);
     try {
       ::new (operation->function()) Work(std::forward<F>(fn));
     } catch (...) {

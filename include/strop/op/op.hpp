@@ -212,7 +212,8 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
     return detail::run<T, library>(p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request, site);
   }
   typename detail::SymbolOf<T>::type operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
-    return detail::make_node(detail::entry_in_use<T, library>(), &p, in, name);
+    using detail::make_node;
+    return make_node(detail::entry_in_use<T, library>(), &p, in, name);
   }
 
   /// On numbers: the body itself. `strop::exp(1.0)` is a double, `strop::exp(1.0f)` a float.

@@ -2,6 +2,7 @@
 /// \file
 /// Optimizer updates that take row_sparse gradients: sgd, sgd with momentum, adam, ftrl and adagrad.
 #pragma once
+#include <algorithm>
 #include <strop/op/loops.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
