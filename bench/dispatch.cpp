@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What a call costs beside its work: one-element operators, typed, into an array, by name, recorded, with backward.
-/// Bounds: typed <= 150 ns, into <= 60, by name with a parameter <= 600, recorded <= 250, multiply + sum + backward <= 2000.
+/// Bounds: typed <= 150 ns, into <= 60, by name with a parameter <= 600, recorded <= 250, multiply + sum + backward <=
+/// 2000.
 #include <strop/strop.hpp>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ void report(const char* what, double bound, const auto& work) {
     constexpr int calls = 2000;
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < calls; ++i) work();
-    rounds.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / calls);
+    rounds.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() /
+                     calls);
   }
   std::sort(rounds.begin(), rounds.end());
   std::printf("%-34s %9.1f ns  (median %.1f, bound %.0f)\n", what, rounds.front(), rounds[rounds.size() / 2], bound);

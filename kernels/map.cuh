@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The CUDA kernel of a map: one thread per element in a grid-stride loop, the body evaluated on Num<E>. Index arithmetic and
-/// body are host functions as well, so that a machine without a GPU runs the same code (tests/cuda/shim.hpp).
+/// The CUDA kernel of a map: one thread per element in a grid-stride loop, the body evaluated on Num<E>. Index
+/// arithmetic and body are host functions as well, so that a machine without a GPU runs the same code
+/// (tests/cuda/shim.hpp).
 #pragma once
 #include <strop/op/gradient.hpp>
 
@@ -56,7 +57,8 @@ constexpr void map_thread(const T& op, const MapArguments<E, N, M>& a, std::int6
 #if defined(__CUDACC__)
 template <class T, class E, std::size_t N, std::size_t M>
 __global__ void map_kernel(T op, MapArguments<E, N, M> a) {
-  map_thread(op, a, static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, static_cast<std::int64_t>(gridDim.x) * blockDim.x);
+  map_thread(op, a, static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
+             static_cast<std::int64_t>(gridDim.x) * blockDim.x);
 }
 #endif
 

@@ -19,7 +19,8 @@ bool is_public(const Entry& e) { return !e.name.starts_with("_backward_"); }
 /// Numbers on which most functions are defined: in (0.1, 0.9), no two alike.
 NDArray sample(const Shape& shape, Dtype type, int salt) {
   NDArray x(shape, f64);
-  for (std::int64_t i = 0; i < x.size(); ++i) x.pointer<double>()[i] = 0.1 + 0.8 * std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    x.pointer<double>()[i] = 0.1 + 0.8 * std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
   if (type == f64) return x;
   NDArray y(shape, type);
   if (!is_floating(type))
@@ -41,11 +42,13 @@ bool near(const NDArray& a, const NDArray& b, double tolerance) {
   if (a.shape() != b.shape()) return false;
   const auto x = a.to_vector<double>(), y = b.to_vector<double>();
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (!(x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]) || std::abs(x[i] - y[i]) <= tolerance * (1 + std::abs(y[i])))) return false;
+    if (!(x[i] == y[i] || (x[i] != x[i] && y[i] != y[i]) || std::abs(x[i] - y[i]) <= tolerance * (1 + std::abs(y[i]))))
+      return false;
   return true;
 }
 
-std::vector<NDArray> call(const Entry& e, const void* op, std::span<const NDArray> in, std::vector<NDArray> out = {}, Request request = Request::write) {
+std::vector<NDArray> call(const Entry& e, const void* op, std::span<const NDArray> in, std::vector<NDArray> out = {},
+                          Request request = Request::write) {
   std::vector<const NDArray*> pointers;
   for (const NDArray& a : in) pointers.push_back(&a);
   out.resize(static_cast<std::size_t>(e.outputs));
@@ -76,7 +79,12 @@ Findings check_map(const Entry& e) {
         detail::convert_elements(type, a.bytes(), f64, w.bytes(), a.size());
         wide.push_back(w);
       }
-      f.expect(near(y[0], call(e, params.get(), wide)[0], type == f64 ? 1e-14 : type == f32 ? 1e-5 : type == f16 ? 2e-3 : 2e-2), what + ": differs from the computation in double");
+      f.expect(near(y[0], call(e, params.get(), wide)[0],
+                    type == f64   ? 1e-14
+                    : type == f32 ? 1e-5
+                    : type == f16 ? 2e-3
+                                  : 2e-2),
+               what + ": differs from the computation in double");
     }
     std::vector<NDArray> sums;
     for (const NDArray& a : y) sums.push_back(a.copy());
@@ -84,7 +92,8 @@ Findings check_map(const Entry& e) {
     for (std::size_t k = 0; k < y.size(); ++k) {
       const auto once = y[k].to_vector<double>(), twice = sums[k].to_vector<double>();
       bool ok = true;
-      for (std::size_t i = 0; i < once.size() && is_floating(type); ++i) ok = ok && (once[i] != once[i] || std::abs(twice[i] - 2 * once[i]) <= 2e-2 * (1 + std::abs(once[i])));
+      for (std::size_t i = 0; i < once.size() && is_floating(type); ++i)
+        ok = ok && (once[i] != once[i] || std::abs(twice[i] - 2 * once[i]) <= 2e-2 * (1 + std::abs(once[i])));
       f.expect(ok, what + ": add is not write plus what was there");
     }
     std::vector<NDArray> over = inputs(type);
@@ -104,7 +113,8 @@ Findings check_map(const Entry& e) {
           NDArray x = sample(shape, computed, i);
           if ((set >> i & 1U) != 0) {
             for (std::int64_t k = 0; k < x.size(); ++k)
-              if ((k / 9 + k % 9 + i) % 3 != 0) std::memset(x.bytes() + k * size_of(computed), 0, static_cast<std::size_t>(size_of(computed)));
+              if ((k / 9 + k % 9 + i) % 3 != 0)
+                std::memset(x.bytes() + k * size_of(computed), 0, static_cast<std::size_t>(size_of(computed)));
             flat.push_back(x);
             x = detail::cast_storage(x, storage);
           } else {
@@ -113,11 +123,14 @@ Findings check_map(const Entry& e) {
           in.push_back(x);
         }
         const NDArray y = call(e, params.get(), in)[0], d = call(e, params.get(), flat)[0];
-        f.expect(y.storage() == storage, cat(e.snake, ": the result of ", name_of(storage), " is not ", name_of(storage)));
+        f.expect(y.storage() == storage,
+                 cat(e.snake, ": the result of ", name_of(storage), " is not ", name_of(storage)));
         // Zero times anything is zero: where the dense computation has a NaN (0/0), the sparse one stores nothing.
         const auto sparse_values = y.to_vector<double>(), dense_values = d.to_vector<double>();
         bool ok = true;
-        for (std::size_t i = 0; i < dense_values.size(); ++i) ok = ok && (dense_values[i] != dense_values[i] || std::abs(sparse_values[i] - dense_values[i]) <= 1e-5 * (1 + std::abs(dense_values[i])));
+        for (std::size_t i = 0; i < dense_values.size(); ++i)
+          ok = ok && (dense_values[i] != dense_values[i] ||
+                      std::abs(sparse_values[i] - dense_values[i]) <= 1e-5 * (1 + std::abs(dense_values[i])));
         f.expect(ok, cat(e.snake, " on ", name_of(storage), ": differs from the dense computation"));
         y.check_format();
       }
@@ -162,7 +175,8 @@ std::vector<const Entry*> chosen(const std::string& name) {
 
 int check(const std::string& name) {
   const std::vector<const Entry*> entries = chosen(name);
-  if (!name.empty() && !entries[0]->is_map()) fail("check: ", entries[0]->snake, " is no map; its rows are in the test suite");
+  if (!name.empty() && !entries[0]->is_map())
+    fail("check: ", entries[0]->snake, " is no map; its rows are in the test suite");
   Progress progress("check", std::ssize(entries));
   int checks = 0;
   std::vector<std::string> failures;
@@ -186,8 +200,10 @@ int bench(const std::string& name) {
   const std::vector<const Entry*> entries = chosen(name);
   if (!name.empty() && !entries[0]->is_map()) fail("bench: ", entries[0]->snake, " is no map");
   NDArray from = sample({n}, f32, 0), to(Shape{n}, f32);
-  const double copy = 8.0 * static_cast<double>(n) / seconds_of([&] { std::memcpy(to.bytes(), from.bytes(), static_cast<std::size_t>(n) * 4); });
-  std::printf("%-28s %10s %8s   (%lld float32, copy %.1f GB/s)\n", "operator", "GB/s", "of copy", static_cast<long long>(n), copy * 1e-9);
+  const double copy = 8.0 * static_cast<double>(n) /
+                      seconds_of([&] { std::memcpy(to.bytes(), from.bytes(), static_cast<std::size_t>(n) * 4); });
+  std::printf("%-28s %10s %8s   (%lld float32, copy %.1f GB/s)\n", "operator", "GB/s", "of copy",
+              static_cast<long long>(n), copy * 1e-9);
   for (const Entry* e : entries) {
     if (!e->dtypes.contains(f32) || e->mutates || e->outputs != 1) continue;
     detail::ParamBox params(e->params);

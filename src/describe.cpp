@@ -23,8 +23,10 @@ struct Card {
   explicit Card(const Entry& e) : entry(e), params(e.params) {
     const bool checked = e.params != nullptr && e.params->checked;
     if (e.signature == nullptr) return;
-    if (!checked || complete()) e.signature(params.get(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
-    else e.signature(filled(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
+    if (!checked || complete())
+      e.signature(params.get(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
+    else
+      e.signature(filled(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
   }
   bool complete() {
     for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
@@ -69,7 +71,8 @@ std::vector<std::string> storages_of(Card& card) {
     for (std::uint64_t set = 1; set < (std::uint64_t{1} << e.inputs); ++set) {
       if (!e.facts.zero(card.params.get(), computed, set)) continue;
       std::string line;
-      for (int i = 0; i < e.inputs; ++i) line += cat(i == 0 ? "" : ", ", name_of((set >> i & 1U) != 0 ? sparse : dense));
+      for (int i = 0; i < e.inputs; ++i)
+        line += cat(i == 0 ? "" : ", ", name_of((set >> i & 1U) != 0 ? sparse : dense));
       out.push_back(cat(line, " -> ", name_of(sparse)));
     }
   return out;
@@ -137,8 +140,10 @@ int list_operators(bool json) {
         ordered_json param;
         param["name"] = field.name;
         param["type"] = field.type->name;
-        if (value.empty() && field.type->missing != nullptr) param["default"] = nullptr;
-        else param["default"] = value;
+        if (value.empty() && field.type->missing != nullptr)
+          param["default"] = nullptr;
+        else
+          param["default"] = value;
         param["doc"] = note_of(*e, field.name);
         item["params"].push_back(param);
       }
@@ -147,8 +152,10 @@ int list_operators(bool json) {
     item["devices"] = devices_of(*e);
     list.push_back(item);
   }
-  if (json) std::printf("%s\n", list.dump(1).c_str());
-  else std::printf("%d operators\n", shown);
+  if (json)
+    std::printf("%s\n", list.dump(1).c_str());
+  else
+    std::printf("%d operators\n", shown);
   return 0;
 }
 
@@ -164,11 +171,13 @@ int describe(const std::string& name) {
   if (e.params != nullptr)
     for (std::size_t i = 0; i < e.params->fields.size(); ++i) {
       const std::string value = default_of(card, i);
-      std::printf("%s%s%s", in.empty() && i == 0 ? "" : ", ", std::string(e.params->fields[i].name).c_str(), value.empty() ? "" : cat("=", value).c_str());
+      std::printf("%s%s%s", in.empty() && i == 0 ? "" : ", ", std::string(e.params->fields[i].name).c_str(),
+                  value.empty() ? "" : cat("=", value).c_str());
     }
   std::printf(") -> %s\n", out.c_str());
   if (!e.doc.empty()) std::printf("\n  %s\n", std::string(e.doc).c_str());
-  std::printf("\n  name       %s%s%s\n", std::string(e.name).c_str(), aliases.empty() ? "" : ", also ", aliases.c_str());
+  std::printf("\n  name       %s%s%s\n", std::string(e.name).c_str(), aliases.empty() ? "" : ", also ",
+              aliases.c_str());
   std::printf("  kind       %s\n", e.is_map() ? "map: element by element" : "tensor operator");
   std::printf("  types      %s\n", dtypes_of(e).c_str());
   std::printf("  gradient   %s\n", gradient_text(e).c_str());
@@ -183,13 +192,18 @@ int describe(const std::string& name) {
       const std::string value = default_of(card, i);
       std::string range;
       for (const Range& r : e.params->ranges)
-        if (r.name == field.name) range = r.low <= -1e308 ? cat(", at most ", r.high) : r.high >= 1e308 ? cat(", at least ", r.low) : cat(", from ", r.low, " to ", r.high);
+        if (r.name == field.name)
+          range = r.low <= -1e308   ? cat(", at most ", r.high)
+                  : r.high >= 1e308 ? cat(", at least ", r.low)
+                                    : cat(", from ", r.low, " to ", r.high);
       std::printf("    %-16s %s, %s%s  %s\n", std::string(field.name).c_str(), std::string(field.type->name).c_str(),
-                  value.empty() && field.type->missing != nullptr ? "required" : cat("default ", value).c_str(), range.c_str(), note_of(e, field.name).c_str());
+                  value.empty() && field.type->missing != nullptr ? "required" : cat("default ", value).c_str(),
+                  range.c_str(), note_of(e, field.name).c_str());
     }
   }
   for (std::string_view input : card.signature.inputs) example += cat(" ", input, ".npy");
-  std::printf("\n  example    strop run %s%s -o %s.npy\n", std::string(e.snake).c_str(), example.c_str(), card.signature.outputs.empty() ? "out" : std::string(card.signature.outputs[0]).c_str());
+  std::printf("\n  example    strop run %s%s -o %s.npy\n", std::string(e.snake).c_str(), example.c_str(),
+              card.signature.outputs.empty() ? "out" : std::string(card.signature.outputs[0]).c_str());
   return 0;
 }
 
@@ -204,10 +218,13 @@ int info() {
 #endif
   int operators = 0;
   for (const Entry* e : detail::all_operators()) operators += is_public(*e) ? 1 : 0;
-  std::printf("operators        %d\ninstruction set  %s (%lld lanes of float32)\nthreads          %d\ncompiler         %s\ndevices          cpu\n", operators, isa,
-              static_cast<long long>(number::Rep<number::Vec<float>>::lanes), num_threads(), __VERSION__);
+  std::printf(
+      "operators        %d\ninstruction set  %s (%lld lanes of float32)\nthreads          %d\ncompiler         "
+      "%s\ndevices          cpu\n",
+      operators, isa, static_cast<long long>(number::Rep<number::Vec<float>>::lanes), num_threads(), __VERSION__);
   const memory::Statistics use = memory::statistics(cpu());
-  std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes), static_cast<long long>(use.peak_bytes));
+  std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes),
+              static_cast<long long>(use.peak_bytes));
   return 0;
 }
 

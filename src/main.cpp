@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
   ops->callback([&] { status = strop::command::list_operators(json); });
 
   std::string name;
-  CLI::App* describe = app.add_subcommand("describe", "Signature, parameters, gradient, storages and documentation of an operator");
+  CLI::App* describe =
+      app.add_subcommand("describe", "Signature, parameters, gradient, storages and documentation of an operator");
   describe->add_option("operator", name, "Its name or an alias")->required();
   describe->callback([&] { status = strop::command::describe(name); });
 

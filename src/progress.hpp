@@ -2,16 +2,17 @@
 /// \file
 /// A progress bar on a terminal; elsewhere one line per piece of work.
 #pragma once
+#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <unistd.h>
 
 namespace strop::command {
 
 class Progress {
  public:
-  Progress(std::string title, std::int64_t total) : title_(std::move(title)), total_(total), terminal_(::isatty(STDERR_FILENO) != 0) {}
+  Progress(std::string title, std::int64_t total)
+      : title_(std::move(title)), total_(total), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
   void step() {
     const std::int64_t before = shown_ * total_;

@@ -38,9 +38,12 @@ int run(const std::string& name, const std::vector<std::string>& words) {
     } else if (word.starts_with("--")) {
       const std::size_t equals = word.find('=');
       keys.push_back(word.substr(2, equals == std::string::npos ? equals : equals - 2));
-      if (equals != std::string::npos) values.push_back(word.substr(equals + 1));
-      else if (++i == words.size()) fail("run: ", word, " needs a value");
-      else values.push_back(words[i]);
+      if (equals != std::string::npos)
+        values.push_back(word.substr(equals + 1));
+      else if (++i == words.size())
+        fail("run: ", word, " needs a value");
+      else
+        values.push_back(words[i]);
     } else {
       in.push_back(load_one(word));
     }
@@ -49,8 +52,10 @@ int run(const std::string& name, const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < keys.size(); ++i) params.emplace_back(keys[i], values[i]);
   const std::vector<NDArray> out = detail::invoke_entry(entry, in, params, {});
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (target.empty()) fmt::print("{}\n", out[i]);
-    else save(numbered(target, i), out[i].storage() == dense ? out[i] : out[i].to(dense));
+    if (target.empty())
+      fmt::print("{}\n", out[i]);
+    else
+      save(numbered(target, i), out[i].storage() == dense ? out[i] : out[i].to(dense));
   }
   return 0;
 }

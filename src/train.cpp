@@ -7,8 +7,8 @@
 
 #include <strop/data/idx.hpp>
 #include <strop/ops/fully_connected.hpp>
-#include <strop/ops/sparse_optimizer.hpp>
 #include <strop/ops/softmax_output.hpp>
+#include <strop/ops/sparse_optimizer.hpp>
 #include <strop/strop.hpp>
 
 #include <chrono>
@@ -20,7 +20,8 @@ namespace strop::command {
 namespace {
 
 constexpr int classes = 10;
-constexpr const char* labels[classes] = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Boot"};
+constexpr const char* labels[classes] = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
+                                         "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
 
 struct Images {
   NDArray pixels, classes;  // (n, 784) in [0, 1], (n,)
@@ -45,14 +46,20 @@ struct Layer {
   NDArray weight, bias, weight_momentum, bias_momentum;
   Layer(std::int64_t out, std::int64_t in)
       : weight(random::normal({out, in}, 0, std::sqrt(2.0 / static_cast<double>(in)))),
-        bias(zeros({out})), weight_momentum(zeros({out, in})), bias_momentum(zeros({out})) {
+        bias(zeros({out})),
+        weight_momentum(zeros({out, in})),
+        bias_momentum(zeros({out})) {
     weight.attach_grad();
     bias.attach_grad();
   }
-  NDArray operator()(const NDArray& x) const { return fully_connected(x, weight, bias, {.num_hidden = static_cast<int>(weight.shape()[0])}); }
+  NDArray operator()(const NDArray& x) const {
+    return fully_connected(x, weight, bias, {.num_hidden = static_cast<int>(weight.shape()[0])});
+  }
   void step(float rate, float momentum, float rescale) const {
-    sgd_mom_update(weight, weight.grad(), weight_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale}, into(weight));
-    sgd_mom_update(bias, bias.grad(), bias_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale}, into(bias));
+    sgd_mom_update(weight, weight.grad(), weight_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale},
+                   into(weight));
+    sgd_mom_update(bias, bias.grad(), bias_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale},
+                   into(bias));
   }
 };
 
@@ -61,25 +68,32 @@ void gather(const Images& from, const std::vector<std::int64_t>& order, std::int
   const std::int64_t count = to.pixels.shape()[0], width = from.pixels.shape()[1];
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t row = order[static_cast<std::size_t>(begin + i)];
-    std::memcpy(to.pixels.pointer<float>() + i * width, from.pixels.pointer<float>() + row * width, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(to.pixels.pointer<float>() + i * width, from.pixels.pointer<float>() + row * width,
+                static_cast<std::size_t>(width) * sizeof(float));
     to.classes.pointer<float>()[i] = from.classes.pointer<float>()[row];
   }
 }
 
-std::vector<std::int64_t> predict(const NDArray& scores) { return argmax(scores, {.axis = 1}).to_vector<std::int64_t>(); }
+std::vector<std::int64_t> predict(const NDArray& scores) {
+  return argmax(scores, {.axis = 1}).to_vector<std::int64_t>();
+}
 
 }  // namespace
 
 int train(const TrainOptions& options) {
   const Entry& activation = detail::find_operator(options.activation);
-  if (activation.inputs != 1) fail("train: the activation ", activation.snake, " takes ", activation.inputs, " inputs, expected one");
+  if (activation.inputs != 1)
+    fail("train: the activation ", activation.snake, " takes ", activation.inputs, " inputs, expected one");
   const Images images = read_images(options.data, "train"), tests = read_images(options.data, "t10k");
   random::seed(options.seed);
   const Layer hidden(256, images.pixels.shape()[1]), output(classes, 256);
-  const auto scores = [&](const NDArray& x) { return output(detail::invoke_entry(activation, std::array<NDArray, 1>{hidden(x)}, {}, {})[0]); };
+  const auto scores = [&](const NDArray& x) {
+    return output(detail::invoke_entry(activation, std::array<NDArray, 1>{hidden(x)}, {}, {})[0]);
+  };
   const std::int64_t count = images.pixels.shape()[0], batches = count / options.batch;
-  std::printf("%lld images, %lld for testing; 784-256-10 with %s, batch %d, rate %g, momentum %g\n", static_cast<long long>(count),
-              static_cast<long long>(tests.pixels.shape()[0]), std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum);
+  std::printf("%lld images, %lld for testing; 784-256-10 with %s, batch %d, rate %g, momentum %g\n",
+              static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]),
+              std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum);
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   const Images batch{NDArray({options.batch, images.pixels.shape()[1]}), NDArray({options.batch})};
@@ -90,7 +104,9 @@ int train(const TrainOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
     const random::Stream stream = random::next(count);
     for (std::int64_t i = count - 1; i > 0; --i)
-      std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(static_cast<std::uint64_t>(stream.bits(i)) * static_cast<std::uint64_t>(i + 1) >> 32)]);
+      std::swap(order[static_cast<std::size_t>(i)],
+                order[static_cast<std::size_t>(
+                    static_cast<std::uint64_t>(stream.bits(i)) * static_cast<std::uint64_t>(i + 1) >> 32)]);
     // The rate falls along a cosine to a twentieth of itself.
     const double rate = options.rate * (0.525 + 0.475 * std::cos(3.14159265358979 * epoch / options.epochs));
     Progress progress(cat("epoch ", epoch + 1, '/', options.epochs), batches);
@@ -103,23 +119,30 @@ int train(const TrainOptions& options) {
         probabilities = softmax_output(scores(batch.pixels), batch.classes);
       }
       probabilities.backward();
-      hidden.step(static_cast<float>(rate), static_cast<float>(options.momentum), 1.0F / static_cast<float>(options.batch));
-      output.step(static_cast<float>(rate), static_cast<float>(options.momentum), 1.0F / static_cast<float>(options.batch));
+      hidden.step(static_cast<float>(rate), static_cast<float>(options.momentum),
+                  1.0F / static_cast<float>(options.batch));
+      output.step(static_cast<float>(rate), static_cast<float>(options.momentum),
+                  1.0F / static_cast<float>(options.batch));
       const float* p = probabilities.pointer<float>();
       for (std::int64_t i = 0; i < options.batch; ++i)
-        total -= std::log(std::max(1e-12, static_cast<double>(p[i * classes + static_cast<std::int64_t>(batch.classes.pointer<float>()[i])])));
+        total -= std::log(std::max(
+            1e-12, static_cast<double>(p[i * classes + static_cast<std::int64_t>(batch.classes.pointer<float>()[i])])));
       progress.step();
     }
     found = predict(scores(tests.pixels));
     std::int64_t right = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) right += found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
-    const double mean_loss = total / static_cast<double>(batches * options.batch), score = static_cast<double>(right) / static_cast<double>(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      right += found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
+    const double mean_loss = total / static_cast<double>(batches * options.batch),
+                 score = static_cast<double>(right) / static_cast<double>(found.size());
     best = std::max(best, score);
     loss.values.push_back(mean_loss);
     accuracy.values.push_back(score);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    progress.finish(cat("loss ", std::round(mean_loss * 1e4) / 1e4, "  test accuracy ", std::round(score * 1e4) / 1e4, "  ", std::round(seconds * 10) / 10, " s"));
-    if (!(mean_loss == mean_loss)) fail("train: the loss is not a number after epoch ", epoch + 1, "; try a smaller --rate");
+    progress.finish(cat("loss ", std::round(mean_loss * 1e4) / 1e4, "  test accuracy ", std::round(score * 1e4) / 1e4,
+                        "  ", std::round(seconds * 10) / 10, " s"));
+    if (!(mean_loss == mean_loss))
+      fail("train: the loss is not a number after epoch ", epoch + 1, "; try a smaller --rate");
   }
   std::int64_t table[classes][classes] = {};
   for (std::size_t i = 0; i < found.size(); ++i) ++table[static_cast<int>(tests.classes.pointer<float>()[i])][found[i]];

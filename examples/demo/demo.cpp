@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The tour of `./run demo`: an operator that the library lacks is defined here, checked, looked at, used on arrays, sparse
-/// arrays and in a graph, and trains a real network as its activation.
+/// The tour of `./run demo`: an operator that the library lacks is defined here, checked, looked at, used on arrays,
+/// sparse arrays and in a graph, and trains a real network as its activation.
 #include "../../src/command.hpp"
 
 #include <strop/strop.hpp>
@@ -18,8 +18,8 @@ inline constexpr strop::Op<Swish> swish;
 
 static_assert(strop::UnaryOp<Swish>);
 static_assert(strop::check::value(Swish{}, 0.0) == 0.0);
-static_assert(strop::check::gradient(Swish{}, 0.0) == 0.5);                         // derived from forward
-static_assert(strop::check::storage(Swish{}, strop::csr) == strop::csr);            // swish(0) == 0
+static_assert(strop::check::gradient(Swish{}, 0.0) == 0.5);               // derived from forward
+static_assert(strop::check::storage(Swish{}, strop::csr) == strop::csr);  // swish(0) == 0
 static_assert(strop::check::keeps(Swish{}) == strop::Keeps::in);
 
 static void step(int number, const char* what) { std::printf("\n-- %d. %s\n", number, what); }

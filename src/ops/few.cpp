@@ -13,13 +13,7 @@
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
-    strop::CastOps::enrol(),
-    strop::AmpOps::enrol(),
-    strop::ContribMapOps::enrol(),
-    strop::IdentityOps::enrol(),
-    strop::ScatterOps::enrol(),
-    strop::SpecialOps::enrol(),
-    strop::SumOps::enrol(),
-    strop::InitOps::enrol(),
+    strop::CastOps::enrol(),    strop::AmpOps::enrol(),     strop::ContribMapOps::enrol(), strop::IdentityOps::enrol(),
+    strop::ScatterOps::enrol(), strop::SpecialOps::enrol(), strop::SumOps::enrol(),        strop::InitOps::enrol(),
 };
 }  // namespace

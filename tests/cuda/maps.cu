@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Maps and their derived gradients as CUDA kernels: the threads run on the CPU under the shim, and on a GPU where there is one.
+/// Maps and their derived gradients as CUDA kernels: the threads run on the CPU under the shim, and on a GPU where
+/// there is one.
 #include "shim.hpp"
 
 #include <doctest/doctest.h>
@@ -51,7 +52,8 @@ TEST_CASE("the derived gradient is a kernel as well") {
   const auto x = numbers(40, -1);
   const std::vector<float> dy(40, 2);
   std::vector<float> dx(40);
-  shim::run_map(Gradient<Quadratic>{{1, 2, 3}}, MapArguments<float, 2, 1>{{dy.data(), x.data()}, {1, 1}, {dx.data()}, 40, false}, 2, 8);
+  shim::run_map(Gradient<Quadratic>{{1, 2, 3}},
+                MapArguments<float, 2, 1>{{dy.data(), x.data()}, {1, 1}, {dx.data()}, 40, false}, 2, 8);
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(dx[i] == doctest::Approx(2 * (2 * x[i] + 2)));
 }
 
@@ -62,11 +64,14 @@ TEST_CASE("[gpu] the same kernels on the device") {
   REQUIRE(cudaMalloc(&in, bytes) == cudaSuccess);
   REQUIRE(cudaMalloc(&out, bytes) == cudaSuccess);
   REQUIRE(cudaMemcpy(in, x.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
-  strop::cuda::map_kernel<<<64, 256>>>(Quadratic{1, 2, 3}, MapArguments<float, 1, 1>{{in}, {1}, {out}, static_cast<std::int64_t>(x.size()), false});
+  strop::cuda::map_kernel<<<64, 256>>>(
+      Quadratic{1, 2, 3}, MapArguments<float, 1, 1>{{in}, {1}, {out}, static_cast<std::int64_t>(x.size()), false});
   std::vector<float> y(x.size());
   REQUIRE(cudaMemcpy(y.data(), out, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx((x[i] + 2) * x[i] + 3));
-  strop::cuda::map_kernel<<<64, 256>>>(Gradient<Quadratic>{{1, 2, 3}}, MapArguments<float, 2, 1>{{in, in}, {1, 1}, {out}, static_cast<std::int64_t>(x.size()), false});
+  strop::cuda::map_kernel<<<64, 256>>>(
+      Gradient<Quadratic>{{1, 2, 3}},
+      MapArguments<float, 2, 1>{{in, in}, {1, 1}, {out}, static_cast<std::int64_t>(x.size()), false});
   REQUIRE(cudaMemcpy(y.data(), out, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(y[i] == doctest::Approx(x[i] * (2 * x[i] + 2)));
   cudaFree(in);

@@ -46,9 +46,13 @@ TEST_CASE("dot in every way") {
   for (bool a : {false, true})
     for (bool b : {false, true}) {
       const Dot p{.transpose_a = a, .transpose_b = b};
-      check_gradient(subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
-      check_gradient(subject(strop::dot, {count(24, a ? Shape{4, 3, 2} : Shape{3, 2, 4}), count(40, b ? Shape{5, 2, 4} : Shape{4, 5, 2})}, p));
-      check_sparse(subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
+      check_gradient(
+          subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
+      check_gradient(
+          subject(strop::dot,
+                  {count(24, a ? Shape{4, 3, 2} : Shape{3, 2, 4}), count(40, b ? Shape{5, 2, 4} : Shape{4, 5, 2})}, p));
+      check_sparse(
+          subject(strop::dot, {count(12, a ? Shape{4, 3} : Shape{3, 4}), count(20, b ? Shape{5, 4} : Shape{4, 5})}, p));
     }
   check_gradient(subject(strop::dot, {count(3, {3}), count(3, {3})}));
   check_gradient(subject(strop::dot, {count(3, {3}), count(6, {3, 2})}));
@@ -76,7 +80,8 @@ TEST_CASE("dot with a CSR factor") {
   CHECK(values(rows) == Numbers{6, 8, 10, 0, 1, 2, 9, 12, 15});
   CHECK(strop::dot(c(), a, {.transpose_a = true, .forward_stype = dense}).storage() == dense);
 
-  const NDArray only = strop::row_sparse_array({{1, 2}}, {1}, {3, 2}), one = strop::row_sparse_array({{1, 2}}, {1}, {2, 2});
+  const NDArray only = strop::row_sparse_array({{1, 2}}, {1}, {3, 2}),
+                one = strop::row_sparse_array({{1, 2}}, {1}, {2, 2});
   CHECK(values(strop::dot(c(), only)) == Numbers{1, 2, 0, 0});
   const NDArray sparse = strop::dot(c(), one, {.transpose_a = true});
   CHECK(sparse.nnz() == 2);  // columns of the rows that meet
@@ -174,7 +179,10 @@ TEST_CASE("batch_dot") {
   check_views(s);
   for (bool a : {false, true})
     for (bool b : {false, true})
-      check_gradient(subject(strop::batch_dot, {count(12, a ? Shape{2, 3, 2} : Shape{2, 2, 3}), count(24, b ? Shape{2, 4, 3} : Shape{2, 3, 4})}, BatchDot{.transpose_a = a, .transpose_b = b}));
+      check_gradient(
+          subject(strop::batch_dot,
+                  {count(12, a ? Shape{2, 3, 2} : Shape{2, 2, 3}), count(24, b ? Shape{2, 4, 3} : Shape{2, 3, 4})},
+                  BatchDot{.transpose_a = a, .transpose_b = b}));
   CHECK(values(strop::batch_dot(strop::ones({9, 1, 3}), strop::ones({9, 3, 1}))) == Numbers(9, 3.0));
   CHECK(strop::batch_dot(strop::ones({0, 1, 3}), strop::ones({0, 3, 1})).shape() == Shape{0, 1, 1});
 }
@@ -182,11 +190,15 @@ TEST_CASE("batch_dot") {
 TEST_CASE("dot refuses in a sentence") {
   const NDArray a = count(6, {2, 3});
   CHECK(error_of([&] { strop::dot(a, array({1})); }) ==
-        "dot: input 'lhs' has shape (2, 3) and input 'rhs' (1,), expected as many elements on axis 1 of the first as on axis 0 of the second");
+        "dot: input 'lhs' has shape (2, 3) and input 'rhs' (1,), expected as many elements on axis 1 of the first as "
+        "on axis 0 of the second");
   CHECK(error_of([&] { strop::dot(a, strop::scalar(1)); }) == "dot: input 'rhs' has no dimension, expected 1 or more");
   CHECK(error_of([&] { strop::dot(a, count(12, {3, 4}).to(f64)); }) == "dot: input 'rhs' is float64, expected float32");
-  CHECK(error_of([&] { strop::dot(a, count(9, {3, 3}), strop::into(a)); }) == "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
-  CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) == "strop: index 7 of a sparse array is outside its extent 3");
+  CHECK(error_of([&] { strop::dot(a, count(9, {3, 3}), strop::into(a)); }) ==
+        "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
+  CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) ==
+        "strop: index 7 of a sparse array is outside its extent 3");
   CHECK(error_of([&] { strop::batch_dot(a, a); }) == "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions");
-  CHECK(error_of([] { strop::batch_dot(strop::ones({2, 1, 3}), strop::ones({2, 4, 1})); }) == "batch_dot: input 'rhs' has shape (2, 4, 1), expected (2, 3, 1)");
+  CHECK(error_of([] { strop::batch_dot(strop::ones({2, 1, 3}), strop::ones({2, 4, 1})); }) ==
+        "batch_dot: input 'rhs' has shape (2, 4, 1), expected (2, 3, 1)");
 }

@@ -12,7 +12,8 @@ namespace {
 template <class T>
 std::vector<T> numbers(std::int64_t n, std::int64_t seed) {
   std::vector<T> out(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>((static_cast<std::int64_t>(i) * 7919 + seed * 104729) % 17 - 8);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>((static_cast<std::int64_t>(i) * 7919 + seed * 104729) % 17 - 8);
   return out;
 }
 
@@ -22,21 +23,26 @@ bool agrees(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::vector<T> a = numbers<T>(m * k, 1), b = numbers<T>(k * n, 2);
   std::vector<T> at(a.size()), bt(b.size()), wanted(static_cast<std::size_t>(m * n));
   for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t p = 0; p < k; ++p) at[static_cast<std::size_t>(p * m + i)] = a[static_cast<std::size_t>(i * k + p)];
+    for (std::int64_t p = 0; p < k; ++p)
+      at[static_cast<std::size_t>(p * m + i)] = a[static_cast<std::size_t>(i * k + p)];
   for (std::int64_t p = 0; p < k; ++p)
-    for (std::int64_t j = 0; j < n; ++j) bt[static_cast<std::size_t>(j * k + p)] = b[static_cast<std::size_t>(p * n + j)];
+    for (std::int64_t j = 0; j < n; ++j)
+      bt[static_cast<std::size_t>(j * k + p)] = b[static_cast<std::size_t>(p * n + j)];
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       T sum = 0;
-      for (std::int64_t p = 0; p < k; ++p) sum += a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(p * n + j)];
+      for (std::int64_t p = 0; p < k; ++p)
+        sum += a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(p * n + j)];
       wanted[static_cast<std::size_t>(i * n + j)] = sum;
     }
   bool good = true;
   for (int way = 0; way < 8; ++way) {
     const bool a_transposed = (way & 1) != 0, b_transposed = (way & 2) != 0, add = (way & 4) != 0;
     std::vector<T> c(wanted.size() + 8, T(3));
-    strop::detail::gemm<T>(m, n, k, a_transposed ? at.data() : a.data(), a_transposed, b_transposed ? bt.data() : b.data(), b_transposed, c.data(), add);
-    for (std::size_t i = 0; i < c.size(); ++i) good = good && c[i] == (i >= wanted.size() ? T(3) : wanted[i] + (add ? T(3) : T(0)));
+    strop::detail::gemm<T>(m, n, k, a_transposed ? at.data() : a.data(), a_transposed,
+                           b_transposed ? bt.data() : b.data(), b_transposed, c.data(), add);
+    for (std::size_t i = 0; i < c.size(); ++i)
+      good = good && c[i] == (i >= wanted.size() ? T(3) : wanted[i] + (add ? T(3) : T(0)));
   }
   return good;
 }

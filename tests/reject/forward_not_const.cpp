@@ -6,8 +6,12 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
-struct Bad { constexpr auto forward(auto x) { return x; } };
+struct Bad {
+  constexpr auto forward(auto x) { return x; }
+};
 #endif
 static_assert(strop::diagnose<Bad>());

@@ -6,8 +6,12 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
-struct Bad { constexpr double forward(double x, int*) const { return x; } };
+struct Bad {
+  constexpr double forward(double x, int*) const { return x; }
+};
 #endif
 static_assert(strop::diagnose<Bad>());

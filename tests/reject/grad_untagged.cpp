@@ -6,8 +6,18 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { template <Real E> void forward(Cpu&, View<const E, 1>, View<E, 1>) const {} template <Real E> void grad(Cpu&, strop::Head<"output", View<const E, 1>>, strop::Grad<"data", View<E, 1>>) const {} };
+struct Bad {
+  template <Real E>
+  void forward(Cpu&, View<const E, 1>, View<E, 1>) const {}
+  template <Real E>
+  void grad(Cpu&, strop::Head<"output", View<const E, 1>>, strop::Grad<"data", View<E, 1>>) const {}
+};
 #else
-struct Bad { template <Real E> void forward(Cpu&, View<const E, 1>, View<E, 1>) const {} template <Real E> void grad(Cpu&, View<const E, 1>) {} };
+struct Bad {
+  template <Real E>
+  void forward(Cpu&, View<const E, 1>, View<E, 1>) const {}
+  template <Real E>
+  void grad(Cpu&, View<const E, 1>) {}
+};
 #endif
 static_assert(strop::diagnose<Bad>());

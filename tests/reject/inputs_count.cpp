@@ -6,8 +6,14 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { static constexpr std::string_view inputs[] = {"x"}; constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  static constexpr std::string_view inputs[] = {"x"};
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
-struct Bad { static constexpr std::string_view inputs[] = {"x", "y"}; constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  static constexpr std::string_view inputs[] = {"x", "y"};
+  constexpr auto forward(auto x) const { return x; }
+};
 #endif
 static_assert(strop::diagnose<Bad>());

@@ -6,8 +6,16 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { float a = 0; constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  float a = 0;
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
-class Bad { float a = 0; public: constexpr auto forward(auto x) const { return x; } };
+class Bad {
+  float a = 0;
+
+ public:
+  constexpr auto forward(auto x) const { return x; }
+};
 #endif
 static_assert(strop::diagnose<Bad>());

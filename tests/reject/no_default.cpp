@@ -6,8 +6,17 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { strop::Required<int> n; constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  strop::Required<int> n;
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
-struct Ref { explicit Ref(int) {} }; struct Bad { Ref n; constexpr auto forward(auto x) const { return x; } };
+struct Ref {
+  explicit Ref(int) {}
+};
+struct Bad {
+  Ref n;
+  constexpr auto forward(auto x) const { return x; }
+};
 #endif
 static_assert(strop::diagnose<Bad>());

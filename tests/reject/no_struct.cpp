@@ -6,7 +6,9 @@ using strop::Cpu;
 using strop::Real;
 using strop::View;
 #if defined(CONTROL)
-struct Bad { constexpr auto forward(auto x) const { return x; } };
+struct Bad {
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
 using Bad = int;
 #endif

@@ -8,6 +8,6 @@
 
 /// f(x) = a·x² + b·x + c, element by element.
 struct Quadratic {
-  float a = 0, b = 0, c = 0;                                  // parameters: names, types and defaults come by reflection
+  float a = 0, b = 0, c = 0;  // parameters: names, types and defaults come by reflection
   constexpr auto forward(auto x) const { return (a * x + b) * x + c; }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every spelling of the design's section 2.1, used once and checked.
-#include <strop/strop.hpp>
 #include <strop/eigen.hpp>
+#include <strop/strop.hpp>
 
 #include <atomic>
 #include <cmath>
@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <vector>
 
-#define CHECK(...)                                                          \
-  do {                                                                      \
-    if (!(__VA_ARGS__)) {                                                   \
-      std::printf("line %d: %s\n", __LINE__, #__VA_ARGS__);                 \
-      std::exit(1);                                                         \
-    }                                                                       \
+#define CHECK(...)                                          \
+  do {                                                      \
+    if (!(__VA_ARGS__)) {                                   \
+      std::printf("line %d: %s\n", __LINE__, #__VA_ARGS__); \
+      std::exit(1);                                         \
+    }                                                       \
   } while (0)
 
 struct Quadratic {
@@ -39,7 +39,8 @@ inline constexpr strop::Op<Scale> scale;
 static_assert(strop::check::storage(Product{}, strop::csr, strop::dense) == strop::csr);
 static_assert(strop::check::keeps(Scale{2}) == strop::Keeps::none);
 static_assert(strop::check::keeps(Quadratic{1, 2, 3}) == strop::Keeps::in);
-static_assert(std::is_enum_v<strop::Dtype> && std::is_enum_v<strop::Storage> && std::is_enum_v<strop::Keeps> && std::is_enum_v<strop::Fallback>);
+static_assert(std::is_enum_v<strop::Dtype> && std::is_enum_v<strop::Storage> && std::is_enum_v<strop::Keeps> &&
+              std::is_enum_v<strop::Fallback>);
 static_assert(std::is_same_v<decltype(strop::exp(1.0)), double> && std::is_same_v<decltype(strop::exp(1.0f)), float>);
 
 struct RowSoftmax {
@@ -65,7 +66,8 @@ static void arrays() {
   CHECK(x.shape()[0] == 2 && x.shape()[1] == 3 && x.ndim() == 2 && x.size() == 6);
   CHECK(x.dtype() == strop::f32 && x.storage() == strop::dense && x.device() == strop::cpu(0));
   auto same = x.to(strop::dense);
-  CHECK(x.to(strop::f16).dtype() == strop::f16 && x.to(strop::csr).storage() == strop::csr && x.to(strop::f32).view<float, 2>().data() == x.view<float, 2>().data());
+  CHECK(x.to(strop::f16).dtype() == strop::f16 && x.to(strop::csr).storage() == strop::csr &&
+        x.to(strop::f32).view<float, 2>().data() == x.view<float, 2>().data());
   CHECK(same.view<float, 2>().data() == x.view<float, 2>().data());
   CHECK(x.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 5, 6});
   CHECK(strop::array({7}).item<float>() == 7 && x.view<float, 2>()(1, 2) == 6);
@@ -78,13 +80,16 @@ static void arrays() {
   auto apart = x.copy();
   x -= 1;
   CHECK(apart.to_vector<float>()[0] == 2 && shared.to_vector<float>()[0] == 1);
-  CHECK(strop::zeros({2, 3}).dtype() == strop::f32 && strop::full({2, 3}, 7).to_vector<float>()[5] == 7 && strop::arange(0, 10).size() == 10);
-  CHECK(strop::zeros({2, 3}, strop::i64).dtype() == strop::i64 && strop::arange(0, 10, strop::f64).dtype() == strop::f64);
+  CHECK(strop::zeros({2, 3}).dtype() == strop::f32 && strop::full({2, 3}, 7).to_vector<float>()[5] == 7 &&
+        strop::arange(0, 10).size() == 10);
+  CHECK(strop::zeros({2, 3}, strop::i64).dtype() == strop::i64 &&
+        strop::arange(0, 10, strop::f64).dtype() == strop::f64);
   CHECK(strop::array<double>({1, 2}).dtype() == strop::f64);
   strop::random::seed(1);
   auto r = strop::random::uniform({2, 3});
   strop::random::seed(1);
-  CHECK(strop::allclose(r, strop::random::uniform({2, 3})) && r.dtype() == strop::f32 && !strop::allclose(r, strop::random::uniform({2, 3})));
+  CHECK(strop::allclose(r, strop::random::uniform({2, 3})) && r.dtype() == strop::f32 &&
+        !strop::allclose(r, strop::random::uniform({2, 3})));
   CHECK(strop::sum(x).shape() == strop::Shape{1});
   bool refused = false;
   try {
@@ -137,7 +142,8 @@ static void sparse() {
   CHECK(strop::allclose(m, strop::array({{1, 0, 2, 0}, {0, 3, 0, 0}, {0, 0, 0, 0}})));
   m.check_format();
   CHECK(m.data().to_vector<float>()[2] == 3 && m.indices().to_vector<std::int64_t>()[1] == 2 && m.indptr().size() == 4);
-  auto data = strop::array({1, 2, 3}), indices = strop::array<std::int64_t>({0, 2, 1}), indptr = strop::array<std::int64_t>({0, 2, 3, 3});
+  auto data = strop::array({1, 2, 3}), indices = strop::array<std::int64_t>({0, 2, 1}),
+       indptr = strop::array<std::int64_t>({0, 2, 3, 3});
   CHECK(strop::allclose(strop::csr_matrix(data, indices, indptr, {3, 4}), m));
   auto rows = strop::row_sparse_array(strop::array({{1, 2, 3, 4}}), strop::array<std::int64_t>({1}), {3, 4});
   CHECK(rows.storage() == strop::row_sparse && rows.nnz() == 1 && rows.to_vector<float>()[4] == 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Truth tables of the concepts: for each, structs that satisfy it and structs that miss one clause. Compiling is passing.
+/// Truth tables of the concepts: for each, structs that satisfy it and structs that miss one clause. Compiling is
+/// passing.
 #include <strop/op/check.hpp>
 #include <strop/op/concepts.hpp>
 #include <strop/op/diagnose.hpp>
@@ -15,24 +16,58 @@ using strop::Real;
 using strop::View;
 
 // Maps.
-struct One { constexpr auto forward(auto x) const { return x; } };
-struct ByReference { constexpr auto forward(const auto& x) const { return x; } };
-struct Templated { template <class S> constexpr S forward(S x) const { return x * x; } };
-struct Two { constexpr auto forward(auto x, auto y) const { return x * y; } };
-struct Three { constexpr auto forward(auto c, auto x, auto y) const { return where(c != 0, x, y); } };
-struct Six { constexpr auto forward(auto a, auto b, auto c, auto d, auto e, auto f) const { return a + b + c + d + e + f; } };
-struct Both { constexpr auto forward(auto x) const { return std::make_tuple(x, x * x); } };
-struct BrokenBody { constexpr auto forward(auto x) const { return x.nonsense(); } };  // recognised without its body
+struct One {
+  constexpr auto forward(auto x) const { return x; }
+};
+struct ByReference {
+  constexpr auto forward(const auto& x) const { return x; }
+};
+struct Templated {
+  template <class S>
+  constexpr S forward(S x) const {
+    return x * x;
+  }
+};
+struct Two {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+};
+struct Three {
+  constexpr auto forward(auto c, auto x, auto y) const { return where(c != 0, x, y); }
+};
+struct Six {
+  constexpr auto forward(auto a, auto b, auto c, auto d, auto e, auto f) const { return a + b + c + d + e + f; }
+};
+struct Both {
+  constexpr auto forward(auto x) const { return std::make_tuple(x, x * x); }
+};
+struct BrokenBody {
+  constexpr auto forward(auto x) const { return x.nonsense(); }
+};  // recognised without its body
 // Not maps.
 struct Nothing {};
-struct NotConst { constexpr auto forward(auto x) { return x; } };
-struct NotGeneric { constexpr double forward(double x) const { return x; } };
-struct Final final { constexpr auto forward(auto x) const { return x; } };
-class Private { float a = 0; public: constexpr auto forward(auto x) const { return x * a; } };
-struct Seven { constexpr auto forward(auto a, auto, auto, auto, auto, auto, auto) const { return a; } };
+struct NotConst {
+  constexpr auto forward(auto x) { return x; }
+};
+struct NotGeneric {
+  constexpr double forward(double x) const { return x; }
+};
+struct Final final {
+  constexpr auto forward(auto x) const { return x; }
+};
+class Private {
+  float a = 0;
 
-static_assert(strop::UnaryOp<One> && strop::UnaryOp<ByReference> && strop::UnaryOp<Templated> && strop::UnaryOp<BrokenBody>);
-static_assert(!strop::UnaryOp<Two> && !strop::UnaryOp<Nothing> && !strop::UnaryOp<NotConst> && !strop::UnaryOp<NotGeneric>);
+ public:
+  constexpr auto forward(auto x) const { return x * a; }
+};
+struct Seven {
+  constexpr auto forward(auto a, auto, auto, auto, auto, auto, auto) const { return a; }
+};
+
+static_assert(strop::UnaryOp<One> && strop::UnaryOp<ByReference> && strop::UnaryOp<Templated> &&
+              strop::UnaryOp<BrokenBody>);
+static_assert(!strop::UnaryOp<Two> && !strop::UnaryOp<Nothing> && !strop::UnaryOp<NotConst> &&
+              !strop::UnaryOp<NotGeneric>);
 static_assert(!strop::UnaryOp<Final> && !strop::UnaryOp<Private>);
 static_assert(strop::BinaryOp<Two> && !strop::BinaryOp<One> && !strop::BinaryOp<Three>);
 static_assert(strop::MapOp<Three, 3> && strop::MapOp<Six, 6> && strop::MapOp<Both, 1, 2> && !strop::MapOp<Both, 1, 1>);
@@ -40,54 +75,98 @@ static_assert(!strop::AnyMap<Seven> && strop::arity<Seven> == 0 && strop::arity<
 
 // Tensor operators.
 struct Rows {
-  template <Real E> void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
 };
 struct RowsOnBoth {
-  template <Real E> void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
-  template <Real E> void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {}
 };
-struct Fixed { void forward(Cpu&, View<const float, 1>, View<float, 1>) const {} };
-struct GpuOnly { template <Real E> void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {} };
-struct TensorNotConst { template <Real E> void forward(Cpu&, View<const E, 2>, View<E, 2>) {} };
-static_assert(strop::TensorOp<Rows> && strop::TensorOp<RowsOnBoth> && strop::TensorOp<Fixed> && strop::TensorOp<GpuOnly>);
+struct Fixed {
+  void forward(Cpu&, View<const float, 1>, View<float, 1>) const {}
+};
+struct GpuOnly {
+  template <Real E>
+  void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {}
+};
+struct TensorNotConst {
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<E, 2>) {}
+};
+static_assert(strop::TensorOp<Rows> && strop::TensorOp<RowsOnBoth> && strop::TensorOp<Fixed> &&
+              strop::TensorOp<GpuOnly>);
 static_assert(!strop::TensorOp<One> && !strop::TensorOp<TensorNotConst> && !strop::AnyMap<Rows>);
 
 // Gradients of maps.
-struct In { constexpr auto forward(auto x) const { return x * x; } constexpr auto grad_use_in(auto dy, auto x) const { return dy * 2 * x; } };
-struct In2 { constexpr auto forward(auto x, auto y) const { return x * y; } constexpr auto grad_use_in(auto dy, auto x, auto y) const { return std::make_tuple(dy * y, dy * x); } };
-struct Out { constexpr auto forward(auto x) const { return exp(x); } constexpr auto grad_use_out(auto dy, auto y) const { return dy * y; } };
-struct None { constexpr auto forward(auto x) const { return 2 * x; } constexpr auto grad_use_none(auto dy) const { return 2 * dy; } };
-struct InOut { constexpr auto forward(auto x) const { return x * x; } constexpr auto grad_use_in_out(auto dy, auto x, auto) const { return dy * 2 * x; } };
-struct InWrong { constexpr auto forward(auto x) const { return x; } constexpr auto grad_use_in(auto dy) const { return dy; } };
-struct OutWrong { constexpr auto forward(auto x) const { return x; } constexpr auto grad_use_out(auto dy, auto, auto) const { return dy; } };
-static_assert(strop::HasGradUseIn<In> && strop::HasGradUseIn<In2> && !strop::HasGradUseIn<One> && !strop::HasGradUseIn<InWrong> && !strop::HasGradUseIn<Out>);
+struct In {
+  constexpr auto forward(auto x) const { return x * x; }
+  constexpr auto grad_use_in(auto dy, auto x) const { return dy * 2 * x; }
+};
+struct In2 {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+  constexpr auto grad_use_in(auto dy, auto x, auto y) const { return std::make_tuple(dy * y, dy * x); }
+};
+struct Out {
+  constexpr auto forward(auto x) const { return exp(x); }
+  constexpr auto grad_use_out(auto dy, auto y) const { return dy * y; }
+};
+struct None {
+  constexpr auto forward(auto x) const { return 2 * x; }
+  constexpr auto grad_use_none(auto dy) const { return 2 * dy; }
+};
+struct InOut {
+  constexpr auto forward(auto x) const { return x * x; }
+  constexpr auto grad_use_in_out(auto dy, auto x, auto) const { return dy * 2 * x; }
+};
+struct InWrong {
+  constexpr auto forward(auto x) const { return x; }
+  constexpr auto grad_use_in(auto dy) const { return dy; }
+};
+struct OutWrong {
+  constexpr auto forward(auto x) const { return x; }
+  constexpr auto grad_use_out(auto dy, auto, auto) const { return dy; }
+};
+static_assert(strop::HasGradUseIn<In> && strop::HasGradUseIn<In2> && !strop::HasGradUseIn<One> &&
+              !strop::HasGradUseIn<InWrong> && !strop::HasGradUseIn<Out>);
 static_assert(strop::HasGradUseOut<Out> && !strop::HasGradUseOut<OutWrong> && !strop::HasGradUseOut<One>);
 static_assert(strop::HasGradUseNone<None> && !strop::HasGradUseNone<In>);
 static_assert(strop::HasGradUseInOut<InOut> && !strop::HasGradUseInOut<In>);
 static_assert(strop::check::keeps(In{}) == strop::Keeps::in && strop::check::keeps(Out{}) == strop::Keeps::out);
-static_assert(strop::check::keeps(None{}) == strop::Keeps::none && strop::check::keeps(InOut{}) == strop::Keeps::in_out);
+static_assert(strop::check::keeps(None{}) == strop::Keeps::none &&
+              strop::check::keeps(InOut{}) == strop::Keeps::in_out);
 static_assert(strop::check::gradient(In2{}, 3, 5)[0] == 5 && strop::check::gradient(In2{}, 3, 5)[1] == 3);
 static_assert(strop::check::value(Both{}, 3)[1] == 9 && strop::check::gradient(Both{}, 3) == 7);
 
 // Gradients of tensor operators.
 struct RowsOut {
-  template <Real E> void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
-  template <Real E> void grad_use_out(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void grad_use_out(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>) const {}
 };
 struct Layer {
   static constexpr std::string_view inputs[] = {"data", "weight"};
-  template <Real E> void forward(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>) const {}
   template <Real E>
-  void grad(Cpu&, strop::Head<"output", View<const E, 2>>, strop::In<"weight", View<const E, 2>>, strop::Grad<"data", View<E, 2>>) const {}
+  void forward(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>) const {}
+  template <Real E>
+  void grad(Cpu&, strop::Head<"output", View<const E, 2>>, strop::In<"weight", View<const E, 2>>,
+            strop::Grad<"data", View<E, 2>>) const {}
 };
-struct Composed { constexpr auto forward(auto x) const { return -x; } auto gradient(const auto& dy) const { return -dy; } };
-static_assert(strop::HasGradUseOut<RowsOut> && !strop::HasGradUseIn<RowsOut> && strop::HasGrad<Layer> && !strop::HasGrad<RowsOut>);
+struct Composed {
+  constexpr auto forward(auto x) const { return -x; }
+  auto gradient(const auto& dy) const { return -dy; }
+};
+static_assert(strop::HasGradUseOut<RowsOut> && !strop::HasGradUseIn<RowsOut> && strop::HasGrad<Layer> &&
+              !strop::HasGrad<RowsOut>);
 static_assert(strop::GradComposes<Composed> && !strop::GradComposes<One>);
 
 // What a struct may state besides.
 struct Stating {
   int k = 1;
-  static constexpr std::string_view inputs[] = {"weight", "mom"}, mutates[] = {"mom"}, aliases[] = {"other"}, doc = "What it does.";
+  static constexpr std::string_view inputs[] = {"weight", "mom"}, mutates[] = {"mom"}, aliases[] = {"other"},
+                                    doc = "What it does.";
   static constexpr auto dtypes = strop::floating | strop::integral;
   static constexpr strop::Range range[] = {{"k", 1, 9}};
   static constexpr strop::Share inplace[] = {{0, 0}};
@@ -96,25 +175,42 @@ struct Stating {
   void infer_type(strop::Types&) const {}
   bool infer_storage(strop::Storages&) const { return true; }
 };
-static_assert(strop::NamesArguments<Stating> && strop::MutatesInputs<Stating> && strop::ServesTypes<Stating> && strop::Documents<Stating>);
-static_assert(strop::InfersShape<Stating> && strop::InfersType<Stating> && strop::InfersStorage<Stating> && strop::InplaceOption<Stating>);
-static_assert(!strop::NamesArguments<One> && !strop::MutatesInputs<One> && !strop::ServesTypes<One> && !strop::Documents<One>);
-static_assert(!strop::InfersShape<One> && !strop::InfersType<One> && !strop::InfersStorage<One> && !strop::InplaceOption<One>);
+static_assert(strop::NamesArguments<Stating> && strop::MutatesInputs<Stating> && strop::ServesTypes<Stating> &&
+              strop::Documents<Stating>);
+static_assert(strop::InfersShape<Stating> && strop::InfersType<Stating> && strop::InfersStorage<Stating> &&
+              strop::InplaceOption<Stating>);
+static_assert(!strop::NamesArguments<One> && !strop::MutatesInputs<One> && !strop::ServesTypes<One> &&
+              !strop::Documents<One>);
+static_assert(!strop::InfersShape<One> && !strop::InfersType<One> && !strop::InfersStorage<One> &&
+              !strop::InplaceOption<One>);
 static_assert(Stating::aliases[0] == "other" && Stating::doc == "What it does." && Stating::inplace[0].input == 0);
-static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() && strop::diagnose<Stating>());
+static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() &&
+              strop::diagnose<Stating>());
 
 // Storages and what is kept, derived.
-struct Quadratic { float a = 0, b = 0, c = 0; constexpr auto forward(auto x) const { return (a * x + b) * x + c; } };
-struct Plus { constexpr auto forward(auto x, auto y) const { return x + y; } };
-struct Clip { float low = 0, high = 1; constexpr auto forward(auto x) const { return min(max(x, low), high); } };
+struct Quadratic {
+  float a = 0, b = 0, c = 0;
+  constexpr auto forward(auto x) const { return (a * x + b) * x + c; }
+};
+struct Plus {
+  constexpr auto forward(auto x, auto y) const { return x + y; }
+};
+struct Clip {
+  float low = 0, high = 1;
+  constexpr auto forward(auto x) const { return min(max(x, low), high); }
+};
 static_assert(strop::check::storage(Quadratic{1, 2, 0}, strop::csr) == strop::csr);
 static_assert(strop::check::storage(Quadratic{1, 2, 3}, strop::csr) == strop::dense);
 static_assert(strop::check::storage(Quadratic{1, 2, 0}, strop::row_sparse) == strop::row_sparse);
-static_assert(strop::check::storage(Two{}, strop::csr, strop::dense) == strop::csr && strop::check::storage(Two{}, strop::dense, strop::csr) == strop::csr);
-static_assert(strop::check::storage(Plus{}, strop::csr, strop::dense) == strop::dense && strop::check::storage(Plus{}, strop::csr, strop::csr) == strop::csr);
+static_assert(strop::check::storage(Two{}, strop::csr, strop::dense) == strop::csr &&
+              strop::check::storage(Two{}, strop::dense, strop::csr) == strop::csr);
+static_assert(strop::check::storage(Plus{}, strop::csr, strop::dense) == strop::dense &&
+              strop::check::storage(Plus{}, strop::csr, strop::csr) == strop::csr);
 static_assert(strop::check::storage(Plus{}, strop::csr, strop::row_sparse) == strop::dense);
-static_assert(strop::check::storage(Clip{-1, 1}, strop::csr) == strop::csr && strop::check::storage(Clip{1, 2}, strop::csr) == strop::dense);
-static_assert(strop::check::keeps(Quadratic{0, 2, 3}) == strop::Keeps::none && strop::check::keeps(Quadratic{1, 2, 3}) == strop::Keeps::in);
+static_assert(strop::check::storage(Clip{-1, 1}, strop::csr) == strop::csr &&
+              strop::check::storage(Clip{1, 2}, strop::csr) == strop::dense);
+static_assert(strop::check::keeps(Quadratic{0, 2, 3}) == strop::Keeps::none &&
+              strop::check::keeps(Quadratic{1, 2, 3}) == strop::Keeps::in);
 static_assert(strop::check::keeps(Plus{}) == strop::Keeps::none && strop::check::keeps(Two{}) == strop::Keeps::in);
 
 }  // namespace

@@ -24,7 +24,8 @@ struct GradOptions {
 namespace detail {
 
 using AddArrays = NDArray (*)(const NDArray&, const NDArray&);
-std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables, const GradOptions& options, AddArrays add);
+std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
+                                       const GradOptions& options, AddArrays add);
 
 /// a + b where gradients are differentiated again.
 struct GradAdd {
@@ -38,12 +39,14 @@ struct GradAdd {
 /// Gradients of the heads with respect to everything that they were computed from, into the arrays with attach_grad().
 /// A head without a gradient of its own counts with 1. Throws Error where there is no history or no gradient.
 void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients = {}, bool retain_graph = false);
-inline void backward(std::initializer_list<NDArray> heads, std::initializer_list<NDArray> head_gradients = {}, bool retain_graph = false) {
-  backward({heads.begin(), heads.size()}, std::span<const NDArray>(head_gradients.begin(), head_gradients.size()), retain_graph);
+inline void backward(std::initializer_list<NDArray> heads, std::initializer_list<NDArray> head_gradients = {},
+                     bool retain_graph = false) {
+  backward({heads.begin(), heads.size()}, std::span<const NDArray>(head_gradients.begin(), head_gradients.size()),
+           retain_graph);
 }
 
-/// The gradients of the heads with respect to the variables, as new arrays; `.grad()` stays as it is. With create_graph the
-/// results can be differentiated again.
+/// The gradients of the heads with respect to the variables, as new arrays; `.grad()` stays as it is. With create_graph
+/// the results can be differentiated again.
 template <std::same_as<NDArray> A>
 std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
   constexpr auto add = +[](const NDArray& a, const NDArray& b) { return Op<detail::GradAdd, OnUse>{}(a, b); };

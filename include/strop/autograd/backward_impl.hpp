@@ -13,7 +13,8 @@ namespace detail {
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
 class BackwardPass {
  public:
-  BackwardPass(bool retain, bool create_graph, AddArrays add) : retain_(retain), create_graph_(create_graph), add_(add) {
+  BackwardPass(bool retain, bool create_graph, AddArrays add)
+      : retain_(retain), create_graph_(create_graph), add_(add) {
     static std::atomic<std::uint64_t> passes{0};
     pass_ = ++passes;
   }
@@ -48,7 +49,8 @@ class BackwardPass {
     bool reached = false;
     for (const NDArray& head : heads) {
       if (!head || !is_tracked(head))
-        fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"), " was not computed while recording from an array with attach_grad()");
+        fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
+             " was not computed while recording from an array with attach_grad()");
       if (head.body().lineage && !head.body().leaf) visit_node(static_cast<TapeNode*>(head.body().lineage.get()));
     }
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -81,7 +83,8 @@ class BackwardPass {
     while (!stack.empty()) {
       Frame& top = stack.back();
       if (top.next == 0 && top.node->freed)
-        fail("backward: the history of ", top.node->name(), " was freed by an earlier backward; pass retain_graph = true to it");
+        fail("backward: the history of ", top.node->name(),
+             " was freed by an earlier backward; pass retain_graph = true to it");
       if (top.next < top.node->inputs.size()) {
         TapeInput& in = top.node->inputs[top.next++];
         if (!in.source || in.leaf) continue;
@@ -110,14 +113,21 @@ class BackwardPass {
     bool any = false;
     for (TapeOutput& out : node.outputs) any = any || out.gradient;
     if (!any) return;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
     call_mode.training = node.training;
-    if (node.function) step_function(node);
-    else if (node.entry->gradient.compose != nullptr) step_composed(node);
-    else if (node.entry->gradient.entry != nullptr) step_operator(node);
-    else if (node.entry->gradient.zero) step_zero(node);
-    else fail("backward: ", node.name(), " has no gradient", gradient_note(*node.entry));
+    if (node.function)
+      step_function(node);
+    else if (node.entry->gradient.compose != nullptr)
+      step_composed(node);
+    else if (node.entry->gradient.entry != nullptr)
+      step_operator(node);
+    else if (node.entry->gradient.zero)
+      step_zero(node);
+    else
+      fail("backward: ", node.name(), " has no gradient", gradient_note(*node.entry));
     for (TapeOutput& out : node.outputs) out.gradient = NDArray();
   }
 
@@ -125,9 +135,11 @@ class BackwardPass {
     return entry.name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : std::string();
   }
 
-  static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version, const char* what, std::size_t i) {
+  static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version,
+                            const char* what, std::size_t i) {
     if (kept && version_of(array) != version)
-      fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(), ") was overwritten after it was recorded");
+      fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(),
+           ") was overwritten after it was recorded");
   }
 
   NDArray head_of(TapeNode& node, std::size_t k) {
@@ -151,7 +163,8 @@ class BackwardPass {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!in_mask(rule.in, i)) continue;
       NDArray x = node.inputs[i].array;
-      if (pattern == nullptr && rule.entry->is_map() && x.storage() != dense) x = x.allocated() ? cast_storage(x, dense) : NDArray::shell(x.shape(), x.dtype());
+      if (pattern == nullptr && rule.entry->is_map() && x.storage() != dense)
+        x = x.allocated() ? cast_storage(x, dense) : NDArray::shell(x.shape(), x.dtype());
       held.push_back(std::move(x));
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
@@ -170,14 +183,18 @@ class BackwardPass {
       TapeInput& input = node.inputs[i];
       targets.push_back(&input);
       const NDArray direct = direct_target(input);
-      out.push_back(direct ? direct : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(), gradient_storage(input)));
+      out.push_back(direct ? direct
+                           : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(),
+                                            gradient_storage(input)));
       requests.push_back(!wanted(input) ? Request::null : direct ? direct_request(input) : Request::write);
     }
     dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (requests[i] == Request::null) continue;
-      if (direct_target(*targets[i])) written(*targets[i]);
-      else contribute(*targets[i], out[i]);
+      if (direct_target(*targets[i]))
+        written(*targets[i]);
+      else
+        contribute(*targets[i], out[i]);
     }
   }
 
@@ -199,7 +216,8 @@ class BackwardPass {
   static const NDArray* projection_pattern(TapeNode& node, const GradientRule& rule) {
     if (!rule.entry->is_map() || node.inputs.size() != 1) return nullptr;
     TapeInput& in = node.inputs[0];
-    if (!in.leaf || !in.kept || in.array.storage() == dense || gradient_storage(in) != in.array.storage()) return nullptr;
+    if (!in.leaf || !in.kept || in.array.storage() == dense || gradient_storage(in) != in.array.storage())
+      return nullptr;
     return &in.array;
   }
 
@@ -223,10 +241,12 @@ class BackwardPass {
     std::vector<NDArray> in;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) in.push_back(node.inputs[i].array);
     std::vector<NDArray> heads;
-    for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k) heads.push_back(head_of(node, k));
+    for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
+      heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
     while (std::ssize(in) < node.entry->inputs) in.emplace_back();
-    std::vector<NDArray> gradients = node.entry->gradient.compose(node.params ? node.params->get() : nullptr, heads, in);
+    std::vector<NDArray> gradients =
+        node.entry->gradient.compose(node.params ? node.params->get() : nullptr, heads, in);
     give(node, gradients);
   }
 
@@ -238,11 +258,14 @@ class BackwardPass {
   }
 
   void give(TapeNode& node, std::vector<NDArray>& gradients) {
-    if (gradients.size() > node.inputs.size()) fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ", node.inputs.size(), " inputs");
+    if (gradients.size() > node.inputs.size())
+      fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
+           node.inputs.size(), " inputs");
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted(node.inputs[i])) continue;
       if (gradients[i].shape() != node.inputs[i].array.shape())
-        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(), ", expected ", node.inputs[i].array.shape());
+        fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),
+             ", expected ", node.inputs[i].array.shape());
       contribute(node.inputs[i], gradients[i]);
     }
   }
@@ -271,17 +294,18 @@ class BackwardPass {
     store_gradient(made, leaf->gradient);
   }
 
-  NDArray sum_of(const NDArray& a, const NDArray& b) const { return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b); }
+  NDArray sum_of(const NDArray& a, const NDArray& b) const {
+    return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b);
+  }
 
   static void store_gradient(const NDArray& from, const NDArray& to) { deliver(from, to, Request::write); }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
     const NDArray sum(a.shape(), a.dtype(), a.device());
-    add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense), sum);
+    add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense),
+                 sum);
     return sum;
   }
-  static NDArray filled_like(const NDArray& a, double value) {
-    return full(a.shape(), value, a.dtype(), a.device());
-  }
+  static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
   static NDArray ones_like_dense(const NDArray& a) { return filled_like(a, 1); }
 
   bool retain_, create_graph_, collecting_ = false;
@@ -292,7 +316,8 @@ class BackwardPass {
   std::vector<NDArray> collected_;
 };
 
-STROP_COLD std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables, const GradOptions& options, AddArrays add) {
+STROP_COLD std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
+                                                  const GradOptions& options, AddArrays add) {
   BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph, add);
   pass.collect(variables);
   pass.run({&head, 1}, options.head_gradients);

@@ -26,13 +26,15 @@ inline std::vector<NDArray> outputs_of(NDArray y) { return {std::move(y)}; }
 inline std::vector<NDArray> outputs_of(std::vector<NDArray> y) { return y; }
 /// `call(context, inputs)` runs the operator on arrays of doubles.
 GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in, GradientTolerance tolerance,
-                                std::vector<NDArray> (*call)(const void*, std::span<const NDArray>), const void* context);
+                                std::vector<NDArray> (*call)(const void*, std::span<const NDArray>),
+                                const void* context);
 }  // namespace detail
 
 /// Compares backward with central differences at the given inputs, in double, for every element of every input.
 /// `check_gradient(op, {x, y})`, `check_gradient(op, {x}, {.a = 1})`; a relative tolerance of 1e-4 unless given.
 template <class T, class When>
-GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in, const T& params = {}, GradientTolerance tolerance = {}) {
+GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in, const T& params = {},
+                             GradientTolerance tolerance = {}) {
   struct Bound {
     const Op<T, When>& op;
     const T& params;

@@ -28,8 +28,10 @@ STROP_COLD double weighted_sum(std::span<const NDArray> outputs) {
   return sum;
 }
 
-STROP_COLD GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in, GradientTolerance tolerance,
-                                       std::vector<NDArray> (*call)(const void*, std::span<const NDArray>), const void* context) {
+STROP_COLD GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in,
+                                           GradientTolerance tolerance,
+                                           std::vector<NDArray> (*call)(const void*, std::span<const NDArray>),
+                                           const void* context) {
   GradientCheck result;
   std::vector<NDArray> x;
   for (const NDArray& a : in) x.push_back(as_f64(a));
@@ -63,12 +65,14 @@ STROP_COLD GradientCheck compare_gradients(std::string_view name, std::span<cons
       const bool nan = !(error == error);
       if (nan || error > result.worst) {
         result.worst = nan ? 1e300 : error;
-        result.text = cat(name, ": gradient of input ", k, " at element ", i, " (x = ", at, "): backward gives ", given, ", differences give ", difference);
+        result.text = cat(name, ": gradient of input ", k, " at element ", i, " (x = ", at, "): backward gives ", given,
+                          ", differences give ", difference);
       }
     }
   }
   result.passed = result.worst <= 1;
-  if (result.passed) result.text = cat(name, ": ", checked, " gradients agree with differences; nearest to the bound: ", result.text);
+  if (result.passed)
+    result.text = cat(name, ": ", checked, " gradients agree with differences; nearest to the bound: ", result.text);
   return result;
 }
 }  // namespace detail

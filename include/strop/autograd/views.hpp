@@ -51,7 +51,8 @@ inline NDArray NDArray::slice(std::int64_t begin, std::int64_t end) const {
   const std::int64_t rows = shape()[0], asked_begin = begin, asked_end = end;
   if (begin < 0) begin += rows;
   if (end < 0) end += rows;
-  if (begin < 0 || end > rows || begin > end) fail("slice: [", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", shape());
+  if (begin < 0 || end > rows || begin > end)
+    fail("slice: [", asked_begin, ", ", asked_end, ") is outside the first axis of shape ", shape());
   return detail::linked_view(*this, detail::slice_rows(*this, begin, end), rows == 0 ? 0 : begin * (size() / rows));
 }
 

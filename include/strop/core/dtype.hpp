@@ -53,27 +53,40 @@ template <class E>
   requires Element<std::remove_cv_t<E>>
 inline constexpr Dtype dtype_of = [] {
   using T = std::remove_cv_t<E>;
-  if constexpr (std::same_as<T, float>) return f32;
-  else if constexpr (std::same_as<T, double>) return f64;
-  else if constexpr (std::same_as<T, half>) return f16;
-  else if constexpr (std::same_as<T, bfloat16>) return bf16;
-  else if constexpr (std::same_as<T, std::uint8_t>) return u8;
-  else if constexpr (std::same_as<T, std::int8_t>) return i8;
-  else if constexpr (std::same_as<T, std::int32_t>) return i32;
-  else if constexpr (std::same_as<T, std::int64_t>) return i64;
-  else return boolean;
+  if constexpr (std::same_as<T, float>)
+    return f32;
+  else if constexpr (std::same_as<T, double>)
+    return f64;
+  else if constexpr (std::same_as<T, half>)
+    return f16;
+  else if constexpr (std::same_as<T, bfloat16>)
+    return bf16;
+  else if constexpr (std::same_as<T, std::uint8_t>)
+    return u8;
+  else if constexpr (std::same_as<T, std::int8_t>)
+    return i8;
+  else if constexpr (std::same_as<T, std::int32_t>)
+    return i32;
+  else if constexpr (std::same_as<T, std::int64_t>)
+    return i64;
+  else
+    return boolean;
 }();
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(Dtype type) {
   switch (type) {
     case Dtype::f64:
-    case Dtype::i64: return 8;
+    case Dtype::i64:
+      return 8;
     case Dtype::f32:
-    case Dtype::i32: return 4;
+    case Dtype::i32:
+      return 4;
     case Dtype::f16:
-    case Dtype::bf16: return 2;
-    default: return 1;
+    case Dtype::bf16:
+      return 2;
+    default:
+      return 1;
   }
 }
 
@@ -82,15 +95,24 @@ constexpr bool is_floating(Dtype type) { return floating.contains(type); }
 /// The name that is printed and parsed: `float32`, `int64`, …
 constexpr std::string_view name_of(Dtype type) {
   switch (type) {
-    case Dtype::f32: return "float32";
-    case Dtype::f64: return "float64";
-    case Dtype::f16: return "float16";
-    case Dtype::bf16: return "bfloat16";
-    case Dtype::u8: return "uint8";
-    case Dtype::i8: return "int8";
-    case Dtype::i32: return "int32";
-    case Dtype::i64: return "int64";
-    case Dtype::boolean: return "bool";
+    case Dtype::f32:
+      return "float32";
+    case Dtype::f64:
+      return "float64";
+    case Dtype::f16:
+      return "float16";
+    case Dtype::bf16:
+      return "bfloat16";
+    case Dtype::u8:
+      return "uint8";
+    case Dtype::i8:
+      return "int8";
+    case Dtype::i32:
+      return "int32";
+    case Dtype::i64:
+      return "int64";
+    case Dtype::boolean:
+      return "bool";
   }
   return "unknown";
 }
@@ -102,15 +124,24 @@ constexpr bool is_dtype(std::int64_t value) { return (value >= 0 && value <= 7) 
 template <class F>
 constexpr decltype(auto) visit(Dtype type, F&& f) {
   switch (type) {
-    case Dtype::f32: return f.template operator()<float>();
-    case Dtype::f64: return f.template operator()<double>();
-    case Dtype::f16: return f.template operator()<half>();
-    case Dtype::bf16: return f.template operator()<bfloat16>();
-    case Dtype::u8: return f.template operator()<std::uint8_t>();
-    case Dtype::i8: return f.template operator()<std::int8_t>();
-    case Dtype::i32: return f.template operator()<std::int32_t>();
-    case Dtype::i64: return f.template operator()<std::int64_t>();
-    case Dtype::boolean: break;
+    case Dtype::f32:
+      return f.template operator()<float>();
+    case Dtype::f64:
+      return f.template operator()<double>();
+    case Dtype::f16:
+      return f.template operator()<half>();
+    case Dtype::bf16:
+      return f.template operator()<bfloat16>();
+    case Dtype::u8:
+      return f.template operator()<std::uint8_t>();
+    case Dtype::i8:
+      return f.template operator()<std::int8_t>();
+    case Dtype::i32:
+      return f.template operator()<std::int32_t>();
+    case Dtype::i64:
+      return f.template operator()<std::int64_t>();
+    case Dtype::boolean:
+      break;
   }
   return f.template operator()<bool>();
 }
@@ -120,8 +151,10 @@ namespace detail {
 /// Double to an element as a kernel stores it: integers truncate and saturate (NaN becomes 0), bool is "not zero".
 template <class E>
 constexpr E from_double(double value) {
-  if constexpr (std::same_as<E, bool>) return value != 0;
-  else if constexpr (std::same_as<E, half> || std::same_as<E, bfloat16>) return E(static_cast<float>(value));
+  if constexpr (std::same_as<E, bool>)
+    return value != 0;
+  else if constexpr (std::same_as<E, half> || std::same_as<E, bfloat16>)
+    return E(static_cast<float>(value));
   else if constexpr (std::integral<E>) {
     constexpr E lowest = std::is_signed_v<E> ? static_cast<E>(std::uint64_t{1} << (sizeof(E) * 8 - 1)) : E(0);
     constexpr double low = static_cast<double>(lowest);
@@ -130,13 +163,16 @@ constexpr E from_double(double value) {
     if (value <= low) return lowest;
     if (value >= past) return static_cast<E>(~lowest);
     return static_cast<E>(value);
-  } else return static_cast<E>(value);
+  } else
+    return static_cast<E>(value);
 }
 
 template <class E>
 constexpr double to_double(E value) {
-  if constexpr (std::same_as<E, half> || std::same_as<E, bfloat16>) return static_cast<double>(static_cast<float>(value));
-  else return static_cast<double>(value);
+  if constexpr (std::same_as<E, half> || std::same_as<E, bfloat16>)
+    return static_cast<double>(static_cast<float>(value));
+  else
+    return static_cast<double>(value);
 }
 
 }  // namespace detail
@@ -144,12 +180,18 @@ constexpr double to_double(E value) {
 /// Converts one element; to an integer it truncates towards zero and saturates, to a narrower integer it wraps.
 template <Element To, Element From>
 constexpr To convert(From value) {
-  if constexpr (std::same_as<To, From>) return value;
-  else if constexpr (std::same_as<To, bool>) return detail::to_double(value) != 0;
-  else if constexpr (std::integral<To> && std::integral<From>) return static_cast<To>(value);
-  else if constexpr (std::integral<To>) return detail::from_double<To>(detail::to_double(value));
-  else if constexpr (std::same_as<To, double> || std::same_as<From, double>) return detail::from_double<To>(detail::to_double(value));
-  else return To(static_cast<float>(value));
+  if constexpr (std::same_as<To, From>)
+    return value;
+  else if constexpr (std::same_as<To, bool>)
+    return detail::to_double(value) != 0;
+  else if constexpr (std::integral<To> && std::integral<From>)
+    return static_cast<To>(value);
+  else if constexpr (std::integral<To>)
+    return detail::from_double<To>(detail::to_double(value));
+  else if constexpr (std::same_as<To, double> || std::same_as<From, double>)
+    return detail::from_double<To>(detail::to_double(value));
+  else
+    return To(static_cast<float>(value));
 }
 
 }  // namespace strop::inline v0

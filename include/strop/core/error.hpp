@@ -21,6 +21,8 @@ class Shape;
 
 namespace detail {
 
+void append_text(std::string& out, const Shape& shape);  // core/shape.hpp
+
 /// One piece of a sentence. It only refers to its value: the text is made where the sentence is.
 class Part {
  public:

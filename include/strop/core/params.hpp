@@ -62,8 +62,10 @@ struct ValueType {
 
 template <class V>
 struct Text {
-  static_assert(!sizeof(V), "strop: a parameter is a bool, a number, a string, an enumeration, a Shape, Axes, a Dtype, or std::optional "
-                            "or strop::Required of one of them");
+  static_assert(
+      !sizeof(V),
+      "strop: a parameter is a bool, a number, a string, an enumeration, a Shape, Axes, a Dtype, or std::optional "
+      "or strop::Required of one of them");
 };
 
 template <class V>
@@ -212,12 +214,14 @@ struct ParamTable {
 template <class T>
 struct ParamsOf {
   static constexpr auto fields = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<Field, sizeof...(I)>{Field{
-        field_name<T, I>, &value_type<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>}...};
+    return std::array<Field, sizeof...(I)>{
+        Field{field_name<T, I>, &value_type<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>}...};
   }(std::make_index_sequence<field_count<T>>{});
   static constexpr std::span<const Range> ranges = [] {
-    if constexpr (requires { T::range; }) return std::span<const Range>(T::range);
-    else return std::span<const Range>();
+    if constexpr (requires { T::range; })
+      return std::span<const Range>(T::range);
+    else
+      return std::span<const Range>();
   }();
   static constexpr bool has_required = [] {
     for (const Field& field : fields)

@@ -35,7 +35,7 @@ STROP_COLD void check_params(std::string_view op, const ParamTable& table, const
 
 /// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
 STROP_COLD void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
-                      std::string_view text) {
+                          std::string_view text) {
   for (std::size_t i = 0; i < table.fields.size(); ++i) {
     const Field& field = table.fields[i];
     if (field.name != key) continue;

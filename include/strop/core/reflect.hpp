@@ -2,10 +2,10 @@
 /// \file
 /// Compile-time reflection of aggregates and enumerations: how many fields, what they are called, where they are.
 ///
-/// Works on g++, clang and nvcc alike. nvcc reads a file twice, with two front ends that print differently, so names are
-/// taken from the end of __PRETTY_FUNCTION__ without any offset, and addresses of fields are formed next to the structured
-/// binding (its front end loses track of them otherwise). A probe at the end of the file fails loudly on a compiler that
-/// prints in another way. Limits: 32 fields, no base classes, no reference or array members.
+/// Works on g++, clang and nvcc alike. nvcc reads a file twice, with two front ends that print differently, so names
+/// are taken from the end of __PRETTY_FUNCTION__ without any offset, and addresses of fields are formed next to the
+/// structured binding (its front end loses track of them otherwise). A probe at the end of the file fails loudly on a
+/// compiler that prints in another way. Limits: 32 fields, no base classes, no reference or array members.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -31,8 +31,10 @@ constexpr bool takes_fields(std::index_sequence<I...>) {
 
 template <class T, std::size_t N = 0>
 constexpr std::size_t count_fields() {
-  if constexpr (!takes_fields<T>(std::make_index_sequence<N + 1>{})) return N;
-  else return count_fields<T, N + 1>();
+  if constexpr (!takes_fields<T>(std::make_index_sequence<N + 1>{}))
+    return N;
+  else
+    return count_fields<T, N + 1>();
 }
 
 /// Fields of the aggregate T.
@@ -131,10 +133,10 @@ constexpr T* address_of(T& t) {
 #define STROP_FIELDS_31 STROP_FIELDS_30 STROP_FIELD(30)
 #define STROP_NAMES_32 STROP_NAMES_31, f31
 #define STROP_FIELDS_32 STROP_FIELDS_31 STROP_FIELD(31)
-#define STROP_CASE(n)              \
-  if constexpr (count == n) {      \
+#define STROP_CASE(n)                 \
+  if constexpr (count == n) {         \
     auto& [STROP_NAMES_##n] = object; \
-    STROP_FIELDS_##n               \
+    STROP_FIELDS_##n                  \
   }
 
 /// The address of field I of an object.
@@ -368,8 +370,10 @@ inline constexpr std::string_view enumerator_name = [] {
 /// How many enumerators E has, counted from 0 without a gap.
 template <class E, int N = 0>
 constexpr int count_enumerators() {
-  if constexpr (N == 64 || enumerator_name<static_cast<E>(N)>.empty()) return N;
-  else return count_enumerators<E, N + 1>();
+  if constexpr (N == 64 || enumerator_name<static_cast<E>(N)>.empty())
+    return N;
+  else
+    return count_enumerators<E, N + 1>();
 }
 
 struct ReflectionProbe {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Extents of an array: signed 64-bit, held inline up to six dimensions; unknown rank and unknown extents for inference.
+/// Extents of an array: signed 64-bit, held inline up to six dimensions; unknown rank and unknown extents for
+/// inference.
 #pragma once
 #include <strop/core/error.hpp>
 
@@ -183,3 +184,7 @@ inline bool unify(Shape& to, const Shape& from) {
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/core/shape_impl.hpp>
+#endif

@@ -41,25 +41,38 @@ inline std::vector<unsigned char> read_unpacked(const std::string& path) {
   Inflate inflate;
   auto out = inflate.run(bytes.data() + at, static_cast<std::int64_t>(bytes.size() - at - 8), size);
   if (!inflate.why.empty()) refuse(cat("cannot be unpacked: ", inflate.why));
-  if (out.size() != size || crc32(0, out.data(), static_cast<std::int64_t>(out.size())) != sum) refuse("the unpacked data does not match its check sum");
+  if (out.size() != size || crc32(0, out.data(), static_cast<std::int64_t>(out.size())) != sum)
+    refuse("the unpacked data does not match its check sum");
   return out;
 }
 
 }  // namespace detail
 
-/// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong magic,
-/// a type that the format does not have, and sizes that the file does not hold.
+/// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
+/// magic, a type that the format does not have, and sizes that the file does not hold.
 inline NDArray load_idx(const std::string& path) {
   const std::vector<unsigned char> bytes = detail::read_unpacked(path);
-  if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0) fail("strop: ", path, ": this is not an idx file: it begins with two zero bytes");
+  if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
+    fail("strop: ", path, ": this is not an idx file: it begins with two zero bytes");
   Dtype type = u8;
   switch (bytes[2]) {
-    case 0x08: type = u8; break;
-    case 0x09: type = i8; break;
-    case 0x0c: type = i32; break;
-    case 0x0d: type = f32; break;
-    case 0x0e: type = f64; break;
-    default: fail("strop: ", path, ": idx type ", static_cast<int>(bytes[2]), " is not one of 8, 9, 12, 13, 14");
+    case 0x08:
+      type = u8;
+      break;
+    case 0x09:
+      type = i8;
+      break;
+    case 0x0c:
+      type = i32;
+      break;
+    case 0x0d:
+      type = f32;
+      break;
+    case 0x0e:
+      type = f64;
+      break;
+    default:
+      fail("strop: ", path, ": idx type ", static_cast<int>(bytes[2]), " is not one of 8, 9, 12, 13, 14");
   }
   const std::size_t rank = bytes[3];
   if (bytes.size() < 4 + 4 * rank) fail("strop: ", path, ": the file ends within the extents");
@@ -69,8 +82,10 @@ inline NDArray load_idx(const std::string& path) {
     for (std::size_t k = 0; k < 4; ++k) extent = extent << 8 | bytes[4 + 4 * i + k];
     shape.push_back(extent);
   }
-  const std::int64_t need = detail::byte_count(shape, type), have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
-  if (need != have) fail("strop: ", path, ": an array of shape ", shape, " has ", need, " bytes, the file holds ", have);
+  const std::int64_t need = detail::byte_count(shape, type),
+                     have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
+  if (need != have)
+    fail("strop: ", path, ": an array of shape ", shape, " has ", need, " bytes, the file holds ", have);
   NDArray out(shape, type);
   const unsigned char* from = bytes.data() + 4 + 4 * rank;
   const auto size = static_cast<std::size_t>(size_of(type));

@@ -10,8 +10,8 @@
 
 namespace strop::inline v0 {
 
-/// What bind() and simple_bind() return. The arrays of arguments, gradients, states and outputs stay the same from call to
-/// call. One thread at a time may run it. Copies share it.
+/// What bind() and simple_bind() return. The arrays of arguments, gradients, states and outputs stay the same from call
+/// to call. One thread at a time may run it. Copies share it.
 class Executor {
  public:
   /// Computes the outputs. In training, operators behave as such (Dropout drops, BatchNorm uses the batch).
@@ -19,14 +19,14 @@ class Executor {
   /// The same after these arrays were copied into the arguments of their names. Throws Error where a shape differs.
   const std::vector<NDArray>& forward(bool train, const NamedArrays& inputs);
 
-  /// Gradients of all arguments that asked for one, of the last forward. One head gradient per output; those of loss heads
-  /// may be empty, and where all outputs are loss heads none is needed.
+  /// Gradients of all arguments that asked for one, of the last forward. One head gradient per output; those of loss
+  /// heads may be empty, and where all outputs are loss heads none is needed.
   void backward(const std::vector<NDArray>& heads = {});
   void backward(const NDArray& head) { backward(std::vector<NDArray>{head}); }
 
   const std::vector<NDArray>& outputs() const;
-  /// The array of an argument, of its gradient (without array where none is made), of an auxiliary state. Throws Error for
-  /// a name that is none of them.
+  /// The array of an argument, of its gradient (without array where none is made), of an auxiliary state. Throws Error
+  /// for a name that is none of them.
   const NDArray& arg(std::string_view name) const;
   const NDArray& grad(std::string_view name) const;
   const NDArray& aux(std::string_view name) const;
@@ -49,6 +49,6 @@ class Executor {
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
-#include <strop/graph/executor_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
+#include <strop/graph/executor_impl.hpp>
 #endif

@@ -18,7 +18,8 @@ namespace detail {
 
 /// Copies the elements of one array to another of the same shape on the same device, or adds them.
 STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
-  const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() && from.bytes() == to.bytes());
+  const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() &&
+                                    from.bytes() == to.bytes());
   if (same && request == Request::write) return;
   // A sparse array takes over what it is given, so it is given a copy.
   deliver(to.storage() == dense ? dense_form(from) : from.storage() == to.storage() ? from.copy() : from, to, request);
@@ -26,8 +27,10 @@ STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request reques
 }
 
 STROP_COLD void set_to_zero(const NDArray& a) {
-  if (a.storage() != dense) a.allocate_stored(0);
-  else if (a.size() != 0) std::memset(a.bytes(), 0, static_cast<std::size_t>(a.size() * size_of(a.dtype())));
+  if (a.storage() != dense)
+    a.allocate_stored(0);
+  else if (a.size() != 0)
+    std::memset(a.bytes(), 0, static_cast<std::size_t>(a.size() * size_of(a.dtype())));
   if (a.body().buffer) a.body().buffer->written();
 }
 
@@ -37,7 +40,8 @@ STROP_COLD NDArray projected(const NDArray& a, const NDArray& onto) {
   const NDArray laid = lay_along(a, pattern, onto.shape(), onto.storage());
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
-  if (laid.size() != 0) std::memcpy(result.bytes(), laid.bytes(), static_cast<std::size_t>(laid.size() * size_of(laid.dtype())));
+  if (laid.size() != 0)
+    std::memcpy(result.bytes(), laid.bytes(), static_cast<std::size_t>(laid.size() * size_of(laid.dtype())));
   return result;
 }
 
@@ -52,8 +56,9 @@ STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     const NDArray* buffer = find_named(given, name);
     const bool there = buffer != nullptr && *buffer;
     if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
-      fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ", to_text(buffer->device()), ", expected ",
-           name_of(array.dtype()), ' ', to_text(array.shape()), " on ", to_text(device));
+      fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ",
+           to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ', to_text(array.shape()), " on ",
+           to_text(device));
     grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
     requests.push(static_cast<Request>(request));
@@ -66,8 +71,12 @@ STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   } catch (const Error& error) {  // of use to those who only predict
     no_gradient = error.what();
   }
-  const auto place = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) { self.place_gradients(graph, inference, nodes, false); };
-  const auto place_and_make = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) { self.place_gradients(graph, inference, nodes, true); };
+  const auto place = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) {
+    self.place_gradients(graph, inference, nodes, false);
+  };
+  const auto place_and_make = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) {
+    self.place_gradients(graph, inference, nodes, true);
+  };
   plan(gradients, make ? Place(place_and_make) : Place(place));
 }
 
@@ -90,7 +99,8 @@ STROP_COLD NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
 }
 
 /// Decides where each gradient is computed: in its buffer where nothing else uses it, else delivered there at the end.
-STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make) {
+STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients,
+                                            bool make) {
   for (const NodeOutput& g : gradients)
     if (g.node) ++uses[graph.value(g)];
   int next = 0;
@@ -101,7 +111,8 @@ STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     const auto& [name, array] = args[static_cast<std::size_t>(i)];
     NDArray& buffer = grads[static_cast<std::size_t>(i)].second;
     if (value >= 0 && inference.shape(value) != array.shape())
-      fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ", to_text(array.shape()));
+      fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ",
+           to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
     if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device);
     Step* maker = nullptr;
@@ -121,23 +132,31 @@ STROP_COLD void BoundGraph::set_arguments(const NamedArrays& inputs) {
   for (const auto& [name, from] : inputs) {
     const NDArray& to = named(args, "argument", name);
     if (!from) fail("forward: argument '", name, "' is a handle without an array");
-    if (from.shape() != to.shape()) fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
-    if (from.device() != to.device()) fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
+    if (from.shape() != to.shape())
+      fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
+    if (from.device() != to.device())
+      fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
   }
   for (const auto& [name, from] : inputs) copy_into(from, named(args, "argument", name));
 }
 
 /// The head gradients become values of the graph until the end of backward.
 STROP_COLD void BoundGraph::set_heads(const std::vector<NDArray>& given) {
-  if (!given.empty() && given.size() != outputs.size()) fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
+  if (!given.empty() && given.size() != outputs.size())
+    fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
   for (int i = 0; i < head_values.size(); ++i) {
     if (head_values[i] < 0) continue;
     const auto k = static_cast<std::size_t>(i);
     const NDArray &output = outputs[k], head = k < given.size() ? given[k] : NDArray();
     const std::string name = symbol.list_outputs()[k];
-    if (!head) fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
-    if (head.shape() != output.shape()) fail("backward: the head gradient of '", name, "' has shape ", to_text(head.shape()), ", expected ", to_text(output.shape()));
-    if (head.device() != output.device()) fail("backward: the head gradient of '", name, "' is on ", to_text(head.device()), ", expected ", to_text(output.device()));
+    if (!head)
+      fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
+    if (head.shape() != output.shape())
+      fail("backward: the head gradient of '", name, "' has shape ", to_text(head.shape()), ", expected ",
+           to_text(output.shape()));
+    if (head.device() != output.device())
+      fail("backward: the head gradient of '", name, "' is on ", to_text(head.device()), ", expected ",
+           to_text(output.device()));
     NDArray& slot = values[head_values[i]];
     slot = head;
     if (head.dtype() == output.dtype()) continue;
@@ -149,7 +168,8 @@ STROP_COLD void BoundGraph::set_heads(const std::vector<NDArray>& given) {
 STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
   if (!no_gradient.empty()) throw Error(no_gradient);
   if (!ran) fail("backward: forward has not run");
-  if (backward_steps.empty() && deliveries.empty()) fail("backward: no argument asked for its gradient when the graph was bound");
+  if (backward_steps.empty() && deliveries.empty())
+    fail("backward: no argument asked for its gradient when the graph was bound");
   set_heads(given);
   run(backward_steps);
   for (const Delivery& delivery : deliveries) {
@@ -161,7 +181,8 @@ STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
     }
     // In a sparse buffer of a sparse argument: the projection on the argument's stored positions.
     NDArray gradient = values[delivery.value];
-    if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage()) gradient = projected(gradient, argument);
+    if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage())
+      gradient = projected(gradient, argument);
     copy_into(gradient, buffer, delivery.request);
   }
   for (int v : head_values)
@@ -185,7 +206,8 @@ STROP_COLD const std::vector<NDArray>& Executor::forward(bool train, const Named
 }
 STROP_COLD void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
 
-STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests, const NamedArrays& aux) const {
+STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
+                                 const GradRequests& requests, const NamedArrays& aux) const {
   if (!*this) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, aux);
@@ -193,7 +215,8 @@ STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const N
   return Executor(run);
 }
 
-STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests, const NamedTypes& types) const {
+STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
+                                        const NamedTypes& types) const {
   if (!*this) fail("simple_bind: the symbol is empty");
   const Inferred<Shape> found = infer_shape(shapes);
   const Inferred<Dtype> type = infer_type(types);
@@ -205,7 +228,8 @@ STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     if (!node.is_variable()) continue;
     NamedArrays& kind = written[n] ? aux : args;
     const std::size_t i = kind.size();
-    kind.emplace_back(node.name, zeros(written[n] ? found.aux[i] : found.args[i], node.variable.storage.value_or(dense), written[n] ? type.aux[i] : type.args[i], device));
+    kind.emplace_back(node.name, zeros(written[n] ? found.aux[i] : found.args[i], node.variable.storage.value_or(dense),
+                                       written[n] ? type.aux[i] : type.args[i], device));
   }
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, aux);

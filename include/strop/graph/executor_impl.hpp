@@ -51,14 +51,14 @@ struct BoundGraph : Counted {
   NamedArrays args, grads, aux;
   std::vector<NDArray> outputs;
 
-  List<Request> requests;             // of the gradients, per argument
+  List<Request> requests;  // of the gradients, per argument
   NodeOutputs arg_nodes, aux_nodes, heads;
-  List<NDArray> values;               // of every value of the graph
-  List<int> uses;                     // how many read it
-  List<int> head_values;              // of each output; −1: a loss head, or nothing depends on it
+  List<NDArray> values;   // of every value of the graph
+  List<int> uses;         // how many read it
+  List<int> head_values;  // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
   List<Delivery> deliveries;
-  std::string no_gradient;            // why backward cannot run
+  std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
 
   BoundGraph(Symbol s, Device d) : symbol(std::move(s)), device(d) {}
@@ -103,7 +103,8 @@ STROP_COLD void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
       missing.push(node.name);
       continue;
     }
-    if (array->device() != device) fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device));
+    if (array->device() != device)
+      fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device));
     (written[n] ? aux : args).emplace_back(node.name, *array);
     (written[n] ? aux_nodes : arg_nodes).push({Ref(&node), 0});
   }
@@ -169,7 +170,8 @@ STROP_COLD void BoundGraph::make_values(Inference& inference, List<Step>& steps,
       if (!all && uses[v] == 0) step.requests[k] = Request::null;
       if (values[v] || step.requests[k] == Request::null) continue;
       if (!inference.shape(v).known())
-        fail("bind: the shape of ", step.node->output_name(k), " does not follow from the arguments; known is ", to_text(inference.shape(v)));
+        fail("bind: the shape of ", step.node->output_name(k), " does not follow from the arguments; known is ",
+             to_text(inference.shape(v)));
       values[v] = NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
     }
 }
@@ -193,9 +195,11 @@ STROP_COLD void BoundGraph::run(const List<Step>& steps) {
       if (densify && a->storage() != dense) a = &(held[i] = dense_form(*a));
       in.push(a);
     }
-    for (int k = 0; k < step.out.size(); ++k) out.push(step.requests[k] == Request::null ? NDArray() : values[step.out[k]]);
+    for (int k = 0; k < step.out.size(); ++k)
+      out.push(step.requests[k] == Request::null ? NDArray() : values[step.out[k]]);
     try {
-      dispatch(*step.node->entry, step.node->op(), {in.begin(), static_cast<std::size_t>(in.size())}, {out.begin(), static_cast<std::size_t>(out.size())},
+      dispatch(*step.node->entry, step.node->op(), {in.begin(), static_cast<std::size_t>(in.size())},
+               {out.begin(), static_cast<std::size_t>(out.size())},
                {step.requests.begin(), static_cast<std::size_t>(step.requests.size())});
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
@@ -221,9 +225,15 @@ STROP_COLD const std::vector<NDArray>& Executor::forward(bool train) {
   return graph_->outputs;
 }
 STROP_COLD const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
-STROP_COLD const NDArray& Executor::arg(std::string_view name) const { return graph_->named(graph_->args, "argument", name); }
-STROP_COLD const NDArray& Executor::grad(std::string_view name) const { return graph_->named(graph_->grads, "argument", name); }
-STROP_COLD const NDArray& Executor::aux(std::string_view name) const { return graph_->named(graph_->aux, "auxiliary state", name); }
+STROP_COLD const NDArray& Executor::arg(std::string_view name) const {
+  return graph_->named(graph_->args, "argument", name);
+}
+STROP_COLD const NDArray& Executor::grad(std::string_view name) const {
+  return graph_->named(graph_->grads, "argument", name);
+}
+STROP_COLD const NDArray& Executor::aux(std::string_view name) const {
+  return graph_->named(graph_->aux, "auxiliary state", name);
+}
 STROP_COLD const NamedArrays& Executor::args() const { return graph_->args; }
 STROP_COLD const NamedArrays& Executor::grads() const { return graph_->grads; }
 STROP_COLD const NamedArrays& Executor::aux_states() const { return graph_->aux; }

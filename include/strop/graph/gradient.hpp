@@ -11,11 +11,13 @@
 namespace strop::inline v0 {
 
 /// The gradients of the outputs of `of`, weighted by `heads` (1 where there are none), with respect to each of `wrt`:
-/// symbols to bind or to differentiate again. What `of` does not depend on gets zeros. Throws Error where an operator on the
-/// way has no gradient.
+/// symbols to bind or to differentiate again. What `of` does not depend on gets zeros. Throws Error where an operator
+/// on the way has no gradient.
 std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads = {});
-inline std::vector<Symbol> gradients(const Symbol& of, std::initializer_list<Symbol> wrt, std::initializer_list<Symbol> heads = {}) {
-  return gradients(of, std::span<const Symbol>(wrt.begin(), wrt.size()), std::span<const Symbol>(heads.begin(), heads.size()));
+inline std::vector<Symbol> gradients(const Symbol& of, std::initializer_list<Symbol> wrt,
+                                     std::initializer_list<Symbol> heads = {}) {
+  return gradients(of, std::span<const Symbol>(wrt.begin(), wrt.size()),
+                   std::span<const Symbol>(heads.begin(), heads.size()));
 }
 
 }  // namespace strop::inline v0

@@ -57,8 +57,12 @@ constexpr Entry sum_entry() {
   e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
   e.gradient.heads = 1;
   e.gradient.gives = (std::uint64_t{1} << N) - 1;
-  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray>) { return std::vector<NDArray>(N, dy[0]); };
-  e.gradient.compose_symbols = [](const void*, std::span<const Symbol> dy, std::span<const Symbol>) { return std::vector<Symbol>(N, dy[0]); };
+  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray>) {
+    return std::vector<NDArray>(N, dy[0]);
+  };
+  e.gradient.compose_symbols = [](const void*, std::span<const Symbol> dy, std::span<const Symbol>) {
+    return std::vector<Symbol>(N, dy[0]);
+  };
   return e;
 }
 inline constexpr Entry sum_entries[most_summed] = {sum_entry<1>(), sum_entry<2>(), sum_entry<3>(), sum_entry<4>()};
@@ -105,8 +109,10 @@ class GradientWalk {
 
   /// The gradient that comes from above to an output of the graph; none for a loss head.
   void start(const NodeOutput& output, const NodeOutput& head) {
-    if (!output.node->is_variable() && is_loss(*output.node->entry)) loss_[graph_.find(output.node.get())] = true;
-    else if (head.node) parts_[graph_.value(output)].push(head);
+    if (!output.node->is_variable() && is_loss(*output.node->entry))
+      loss_[graph_.find(output.node.get())] = true;
+    else if (head.node)
+      parts_[graph_.value(output)].push(head);
   }
 
   void run() {
@@ -159,16 +165,20 @@ class GradientWalk {
   void step(int n) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
-    if (rule.compose_symbols != nullptr) step_composed(n);
-    else if (rule.entry != nullptr) step_operator(n);
+    if (rule.compose_symbols != nullptr)
+      step_composed(n);
+    else if (rule.entry != nullptr)
+      step_operator(n);
     else if (!rule.zero)
       fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient",
-           node.entry->name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : "", ", which ", wanted_name(), " needs");
+           node.entry->name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : "",
+           ", which ", wanted_name(), " needs");
   }
 
   std::string wanted_name() const {
     for (int n = 0; n < graph_.size(); ++n)
-      if (graph_.node(n).is_variable() && leads_[graph_.value(n, 0)]) return cat("the gradient of '", graph_.node(n).name, "'");
+      if (graph_.node(n).is_variable() && leads_[graph_.value(n, 0)])
+        return cat("the gradient of '", graph_.node(n).name, "'");
     return "the gradient that is asked for";
   }
 
@@ -184,10 +194,12 @@ class GradientWalk {
     // Optional inputs that were left out are empty symbols.
     while (in.size() < node.entry->inputs) in.push(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
-    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(
-        node.op(), {heads.begin(), static_cast<std::size_t>(heads.size())}, {in.begin(), static_cast<std::size_t>(in.size())});
+    const std::vector<Symbol> gradients =
+        node.entry->gradient.compose_symbols(node.op(), {heads.begin(), static_cast<std::size_t>(heads.size())},
+                                             {in.begin(), static_cast<std::size_t>(in.size())});
     if (std::ssize(gradients) > in.size())
-      fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(), " results for ", in.size(), " inputs");
+      fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(),
+           " results for ", in.size(), " inputs");
     int i = 0;
     for (const Symbol& gradient : gradients) {
       if (i < node.inputs.size() && gradient) contribute(node.inputs[i], gradient.outputs()[0]);
@@ -233,22 +245,26 @@ class GradientWalk {
 STROP_COLD std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads) {
   detail::NodeOutputs wanted;
   for (const Symbol& symbol : wrt) {
-    if (symbol.size() != 1) fail("gradients: gradients are with respect to single outputs; this symbol has ", symbol.size());
+    if (symbol.size() != 1)
+      fail("gradients: gradients are with respect to single outputs; this symbol has ", symbol.size());
     wanted.push(symbol.outputs()[0]);
   }
-  if (!heads.empty() && std::ssize(heads) != of.size()) fail("gradients: ", heads.size(), " head gradients for ", of.size(), " outputs");
+  if (!heads.empty() && std::ssize(heads) != of.size())
+    fail("gradients: ", heads.size(), " head gradients for ", of.size(), " outputs");
   detail::GradientWalk walk(of.outputs(), wanted);
   std::size_t i = 0;
   for (const detail::NodeOutput& output : of.outputs()) {
     const bool given = i < heads.size() && heads[i].size() == 1;
-    walk.start(output, given ? heads[i].outputs()[0] : detail::plain_node(detail::ones_entry, {output}, cat(output.node->name, "_grad_ones")));
+    walk.start(output, given ? heads[i].outputs()[0]
+                             : detail::plain_node(detail::ones_entry, {output}, cat(output.node->name, "_grad_ones")));
     ++i;
   }
   walk.run();
   std::vector<Symbol> out;
   for (const detail::NodeOutput& w : wanted) {
     const detail::NodeOutput found = walk.gradient(w);
-    out.push_back(Symbol(found.node ? found : detail::plain_node(detail::zeros_entry, {w}, cat(w.node->name, "_grad_zeros"))));
+    out.push_back(
+        Symbol(found.node ? found : detail::plain_node(detail::zeros_entry, {w}, cat(w.node->name, "_grad_zeros"))));
   }
   return out;
 }

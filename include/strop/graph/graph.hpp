@@ -8,8 +8,8 @@
 
 namespace strop::inline v0::detail {
 
-/// The nodes that some outputs are computed from, each behind its inputs (depth first, inputs in their order). A value is an
-/// output of a node; values are numbered through. The outputs that it was made of must outlive it.
+/// The nodes that some outputs are computed from, each behind its inputs (depth first, inputs in their order). A value
+/// is an output of a node; values are numbered through. The outputs that it was made of must outlive it.
 class Graph {
  public:
   /// `with_like` follows the links of gradients to what they are shaped like as well.
@@ -93,7 +93,8 @@ class Graph {
   }
   Slot& slot(const Node* node) {
     unsigned at = hash(node);
-    while (slots_[static_cast<int>(at)].node != nullptr && slots_[static_cast<int>(at)].node != node) at = (at + 1) & mask();
+    while (slots_[static_cast<int>(at)].node != nullptr && slots_[static_cast<int>(at)].node != node)
+      at = (at + 1) & mask();
     return slots_[static_cast<int>(at)];
   }
   void grow() {

@@ -20,8 +20,7 @@ namespace detail {
 /// What is known of every value (output of a node) of a graph.
 class Inference {
  public:
-  explicit Inference(const Graph& graph)
-      : graph_(graph) {
+  explicit Inference(const Graph& graph) : graph_(graph) {
     for (int v = 0; v < graph.values(); ++v) shapes_.push(Shape::unknown());
     types_.resize(graph.values());
     storages_.resize(graph.values());
@@ -36,11 +35,14 @@ class Inference {
   /// Takes in what is known of a variable. Throws Error where the variable says otherwise itself.
   void give_shape(int n, const Shape& given) {
     Shape& known = shape(graph_.value(n, 0));
-    if (!unify(known, given)) fail("Error in node ", graph_.node(n).name, ": the variable has shape ", to_text(known), ", given is ", to_text(given));
+    if (!unify(known, given))
+      fail("Error in node ", graph_.node(n).name, ": the variable has shape ", to_text(known), ", given is ",
+           to_text(given));
   }
   void give_type(int n, Dtype given) {
     std::optional<Dtype>& known = type(graph_.value(n, 0));
-    if (known && *known != given) fail("Error in node ", graph_.node(n).name, ": the variable is ", name_of(*known), ", given is ", name_of(given));
+    if (known && *known != given)
+      fail("Error in node ", graph_.node(n).name, ": the variable is ", name_of(*known), ", given is ", name_of(given));
     known = given;
   }
 
@@ -108,16 +110,20 @@ class Inference {
     for (int i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
     if (!something && !all) return false;
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Shapes shapes_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)}, {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
-    if (node.entry->infer_shape != nullptr) node.entry->infer_shape(node.op(), shapes_of);
-    else infer_map_shape(*node.entry, shapes_of);
+    Shapes shapes_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
+                     {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
+    if (node.entry->infer_shape != nullptr)
+      node.entry->infer_shape(node.op(), shapes_of);
+    else
+      infer_map_shape(*node.entry, shapes_of);
     bool changed = false;
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0) continue;
       Shape& known = shape(value_of(n, i));
       if (known == tensors[i]) continue;
       if (!unify(known, tensors[i]))
-        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " has shape ", to_text(known), ", expected ", to_text(tensors[i]));
+        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " has shape ",
+             to_text(known), ", expected ", to_text(tensors[i]));
       changed = true;
     }
     return changed;
@@ -136,7 +142,9 @@ class Inference {
       Shape& mine = shape(graph_.value(n, k));
       Shape& other = shape(graph_.value(node.like[k]));
       if (mine == other) continue;
-      if (!unify(mine, other)) fail("it has shape ", to_text(mine), ", expected ", to_text(other), " like ", node.like[k].node->output_name(node.like[k].index));
+      if (!unify(mine, other))
+        fail("it has shape ", to_text(mine), ", expected ", to_text(other), " like ",
+             node.like[k].node->output_name(node.like[k].index));
       other = mine;
       changed = true;
     }
@@ -149,7 +157,9 @@ class Inference {
     for (int k = 0; k < node.like.size(); ++k) {
       std::optional<Dtype>&mine = type(graph_.value(n, k)), &other = type(graph_.value(node.like[k]));
       if (mine == other) continue;
-      if (mine && other) fail("it is ", name_of(*mine), ", expected ", name_of(*other), " like ", node.like[k].node->output_name(node.like[k].index));
+      if (mine && other)
+        fail("it is ", name_of(*mine), ", expected ", name_of(*other), " like ",
+             node.like[k].node->output_name(node.like[k].index));
       mine = other = mine ? mine : other;
       changed = true;
     }
@@ -158,15 +168,19 @@ class Inference {
     List<std::optional<Dtype>> tensors;
     for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Types types_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)}, {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
-    if (node.entry->infer_type != nullptr) node.entry->infer_type(node.op(), types_of);
-    else infer_map_type(*node.entry, types_of);
+    Types types_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
+                   {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
+    if (node.entry->infer_type != nullptr)
+      node.entry->infer_type(node.op(), types_of);
+    else
+      infer_map_type(*node.entry, types_of);
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0 || !tensors[i]) continue;
       std::optional<Dtype>& known = type(value_of(n, i));
       if (known == tensors[i]) continue;
       if (known)
-        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " is ", name_of(*known), ", expected ", name_of(*tensors[i]));
+        fail(node.entry->name, ": ", i < inputs ? names.input(i) : names.output(i - inputs), " is ", name_of(*known),
+             ", expected ", name_of(*tensors[i]));
       known = tensors[i];
       changed = true;
     }
@@ -180,7 +194,8 @@ class Inference {
     if (!node.like.empty() && node.entry->is_map()) return;
     List<Storage> in;
     bool sparse = false;
-    for (const NodeOutput& from : node.inputs) in.push(from.node ? storage(graph_.value(from)) : dense), sparse = sparse || in.back() != dense;
+    for (const NodeOutput& from : node.inputs)
+      in.push(from.node ? storage(graph_.value(from)) : dense), sparse = sparse || in.back() != dense;
     const std::span<const Storage> inputs(in.begin(), static_cast<std::size_t>(in.size()));
     if (node.entry->infer_storage != nullptr) {
       List<std::optional<Storage>> out;
@@ -209,7 +224,8 @@ struct NamedInference {
   Inference inference;
   List<bool> written;
 
-  explicit NamedInference(const Symbol& symbol) : graph(symbol.outputs(), true), inference(graph), written(graph.auxiliary()) {}
+  explicit NamedInference(const Symbol& symbol)
+      : graph(symbol.outputs(), true), inference(graph), written(graph.auxiliary()) {}
   NamedInference(const NamedInference&) = delete;
   NamedInference& operator=(const NamedInference&) = delete;
 
@@ -248,7 +264,8 @@ STROP_COLD Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known)
 
 STROP_COLD Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
   Inferred<Shape> found = infer_shape_partial(known);
-  const auto name_unknown = [](const std::vector<Shape>& shapes, const std::vector<std::string>& names, std::string& list) {
+  const auto name_unknown = [](const std::vector<Shape>& shapes, const std::vector<std::string>& names,
+                               std::string& list) {
     for (std::size_t i = 0; i < shapes.size(); ++i)
       if (!shapes[i].known()) list += cat(list.empty() ? "" : ", ", names[i], ' ', to_text(shapes[i]));
   };
@@ -270,8 +287,10 @@ STROP_COLD Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
 STROP_COLD Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
   detail::NamedInference run(*this);
   for (int n = 0; n < run.graph.size(); ++n)
-    if (run.graph.node(n).is_variable()) run.inference.storage(run.graph.value(n, 0)) = run.graph.node(n).variable.storage.value_or(dense);
-  run.give("infer_storage", known, [&](int n, Storage storage) { run.inference.storage(run.graph.value(n, 0)) = storage; });
+    if (run.graph.node(n).is_variable())
+      run.inference.storage(run.graph.value(n, 0)) = run.graph.node(n).variable.storage.value_or(dense);
+  run.give("infer_storage", known,
+           [&](int n, Storage storage) { run.inference.storage(run.graph.value(n, 0)) = storage; });
   run.inference.infer_storages(cpu());
   return run.collect<Storage>(*this, [&](int value) { return run.inference.storage(value); });
 }

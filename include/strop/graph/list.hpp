@@ -18,7 +18,10 @@ class List {
   List(const List& from) {
     for (const X& x : from) push(x);
   }
-  List(List&& from) noexcept : data_(std::exchange(from.data_, nullptr)), size_(std::exchange(from.size_, 0)), room_(std::exchange(from.room_, 0)) {}
+  List(List&& from) noexcept
+      : data_(std::exchange(from.data_, nullptr)),
+        size_(std::exchange(from.size_, 0)),
+        room_(std::exchange(from.room_, 0)) {}
   List& operator=(List from) noexcept {
     std::swap(data_, from.data_);
     std::swap(size_, from.size_);

@@ -21,7 +21,8 @@ class NameScope {
   NameScope& operator=(const NameScope&) = delete;
 };
 
-/// While it lives, nodes that this thread makes get these attributes: `strop::AttrScope scope{{"ctx_group", "stage1"}};`
+/// While it lives, nodes that this thread makes get these attributes: `strop::AttrScope scope{{"ctx_group",
+/// "stage1"}};`
 class AttrScope {
  public:
   AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes);

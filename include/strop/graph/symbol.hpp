@@ -88,8 +88,8 @@ class Symbol {
   /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.
   Symbol operator()(const NamedSymbols& replacements) const;
 
-  /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows. Throws Error
-  /// for a contradiction, naming node, argument and both values, and where something stays unknown.
+  /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows. Throws
+  /// Error for a contradiction, naming node, argument and both values, and where something stays unknown.
   Inferred<Shape> infer_shape(const NamedShapes& known) const;
   /// The same, where shapes may stay unknown in part (extents of −1).
   Inferred<Shape> infer_shape_partial(const NamedShapes& known) const;
@@ -98,14 +98,16 @@ class Symbol {
   /// Storages; arguments are dense unless said.
   Inferred<Storage> infer_storage(const NamedStorages& known = {}) const;
 
-  /// Makes it executable with these arrays as arguments and auxiliary states; Executor is in graph/executor.hpp. Throws Error
-  /// where one is missing or unknown, or shapes or types contradict each other.
+  /// Makes it executable with these arrays as arguments and auxiliary states; Executor is in graph/executor.hpp. Throws
+  /// Error where one is missing or unknown, or shapes or types contradict each other.
   Executor bind(Device device, const NamedArrays& args) const;
   /// The same with arrays that gradients go to: those of arguments without one are not computed.
-  Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads, const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
-  /// Makes it executable with new arrays of zeros, whose shapes follow from those given. Arguments of floating types get
-  /// gradients as requested.
-  Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write, const NamedTypes& types = {}) const;
+  Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads,
+                const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
+  /// Makes it executable with new arrays of zeros, whose shapes follow from those given. Arguments of floating types
+  /// get gradients as requested.
+  Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write,
+                       const NamedTypes& types = {}) const;
 
   // For the layers above.
   explicit Symbol(detail::NodeOutput output) { outputs_.push(std::move(output)); }
@@ -124,7 +126,9 @@ Symbol var(std::string_view name, const Variable& options = {});
 
 /// The outputs of several symbols as one.
 Symbol group(std::span<const Symbol> symbols);
-inline Symbol group(std::initializer_list<Symbol> symbols) { return group(std::span<const Symbol>(symbols.begin(), symbols.size())); }
+inline Symbol group(std::initializer_list<Symbol> symbols) {
+  return group(std::span<const Symbol>(symbols.begin(), symbols.size()));
+}
 
 /// An input of compose(): the next one in order, or one by name.
 struct InputSymbol {
@@ -135,9 +139,11 @@ struct InputSymbol {
 };
 
 /// The operator called `name` on symbols, its parameters as text:
-/// `strop::compose("FullyConnected", {data, {"bias", b}}, {{"num_hidden", "10"}}, "fc1")`. Inputs that are not given become
-/// variables called `<node>_<input>`. Throws Error for an unknown operator, input or parameter, naming the nearest ones.
-Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes params = {}, std::string_view node_name = {});
+/// `strop::compose("FullyConnected", {data, {"bias", b}}, {{"num_hidden", "10"}}, "fc1")`. Inputs that are not given
+/// become variables called `<node>_<input>`. Throws Error for an unknown operator, input or parameter, naming the
+/// nearest ones.
+Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes params = {},
+               std::string_view node_name = {});
 
 }  // namespace strop::inline v0
 

@@ -37,8 +37,10 @@ STROP_COLD std::string node_name(const Entry& entry, std::string_view given) {
   std::pair<std::string, int>* counter = nullptr;
   for (auto& known : scope.counters)
     if (known.first == hint) counter = &known;
-  if (counter != nullptr) number = counter->second++;
-  else scope.counters.push({hint, 1});
+  if (counter != nullptr)
+    number = counter->second++;
+  else
+    scope.counters.push({hint, 1});
   return cat(scope.prefix, hint, number);
 }
 
@@ -81,14 +83,19 @@ STROP_COLD std::string listed(std::span<const std::string_view> names) {
   }
   return out;
 }
-STROP_COLD std::string listed(const List<std::string_view>& names) { return listed({names.begin(), static_cast<std::size_t>(names.size())}); }
+STROP_COLD std::string listed(const List<std::string_view>& names) {
+  return listed({names.begin(), static_cast<std::size_t>(names.size())});
+}
 
 /// A sentence about a name that is none of the known ones: "executor: no argument 'w'; nearest: weight".
-[[noreturn]] STROP_COLD void fail_unknown(std::string_view what, std::string_view name, const List<std::string_view>& known) {
-  fail(what, " '", name, "'; nearest: ", list_nearest(name, std::vector<std::string_view>(known.begin(), known.end()), 5));
+[[noreturn]] STROP_COLD void fail_unknown(std::string_view what, std::string_view name,
+                                          const List<std::string_view>& known) {
+  fail(what, " '", name,
+       "'; nearest: ", list_nearest(name, std::vector<std::string_view>(known.begin(), known.end()), 5));
 }
 /// Throws Error for a name that is given twice or that nothing has.
-STROP_COLD void check_given(std::string_view what, const List<std::string_view>& given, const List<std::string_view>& known) {
+STROP_COLD void check_given(std::string_view what, const List<std::string_view>& given,
+                            const List<std::string_view>& known) {
   for (int i = 0; i < given.size(); ++i) {
     bool found = false;
     for (std::string_view name : known) found = found || name == given[i];
@@ -121,27 +128,32 @@ STROP_COLD NodeOutput new_variable(std::string name) {
 STROP_COLD NodeOutput one_output(std::string_view op, std::string_view input, const Symbol& symbol) {
   if (symbol.size() == 1) return symbol.outputs()[0];
   std::string names;
-  for (const NodeOutput& output : symbol.outputs()) names += cat(names.empty() ? "" : ", ", output.node->output_name(output.index));
+  for (const NodeOutput& output : symbol.outputs())
+    names += cat(names.empty() ? "" : ", ", output.node->output_name(output.index));
   fail(op, ": input '", input, "' has ", symbol.size(), " outputs (", names, "), expected one; take one with [i]");
 }
 
 /// A node of the operator on these inputs; inputs that are missing become variables.
-STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view given_name) {
+STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
+                             std::string_view given_name) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
   if (entry.signature != nullptr) entry.signature(params->get(), static_cast<int>(in.size()), node->signature);
   const std::vector<std::string_view>& names = node->signature.inputs;
   if (in.size() > names.size())
-    fail(entry.snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names), "), ", in.size(), in.size() == 1 ? " was given" : " were given");
+    fail(entry.snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names), "), ",
+         in.size(), in.size() == 1 ? " was given" : " were given");
   node->name = node_name(entry, given_name);
   node->entry = &entry;
   node->params = std::move(params);
   node->attributes = naming().attributes;
   for (std::size_t i = 0; i < names.size(); ++i)
-    node->inputs.push(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i]) : new_variable(cat(node->name, '_', names[i])));
+    node->inputs.push(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
+                                             : new_variable(cat(node->name, '_', names[i])));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
-      fail(entry.snake, ": input '", names[static_cast<std::size_t>(i)], "' is written and so must be a variable, not the output of ", state.name);
+      fail(entry.snake, ": input '", names[static_cast<std::size_t>(i)],
+           "' is written and so must be a variable, not the output of ", state.name);
   NodeOutputs outputs;
   for (int k = 0; k < node->visible(); ++k) outputs.push({node, k});
   return Symbol(std::move(outputs));
@@ -155,8 +167,10 @@ STROP_COLD Symbol make_node(const Entry& entry, const void* op, std::span<const 
 
 STROP_COLD NameScope::NameScope(std::string prefix) { detail::naming().scopes.push({std::move(prefix), {}}); }
 STROP_COLD NameScope::~NameScope() { detail::naming().scopes.pop(); }
-STROP_COLD AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes) : before_(detail::naming().attributes) {
-  for (const auto& [key, text] : attributes) detail::naming().attributes.push({detail::attribute_key(key), std::string(text)});
+STROP_COLD AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes)
+    : before_(detail::naming().attributes) {
+  for (const auto& [key, text] : attributes)
+    detail::naming().attributes.push({detail::attribute_key(key), std::string(text)});
 }
 STROP_COLD AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
 
@@ -175,7 +189,8 @@ STROP_COLD Symbol group(std::span<const Symbol> symbols) {
   return Symbol(std::move(outputs));
 }
 
-STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes, std::string_view node_name) {
+STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes,
+                          std::string_view node_name) {
   const Entry& entry = detail::find_operator(name);
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
   Signature signature;
@@ -186,7 +201,8 @@ STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymb
     if (!input.name.empty()) {
       const auto inputs_of = static_cast<int>(signature.inputs.size());
       for (at = 0; at < inputs_of && signature.inputs[static_cast<std::size_t>(at)] != input.name;) ++at;
-      if (at == inputs_of) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
+      if (at == inputs_of)
+        fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
       if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
     }
     if (at >= in.size()) in.resize(at + 1);
@@ -264,7 +280,8 @@ STROP_COLD NamedTexts Symbol::list_attr() const {
   if (!node.is_variable() && node.entry->params != nullptr) {
     const detail::ParamTable& table = *node.entry->params;
     for (std::size_t i = 0; i < table.fields.size(); ++i)
-      out.push({std::string(table.fields[i].name), table.fields[i].type->print(table.at(const_cast<void*>(node.op()), i))});
+      out.push(
+          {std::string(table.fields[i].name), table.fields[i].type->print(table.at(const_cast<void*>(node.op()), i))});
   }
   if (node.variable.shape.has_rank()) out.push({"__shape__", to_text(node.variable.shape)});
   if (node.variable.dtype) out.push({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
@@ -304,7 +321,8 @@ STROP_COLD Symbol Symbol::operator()(const NamedSymbols& replacements) const {
     detail::NodeOutput out{detail::Ref(&node), 0};
     if (node.is_variable()) {
       const Symbol* other = detail::find_named(replacements, node.name);
-      if (other != nullptr && other->size() != 1) fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
+      if (other != nullptr && other->size() != 1)
+        fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
       if (other != nullptr) out = other->outputs()[0];
     } else {
       const detail::Ref<detail::Node> copy(new detail::Node(node));
@@ -317,7 +335,9 @@ STROP_COLD Symbol Symbol::operator()(const NamedSymbols& replacements) const {
         }
       if (changed) out.node = copy;
       for (int i : copy->signature.mutated)
-        if (!copy->inputs[i].node->is_variable()) fail("symbol: '", node.inputs[i].node->name, "' is written by ", node.name, " and can only be replaced by a variable");
+        if (!copy->inputs[i].node->is_variable())
+          fail("symbol: '", node.inputs[i].node->name, "' is written by ", node.name,
+               " and can only be replaced by a variable");
     }
     made.push(std::move(out));
   }

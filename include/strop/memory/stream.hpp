@@ -24,7 +24,8 @@ inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
   std::int64_t at = head;
   for (; at + 64 <= bytes; at += 64)
     for (std::int64_t k = 0; k < 64; k += 16)
-      _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k), _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
   std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
 #else
   std::memcpy(to, from, static_cast<std::size_t>(bytes));

@@ -14,8 +14,8 @@ namespace strop::inline v0::number {
 
 /// An abstract number. R is the type that the arrays compute in: a body may be 0 at 0 in float and not in double.
 ///
-/// `known`: the value is a constant, `value`. `depends`: the inputs that the value depends on. `varies`: some derivative is
-/// not identically zero. `kept`: the inputs that the derivatives depend on; a linear map's are none.
+/// `known`: the value is a constant, `value`. `depends`: the inputs that the value depends on. `varies`: some
+/// derivative is not identically zero. `kept`: the inputs that the derivatives depend on; a linear map's are none.
 template <class R>
 struct Facts {
   using Exact = Num<R>;
@@ -85,10 +85,10 @@ struct Facts {
   STROP_FN friend Facts& operator*=(Facts& a, Facts b) { return a = a * b; }
   STROP_FN friend Facts& operator/=(Facts& a, Facts b) { return a = a / b; }
 
-#define STROP_COMPARE(op)                                                              \
-  STROP_FN friend Mask<Facts> operator op(Facts a, Facts b) {                          \
-    if (a.known && b.known) return {{true, a.value.v op b.value.v, 0}};                \
-    return {{false, false, a.depends | b.depends}};                                    \
+#define STROP_COMPARE(op)                                               \
+  STROP_FN friend Mask<Facts> operator op(Facts a, Facts b) {           \
+    if (a.known && b.known) return {{true, a.value.v op b.value.v, 0}}; \
+    return {{false, false, a.depends | b.depends}};                     \
   }
   STROP_COMPARE(<)
   STROP_COMPARE(<=)
@@ -122,8 +122,10 @@ struct Facts {
 
 #define STROP_REAL(f) \
   STROP_FN friend Facts f(Facts a) { return a.known ? constant(f(a.value)) : curved(a); }
-#define STROP_REAL2(f) \
-  STROP_FN friend Facts f(Facts a, Facts b) { return a.known && b.known ? constant(f(a.value, b.value)) : curved(linear(a, b)); }
+#define STROP_REAL2(f)                                                                \
+  STROP_FN friend Facts f(Facts a, Facts b) {                                         \
+    return a.known && b.known ? constant(f(a.value, b.value)) : curved(linear(a, b)); \
+  }
 #define STROP_STEP(f) \
   STROP_FN friend Facts f(Facts a) { return a.known ? constant(f(a.value)) : flat(a); }
 #include <strop/number/vocabulary.def>

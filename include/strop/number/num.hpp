@@ -71,28 +71,32 @@ struct Num {
   }
 
   // Arithmetic.
-#define STROP_BINARY(op)                                                                             \
-  STROP_FN friend Num operator op(Num a, Num b) {                                                    \
-    if constexpr (integer) return of(detail::wrapping(a.v, b.v, [](auto x, auto y) { return x op y; })); \
-    else return of(a.v op b.v);                                                                      \
-  }                                                                                                  \
-  template <std::floating_point F>                                                                   \
-    requires integer                                                                                 \
-  STROP_FN friend Real operator op(Num a, F b) {                                                     \
-    return Real(a) op Real(b);                                                                       \
-  }                                                                                                  \
-  template <std::floating_point F>                                                                   \
-    requires integer                                                                                 \
-  STROP_FN friend Real operator op(F a, Num b) {                                                     \
-    return Real(a) op Real(b);                                                                       \
+#define STROP_BINARY(op)                                                            \
+  STROP_FN friend Num operator op(Num a, Num b) {                                   \
+    if constexpr (integer)                                                          \
+      return of(detail::wrapping(a.v, b.v, [](auto x, auto y) { return x op y; })); \
+    else                                                                            \
+      return of(a.v op b.v);                                                        \
+  }                                                                                 \
+  template <std::floating_point F>                                                  \
+    requires integer                                                                \
+  STROP_FN friend Real operator op(Num a, F b) {                                    \
+    return Real(a) op Real(b);                                                      \
+  }                                                                                 \
+  template <std::floating_point F>                                                  \
+    requires integer                                                                \
+  STROP_FN friend Real operator op(F a, Num b) {                                    \
+    return Real(a) op Real(b);                                                      \
   }
   STROP_BINARY(+)
   STROP_BINARY(-)
   STROP_BINARY(*)
 #undef STROP_BINARY
   STROP_FN friend Num operator/(Num a, Num b) {
-    if constexpr (integer) return of(detail::quotient(a.v, b.v));
-    else return of(a.v / b.v);
+    if constexpr (integer)
+      return of(detail::quotient(a.v, b.v));
+    else
+      return of(a.v / b.v);
   }
   template <std::floating_point F>
     requires integer
@@ -105,8 +109,10 @@ struct Num {
     return Real(a) / Real(b);
   }
   STROP_FN friend Num operator-(Num a) {
-    if constexpr (integer) return Num(0) - a;
-    else return of(-a.v);
+    if constexpr (integer)
+      return Num(0) - a;
+    else
+      return of(-a.v);
   }
   STROP_FN friend Num operator+(Num a) { return a; }
   STROP_FN friend Num& operator+=(Num& a, Num b) { return a = a + b; }
@@ -115,17 +121,17 @@ struct Num {
   STROP_FN friend Num& operator/=(Num& a, Num b) { return a = a / b; }
 
   // Comparisons: one answer per lane.
-#define STROP_COMPARE(op)                                                          \
-  STROP_FN friend Mask<Num> operator op(Num a, Num b) { return {a.v op b.v}; }     \
-  template <std::floating_point F>                                                 \
-    requires integer                                                               \
-  STROP_FN friend Mask<Real> operator op(Num a, F b) {                             \
-    return Real(a) op Real(b);                                                     \
-  }                                                                                \
-  template <std::floating_point F>                                                 \
-    requires integer                                                               \
-  STROP_FN friend Mask<Real> operator op(F a, Num b) {                             \
-    return Real(a) op Real(b);                                                     \
+#define STROP_COMPARE(op)                                                      \
+  STROP_FN friend Mask<Num> operator op(Num a, Num b) { return {a.v op b.v}; } \
+  template <std::floating_point F>                                             \
+    requires integer                                                           \
+  STROP_FN friend Mask<Real> operator op(Num a, F b) {                         \
+    return Real(a) op Real(b);                                                 \
+  }                                                                            \
+  template <std::floating_point F>                                             \
+    requires integer                                                           \
+  STROP_FN friend Mask<Real> operator op(F a, Num b) {                         \
+    return Real(a) op Real(b);                                                 \
   }
   STROP_COMPARE(<)
   STROP_COMPARE(<=)
@@ -140,13 +146,17 @@ struct Num {
   STROP_FN friend Num where(bool c, Num a, Num b) { return c ? a : b; }
   STROP_FN friend Num max(Num a, Num b) {
     const Num larger = select((a > b).m, a, b);
-    if constexpr (integer) return larger;
-    else return select((a != a).m, a, larger);
+    if constexpr (integer)
+      return larger;
+    else
+      return select((a != a).m, a, larger);
   }
   STROP_FN friend Num min(Num a, Num b) {
     const Num smaller = select((a < b).m, a, b);
-    if constexpr (integer) return smaller;
-    else return select((a != a).m, a, smaller);
+    if constexpr (integer)
+      return smaller;
+    else
+      return select((a != a).m, a, smaller);
   }
   template <std::floating_point F>
     requires integer
@@ -159,8 +169,10 @@ struct Num {
     return min(Real(a), Real(b));
   }
   STROP_FN friend Num abs(Num a) {
-    if constexpr (integer) return select((a < Num(0)).m, -a, a);
-    else return of(Rep::abs(a.v));
+    if constexpr (integer)
+      return select((a < Num(0)).m, -a, a);
+    else
+      return of(Rep::abs(a.v));
   }
   /// −1, 0 or 1.
   STROP_FN friend Num sign(Num a) { return select((a > Num(0)).m, Num(1), select((a < Num(0)).m, Num(-1), Num(0))); }
@@ -169,22 +181,24 @@ struct Num {
   // Functions. Of an integer they compute in double.
 #define STROP_REAL(f) \
   STROP_FN friend Real f(Num a) { return Real::of(Real::Rep::f(Real(a).v)); }
-#define STROP_REAL2(f)                                                                            \
-  STROP_FN friend Real f(Num a, Num b) { return Real::of(Real::Rep::f(Real(a).v, Real(b).v)); }   \
-  template <std::floating_point F>                                                                \
-    requires integer                                                                              \
-  STROP_FN friend Real f(Num a, F b) {                                                            \
-    return Real::of(Real::Rep::f(Real(a).v, Real(b).v));                                          \
-  }                                                                                               \
-  template <std::floating_point F>                                                                \
-    requires integer                                                                              \
-  STROP_FN friend Real f(F a, Num b) {                                                            \
-    return Real::of(Real::Rep::f(Real(a).v, Real(b).v));                                          \
+#define STROP_REAL2(f)                                                                          \
+  STROP_FN friend Real f(Num a, Num b) { return Real::of(Real::Rep::f(Real(a).v, Real(b).v)); } \
+  template <std::floating_point F>                                                              \
+    requires integer                                                                            \
+  STROP_FN friend Real f(Num a, F b) {                                                          \
+    return Real::of(Real::Rep::f(Real(a).v, Real(b).v));                                        \
+  }                                                                                             \
+  template <std::floating_point F>                                                              \
+    requires integer                                                                            \
+  STROP_FN friend Real f(F a, Num b) {                                                          \
+    return Real::of(Real::Rep::f(Real(a).v, Real(b).v));                                        \
   }
-#define STROP_STEP(f)                       \
-  STROP_FN friend Num f(Num a) {            \
-    if constexpr (integer) return a;        \
-    else return of(Rep::f(a.v));            \
+#define STROP_STEP(f)            \
+  STROP_FN friend Num f(Num a) { \
+    if constexpr (integer)       \
+      return a;                  \
+    else                         \
+      return of(Rep::f(a.v));    \
   }
 #include <strop/number/vocabulary.def>
   /// The n-th derivative of digamma, in double, lane by lane.
@@ -215,8 +229,9 @@ struct Mask {
   STROP_FN operator S() const { return S::select(m, S(1), S(0)); }
   template <std::same_as<bool> B>
   constexpr explicit operator B() const {
-    static_assert(!sizeof(B),
-                  "strop: in forward() a comparison has one answer per lane; write where(condition, a, b), not if or ?:");
+    static_assert(
+        !sizeof(B),
+        "strop: in forward() a comparison has one answer per lane; write where(condition, a, b), not if or ?:");
     return false;
   }
 };
@@ -229,8 +244,10 @@ struct Mask<Num<I>> {
 
   template <class A, class B>
   STROP_FN friend auto where(Mask c, A a, B b) {
-    if constexpr (std::convertible_to<A, S> && std::convertible_to<B, S>) return c.m ? S(a) : S(b);
-    else return c.m ? typename S::Real(a) : typename S::Real(b);
+    if constexpr (std::convertible_to<A, S> && std::convertible_to<B, S>)
+      return c.m ? S(a) : S(b);
+    else
+      return c.m ? typename S::Real(a) : typename S::Real(b);
   }
   STROP_FN friend Mask operator&&(Mask a, Mask b) { return {a.m && b.m}; }
   STROP_FN friend Mask operator||(Mask a, Mask b) { return {a.m || b.m}; }
@@ -238,8 +255,9 @@ struct Mask<Num<I>> {
   STROP_FN operator S() const { return S(m ? 1 : 0); }
   template <std::same_as<bool> B>
   constexpr explicit operator B() const {
-    static_assert(!sizeof(B),
-                  "strop: in forward() a comparison has one answer per lane; write where(condition, a, b), not if or ?:");
+    static_assert(
+        !sizeof(B),
+        "strop: in forward() a comparison has one answer per lane; write where(condition, a, b), not if or ?:");
     return false;
   }
 };

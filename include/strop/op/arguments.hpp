@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reads the signature of a tensor operator's member and calls it with arrays: ranks and element types checked, views made.
+/// Reads the signature of a tensor operator's member and calls it with arrays: ranks and element types checked, views
+/// made.
 #pragma once
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
@@ -29,11 +30,14 @@ struct ArgInfo {
 
 template <class A>
 struct ArgOf {
-  static_assert(!sizeof(A), "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
-                            "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., std::span<const strop::NDArray>, strop::NDArray& out..., std::span<strop::NDArray>)");
+  static_assert(
+      !sizeof(A),
+      "strop: forward takes (ctx, strop::View<const E, N> in..., strop::View<E, N> out...), std::span of such views, "
+      "strop::CsrView / RowSparseView / CsrResult / RowSparseResult, or whole arrays (const strop::NDArray& in..., "
+      "std::span<const strop::NDArray>, strop::NDArray& out..., std::span<strop::NDArray>)");
 };
-// Whole arrays, for an operator on several storages. Of a member that is a template for elements E they have the type E,
-// else any type. NDArray by value stands inside a tag.
+// Whole arrays, for an operator on several storages. Of a member that is a template for elements E they have the type
+// E, else any type. NDArray by value stands inside a tag.
 template <>
 struct ArgOf<const NDArray&> {
   static constexpr ArgInfo info{.whole = true};
@@ -97,23 +101,29 @@ struct ArgInfos<std::tuple<A...>> {
 };
 
 // A member of an operator, by name: its signature for elements E (void: the member is no template) and the call of it.
-#define STROP_MEMBER(Tag, member)                                                                                 \
-  struct Tag {                                                                                                    \
-    template <class T, class E>                                                                                   \
-    static constexpr bool has() {                                                                                 \
-      if constexpr (std::is_void_v<E>) return requires { cpu_signature(&T::member); };                            \
-      else return requires { cpu_signature(&T::template member<E>); };                                            \
-    }                                                                                                             \
-    template <class T, class E>                                                                                   \
-    static constexpr auto signature() {                                                                           \
-      if constexpr (std::is_void_v<E>) return decltype(cpu_signature(&T::member)){};                              \
-      else return decltype(cpu_signature(&T::template member<E>)){};                                              \
-    }                                                                                                             \
-    template <class E, class T, class... A>                                                                       \
-    static void call(const T& op, Cpu& ctx, A&&... args) {                                                        \
-      if constexpr (std::is_void_v<E>) op.member(ctx, args...);                                                   \
-      else op.template member<E>(ctx, args...);                                                                   \
-    }                                                                                                             \
+#define STROP_MEMBER(Tag, member)                                   \
+  struct Tag {                                                      \
+    template <class T, class E>                                     \
+    static constexpr bool has() {                                   \
+      if constexpr (std::is_void_v<E>)                              \
+        return requires { cpu_signature(&T::member); };             \
+      else                                                          \
+        return requires { cpu_signature(&T::template member<E>); }; \
+    }                                                               \
+    template <class T, class E>                                     \
+    static constexpr auto signature() {                             \
+      if constexpr (std::is_void_v<E>)                              \
+        return decltype(cpu_signature(&T::member)){};               \
+      else                                                          \
+        return decltype(cpu_signature(&T::template member<E>)){};   \
+    }                                                               \
+    template <class E, class T, class... A>                         \
+    static void call(const T& op, Cpu& ctx, A&&... args) {          \
+      if constexpr (std::is_void_v<E>)                              \
+        op.member(ctx, args...);                                    \
+      else                                                          \
+        op.template member<E>(ctx, args...);                        \
+    }                                                               \
   };
 STROP_MEMBER(ForwardMember, forward)
 STROP_MEMBER(GradMember, grad)
@@ -129,25 +139,34 @@ using SignatureFor = typename decltype(M::template signature<T, E>())::type;
 /// The element types that a member serves, and which of its parameters follow the element type.
 template <class M, class T>
 struct Served {
-  static constexpr bool generic = M::template has<T, float>() || M::template has<T, double>() || M::template has<T, std::int64_t>() ||
-                                  M::template has<T, std::int32_t>() || M::template has<T, std::uint8_t>() || M::template has<T, bool>();
+  static constexpr bool generic = M::template has<T, float>() || M::template has<T, double>() ||
+                                  M::template has<T, std::int64_t>() || M::template has<T, std::int32_t>() ||
+                                  M::template has<T, std::uint8_t>() || M::template has<T, bool>();
   template <class E>
   static constexpr bool serves() {
-    if constexpr (generic) return M::template has<T, E>();
-    else return false;
+    if constexpr (generic)
+      return M::template has<T, E>();
+    else
+      return false;
   }
   static constexpr DtypeSet types = [] {
     DtypeSet set;
     if constexpr (generic)
       [&]<class... E>(std::type_identity<E>...) { ((set = serves<E>() ? set | DtypeSet(dtype_of<E>) : set), ...); }(
-          std::type_identity<float>{}, std::type_identity<double>{}, std::type_identity<half>{}, std::type_identity<bfloat16>{},
-          std::type_identity<std::uint8_t>{}, std::type_identity<std::int8_t>{}, std::type_identity<std::int32_t>{},
-          std::type_identity<std::int64_t>{}, std::type_identity<bool>{});
+          std::type_identity<float>{}, std::type_identity<double>{}, std::type_identity<half>{},
+          std::type_identity<bfloat16>{}, std::type_identity<std::uint8_t>{}, std::type_identity<std::int8_t>{},
+          std::type_identity<std::int32_t>{}, std::type_identity<std::int64_t>{}, std::type_identity<bool>{});
     return set;
   }();
   /// Any type that is served, for what does not depend on it.
-  using First = std::conditional_t<!generic, void, std::conditional_t<serves<float>(), float, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, std::int32_t>>>>;
-  using Second = std::conditional_t<!generic, void, std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
+  using First = std::conditional_t<
+      !generic, void,
+      std::conditional_t<serves<float>(), float,
+                         std::conditional_t<serves<double>(), double,
+                                            std::conditional_t<serves<std::int64_t>(), std::int64_t, std::int32_t>>>>;
+  using Second = std::conditional_t<
+      !generic, void,
+      std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
   static constexpr auto infos = ArgInfos<SignatureFor<M, T, First>>::value;
   static constexpr std::size_t count = infos.size();
   /// Whether the member takes whole arrays of any type: it has some and is no template.
@@ -160,26 +179,34 @@ struct Served {
   /// Whether parameter k has the element type E.
   static constexpr bool follows(std::size_t k) {
     if (infos[k].whole) return true;
-    if constexpr (!generic) return false;
-    else return infos[k].dtype == dtype_of<First> && ArgInfos<SignatureFor<M, T, Second>>::value[k].dtype == dtype_of<Second>;
+    if constexpr (!generic)
+      return false;
+    else
+      return infos[k].dtype == dtype_of<First> &&
+             ArgInfos<SignatureFor<M, T, Second>>::value[k].dtype == dtype_of<Second>;
   }
 };
 
-/// The arrays of a call in the order of a member's parameters. `at[k]` is the first array of parameter k, `many` of them.
+/// The arrays of a call in the order of a member's parameters. `at[k]` is the first array of parameter k, `many` of
+/// them.
 struct Placed {
-  const NDArray* array = nullptr;            // of a single parameter; null where it is absent
-  std::span<const NDArray* const> list;      // of a variadic one
+  const NDArray* array = nullptr;        // of a single parameter; null where it is absent
+  std::span<const NDArray* const> list;  // of a variadic one
   std::string label;
 };
 
-[[noreturn]] inline void refuse_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
-  if (a.storage() != info.storage) fail(op, ": ", label, " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
+[[noreturn]] inline void refuse_argument(std::string_view op, const std::string& label, const ArgInfo& info,
+                                         const NDArray& a) {
+  if (a.storage() != info.storage)
+    fail(op, ": ", label, " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
   if (a.dtype() != info.dtype) fail(op, ": ", label, " is ", name_of(a.dtype()), ", expected ", name_of(info.dtype));
-  fail(op, ": ", label, " has shape ", a.shape(), ", expected ", info.rank, info.rank == 1 ? " dimension" : " dimensions");
+  fail(op, ": ", label, " has shape ", a.shape(), ", expected ", info.rank,
+       info.rank == 1 ? " dimension" : " dimensions");
 }
 
 inline void check_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
-  if (a.storage() != info.storage || a.dtype() != info.dtype || (info.rank != any_rank && a.ndim() != info.rank)) refuse_argument(op, label, info, a);
+  if (a.storage() != info.storage || a.dtype() != info.dtype || (info.rank != any_rank && a.ndim() != info.rank))
+    refuse_argument(op, label, info, a);
 }
 
 /// Makes the value of one parameter. Views of a variadic parameter live in `held` until the call returns.
@@ -289,7 +316,8 @@ struct Make<NDArray> {
 
 /// Calls member M of `op` for elements E with the placed arrays.
 template <class M, class E, class T, class... A>
-void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed, std::type_identity<std::tuple<A...>>) {
+void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed,
+                 std::type_identity<std::tuple<A...>>) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     std::tuple<typename Make<A>::Held...> held;
     // Braces: the arguments are made, and refused, in their order.
@@ -305,7 +333,8 @@ void call_typed(const T& op, Cpu& ctx, std::string_view name, std::span<const Pl
     call_member<M, void>(op, ctx, name, placed, M::template signature<T, void>());
   } else {
     visit(type, [&]<class E>() {
-      if constexpr (Served<M, T>::template serves<E>()) call_member<M, E>(op, ctx, name, placed, M::template signature<T, E>());
+      if constexpr (Served<M, T>::template serves<E>())
+        call_member<M, E>(op, ctx, name, placed, M::template signature<T, E>());
       else {
         std::string served;
         for (Dtype d : all_dtypes)

@@ -30,8 +30,9 @@ constexpr bool zero_at(const T& op, std::uint64_t zeros) {
 /// The inputs (a bit each) that the gradient reads.
 template <class R, class T>
 constexpr std::uint64_t kept_inputs(const T& op) {
-  constexpr std::uint64_t all = (std::uint64_t{1} << arity<T>) - 1;
-  if constexpr (states_gradient<T>) return stated_keeps<T> == Keeps::in || stated_keeps<T> == Keeps::in_out ? all : 0;
+  constexpr std::uint64_t all = (std::uint64_t{1} << arity<T>)-1;
+  if constexpr (states_gradient<T>)
+    return stated_keeps<T> == Keeps::in || stated_keeps<T> == Keeps::in_out ? all : 0;
   else {
     std::uint64_t kept = 0;
     for (const auto& y : facts_of<R>(op, 0)) kept |= y.kept;
@@ -53,7 +54,8 @@ template <AnyMap T, std::convertible_to<double>... X>
   requires(sizeof...(X) == arity<T>)
 constexpr auto value(const T& op, X... x) {
   const auto y = detail::evaluate<detail::Probe>(op, x...);
-  if constexpr (y.size() == 1) return y[0].v;
+  if constexpr (y.size() == 1)
+    return y[0].v;
   else {
     std::array<double, y.size()> out{};
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = y[i].v;
@@ -70,12 +72,17 @@ constexpr auto gradient(const T& op, X... x) {
   const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
   const auto all = [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
     const auto y = detail::as_numbers<S>(op.forward(in[I]...));
-    if constexpr (Gradient<T>::takes_in && Gradient<T>::takes_out) return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]..., y[M]...));
-    else if constexpr (Gradient<T>::takes_in) return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]...));
-    else if constexpr (Gradient<T>::takes_out) return detail::as_numbers<S>(g.forward((void(M), S(1))..., y[M]...));
-    else return detail::as_numbers<S>(g.forward((void(M), S(1))...));
+    if constexpr (Gradient<T>::takes_in && Gradient<T>::takes_out)
+      return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]..., y[M]...));
+    else if constexpr (Gradient<T>::takes_in)
+      return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]...));
+    else if constexpr (Gradient<T>::takes_out)
+      return detail::as_numbers<S>(g.forward((void(M), S(1))..., y[M]...));
+    else
+      return detail::as_numbers<S>(g.forward((void(M), S(1))...));
   }(std::make_index_sequence<arity<T>>{}, std::make_index_sequence<detail::results<T>>{});
-  if constexpr (sizeof...(X) == 1) return all[0].v;
+  if constexpr (sizeof...(X) == 1)
+    return all[0].v;
   else {
     std::array<double, sizeof...(X)> out{};
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[i].v;
@@ -103,8 +110,10 @@ constexpr Storage storage(const T& op, In... in) {
 /// What backward keeps alive, with the parameters that op holds.
 template <class E = float, AnyMap T>
 constexpr Keeps keeps(const T& op) {
-  if constexpr (detail::states_gradient<T>) return detail::stated_keeps<T>;
-  else return detail::kept_inputs<E>(op) != 0 ? Keeps::in : Keeps::none;
+  if constexpr (detail::states_gradient<T>)
+    return detail::stated_keeps<T>;
+  else
+    return detail::kept_inputs<E>(op) != 0 ? Keeps::in : Keeps::none;
 }
 
 }  // namespace check

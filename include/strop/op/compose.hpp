@@ -14,30 +14,41 @@ template <class Node, class Y>
 std::vector<Node> as_list(Y&& y) {
   if constexpr (requires { std::tuple_size<std::remove_cvref_t<Y>>::value; })
     return std::apply([](auto&&... g) { return std::vector<Node>{g...}; }, y);
-  else if constexpr (std::is_same_v<std::remove_cvref_t<Y>, std::vector<Node>>) return y;
-  else return std::vector<Node>{y};
+  else if constexpr (std::is_same_v<std::remove_cvref_t<Y>, std::vector<Node>>)
+    return y;
+  else
+    return std::vector<Node>{y};
 }
 
 template <class T, class Heads, class Node, std::size_t... I>
-std::vector<Node> compose_fixed(const T& op, const Heads& dy, [[maybe_unused]] std::span<const Node> in, std::index_sequence<I...>) {
-  if constexpr (requires { op.gradient(dy, in[I]...); }) return as_list<Node>(op.gradient(dy, in[I]...));
+std::vector<Node> compose_fixed(const T& op, const Heads& dy, [[maybe_unused]] std::span<const Node> in,
+                                std::index_sequence<I...>) {
+  if constexpr (requires { op.gradient(dy, in[I]...); })
+    return as_list<Node>(op.gradient(dy, in[I]...));
   else {
-    static_assert(requires { op.gradient(dy); }, "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
+    static_assert(
+        requires { op.gradient(dy); },
+        "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
     return as_list<Node>(op.gradient(dy));
   }
 }
 
 /// `gradient(dy, x…)` with all N inputs, `gradient(dy)`, or, for an open number of inputs (N < 0),
-/// `gradient(dy, std::span<const Node> x)`. An operator with several outputs (Several) is given `std::span<const Node> dy`.
+/// `gradient(dy, std::span<const Node> x)`. An operator with several outputs (Several) is given `std::span<const Node>
+/// dy`.
 template <class T, int N, bool Several, class Node>
 std::vector<Node> compose(const void* object, std::span<const Node> heads, std::span<const Node> in) {
   const T& op = *static_cast<const T*>(object);
   const auto with = [&](const auto& dy) {
-    if constexpr (N < 0) return as_list<Node>(op.gradient(dy, in));
-    else return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
+    if constexpr (N < 0)
+      return as_list<Node>(op.gradient(dy, in));
+    else
+      return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
   };
-  if constexpr (Several) return with(heads);
-  else return with(heads[0]);
+  if constexpr (Several)
+    return with(heads);
+  else
+    return with(heads[0]);
 }
 
 template <class T, int N, bool Several = false>

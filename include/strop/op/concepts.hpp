@@ -37,18 +37,18 @@ template <class T, class I>
 struct MovingDecoy;
 template <class T, class I>
 struct CopyingDecoy;
-#define STROP_DECOY(n, ...)                                                  \
-  template <class T>                                                         \
-  struct MovingDecoy<T, std::make_index_sequence<n>> : T {                   \
-    using T::forward;                                                        \
-    template <__VA_ARGS__>                                                   \
-    Tie forward(STROP_MOVED_##n) const;                                      \
-  };                                                                         \
-  template <class T>                                                         \
-  struct CopyingDecoy<T, std::make_index_sequence<n>> : T {                  \
-    using T::forward;                                                        \
-    template <__VA_ARGS__>                                                   \
-    Tie forward(STROP_COPIED_##n) const;                                     \
+#define STROP_DECOY(n, ...)                                 \
+  template <class T>                                        \
+  struct MovingDecoy<T, std::make_index_sequence<n>> : T {  \
+    using T::forward;                                       \
+    template <__VA_ARGS__>                                  \
+    Tie forward(STROP_MOVED_##n) const;                     \
+  };                                                        \
+  template <class T>                                        \
+  struct CopyingDecoy<T, std::make_index_sequence<n>> : T { \
+    using T::forward;                                       \
+    template <__VA_ARGS__>                                  \
+    Tie forward(STROP_COPIED_##n) const;                    \
   };
 #define STROP_MOVED_1 A&&
 #define STROP_MOVED_2 A&&, B&&
@@ -102,14 +102,22 @@ std::type_identity<std::tuple<A...>> cuda_signature(void (T::*)(Cuda&, A...) con
 
 template <class T>
 constexpr std::size_t find_arity() {
-  if constexpr (!NamesForward<T>) return 0;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<1>{})) return 1;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<2>{})) return 2;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<3>{})) return 3;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<4>{})) return 4;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<5>{})) return 5;
-  else if constexpr (takes_numbers<T>(std::make_index_sequence<6>{})) return 6;
-  else return 0;
+  if constexpr (!NamesForward<T>)
+    return 0;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<1>{}))
+    return 1;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<2>{}))
+    return 2;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<3>{}))
+    return 3;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<4>{}))
+    return 4;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<5>{}))
+    return 5;
+  else if constexpr (takes_numbers<T>(std::make_index_sequence<6>{}))
+    return 6;
+  else
+    return 0;
 }
 
 template <class Y>
@@ -153,13 +161,15 @@ concept AnyMap = arity<T> != 0;
 
 namespace detail {
 // Asked only of what is no map: naming a map's member for a type would instantiate its body.
-#define STROP_ON_DEVICE(member, device)                                                                       \
-  template <class T>                                                                                          \
-  constexpr bool member##_on_##device() {                                                                     \
-    if constexpr (AnyMap<T>) return false;                                                                    \
-    else                                                                                                      \
-      return requires { device##_signature(&T::member); } || requires { device##_signature(&T::template member<float>); } || \
-             requires { device##_signature(&T::template member<std::int64_t>); };                             \
+#define STROP_ON_DEVICE(member, device)                                         \
+  template <class T>                                                            \
+  constexpr bool member##_on_##device() {                                       \
+    if constexpr (AnyMap<T>)                                                    \
+      return false;                                                             \
+    else                                                                        \
+      return requires { device##_signature(&T::member); } || requires {         \
+        device##_signature(&T::template member<float>);                         \
+      } || requires { device##_signature(&T::template member<std::int64_t>); }; \
   }
 STROP_ON_DEVICE(forward, cpu)
 STROP_ON_DEVICE(forward, cuda)
@@ -175,8 +185,8 @@ STROP_ON_DEVICE(grad, cpu)
 template <class T>
 concept TensorOp = detail::NamesForward<T> && (detail::forward_on_cpu<T>() || detail::forward_on_cuda<T>());
 
-/// Has forms for sparse storages: overloads of `forward_sparse<E>(ctx, in…, out…)` on CsrView, RowSparseView, dense views,
-/// CsrResult and RowSparseResult; `static constexpr int sparse_tensors` says how many tensors they take.
+/// Has forms for sparse storages: overloads of `forward_sparse<E>(ctx, in…, out…)` on CsrView, RowSparseView, dense
+/// views, CsrResult and RowSparseResult; `static constexpr int sparse_tensors` says how many tensors they take.
 template <class T>
 concept SparseOp = requires { T::sparse_tensors; };
 
@@ -207,11 +217,13 @@ template <class T, std::size_t... I>
 constexpr bool map_grad_in_out(std::index_sequence<I...>) {
   return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in_out(s, x..., s); };
 }
-#define STROP_HAS_GRAD(member, of_a_map)                    \
-  template <class T>                                        \
-  constexpr bool has_##member() {                           \
-    if constexpr (AnyMap<T>) return of_a_map;               \
-    else return member##_on_cpu<T>();                       \
+#define STROP_HAS_GRAD(member, of_a_map) \
+  template <class T>                     \
+  constexpr bool has_##member() {        \
+    if constexpr (AnyMap<T>)             \
+      return of_a_map;                   \
+    else                                 \
+      return member##_on_cpu<T>();       \
   }
 STROP_HAS_GRAD(grad_use_in, map_grad_in<T>(std::make_index_sequence<arity<T>>{}))
 STROP_HAS_GRAD(grad_use_in_out, map_grad_in_out<T>(std::make_index_sequence<arity<T>>{}))
@@ -243,8 +255,8 @@ concept GradComposes = detail::NamesGradient<T>;
 
 /// Names of inputs and outputs, of a constant or of the parameters.
 template <class T>
-concept NamesArguments = requires { T::inputs; } || requires { T::outputs; } || requires(const T& op) { op.inputs(); } ||
-                         requires(const T& op) { op.outputs(); };
+concept NamesArguments = requires { T::inputs; } || requires { T::outputs; } ||
+                         requires(const T& op) { op.inputs(); } || requires(const T& op) { op.outputs(); };
 /// Inputs that forward writes, by name: `static constexpr std::string_view mutates[] = {"moving_mean"};`
 template <class T>
 concept MutatesInputs = requires { std::size(T::mutates); };
@@ -265,6 +277,7 @@ template <class T>
 concept InplaceOption = requires { std::size(T::inplace); };
 /// Documentation that a struct states: `doc`, `aliases`, `notes`, `range`.
 template <class T>
-concept Documents = requires { T::doc; } || requires { T::aliases; } || requires { T::notes; } || requires { T::range; };
+concept Documents =
+    requires { T::doc; } || requires { T::aliases; } || requires { T::notes; } || requires { T::range; };
 
 }  // namespace strop::inline v0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What an operator's forward is given besides its tensors: the device's context, temporary space, random numbers, requests.
+/// What an operator's forward is given besides its tensors: the device's context, temporary space, random numbers,
+/// requests.
 #pragma once
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
@@ -23,7 +24,9 @@ class Context {
 
   /// The request of output i (of a gradient: of its i-th input gradient). `add` arrives only at operators that say
   /// `accumulates`; the others write to a fresh array that is added for them.
-  Request request(int i = 0) const { return i < static_cast<int>(requests_.size()) ? requests_[static_cast<std::size_t>(i)] : Request::write; }
+  Request request(int i = 0) const {
+    return i < static_cast<int>(requests_.size()) ? requests_[static_cast<std::size_t>(i)] : Request::write;
+  }
 
   /// Temporary space, uninitialised, until the operator returns. Any number of them.
   template <class E, int Rank>

@@ -28,11 +28,12 @@ STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
       for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
       convert_elements(dtype_of<V>, x, sum.dtype(), sum.bytes() + at * size_of(sum.dtype()), count);
     };
-    if (real) add(std::type_identity<double>{});
-    else add(std::type_identity<std::int64_t>{});
+    if (real)
+      add(std::type_identity<double>{});
+    else
+      add(std::type_identity<std::int64_t>{});
   }
 }
-
 
 /// A sparse array with the same pattern and values of another type.
 STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
@@ -66,13 +67,20 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
   body.indptr = made.body().indptr;
 }
 
-
-
 /// One call in the making. Everything that is not a small dense map goes through here, out of line.
 class Dispatch {
  public:
-  Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests, Site site)
-      : entry_(entry), op_(op), in_(in), out_(out), requests_(out.size()), shapes_(out.size()), types_(out.size()), storages_(out.size()), site_(site) {
+  Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests,
+           Site site)
+      : entry_(entry),
+        op_(op),
+        in_(in),
+        out_(out),
+        requests_(out.size()),
+        shapes_(out.size()),
+        types_(out.size()),
+        storages_(out.size()),
+        site_(site) {
     for (std::size_t i = 0; i < out.size(); ++i) requests_[i] = i < requests.size() ? requests[i] : Request::write;
   }
 
@@ -85,8 +93,10 @@ class Dispatch {
     bool asked = false;
     for (Request r : requests_) asked = asked || r != Request::null;
     if (!asked) return;
-    if (entry_.is_map()) run_as_map();
-    else run_as_tensors();
+    if (entry_.is_map())
+      run_as_map();
+    else
+      run_as_tensors();
   }
 
  private:
@@ -97,7 +107,8 @@ class Dispatch {
   void describe() {
     names_.op = entry_.snake;
     names_.call = this;
-    names_.describe = [](const void* call, std::vector<std::string_view>& inputs, std::vector<std::string_view>& outputs) {
+    names_.describe = [](const void* call, std::vector<std::string_view>& inputs,
+                         std::vector<std::string_view>& outputs) {
       Signature signature = static_cast<const Dispatch*>(call)->full_signature();
       inputs = std::move(signature.inputs);
       outputs = std::move(signature.outputs);
@@ -113,20 +124,24 @@ class Dispatch {
   }
 
   void check_arguments() {
-    const auto given = static_cast<int>(in_.size()), wanted = entry_.min_inputs == entry_.inputs ? entry_.inputs : static_cast<int>(signature_.inputs.size());
+    const auto given = static_cast<int>(in_.size()),
+               wanted = entry_.min_inputs == entry_.inputs ? entry_.inputs : static_cast<int>(signature_.inputs.size());
     if (given != wanted && entry_.inputs >= 0) {
       std::string list;
       const Signature signature = full_signature();
       for (std::string_view name : signature.inputs) list += cat(list.empty() ? "" : ", ", name);
-      fail(entry_.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", list, "), ", given, given == 1 ? " was given" : " were given");
+      fail(entry_.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", list, "), ", given,
+           given == 1 ? " was given" : " were given");
     }
     device_ = cpu();
     for (int i = 0; i < given; ++i) {
       const NDArray& a = in(i);
       if (!a) fail(entry_.snake, ": ", names_.input(i), " is a handle without an array");
-      if (i == 0) device_ = a.device();
+      if (i == 0)
+        device_ = a.device();
       else if (a.device() != device_)
-        fail(entry_.snake, ": ", names_.input(i), " is on ", to_text(a.device()), ", expected ", to_text(device_), " like ", names_.input(0));
+        fail(entry_.snake, ": ", names_.input(i), " is on ", to_text(a.device()), ", expected ", to_text(device_),
+             " like ", names_.input(0));
     }
     for (NDArray& a : out_)
       if (a && given == 0) device_ = a.device();
@@ -143,13 +158,20 @@ class Dispatch {
     }
     Shapes shapes(names_, in_shapes, shapes_);
     Types types(names_, in_types, out_types);
-    if (entry_.infer_shape != nullptr) entry_.infer_shape(op_, shapes);
-    else infer_map_shape(entry_, shapes);
-    if (entry_.infer_type != nullptr) entry_.infer_type(op_, types);
-    else infer_map_type(entry_, types);
+    if (entry_.infer_shape != nullptr)
+      entry_.infer_shape(op_, shapes);
+    else
+      infer_map_shape(entry_, shapes);
+    if (entry_.infer_type != nullptr)
+      entry_.infer_type(op_, types);
+    else
+      infer_map_type(entry_, types);
     for (std::size_t i = 0; i < m; ++i) {
-      if (!shapes_[i].known()) fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(i)), " does not follow from the inputs");
-      if (!out_types[i]) fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(i)), " does not follow from the inputs; state a dtype");
+      if (!shapes_[i].known())
+        fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(i)), " does not follow from the inputs");
+      if (!out_types[i])
+        fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(i)),
+             " does not follow from the inputs; state a dtype");
     }
     for (std::size_t i = 0; i < m; ++i) types_[i] = *out_types[i];
     infer_storage();
@@ -182,12 +204,16 @@ class Dispatch {
       how_ = infer_map_storage(entry_, op_, computed, in);
       why_ = how_.why;
       for (std::size_t i = 0; i < in_.size(); ++i)
-        if (in[i] != dense && in_[i]->shape() != shapes_[0]) how_.storage = dense, why_ = "a sparse input would be broadcast";
+        if (in[i] != dense && in_[i]->shape() != shapes_[0])
+          how_.storage = dense, why_ = "a sparse input would be broadcast";
       for (std::size_t i = 0; i < out_.size(); ++i)
-        if (!in_.empty() && how_.storage != dense && shapes_[i] != shapes_[0]) how_.storage = dense, why_ = "a sparse result would be reduced";
+        if (!in_.empty() && how_.storage != dense && shapes_[i] != shapes_[0])
+          how_.storage = dense, why_ = "a sparse result would be reduced";
       for (std::size_t i = 0; i < out_.size(); ++i) {
-        if (!out_[i]) storages_[i] = how_.storage;
-        else if (out_[i].storage() != how_.storage && why_.empty()) why_ = "the result's storage differs from the array's that is to hold it";
+        if (!out_[i])
+          storages_[i] = how_.storage;
+        else if (out_[i].storage() != how_.storage && why_.empty())
+          why_ = "the result's storage differs from the array's that is to hold it";
       }
       dense_run_ = how_.storage == dense;
     } else if (sparse) {
@@ -214,7 +240,9 @@ class Dispatch {
         }
         continue;
       }
-      if (out_[i].device() != device_) fail(entry_.snake, ": ", names_.output(static_cast<int>(i)), " is on ", to_text(out_[i].device()), ", the inputs are on ", to_text(device_));
+      if (out_[i].device() != device_)
+        fail(entry_.snake, ": ", names_.output(static_cast<int>(i)), " is on ", to_text(out_[i].device()),
+             ", the inputs are on ", to_text(device_));
       if (!out_[i].allocated() && out_[i].storage() == dense && requests_[i] != Request::null) out_[i].allocate();
       check_overlap(static_cast<int>(i));
     }
@@ -228,13 +256,16 @@ class Dispatch {
     const std::byte* y_end = y_begin + y.size() * size_of(y.dtype());
     for (int i = 0; i < static_cast<int>(in_.size()); ++i) {
       const NDArray& x = in(i);
-      if (x.storage() != dense || !x.allocated() || x.bytes() >= y_end || y_begin >= x.bytes() + x.size() * size_of(x.dtype()) || y_begin == y_end) continue;
+      if (x.storage() != dense || !x.allocated() || x.bytes() >= y_end ||
+          y_begin >= x.bytes() + x.size() * size_of(x.dtype()) || y_begin == y_end)
+        continue;
       const bool same = x.bytes() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
       bool allowed = entry_.is_map();
       for (const Share& share : entry_.inplace) allowed = allowed || (share.input == i && share.output == k);
       if (same && allowed && requests_[static_cast<std::size_t>(k)] != Request::add) continue;
       if (same && allowed && entry_.is_map()) continue;
-      fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i), same ? ", which this operator cannot compute in place" : " in part");
+      fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i),
+           same ? ", which this operator cannot compute in place" : " in part");
     }
   }
 
@@ -272,7 +303,8 @@ class Dispatch {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       NDArray target = out_[i];
       Request request = requests_[i];
-      if (request != Request::null && target.storage() != dense) target = NDArray(shapes_[i], types_[i], device_), request = Request::write;
+      if (request != Request::null && target.storage() != dense)
+        target = NDArray(shapes_[i], types_[i], device_), request = Request::write;
       y[i] = {target.bytes(), types_[i], shapes_[i], request};
       results[i] = std::move(target);
     }
@@ -283,12 +315,14 @@ class Dispatch {
     }
     run_map(entry_, op_, common, x, y);
     for (int i : signature_.mutated)  // states that were given sparse go back
-      if (const NDArray& state = inputs[static_cast<std::size_t>(i)]; !state.is(in(i))) deliver(state, in(i), Request::write);
+      if (const NDArray& state = inputs[static_cast<std::size_t>(i)]; !state.is(in(i)))
+        deliver(state, in(i), Request::write);
     settle(results);
   }
 
   void run_as_tensors() {
-    if (device_.kind == DeviceKind::gpu) fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
+    if (device_.kind == DeviceKind::gpu)
+      fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
     if (entry_.run_cpu == nullptr) fail(entry_.snake, ": has no kernel for the CPU");
     const bool widen = needs_widening();
     Few<NDArray, 4> inputs(in_.size()), results(out_.size());
@@ -304,8 +338,10 @@ class Dispatch {
       const bool half = widen && is_half(types_[i]);
       const bool apart = needs_fresh(i, storage) || (requests_[i] == Request::add && !entry_.accumulates) || half;
       requests[i] = apart && requests_[i] != Request::null ? Request::write : requests_[i];
-      if (requests_[i] == Request::null && entry_.skips_null) results[i] = NDArray::shell(shapes_[i], types_[i], device_);
-      else if (apart || requests_[i] == Request::null) results[i] = NDArray(shapes_[i], half ? f32 : types_[i], device_, storage);
+      if (requests_[i] == Request::null && entry_.skips_null)
+        results[i] = NDArray::shell(shapes_[i], types_[i], device_);
+      else if (apart || requests_[i] == Request::null)
+        results[i] = NDArray(shapes_[i], half ? f32 : types_[i], device_, storage);
       else {
         if (out_[i].storage() != dense && !out_[i].allocated()) out_[i].allocate_stored(0);
         results[i] = out_[i];
@@ -341,7 +377,8 @@ class Dispatch {
   }
 
   bool needs_fresh(std::size_t i, Storage made) const {
-    return requests_[i] != Request::null && (out_[i].storage() != made || (requests_[i] == Request::add && made != dense));
+    return requests_[i] != Request::null &&
+           (out_[i].storage() != made || (requests_[i] == Request::add && made != dense));
   }
 
   /// Brings results that were computed apart into the arrays that were asked for.
@@ -372,7 +409,8 @@ class Dispatch {
   bool dense_run_ = false;
 };
 
-STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests, Site site) {
+STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                               std::span<const Request> requests, Site site) {
   Dispatch(entry, op, in, out, requests, site).run();
 }
 

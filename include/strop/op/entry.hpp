@@ -49,8 +49,9 @@ struct MapLoops {
 
 /// What a map derives from its body.
 struct MapFacts {
-  std::uint64_t (*kept)(const void* op, Dtype compute) = nullptr;            // inputs that the gradient reads, a bit each
-  bool (*zero)(const void* op, Dtype compute, std::uint64_t zeros) = nullptr;  // all results are 0 when these inputs are
+  std::uint64_t (*kept)(const void* op, Dtype compute) = nullptr;  // inputs that the gradient reads, a bit each
+  bool (*zero)(const void* op, Dtype compute,
+               std::uint64_t zeros) = nullptr;  // all results are 0 when these inputs are
 };
 
 /// One bit per tensor; `every` where their number depends on the call.
@@ -62,7 +63,8 @@ struct GradientRule {
   std::uint64_t heads = 0, in = 0, out = 0;  // what it takes, a bit per tensor
   std::uint64_t gives = 0;                   // inputs whose gradients it makes
   std::vector<NDArray> (*compose)(const void* op, std::span<const NDArray> dy, std::span<const NDArray> in) = nullptr;
-  std::vector<Symbol> (*compose_symbols)(const void* op, std::span<const Symbol> dy, std::span<const Symbol> in) = nullptr;
+  std::vector<Symbol> (*compose_symbols)(const void* op, std::span<const Symbol> dy,
+                                         std::span<const Symbol> in) = nullptr;
   bool zero = false;  // the derivative is 0 wherever it exists
 };
 
@@ -113,7 +115,8 @@ struct CudaLaunch {
   void (*run)(const Call&, Cuda&) = nullptr;
 };
 
-/// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's part.
+/// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's
+/// part.
 struct Slot {
   std::atomic<const Entry*> entry{nullptr};
   std::atomic<int> level{-1};
@@ -129,7 +132,8 @@ inline constinit std::atomic<Slot*> registry_head{nullptr};
 inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
   if (!runs_here) return;
   int before = slot.level.load();
-  while (level > before && !slot.level.compare_exchange_weak(before, level)) {}
+  while (level > before && !slot.level.compare_exchange_weak(before, level)) {
+  }
   if (level > before || slot.entry.load() == nullptr) slot.entry.store(&entry);
   if (slot.listed.exchange(true)) return;
   Slot* head = registry_head.load();

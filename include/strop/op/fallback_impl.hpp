@@ -36,12 +36,14 @@ STROP_COLD std::string params_text(const Entry& entry, const void* op) {
   return out;
 }
 
-STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why, Site site) {
+STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why,
+                              Site site) {
   FallbackLog& log = FallbackLog::get();
   const std::string params = params_text(entry, op);
   std::lock_guard lock(log.mutex);
   if (log.mode == Fallback::error)
-    fail(entry.snake, ": no way for ", storages, " with parameters (", params, "): ", why, "; fallbacks are errors here (strop::set_fallback)");
+    fail(entry.snake, ": no way for ", storages, " with parameters (", params, "): ", why,
+         "; fallbacks are errors here (strop::set_fallback)");
   for (FallbackRecord& record : log.records)
     if (record.op == entry.snake && record.storages == storages && record.params == params) {
       ++record.count;

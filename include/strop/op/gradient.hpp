@@ -24,7 +24,10 @@ inline constexpr std::size_t results = result_count<Result<T, Probe>>;
 template <class T>
 inline constexpr bool states_gradient = HasGradUseIn<T> || HasGradUseOut<T> || HasGradUseNone<T> || HasGradUseInOut<T>;
 template <class T>
-inline constexpr Keeps stated_keeps = HasGradUseInOut<T> ? Keeps::in_out : HasGradUseOut<T> ? Keeps::out : HasGradUseNone<T> ? Keeps::none : Keeps::in;
+inline constexpr Keeps stated_keeps = HasGradUseInOut<T>  ? Keeps::in_out
+                                      : HasGradUseOut<T>  ? Keeps::out
+                                      : HasGradUseNone<T> ? Keeps::none
+                                                          : Keeps::in;
 
 /// One result of a body as the number S: a number, a comparison's answer or a constant.
 template <class S, class Y>
@@ -38,14 +41,15 @@ template <class S, class Y>
     return [&]<std::size_t... M>(std::index_sequence<M...>) {
       return std::array<S, sizeof...(M)>{as_number<S>(std::get<M>(y))...};
     }(std::make_index_sequence<std::tuple_size_v<Y>>{});
-  } else return std::array<S, 1>{as_number<S>(y)};
+  } else
+    return std::array<S, 1>{as_number<S>(y)};
 }
 
 }  // namespace detail
 
-/// The gradient of map T as a map. Its numbers: a head gradient per result of T, then the inputs of T unless its gradient
-/// uses none, then the results of T if its gradient uses them. Its results: a gradient per input of T.
-/// Where T states no gradient it is derived: T's body runs on dual numbers, once per input.
+/// The gradient of map T as a map. Its numbers: a head gradient per result of T, then the inputs of T unless its
+/// gradient uses none, then the results of T if its gradient uses them. Its results: a gradient per input of T. Where T
+/// states no gradient it is derived: T's body runs on dual numbers, once per input.
 template <class T>
 struct Gradient {
   using Of = T;
@@ -62,7 +66,8 @@ struct Gradient {
   [[gnu::always_inline]] constexpr auto forward(S first, More... more) const {
     const std::array<S, numbers> a{first, more...};
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      if constexpr (inputs_of == 1) return slope<S>(a);
+      if constexpr (inputs_of == 1)
+        return slope<S>(a);
       else {
         const auto g = slope<S>(a);
         return std::make_tuple(g[K]...);
@@ -76,12 +81,18 @@ struct Gradient {
   template <class S>
   [[gnu::always_inline]] constexpr auto slope(const std::array<S, numbers>& a) const {
     return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
-      if constexpr (HasGradUseInOut<T>) return pack<S>(op.grad_use_in_out(a[0], a[results_of + I]..., a[outs_at]));
-      else if constexpr (HasGradUseOut<T>) return pack<S>(op.grad_use_out(a[0], a[outs_at]));
-      else if constexpr (HasGradUseNone<T>) return pack<S>(op.grad_use_none(a[0]));
-      else if constexpr (HasGradUseIn<T>) return pack<S>(op.grad_use_in(a[0], a[results_of + I]...));
-      else if constexpr (inputs_of == 1) return partial<S, 0>(a, std::index_sequence<I...>{});
-      else return std::array<S, inputs_of>{partial<S, I>(a, std::index_sequence<I...>{})...};
+      if constexpr (HasGradUseInOut<T>)
+        return pack<S>(op.grad_use_in_out(a[0], a[results_of + I]..., a[outs_at]));
+      else if constexpr (HasGradUseOut<T>)
+        return pack<S>(op.grad_use_out(a[0], a[outs_at]));
+      else if constexpr (HasGradUseNone<T>)
+        return pack<S>(op.grad_use_none(a[0]));
+      else if constexpr (HasGradUseIn<T>)
+        return pack<S>(op.grad_use_in(a[0], a[results_of + I]...));
+      else if constexpr (inputs_of == 1)
+        return partial<S, 0>(a, std::index_sequence<I...>{});
+      else
+        return std::array<S, inputs_of>{partial<S, I>(a, std::index_sequence<I...>{})...};
     }(std::make_index_sequence<inputs_of>{}, std::make_index_sequence<results_of>{});
   }
   /// Σ over the results m of dy_m · ∂f_m/∂x_K.
@@ -95,9 +106,11 @@ struct Gradient {
   }
   template <class S, class Y>
   [[gnu::always_inline]] static constexpr auto pack(const Y& y) {
-    if constexpr (inputs_of == 1) return detail::as_number<S>(y);
+    if constexpr (inputs_of == 1)
+      return detail::as_number<S>(y);
     else {
-      static_assert(detail::result_count<Y> == inputs_of, "strop: a gradient returns a std::tuple of one number per input of forward");
+      static_assert(detail::result_count<Y> == inputs_of,
+                    "strop: a gradient returns a std::tuple of one number per input of forward");
       return detail::as_numbers<S>(y);
     }
   }

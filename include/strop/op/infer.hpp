@@ -27,14 +27,16 @@ struct CallNames {
   std::span<const std::string_view> inputs = {}, outputs = {};
   // Names that are asked for only when there is a sentence to write.
   const void* call = nullptr;
-  void (*describe)(const void* call, std::vector<std::string_view>& inputs, std::vector<std::string_view>& outputs) = nullptr;
+  void (*describe)(const void* call, std::vector<std::string_view>& inputs,
+                   std::vector<std::string_view>& outputs) = nullptr;
 
   std::string input(int i) const { return name(i, "input", true, inputs, true); }
   std::string output(int i) const { return name(i, "output", false, outputs, false); }
 
  private:
   /// "input 'weight'"; of a list that is open at its end the last name serves for the rest.
-  std::string name(int i, std::string_view kind, bool of_inputs, std::span<const std::string_view> names, bool open) const {
+  std::string name(int i, std::string_view kind, bool of_inputs, std::span<const std::string_view> names,
+                   bool open) const {
     std::vector<std::string_view> in, out;
     if (names.empty() && describe != nullptr) {
       describe(call, in, out);
@@ -51,7 +53,8 @@ struct CallNames {
 /// Shapes of a call. An operator's infer_shape reads what is known, in any direction, and sets what follows from it.
 class Shapes {
  public:
-  Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out) : names_(names), in_(in), out_(out) {}
+  Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out)
+      : names_(names), in_(in), out_(out) {}
   int inputs() const { return static_cast<int>(in_.size()); }
   int outputs() const { return static_cast<int>(out_.size()); }
   const Shape& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
@@ -68,7 +71,8 @@ class Shapes {
   /// Throws unless input i has this rank (nothing is said while its rank is unknown).
   void expect_rank(int i, int rank) const {
     if (in(i).has_rank() && in(i).ndim() != rank)
-      strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", rank, rank == 1 ? " dimension" : " dimensions");
+      strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", rank,
+                  rank == 1 ? " dimension" : " dimensions");
   }
   /// Throws Error with the operator's name before the pieces.
   template <class... Parts>
@@ -103,18 +107,20 @@ class Types {
   void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {
     if (!type) return;
     if (slot && *slot != *type)
-      strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(*slot), ", expected ", name_of(*type));
+      strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(*slot), ", expected ",
+                  name_of(*type));
     slot = type;
   }
   const detail::CallNames& names_;
   std::span<std::optional<Dtype>> in_, out_;
 };
 
-/// Storages of a call. Inputs are known; an output is unless it is still to be made. An operator that answers false works
-/// on dense arrays; an output that it has set all the same comes in that storage.
+/// Storages of a call. Inputs are known; an output is unless it is still to be made. An operator that answers false
+/// works on dense arrays; an output that it has set all the same comes in that storage.
 class Storages {
  public:
-  Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device) : device_(device), in_(in), out_(out) {}
+  Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device)
+      : device_(device), in_(in), out_(out) {}
   int inputs() const { return static_cast<int>(in_.size()); }
   int outputs() const { return static_cast<int>(out_.size()); }
   Storage in(int i) const { return in_[static_cast<std::size_t>(i)]; }

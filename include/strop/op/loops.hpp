@@ -73,18 +73,24 @@ template <class T>
 constexpr bool integer_results() {
   using S = number::Num<std::int64_t>;
   using Y = Result<T, S>;
-  const auto integer = []<class R>(std::type_identity<R>) { return std::is_integral_v<R> || std::convertible_to<R, S>; };
+  const auto integer = []<class R>(std::type_identity<R>) {
+    return std::is_integral_v<R> || std::convertible_to<R, S>;
+  };
   if constexpr (requires { std::tuple_size<Y>::value; })
-    return []<class... R>(std::type_identity<std::tuple<R...>>, auto test) { return (test(std::type_identity<R>{}) && ...); }(
-        std::type_identity<Y>{}, integer);
-  else return integer(std::type_identity<Y>{});
+    return []<class... R>(std::type_identity<std::tuple<R...>>, auto test) {
+      return (test(std::type_identity<R>{}) && ...);
+    }(std::type_identity<Y>{}, integer);
+  else
+    return integer(std::type_identity<Y>{});
 }
 
 /// Element types of a map: those it states, else the floating ones.
 template <class T>
 constexpr DtypeSet map_dtypes() {
-  if constexpr (ServesTypes<T>) return DtypeSet(T::dtypes);
-  else return floating;
+  if constexpr (ServesTypes<T>)
+    return DtypeSet(T::dtypes);
+  else
+    return floating;
 }
 
 template <class T>

@@ -34,8 +34,10 @@ template <class T>
 inline constexpr ShortName backward_name = [] {
   ShortName out;
   std::string_view name;
-  if constexpr (gradient_order<T> > 0) name = backward_name<typename T::Of>;
-  else name = operator_name<T>();
+  if constexpr (gradient_order<T> > 0)
+    name = backward_name<typename T::Of>;
+  else
+    name = operator_name<T>();
   for (char c : std::string_view("_backward_")) out.text[out.size++] = c;
   for (char c : name)
     if (out.size + 1 < sizeof out.text) out.text[out.size++] = c;
@@ -52,7 +54,8 @@ void map_signature(const void*, int, Signature& s) {
 template <class G>
 void gradient_shape(const void*, Shapes& shapes) {
   if constexpr (G::takes_in) {
-    for (std::size_t k = 0; k < G::inputs_of; ++k) shapes.set_out(static_cast<int>(k), shapes.in(static_cast<int>(G::results_of + k)));
+    for (std::size_t k = 0; k < G::inputs_of; ++k)
+      shapes.set_out(static_cast<int>(k), shapes.in(static_cast<int>(G::results_of + k)));
   } else {
     for (int k = 0; k < shapes.outputs(); ++k)
       if (!shapes.out(k).known()) shapes.set_out(k, shapes.in(0));
@@ -69,7 +72,7 @@ bool zero_without_heads(const void*, Dtype, std::uint64_t zeros) {
 template <class T>
 constexpr GradientRule map_gradient() {
   GradientRule rule;
-  constexpr std::uint64_t in = (std::uint64_t{1} << arity<T>) - 1, out = (std::uint64_t{1} << results<T>) - 1;
+  constexpr std::uint64_t in = (std::uint64_t{1} << arity<T>)-1, out = (std::uint64_t{1} << results<T>)-1;
   if constexpr (GradComposes<T>) {
     rule.heads = 1;
     rule.in = in;
@@ -78,7 +81,8 @@ constexpr GradientRule map_gradient() {
     rule.compose_symbols = &compose_nodes<T, static_cast<int>(arity<T>)>;
   } else if constexpr (requires { T::zero_gradient; }) {
     rule.zero = T::zero_gradient;
-  } else if constexpr (!MutatesInputs<T> && gradient_order<T> < last_gradient_order && (map_dtypes<T>().bits & floating.bits) != 0) {
+  } else if constexpr (!MutatesInputs<T> && gradient_order<T> < last_gradient_order &&
+                       (map_dtypes<T>().bits & floating.bits) != 0) {
     using G = Gradient<T>;
     rule.entry = &EntryOf<G>::value;
     rule.heads = out;
@@ -113,8 +117,10 @@ constexpr Entry map_entry() {
   e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
-  if constexpr (is_gradient<T>) e.facts.zero = &zero_without_heads<T::results_of>;
-  else e.facts = {&kept_of<T>, &zero_of<T>};
+  if constexpr (is_gradient<T>)
+    e.facts.zero = &zero_without_heads<T::results_of>;
+  else
+    e.facts = {&kept_of<T>, &zero_of<T>};
   e.gradient = map_gradient<T>();
   return e;
 }

@@ -13,9 +13,11 @@ STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
     Shape common = Shape::unknown();
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < shapes.inputs(); ++i) {
-        if (round == 1) shapes.set_in(i, common);
+        if (round == 1)
+          shapes.set_in(i, common);
         else if (!unify(common, shapes.in(i)))
-          shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected ", common, " like ", shapes.name_in(0));
+          shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected ", common, " like ",
+                      shapes.name_in(0));
       }
       for (int i = 0; i < shapes.outputs(); ++i) {
         if (round == 0 && !unify(common, shapes.out(i))) shapes.set_out(i, common);
@@ -27,7 +29,8 @@ STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
   Shape common;
   for (int i = 0; i < shapes.inputs(); ++i) {
     if (!shapes.in(i).known()) return;
-    if (i == 0) common = shapes.in(0);
+    if (i == 0)
+      common = shapes.in(0);
     else if (!broadcast_into(common, shapes.in(i)))
       shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", which does not broadcast with ", common);
   }
@@ -49,7 +52,8 @@ STROP_COLD void infer_map_type(const Entry& entry, Types& types) {
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 
-STROP_COLD MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in) {
+STROP_COLD MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
+                                        std::span<const Storage> in) {
   MapStorage result;
   Storage sparse = dense;
   std::uint64_t zeros = 0;
@@ -69,7 +73,8 @@ STROP_COLD MapStorage infer_map_storage(const Entry& entry, const void* op, Dtyp
   }
   result.storage = sparse;
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] != dense && entry.facts.zero(op, computed, std::uint64_t{1} << i)) result.carriers |= std::uint64_t{1} << i;
+    if (in[i] != dense && entry.facts.zero(op, computed, std::uint64_t{1} << i))
+      result.carriers |= std::uint64_t{1} << i;
   const bool several = (result.carriers & (result.carriers - 1)) != 0;
   result.pattern = result.carriers == 0 ? Pattern::united : several ? Pattern::common : Pattern::one_input;
   if (result.carriers == 0) result.carriers = zeros;

@@ -27,7 +27,8 @@ struct MapOperand {
 inline constexpr std::int64_t map_grain = 1 << 15;
 
 /// The map on dense operands; `common` is the broadcast shape of all of them.
-void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in, std::span<const MapOperand> out);
+void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
+             std::span<const MapOperand> out);
 
 }  // namespace strop::inline v0::detail
 

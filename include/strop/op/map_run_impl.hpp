@@ -21,7 +21,8 @@ class MapRun {
   /// Results beyond the caches are written past them.
   static constexpr std::int64_t stream_bytes = 8 << 20;
 
-  MapRun(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in, std::span<const MapOperand> out)
+  MapRun(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
+         std::span<const MapOperand> out)
       : op_(op), n_(common.size()), in_(static_cast<int>(in.size())), out_(static_cast<int>(out.size())) {
     if (in_ + out_ > most) fail(entry.snake, ": a map has at most ", most, " tensors");
     parts_.resize(in.size() + out.size());
@@ -41,7 +42,8 @@ class MapRun {
       return finish_reductions();
     }
     if (n_ <= map_grain) return staged_ ? blocks(0, n_) : direct(0, n_);
-    parallel_for(n_, map_grain, [this](std::int64_t begin, std::int64_t end) { staged_ ? blocks(begin, end) : direct(begin, end); });
+    parallel_for(n_, map_grain,
+                 [this](std::int64_t begin, std::int64_t end) { staged_ ? blocks(begin, end) : direct(begin, end); });
   }
 
  private:
@@ -123,10 +125,18 @@ class MapRun {
     if (!p.whole) {
       std::byte* to = p.dtype == type_ ? stage : raw;
       switch (p.size) {
-        case 1: expand<std::uint8_t>(p.walk, p.data, to, at, count); break;
-        case 2: expand<std::uint16_t>(p.walk, p.data, to, at, count); break;
-        case 4: expand<std::uint32_t>(p.walk, p.data, to, at, count); break;
-        default: expand<std::uint64_t>(p.walk, p.data, to, at, count); break;
+        case 1:
+          expand<std::uint8_t>(p.walk, p.data, to, at, count);
+          break;
+        case 2:
+          expand<std::uint16_t>(p.walk, p.data, to, at, count);
+          break;
+        case 4:
+          expand<std::uint32_t>(p.walk, p.data, to, at, count);
+          break;
+        default:
+          expand<std::uint64_t>(p.walk, p.data, to, at, count);
+          break;
       }
       if (p.dtype == type_) return stage;
       from = raw;
@@ -138,9 +148,12 @@ class MapRun {
   void put(Part& p, std::int64_t at, std::int64_t count, const std::byte* stage, std::byte* raw) {
     if (p.request == Request::null) return;
     if (!p.whole) {
-      if (result_ == f32) reduce_into(p.walk, reinterpret_cast<const float*>(stage), sums(p), at, count);
-      else if (result_ == f64) reduce_into(p.walk, reinterpret_cast<const double*>(stage), sums(p), at, count);
-      else reduce_into(p.walk, reinterpret_cast<const std::int64_t*>(stage), sums(p), at, count);
+      if (result_ == f32)
+        reduce_into(p.walk, reinterpret_cast<const float*>(stage), sums(p), at, count);
+      else if (result_ == f64)
+        reduce_into(p.walk, reinterpret_cast<const double*>(stage), sums(p), at, count);
+      else
+        reduce_into(p.walk, reinterpret_cast<const std::int64_t*>(stage), sums(p), at, count);
       return;
     }
     std::byte* to = p.data + at * p.size;
@@ -161,9 +174,12 @@ class MapRun {
       const V* x = reinterpret_cast<const V*>(from);
       for (std::int64_t i = 0; i < count; ++i) y[i] = static_cast<V>(y[i] + x[i]);
     };
-    if (result_ == f32) add(std::type_identity<float>{});
-    else if (result_ == f64) add(std::type_identity<double>{});
-    else add(std::type_identity<std::uint64_t>{});  // wraps like the operator itself
+    if (result_ == f32)
+      add(std::type_identity<float>{});
+    else if (result_ == f64)
+      add(std::type_identity<double>{});
+    else
+      add(std::type_identity<std::uint64_t>{});  // wraps like the operator itself
   }
 
   void finish_reductions() {
@@ -191,7 +207,8 @@ class MapRun {
   Few<Part, 4> parts_;
 };
 
-STROP_COLD void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in, std::span<const MapOperand> out) {
+STROP_COLD void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
+                        std::span<const MapOperand> out) {
   MapRun(entry, op, common, in, out).run();
 }
 

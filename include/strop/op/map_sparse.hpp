@@ -23,7 +23,8 @@ NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& s
 void store_pattern(const NDArray& y, const StoredPattern& pattern);
 
 /// The map where the result is sparse. All sparse inputs have the result's storage and shape; outputs are fresh arrays.
-void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<NDArray> out, std::span<const Request> requests);
+void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<NDArray> out,
+                    std::span<const Request> requests);
 
 }  // namespace strop::inline v0::detail
 

@@ -11,8 +11,8 @@
 namespace strop::inline v0::detail {
 
 /// Merges two ascending lists: all of both, or what stands in both.
-STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count, bool both,
-                         std::vector<std::int64_t>& out) {
+STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count,
+                             bool both, std::vector<std::int64_t>& out) {
   std::int64_t i = 0, j = 0;
   while (i < a_count && j < b_count) {
     if (a[i] == b[j]) {
@@ -33,7 +33,9 @@ STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
 
 STROP_COLD StoredPattern pattern_of(const NDArray& a) {
   StoredPattern p;
-  const auto take = [](const NDArray& part) { return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size()); };
+  const auto take = [](const NDArray& part) {
+    return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size());
+  };
   p.indices = take(a.indices());
   if (a.storage() == csr) p.indptr = take(a.indptr());
   return p;
@@ -60,8 +62,10 @@ STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
   NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
   std::byte* to = out.bytes();
   const auto place = [&](std::int64_t at, const std::byte* from, std::int64_t count) {
-    if (from != nullptr) std::memcpy(to + at * size, from, static_cast<std::size_t>(count * size));
-    else std::memset(to + at * size, 0, static_cast<std::size_t>(count * size));
+    if (from != nullptr)
+      std::memcpy(to + at * size, from, static_cast<std::size_t>(count * size));
+    else
+      std::memset(to + at * size, 0, static_cast<std::size_t>(count * size));
   };
   if (x.storage() == dense) {
     const Walk walk = Walk::of(shape, x.shape());
@@ -76,7 +80,8 @@ STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
         for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
           gather(k, static_cast<std::int64_t>(row) * shape[1] + pattern.indices[static_cast<std::size_t>(k)], 1);
     } else {
-      for (std::size_t k = 0; k < pattern.indices.size(); ++k) gather(static_cast<std::int64_t>(k) * width, pattern.indices[k] * width, width);
+      for (std::size_t k = 0; k < pattern.indices.size(); ++k)
+        gather(static_cast<std::int64_t>(k) * width, pattern.indices[k] * width, width);
     }
     return out;
   }
@@ -90,7 +95,8 @@ STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
   };
   if (storage == csr) {
     const auto* indptr = x.indptr().pointer<std::int64_t>();
-    for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row) match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
+    for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row)
+      match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
   } else {
     match(0, x.nnz(), 0, std::ssize(pattern.indices));
   }
@@ -99,8 +105,10 @@ STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
 
 STROP_COLD void store_pattern(const NDArray& y, const StoredPattern& pattern) {
   y.allocate_stored(std::ssize(pattern.indices));
-  if (!pattern.indices.empty()) std::memcpy(y.indices().bytes(), pattern.indices.data(), pattern.indices.size() * sizeof(std::int64_t));
-  if (y.storage() == csr) std::memcpy(y.indptr().bytes(), pattern.indptr.data(), pattern.indptr.size() * sizeof(std::int64_t));
+  if (!pattern.indices.empty())
+    std::memcpy(y.indices().bytes(), pattern.indices.data(), pattern.indices.size() * sizeof(std::int64_t));
+  if (y.storage() == csr)
+    std::memcpy(y.indptr().bytes(), pattern.indptr.data(), pattern.indptr.size() * sizeof(std::int64_t));
 }
 
 /// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
@@ -118,8 +126,8 @@ STROP_COLD bool is_canonical(const NDArray& a) {
   return true;
 }
 
-STROP_COLD void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<NDArray> out,
-                           std::span<const Request> requests) {
+STROP_COLD void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
+                               std::span<NDArray> out, std::span<const Request> requests) {
   const NDArray* first = nullptr;
   int sparse_inputs = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -133,10 +141,12 @@ STROP_COLD void run_sparse_map(const Entry& entry, const void* op, const MapStor
   if (!alone) {
     for (std::size_t i = 0; i < in.size(); ++i)
       if (in[i]->storage() != dense && sparse_inputs > 1 && !is_canonical(*in[i]))
-        fail(entry.snake, ": input ", i, " has unsorted or repeated indices; several sparse inputs need them ascending (see check_format)");
+        fail(entry.snake, ": input ", i,
+             " has unsorted or repeated indices; several sparse inputs need them ascending (see check_format)");
     pattern = pattern_of(*first);
     for (std::size_t i = 0; i < in.size(); ++i)
-      if ((how.carriers >> i & 1U) != 0 && in[i] != first) pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
+      if ((how.carriers >> i & 1U) != 0 && in[i] != first)
+        pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
   }
   Few<MapOperand, 4> x(in.size()), y(out.size());
   std::size_t at = 0;

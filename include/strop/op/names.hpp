@@ -15,46 +15,62 @@ using NameList = std::span<const std::string_view>;
 
 template <class T>
 constexpr std::string_view operator_name() {
-  if constexpr (requires { std::string_view(T::name); }) return T::name;
-  else return type_name<T>;
+  if constexpr (requires { std::string_view(T::name); })
+    return T::name;
+  else
+    return type_name<T>;
 }
 template <class T>
 inline constexpr ShortName lower_name = snake_case(operator_name<T>());
 
 template <class T>
 constexpr NameList stated_inputs() {
-  if constexpr (requires { NameList(T::inputs); }) return T::inputs;
-  else return {};
+  if constexpr (requires { NameList(T::inputs); })
+    return T::inputs;
+  else
+    return {};
 }
 template <class T>
 constexpr NameList stated_outputs() {
-  if constexpr (requires { NameList(T::outputs); }) return T::outputs;
-  else return {};
+  if constexpr (requires { NameList(T::outputs); })
+    return T::outputs;
+  else
+    return {};
 }
 template <class T>
 constexpr NameList stated_mutated() {
-  if constexpr (MutatesInputs<T>) return T::mutates;
-  else return {};
+  if constexpr (MutatesInputs<T>)
+    return T::mutates;
+  else
+    return {};
 }
 template <class T>
 constexpr NameList stated_aliases() {
-  if constexpr (requires { NameList(T::aliases); }) return T::aliases;
-  else return {};
+  if constexpr (requires { NameList(T::aliases); })
+    return T::aliases;
+  else
+    return {};
 }
 template <class T>
 constexpr std::span<const Note> stated_notes() {
-  if constexpr (requires { std::span<const Note>(T::notes); }) return T::notes;
-  else return {};
+  if constexpr (requires { std::span<const Note>(T::notes); })
+    return T::notes;
+  else
+    return {};
 }
 template <class T>
 constexpr std::string_view stated_doc() {
-  if constexpr (requires { std::string_view(T::doc); }) return T::doc;
-  else return {};
+  if constexpr (requires { std::string_view(T::doc); })
+    return T::doc;
+  else
+    return {};
 }
 template <class T>
 constexpr std::span<const Share> stated_inplace() {
-  if constexpr (requires { std::span<const Share>(T::inplace); }) return T::inplace;
-  else return {};
+  if constexpr (requires { std::span<const Share>(T::inplace); })
+    return T::inplace;
+  else
+    return {};
 }
 
 /// Position of a name in a list; −1 where it is not.
@@ -67,10 +83,12 @@ constexpr int position(NameList names, std::string_view name) {
 inline constexpr std::string_view data_name[] = {"data"};
 inline constexpr std::string_view pair_names[] = {"lhs", "rhs"};
 inline constexpr std::string_view output_name[] = {"output"};
-inline constexpr std::string_view numbered_inputs[] = {"arg0", "arg1", "arg2",  "arg3",  "arg4",  "arg5",  "arg6",  "arg7",
-                                                       "arg8", "arg9", "arg10", "arg11", "arg12", "arg13", "arg14", "arg15"};
-inline constexpr std::string_view numbered_outputs[] = {"output0", "output1", "output2",  "output3",  "output4",  "output5",  "output6",  "output7",
-                                                        "output8", "output9", "output10", "output11", "output12", "output13", "output14", "output15"};
+inline constexpr std::string_view numbered_inputs[] = {"arg0",  "arg1",  "arg2",  "arg3", "arg4",  "arg5",
+                                                       "arg6",  "arg7",  "arg8",  "arg9", "arg10", "arg11",
+                                                       "arg12", "arg13", "arg14", "arg15"};
+inline constexpr std::string_view numbered_outputs[] = {
+    "output0", "output1", "output2",  "output3",  "output4",  "output5",  "output6",  "output7",
+    "output8", "output9", "output10", "output11", "output12", "output13", "output14", "output15"};
 
 /// Names of n inputs where none are stated: data; lhs, rhs; arg0, arg1, …
 inline NameList default_inputs(int n) {
@@ -84,10 +102,12 @@ inline NameList default_outputs(int n) {
 }
 
 /// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
-inline void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible, Signature& s) {
+inline void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,
+                           int visible, Signature& s) {
   const auto fill = [](NameList stated, NameList usual, int n, std::vector<std::string_view>& to) {
     to.assign(stated.begin(), stated.size() > static_cast<std::size_t>(n) ? stated.begin() + n : stated.end());
-    for (std::size_t i = to.size(); i < static_cast<std::size_t>(n); ++i) to.push_back(i < usual.size() ? usual[i] : usual.empty() ? "data" : usual.back());
+    for (std::size_t i = to.size(); i < static_cast<std::size_t>(n); ++i)
+      to.push_back(i < usual.size() ? usual[i] : usual.empty() ? "data" : usual.back());
   };
   fill(stated_in, stated_in.empty() ? default_inputs(inputs) : stated_in, inputs, s.inputs);
   fill(stated_out, stated_out.empty() ? default_outputs(outputs) : stated_out, outputs, s.outputs);

@@ -59,8 +59,10 @@ inline bool isa_runs_here() { return true; }
 inline namespace STROP_ISA {
 template <class T, bool Library>
 const Entry& entry_for() {
-  if constexpr (Library) return LibraryEntryOf<T>::value;
-  else return EntryOf<T>::value;
+  if constexpr (Library)
+    return LibraryEntryOf<T>::value;
+  else
+    return EntryOf<T>::value;
 }
 
 /// Puts T's entry into its slot when the program starts: the only thing that happens before main.
@@ -120,12 +122,16 @@ auto run(const T& op, Inputs in, std::span<const NDArray> targets, Request reque
   const Entry& entry = entry_in_use<T, Library>();
   constexpr bool map = AnyMap<T>;
   constexpr int fixed = [] {
-    if constexpr (map) return static_cast<int>(results<T> - stated_mutated<T>().size());
-    else return TensorShape<T>::visible;
+    if constexpr (map)
+      return static_cast<int>(results<T> - stated_mutated<T>().size());
+    else
+      return TensorShape<T>::visible;
   }();
   constexpr bool open = [] {
-    if constexpr (map) return false;
-    else return requires { op.output_count(); };
+    if constexpr (map)
+      return false;
+    else
+      return requires { op.output_count(); };
   }();
   if constexpr (map && fixed == 1) {
     NDArray out[1];
@@ -135,12 +141,14 @@ auto run(const T& op, Inputs in, std::span<const NDArray> targets, Request reque
   } else {
     const auto [outputs, visible] = count_outputs(entry, &op, static_cast<int>(in.size()));
     std::vector<NDArray> out(targets.begin(), targets.end());
-    if (out.size() > static_cast<std::size_t>(outputs)) fail(entry.snake, ": ", out.size(), " arrays were given for ", outputs, " outputs");
+    if (out.size() > static_cast<std::size_t>(outputs))
+      fail(entry.snake, ": ", out.size(), " arrays were given for ", outputs, " outputs");
     std::vector<Request> requests(out.size(), request);
     out.resize(static_cast<std::size_t>(outputs));
     requests.resize(out.size(), Request::write);
     dispatch(entry, &op, in, out, requests, site);
-    if constexpr (fixed == 1 && !open) return out.empty() ? NDArray() : std::move(out[0]);
+    if constexpr (fixed == 1 && !open)
+      return out.empty() ? NDArray() : std::move(out[0]);
     else {
       out.resize(static_cast<std::size_t>(visible));
       return out;
@@ -158,15 +166,20 @@ struct Calls<T, Library, std::index_sequence<I...>> {
   auto operator()(Repeat<I, const NDArray&>... in, const T& p = {}, IntoOne y = {}, Site site = Site::here()) const {
     check_count();
     const std::array<const NDArray*, count> inputs{&in...};
-    return detail::run<T, Library>(p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request, site);
+    return detail::run<T, Library>(
+        p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
+        site);
   }
-  auto operator()(Repeat<I, const NDArray&>... in, IntoOne y, Site site = Site::here()) const { return (*this)(in..., T{}, y, site); }
+  auto operator()(Repeat<I, const NDArray&>... in, IntoOne y, Site site = Site::here()) const {
+    return (*this)(in..., T{}, y, site);
+  }
   auto operator()(Repeat<I, const NDArray&>... in, const T& p, const Into& y, Site site = Site::here()) const {
     check_count();
     const std::array<const NDArray*, count> inputs{&in...};
     return detail::run<T, Library>(p, inputs, y.arrays, y.request, site);
   }
-  typename SymbolOf<T>::type operator()(Repeat<I, const Symbol&>... in, const T& p = {}, std::string_view name = {}) const
+  typename SymbolOf<T>::type operator()(Repeat<I, const Symbol&>... in, const T& p = {},
+                                        std::string_view name = {}) const
     requires(count != 0)
   {
     check_count();
@@ -184,7 +197,8 @@ struct Calls<T, Library, std::index_sequence<I...>> {
 /// The callable of operator T. `inline constexpr strop::Op<Quadratic> quadratic;` names it and thereby registers T.
 ///
 /// Calls: `f(x…)`, `f(x…, {.a = 1})`, `f(x…, {.a = 1}, strop::into(y))`, `f(x…, strop::add_to(y))` on arrays; `f(s…)`,
-/// `f(s…, {.a = 1}, "name")` on symbols; `f(k…)` on numbers. Operators with an open number of inputs take a list: `f({a, b})`.
+/// `f(s…, {.a = 1}, "name")` on symbols; `f(k…)` on numbers. Operators with an open number of inputs take a list:
+/// `f({a, b})`.
 template <class T, class When = void>
 struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<0>>,
             detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<1>>,
@@ -203,15 +217,20 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
   using detail::Calls<T, library, std::make_index_sequence<6>>::operator();
 
   /// Any number of inputs, as a list.
-  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = {}, detail::Site site = detail::Site::here()) const {
+  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = {},
+                  detail::Site site = detail::Site::here()) const {
     return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
   }
-  auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = {}, detail::Site site = detail::Site::here()) const {
+  auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = {},
+                  detail::Site site = detail::Site::here()) const {
     std::vector<const NDArray*> inputs;
     for (const NDArray& a : in) inputs.push_back(&a);
-    return detail::run<T, library>(p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request, site);
+    return detail::run<T, library>(
+        p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
+        site);
   }
-  typename detail::SymbolOf<T>::type operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
+  typename detail::SymbolOf<T>::type operator()(std::span<const Symbol> in, const T& p = {},
+                                                std::string_view name = {}) const {
     using detail::make_node;
     return make_node(detail::entry_in_use<T, library>(), &p, in, name);
   }
@@ -224,7 +243,8 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
       using C = std::common_type_t<X...>;
       using R = std::conditional_t<std::is_floating_point_v<C>, C, double>;
       return detail::as_number<number::Num<R>>(on_numbers(number::Num<R>(x)...)).v;
-    } else return on_numbers(x...);
+    } else
+      return on_numbers(x...);
   }
 
   // Naming Op<T> instantiates this, and so registers a user's operator.
@@ -237,8 +257,10 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
   /// An operator whose name means something else on numbers (max of two) says so by on_numbers; a map runs its body.
   template <class... X>
   static constexpr auto on_numbers(X... x) {
-    if constexpr (requires { T::template on_numbers<X...>(x...); }) return T::on_numbers(x...);
-    else return T{}.forward(x...);
+    if constexpr (requires { T::template on_numbers<X...>(x...); })
+      return T::on_numbers(x...);
+    else
+      return T{}.forward(x...);
   }
 };
 

@@ -49,7 +49,8 @@ class ParamBox : public Counted, public memory::Recycled<ParamBox> {
  private:
   void make_room() {
     data_ = near_;
-    if (table_ != nullptr && (table_->size > sizeof near_ || table_->align > 16)) data_ = ::operator new(table_->size, std::align_val_t{64});
+    if (table_ != nullptr && (table_->size > sizeof near_ || table_->align > 16))
+      data_ = ::operator new(table_->size, std::align_val_t{64});
   }
   const ParamTable* table_;
   void* data_;
@@ -65,19 +66,24 @@ std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> i
 }  // namespace detail
 
 /// Runs the operator called `name` and returns all its visible outputs.
-inline std::vector<NDArray> invoke_all(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {}, detail::Site site = detail::Site::here()) {
-  return detail::invoke_entry(detail::find_operator(name), {in.begin(), in.size()}, {params.begin(), params.size()}, site);
+inline std::vector<NDArray> invoke_all(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {},
+                                       detail::Site site = detail::Site::here()) {
+  return detail::invoke_entry(detail::find_operator(name), {in.begin(), in.size()}, {params.begin(), params.size()},
+                              site);
 }
-inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in, AttributeSpan params, detail::Site site = detail::Site::here()) {
+inline std::vector<NDArray> invoke_all(std::string_view name, std::span<const NDArray> in, AttributeSpan params,
+                                       detail::Site site = detail::Site::here()) {
   return detail::invoke_entry(detail::find_operator(name), in, params, site);
 }
 
 /// Runs the operator called `name`, its parameters as text, and returns its first visible output. Throws Error for an
 /// unknown operator or parameter, naming the nearest ones.
-inline NDArray invoke(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {}, detail::Site site = detail::Site::here()) {
+inline NDArray invoke(std::string_view name, std::initializer_list<NDArray> in, Attributes params = {},
+                      detail::Site site = detail::Site::here()) {
   return invoke_all(name, in, params, site).front();
 }
-inline NDArray invoke(std::string_view name, std::span<const NDArray> in, AttributeSpan params, detail::Site site = detail::Site::here()) {
+inline NDArray invoke(std::string_view name, std::span<const NDArray> in, AttributeSpan params,
+                      detail::Site site = detail::Site::here()) {
   return invoke_all(name, in, params, site).front();
 }
 

@@ -30,7 +30,8 @@ class Registry {
     const std::size_t at = position_of(name);
     if (at == names_.size() || names_[at].name != name) return nullptr;
     if (names_[at].other != nullptr)
-      fail("strop: two operators are called '", name, "': ", names_[at].entry->qualified, " and ", names_[at].other->qualified);
+      fail("strop: two operators are called '", name, "': ", names_[at].entry->qualified, " and ",
+           names_[at].other->qualified);
     return names_[at].entry;
   }
 
@@ -56,10 +57,12 @@ class Registry {
     for (Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
       const Entry* entry = slot->entry.load();
       bool known = false;  // the same type may come from several shared libraries
-      for (const Entry* other : entries_) known = known || (other->qualified == entry->qualified && other->name == entry->name);
+      for (const Entry* other : entries_)
+        known = known || (other->qualified == entry->qualified && other->name == entry->name);
       if (known) continue;
       entries_.push_back(entry);
-      for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i) std::swap(entries_[i], entries_[i - 1]);
+      for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i)
+        std::swap(entries_[i], entries_[i - 1]);
       add(entry->name, entry);
       add(entry->snake, entry);
       for (std::string_view alias : entry->aliases) add(alias, entry);
@@ -71,8 +74,10 @@ class Registry {
     std::size_t low = 0, high = names_.size();
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
-      if (names_[middle].name < name) low = middle + 1;
-      else high = middle;
+      if (names_[middle].name < name)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return low;
   }
@@ -85,10 +90,12 @@ class Registry {
       if (named.entry->library == entry->library) {
         // A name that is stated goes before one that follows from it.
         if (named.entry->name == name && entry->name != name) return;
-        if (named.entry->name != name && entry->name == name) named = {name, entry, nullptr};
-        else named.other = entry;
-      }
-      else if (named.entry->library) named = {name, entry, nullptr};  // the program's own comes first
+        if (named.entry->name != name && entry->name == name)
+          named = {name, entry, nullptr};
+        else
+          named.other = entry;
+      } else if (named.entry->library)
+        named = {name, entry, nullptr};  // the program's own comes first
       return;
     }
     names_.push_back({name, entry, nullptr});
@@ -108,8 +115,9 @@ STROP_COLD const Entry& find_operator(std::string_view name) {
   if (const Entry* entry = Registry::get().look_up(name)) return *entry;
   std::vector<std::string_view> names;
   for (const Entry* entry : Registry::get().entries()) names.push_back(entry->snake);
-  fail("strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
-       ". Operators of the library join when their callable is used, or all together with #include <strop/ops/all.hpp>");
+  fail(
+      "strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
+      ". Operators of the library join when their callable is used, or all together with #include <strop/ops/all.hpp>");
 }
 
 STROP_COLD Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {
@@ -129,7 +137,8 @@ STROP_COLD std::pair<int, int> count_outputs(const Entry& entry, const void* op,
   return {static_cast<int>(s.outputs.size()), s.visible};
 }
 
-STROP_COLD std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> in, AttributeSpan attributes, Site site) {
+STROP_COLD std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> in, AttributeSpan attributes,
+                                             Site site) {
   const Ref<ParamBox> params = parse_params(entry, attributes);
   std::vector<const NDArray*> inputs;
   for (const NDArray& a : in) inputs.push_back(&a);

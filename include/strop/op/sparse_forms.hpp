@@ -65,20 +65,28 @@ bool pass_on(const T& op, const Call& call, Cpu& ctx, std::vector<NDArray>& held
     if constexpr (requires { op.template forward_sparse<E>(ctx, args...); }) {
       op.template forward_sparse<E>(ctx, args...);
       return true;
-    } else return false;
+    } else
+      return false;
   } else {
     constexpr std::size_t at = sizeof...(A);
     const std::size_t inputs = call.inputs.size();
     const bool writes = at >= inputs;
     const NDArray* array = writes ? &call.out[at - inputs] : call.inputs[at];
     const auto as = [&]<Storage S, bool W>() {
-      return pass_on<E, Left - 1>(op, call, ctx, held, args..., Passing<S, E, W>{call.entry.snake, cat(W ? "output " : "input ", W ? at - inputs : at), array, &held});
+      return pass_on<E, Left - 1>(
+          op, call, ctx, held, args...,
+          Passing<S, E, W>{call.entry.snake, cat(W ? "output " : "input ", W ? at - inputs : at), array, &held});
     };
-    const auto with = [&]<Storage S>() { return writes ? as.template operator()<S, true>() : as.template operator()<S, false>(); };
+    const auto with = [&]<Storage S>() {
+      return writes ? as.template operator()<S, true>() : as.template operator()<S, false>();
+    };
     switch (array->storage()) {
-      case Storage::csr: return with.template operator()<csr>();
-      case Storage::row_sparse: return with.template operator()<row_sparse>();
-      default: return with.template operator()<dense>();
+      case Storage::csr:
+        return with.template operator()<csr>();
+      case Storage::row_sparse:
+        return with.template operator()<row_sparse>();
+      default:
+        return with.template operator()<dense>();
     }
   }
 }
@@ -91,9 +99,12 @@ void run_sparse_form(const T& op, const Call& call, Cpu& ctx) {
   bool done = false;
   const Dtype type = call.inputs.empty() ? call.out[0].dtype() : call.in(0).dtype();
   if (call.inputs.size() + call.out.size() == tensors) {
-    if (type == f32) done = pass_on<float, tensors>(op, call, ctx, held);
-    else if (type == f64) done = pass_on<double, tensors>(op, call, ctx, held);
-    else fail(call.entry.snake, ": its sparse forms take float32 and float64, input 0 is ", name_of(type));
+    if (type == f32)
+      done = pass_on<float, tensors>(op, call, ctx, held);
+    else if (type == f64)
+      done = pass_on<double, tensors>(op, call, ctx, held);
+    else
+      fail(call.entry.snake, ": its sparse forms take float32 and float64, input 0 is ", name_of(type));
   }
   if (!done) {
     std::string storages;

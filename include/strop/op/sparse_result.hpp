@@ -42,12 +42,17 @@ class RowSparseResult {
 namespace detail {
 template <class E>
 CsrView<E> csr_view(const NDArray& a) {
-  return {a.shape()[0], a.shape()[1], {a.pointer<E>(), {a.nnz()}}, {a.indices().template pointer<std::int64_t>(), {a.nnz()}},
+  return {a.shape()[0],
+          a.shape()[1],
+          {a.pointer<E>(), {a.nnz()}},
+          {a.indices().template pointer<std::int64_t>(), {a.nnz()}},
           {a.indptr().template pointer<std::int64_t>(), {a.shape()[0] + 1}}};
 }
 template <class E>
 RowSparseView<E> row_sparse_view(const NDArray& a) {
-  return {a.shape(), {a.pointer<E>(), {a.nnz(), a.shape().size(1, a.ndim())}}, {a.indices().template pointer<std::int64_t>(), {a.nnz()}}};
+  return {a.shape(),
+          {a.pointer<E>(), {a.nnz(), a.shape().size(1, a.ndim())}},
+          {a.indices().template pointer<std::int64_t>(), {a.nnz()}}};
 }
 }  // namespace detail
 }  // namespace strop::inline v0

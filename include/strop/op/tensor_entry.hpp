@@ -34,24 +34,36 @@ struct TensorShape {
   }();
   static constexpr int mutated = static_cast<int>(stated_mutated<T>().size());
   static constexpr int inputs = has_dense ? reads + mutated : static_cast<int>(stated_inputs<T>().size());
-  static constexpr int outputs = has_dense ? writes - mutated : stated_outputs<T>().empty() ? 1 : static_cast<int>(stated_outputs<T>().size());
+  static constexpr int outputs = has_dense                     ? writes - mutated
+                                 : stated_outputs<T>().empty() ? 1
+                                                               : static_cast<int>(stated_outputs<T>().size());
   static constexpr int visible = [] {
-    if constexpr (requires { int{T::visible}; }) return int{T::visible};
-    else return outputs;
+    if constexpr (requires { int{T::visible}; })
+      return int{T::visible};
+    else
+      return outputs;
   }();
   static int input_count(const T& op, int given) {
-    if constexpr (variadic) return given;
-    else if constexpr (requires { op.input_count(); }) return op.input_count();
-    else return inputs;
+    if constexpr (variadic)
+      return given;
+    else if constexpr (requires { op.input_count(); })
+      return op.input_count();
+    else
+      return inputs;
   }
   static int output_count(const T& op) {
-    if constexpr (requires { op.output_count(); }) return op.output_count();
-    else return outputs;
+    if constexpr (requires { op.output_count(); })
+      return op.output_count();
+    else
+      return outputs;
   }
   static int visible_count(const T& op) {
-    if constexpr (requires { op.visible_count(); }) return op.visible_count();
-    else if constexpr (requires { op.output_count(); }) return op.output_count();
-    else return visible;
+    if constexpr (requires { op.visible_count(); })
+      return op.visible_count();
+    else if constexpr (requires { op.output_count(); })
+      return op.output_count();
+    else
+      return visible;
   }
 };
 
@@ -59,14 +71,16 @@ template <class T>
 void tensor_signature(const void* object, int given, Signature& s) {
   const T& op = *static_cast<const T*>(object);
   using N = TensorShape<T>;
-  fill_signature(N::variadic && stated_inputs<T>().empty() ? NameList(numbered_inputs) : stated_inputs<T>(), stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given),
-                 N::output_count(op), N::visible_count(op), s);
+  fill_signature(N::variadic && stated_inputs<T>().empty() ? NameList(numbered_inputs) : stated_inputs<T>(),
+                 stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given), N::output_count(op),
+                 N::visible_count(op), s);
 }
 
 template <class T>
 void tensor_shape(const void* object, Shapes& shapes) {
   const T& op = *static_cast<const T*>(object);
-  if constexpr (InfersShape<T>) op.infer_shape(shapes);
+  if constexpr (InfersShape<T>)
+    op.infer_shape(shapes);
   else {
     if (shapes.inputs() == 0) return;
     for (int k = 0; k < shapes.outputs(); ++k) {
@@ -111,8 +125,10 @@ void member_types(Types& types) {
 }
 template <class T>
 void tensor_type(const void* object, Types& types) {
-  if constexpr (InfersType<T>) static_cast<const T*>(object)->infer_type(types);
-  else if constexpr (TensorOp<T>) member_types<ForwardMember, T>(types);
+  if constexpr (InfersType<T>)
+    static_cast<const T*>(object)->infer_type(types);
+  else if constexpr (TensorOp<T>)
+    member_types<ForwardMember, T>(types);
   else {
     std::optional<Dtype> common = types.inputs() > 0 ? types.in(0) : std::nullopt;
     for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
@@ -153,8 +169,11 @@ void run_forward(const Call& call, Cpu& ctx) {
       const NDArray* first = nullptr;
       if (info.writes && writes++ >= mutated) {
         p.label = cat("output ", out);
-        if (info.variadic) p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(out)), out = static_cast<int>(outputs.size());
-        else if (out < static_cast<int>(outputs.size())) p.array = outputs[static_cast<std::size_t>(out++)];
+        if (info.variadic)
+          p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(out)),
+          out = static_cast<int>(outputs.size());
+        else if (out < static_cast<int>(outputs.size()))
+          p.array = outputs[static_cast<std::size_t>(out++)];
       } else {
         const int at = in;
         if (info.variadic) {
@@ -169,7 +188,8 @@ void run_forward(const Call& call, Cpu& ctx) {
         p.label = cat("input '", names[std::min(static_cast<std::size_t>(at), names.size() - 1)], "'");
       }
       first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr) type = first->dtype();
+      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr)
+        type = first->dtype();
     }
     call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
   }
@@ -177,8 +197,10 @@ void run_forward(const Call& call, Cpu& ctx) {
 
 template <class T>
 bool takes_type(Dtype type) {
-  if constexpr (TensorOp<T>) return Served<ForwardMember, T>::takes(type);
-  else return true;
+  if constexpr (TensorOp<T>)
+    return Served<ForwardMember, T>::takes(type);
+  else
+    return true;
 }
 
 template <class T>
@@ -203,8 +225,10 @@ struct TensorGradient {
   /// The tensor that a tagged parameter names, by position in inputs or outputs.
   static constexpr int tag_position(const ArgInfo& info) {
     const bool output = info.role == Role::head || info.role == Role::out;
-    const NameList names = output ? (stated_outputs<T>().empty() ? NameList(output_name) : stated_outputs<T>())
-                                  : (stated_inputs<T>().empty() ? NameList(N::inputs == 2 ? NameList(pair_names) : NameList(data_name)) : stated_inputs<T>());
+    const NameList names =
+        output ? (stated_outputs<T>().empty() ? NameList(output_name) : stated_outputs<T>())
+               : (stated_inputs<T>().empty() ? NameList(N::inputs == 2 ? NameList(pair_names) : NameList(data_name))
+                                             : stated_inputs<T>());
     return position(names, info.name);
   }
   static constexpr bool tags_known = [] {
@@ -213,7 +237,8 @@ struct TensorGradient {
       if (!info.tagged || tag_position(info) < 0) return false;
     return true;
   }();
-  static_assert(tags_known, "strop: every argument of grad after ctx is tagged with a name that stands in `inputs` or `outputs`");
+  static_assert(tags_known,
+                "strop: every argument of grad after ctx is tagged with a name that stands in `inputs` or `outputs`");
 
   static constexpr std::uint64_t mask(Role role) {
     std::uint64_t set = 0;
@@ -244,16 +269,23 @@ struct TensorGradient {
         const int at = tag_position(info);
         const auto below = [at](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << at) - 1)); };
         int i = 0;
-        if (info.role == Role::head) i = below(heads);
-        else if (info.role == Role::in) i = std::popcount(heads) + below(in);
-        else if (info.role == Role::out) i = std::popcount(heads) + std::popcount(in) + below(out);
+        if (info.role == Role::head)
+          i = below(heads);
+        else if (info.role == Role::in)
+          i = std::popcount(heads) + below(in);
+        else if (info.role == Role::out)
+          i = std::popcount(heads) + std::popcount(in) + below(out);
         if (info.role == Role::grad) {
           const int o = below(gives);
-          if (o < static_cast<int>(outputs.size()) && call.request(o) != Request::null) p.array = outputs[static_cast<std::size_t>(o)];
-        } else if (i < call.in_count() && call.in(i).allocated()) p.array = &call.in(i);
+          if (o < static_cast<int>(outputs.size()) && call.request(o) != Request::null)
+            p.array = outputs[static_cast<std::size_t>(o)];
+        } else if (i < call.in_count() && call.in(i).allocated())
+          p.array = &call.in(i);
       } else if (info.writes) {
-        if (info.variadic) p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(next_out));
-        else if (next_out < static_cast<int>(outputs.size())) p.array = outputs[static_cast<std::size_t>(next_out++)];
+        if (info.variadic)
+          p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(next_out));
+        else if (next_out < static_cast<int>(outputs.size()))
+          p.array = outputs[static_cast<std::size_t>(next_out++)];
       } else if (info.variadic) {
         p.list = call.inputs.subspan(static_cast<std::size_t>(next_in), static_cast<std::size_t>(variadic_inputs));
         next_in += variadic_inputs;
@@ -262,7 +294,8 @@ struct TensorGradient {
       }
       if (!info.writes && !info.variadic && !S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
       const NDArray* first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr) type = first->dtype();
+      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr)
+        type = first->dtype();
     }
     call_typed<M>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
   }
@@ -348,11 +381,16 @@ constexpr GradientRule tensor_gradient() {
       for (std::string_view name : T::gradient_reads) rule.in |= std::uint64_t{1} << position(stated_inputs<T>(), name);
     }
     return rule;
-  } else if constexpr (HasGrad<T>) return stated_gradient<T, GradMember>();
-  else if constexpr (HasGradUseInOut<T>) return stated_gradient<T, GradUseInOutMember>();
-  else if constexpr (HasGradUseIn<T>) return stated_gradient<T, GradUseInMember>();
-  else if constexpr (HasGradUseOut<T>) return stated_gradient<T, GradUseOutMember>();
-  else if constexpr (HasGradUseNone<T>) return stated_gradient<T, GradUseNoneMember>();
+  } else if constexpr (HasGrad<T>)
+    return stated_gradient<T, GradMember>();
+  else if constexpr (HasGradUseInOut<T>)
+    return stated_gradient<T, GradUseInOutMember>();
+  else if constexpr (HasGradUseIn<T>)
+    return stated_gradient<T, GradUseInMember>();
+  else if constexpr (HasGradUseOut<T>)
+    return stated_gradient<T, GradUseOutMember>();
+  else if constexpr (HasGradUseNone<T>)
+    return stated_gradient<T, GradUseNoneMember>();
   else {
     GradientRule rule;
     if constexpr (requires { T::zero_gradient; }) rule.zero = T::zero_gradient;
@@ -371,9 +409,12 @@ constexpr Entry tensor_entry() {
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();
   e.notes = stated_notes<T>();
-  if constexpr (!TensorOp<T>) e.dtypes = floating;
-  else if constexpr (Served<ForwardMember, T>::any_type) e.dtypes = any_dtype;
-  else e.dtypes = Served<ForwardMember, T>::types;
+  if constexpr (!TensorOp<T>)
+    e.dtypes = floating;
+  else if constexpr (Served<ForwardMember, T>::any_type)
+    e.dtypes = any_dtype;
+  else
+    e.dtypes = Served<ForwardMember, T>::types;
   if constexpr (ServesTypes<T>) e.dtypes = DtypeSet(T::dtypes);
   // Halves are served through converted copies wherever float is.
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;
@@ -398,8 +439,10 @@ constexpr Entry tensor_entry() {
 
 template <class T>
 constexpr Entry make_entry() {
-  if constexpr (AnyMap<T>) return map_entry<T>();
-  else return tensor_entry<T>();
+  if constexpr (AnyMap<T>)
+    return map_entry<T>();
+  else
+    return tensor_entry<T>();
 }
 template <class T>
 constinit const Entry EntryOf<T>::value = make_entry<T>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Registers every operator of the library, used or not: `invoke` and symbol JSON then find all of them by name. A program
-/// that includes this builds every kernel (minutes); the compiled library's objects do the same without that.
+/// Registers every operator of the library, used or not: `invoke` and symbol JSON then find all of them by name. A
+/// program that includes this builds every kernel (minutes); the compiled library's objects do the same without that.
 #pragma once
 #include <strop/strop.hpp>
 
@@ -15,6 +15,7 @@ inline const void* const all_operators_enrolled[] = {
     CastOps::enrol(),
     CompareOps::enrol(),
     ContribMapOps::enrol(),
+    DiagOps::enrol(),
     DotOps::enrol(),
     DropoutOps::enrol(),
     ElemwiseOps::enrol(),
@@ -30,7 +31,9 @@ inline const void* const all_operators_enrolled[] = {
     NormOps::enrol(),
     OneHotOps::enrol(),
     OptimizerOps::enrol(),
+    PadOps::enrol(),
     PowerOps::enrol(),
+    RandomOps::enrol(),
     ReduceOps::enrol(),
     RegressionOutputOps::enrol(),
     RepetitionOps::enrol(),

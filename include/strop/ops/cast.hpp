@@ -70,7 +70,8 @@ struct Cast {
   static constexpr std::string_view doc =
       "The elements converted to another type; shape and storage stay. Floating to integer truncates towards zero and "
       "saturates, to bool is 'not zero'. The gradient is the head gradient in the input's type.";
-  static constexpr Note notes[] = {{"dtype", "the element type of the result"}, {"data", "an array of any type and storage"}};
+  static constexpr Note notes[] = {{"dtype", "the element type of the result"},
+                                   {"data", "an array of any type and storage"}};
   static constexpr Share inplace[] = {{0, 0}};
 
   void infer_type(Types& types) const { types.set_out(0, *dtype); }
@@ -93,7 +94,8 @@ struct CastStorage {
   static constexpr std::string_view doc =
       "The same array in another storage: default (dense), row_sparse or csr. From dense, what is zero is not stored; "
       "csr takes 2 dimensions, row_sparse 1 or more. The gradient is the head gradient.";
-  static constexpr Note notes[] = {{"stype", "the storage of the result"}, {"data", "an array of any type and storage"}};
+  static constexpr Note notes[] = {{"stype", "the storage of the result"},
+                                   {"data", "an array of any type and storage"}};
 
   void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));

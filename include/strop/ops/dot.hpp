@@ -38,8 +38,8 @@ inline void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_b) 
   if (a[a_axis] < 0) a[a_axis] = b[b_axis];
   if (b[b_axis] < 0) b[b_axis] = a[a_axis];
   if (a[a_axis] != b[b_axis])
-    shapes.fail(shapes.name_in(0), " has shape ", to_text(a), " and ", shapes.name_in(1), " ", to_text(b), ", expected as many elements on axis ", a_axis,
-                " of the first as on axis ", b_axis, " of the second");
+    shapes.fail(shapes.name_in(0), " has shape ", to_text(a), " and ", shapes.name_in(1), " ", to_text(b),
+                ", expected as many elements on axis ", a_axis, " of the first as on axis ", b_axis, " of the second");
   shapes.set_in(0, a);
   shapes.set_in(1, b);
   Shape out;
@@ -71,7 +71,8 @@ struct Dot {
   static constexpr std::string_view aliases[] = {"_sparse_dot"};
   static constexpr std::string_view inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc =
-      "The sum of products over the last axis of lhs and the first of rhs; two vectors give shape (1,). csr · dense and "
+      "The sum of products over the last axis of lhs and the first of rhs; two vectors give shape (1,). csr · dense "
+      "and "
       "csr · row_sparse are dense, with transpose_a row_sparse; dense · csr is csr.";
   static constexpr Note notes[] = {{"transpose_a", "takes the first axis of lhs"},
                                    {"transpose_b", "takes the last axis of rhs"},
@@ -93,15 +94,22 @@ struct Dot {
     const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
     const bool add = ctx.request() == Request::add;
     if (lhs.storage() == csr) {
-      if (!transpose_a) detail::csr_times_rows(lhs, rhs, out.pointer<E>(), add);
-      else if (out.storage() == dense) detail::csr_transposed_times_rows(lhs, rhs, out.pointer<E>(), add);
-      else detail::csr_transposed_to_rows<E>(lhs, rhs, out);
+      if (!transpose_a)
+        detail::csr_times_rows(lhs, rhs, out.pointer<E>(), add);
+      else if (out.storage() == dense)
+        detail::csr_transposed_times_rows(lhs, rhs, out.pointer<E>(), add);
+      else
+        detail::csr_transposed_to_rows<E>(lhs, rhs, out);
     } else if (rhs.storage() == csr) {
-      if (transpose_b) detail::dense_times_csr_transposed(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
-      else if (out.storage() == dense) detail::dense_times_csr(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
-      else detail::dense_times_csr_to_csr(lhs.pointer<const E>(), d.m, rhs, out);
+      if (transpose_b)
+        detail::dense_times_csr_transposed(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
+      else if (out.storage() == dense)
+        detail::dense_times_csr(lhs.pointer<const E>(), d.m, rhs, out.pointer<E>(), add);
+      else
+        detail::dense_times_csr_to_csr(lhs.pointer<const E>(), d.m, rhs, out);
     } else {
-      detail::gemm(d.m, d.n, d.k, lhs.pointer<const E>(), transpose_a && lhs.ndim() > 1, rhs.pointer<const E>(), transpose_b && rhs.ndim() > 1, out.pointer<E>(), add);
+      detail::gemm(d.m, d.n, d.k, lhs.pointer<const E>(), transpose_a && lhs.ndim() > 1, rhs.pointer<const E>(),
+                   transpose_b && rhs.ndim() > 1, out.pointer<E>(), add);
     }
   }
 
@@ -113,11 +121,13 @@ struct Dot {
     s.set_out(0, da);
     s.set_out(1, db);
     if (s.in(0) != dense || !(a_csr || b_csr || (a == dense && b == dense))) return false;
-    return (da == dense || (a_csr && da == csr)) && (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
+    return (da == dense || (a_csr && da == csr)) &&
+           (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
   }
 
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
+  void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs,
+            Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
     const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
     const auto [m, n, k] = d;
     const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
@@ -127,11 +137,15 @@ struct Dot {
       const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
       const E* const b = factor.pointer<const E>();
       if (da.storage() == csr) {
-        if (first) detail::product_on_pattern(lhs, b, last ? 1 : n, last ? k : 1, head, n, 1, n, da);
-        else detail::product_on_pattern(lhs, head, n, 1, b, last ? 1 : n, last ? k : 1, n, da);
+        if (first)
+          detail::product_on_pattern(lhs, b, last ? 1 : n, last ? k : 1, head, n, 1, n, da);
+        else
+          detail::product_on_pattern(lhs, head, n, 1, b, last ? 1 : n, last ? k : 1, n, da);
       } else if (rhs.storage() == csr) {
-        if (last) detail::dense_times_csr(head, m, rhs, da.template pointer<E>(), add);
-        else detail::dense_times_csr_transposed(head, m, rhs, da.template pointer<E>(), add);
+        if (last)
+          detail::dense_times_csr(head, m, rhs, da.template pointer<E>(), add);
+        else
+          detail::dense_times_csr_transposed(head, m, rhs, da.template pointer<E>(), add);
       } else if (first) {
         detail::gemm(k, m, n, b, last, head, true, da.template pointer<E>(), add);
       } else {
@@ -141,16 +155,21 @@ struct Dot {
     if (db) {
       const bool add = ctx.request(1) == Request::add;
       if (lhs.storage() == csr) {
-        if (first) detail::csr_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
-        else if (db.storage() == dense) detail::csr_transposed_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
-        else detail::csr_transposed_to_rows<E>(lhs, as_matrix(dy, m, n), db);
+        if (first)
+          detail::csr_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
+        else if (db.storage() == dense)
+          detail::csr_transposed_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
+        else
+          detail::csr_transposed_to_rows<E>(lhs, as_matrix(dy, m, n), db);
         return;
       }
       const E* const a = lhs.template pointer<const E>();
       const std::int64_t a_row = first ? 1 : k, a_step = first ? m : 1;
       if (db.storage() == csr) {
-        if (last) detail::product_on_pattern(rhs, head, 1, n, a, a_step, a_row, m, db);
-        else detail::product_on_pattern(rhs, a, a_step, a_row, head, 1, n, m, db);
+        if (last)
+          detail::product_on_pattern(rhs, head, 1, n, a, a_step, a_row, m, db);
+        else
+          detail::product_on_pattern(rhs, a, a_step, a_row, head, 1, n, m, db);
       } else if (last) {
         detail::gemm(n, k, m, head, true, a, first, db.template pointer<E>(), add);
       } else {
@@ -164,28 +183,33 @@ struct Dot {
     if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
     return a == dense && b == csr && !transpose_a && !transpose_b ? csr : dense;
   }
-  static NDArray as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols) { return detail::view_as(a, {rows, cols}); }
+  static NDArray as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols) {
+    return detail::view_as(a, {rows, cols});
+  }
 };
 inline constexpr Op<Dot, OnUse> dot;
 
 namespace detail {
 /// gemm for each of `batch` pairs of matrices.
 template <class E>
-void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_transposed, const E* b, bool b_transposed, E* c, bool add) {
+void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_transposed,
+               const E* b, bool b_transposed, E* c, bool add) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, m * n * k));
   if (batch < 2 * num_threads()) {  // few and large: the threads share each of them
-    for (std::int64_t i = 0; i < batch; ++i) gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
+    for (std::int64_t i = 0; i < batch; ++i)
+      gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
     return;
   }
   parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
+    for (std::int64_t i = begin; i < end; ++i)
+      gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
   });
 }
 }  // namespace detail
 
-/// batch_dot: yᵢ = lhsᵢ · rhsᵢ for shapes (batch, m, k) and (batch, k, n). `transpose_a` says that lhs is (batch, k, m),
-/// `transpose_b` that rhs is (batch, n, k). Floating types. Dense; sparse arrays by the dense fallback.
-/// Error: another number of dimensions, or extents that do not agree.
+/// batch_dot: yᵢ = lhsᵢ · rhsᵢ for shapes (batch, m, k) and (batch, k, n). `transpose_a` says that lhs is (batch, k,
+/// m), `transpose_b` that rhs is (batch, n, k). Floating types. Dense; sparse arrays by the dense fallback. Error:
+/// another number of dimensions, or extents that do not agree.
 ///
 /// Example: `batch_dot(ones({2, 1, 3}), ones({2, 3, 1}))` is [[[3]], [[3]]].
 struct BatchDot {
@@ -209,7 +233,9 @@ struct BatchDot {
     Shape a = Shape::filled(3, Shape::unknown_extent), b = a, y = a;
     for (int pass = 0; pass < 2; ++pass) {
       const Shape known[] = {shapes.in(0), shapes.in(1), shapes.out(0)};
-      const auto at = [&](int tensor, int axis) { return known[tensor].has_rank() && known[tensor].ndim() == 3 ? known[tensor][axis] : Shape::unknown_extent; };
+      const auto at = [&](int tensor, int axis) {
+        return known[tensor].has_rank() && known[tensor].ndim() == 3 ? known[tensor][axis] : Shape::unknown_extent;
+      };
       const auto first = [](std::int64_t p, std::int64_t q, std::int64_t r) { return p >= 0 ? p : q >= 0 ? q : r; };
       a[0] = b[0] = y[0] = first(at(0, 0), at(1, 0), at(2, 0));
       a[a_row] = y[1] = first(at(0, a_row), at(2, 1), -1);
@@ -228,22 +254,27 @@ struct BatchDot {
   template <Real E>
   void forward(Cpu& ctx, View<const E, 3> a, View<const E, 3> b, View<E, 3> y) const {
     const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
-    detail::gemm_each(y.shape()[0], y.shape()[1], y.shape()[2], k, a.data(), transpose_a, b.data(), transpose_b, y.data(), ctx.request() == Request::add);
+    detail::gemm_each(y.shape()[0], y.shape()[1], y.shape()[2], k, a.data(), transpose_a, b.data(), transpose_b,
+                      y.data(), ctx.request() == Request::add);
   }
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", View<const E, 3>> dy, In<"lhs", View<const E, 3>> a, In<"rhs", View<const E, 3>> b, Grad<"lhs", View<E, 3>> da,
-            Grad<"rhs", View<E, 3>> db) const {
+  void grad(Cpu& ctx, Head<"output", View<const E, 3>> dy, In<"lhs", View<const E, 3>> a, In<"rhs", View<const E, 3>> b,
+            Grad<"lhs", View<E, 3>> da, Grad<"rhs", View<E, 3>> db) const {
     const auto [batch, m, n] = dy.shape();
     const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
     if (da) {
       const bool add = ctx.request(0) == Request::add;
-      if (transpose_a) detail::gemm_each(batch, k, m, n, b.data(), transpose_b, dy.data(), true, da.data(), add);
-      else detail::gemm_each(batch, m, k, n, dy.data(), false, b.data(), !transpose_b, da.data(), add);
+      if (transpose_a)
+        detail::gemm_each(batch, k, m, n, b.data(), transpose_b, dy.data(), true, da.data(), add);
+      else
+        detail::gemm_each(batch, m, k, n, dy.data(), false, b.data(), !transpose_b, da.data(), add);
     }
     if (db) {
       const bool add = ctx.request(1) == Request::add;
-      if (transpose_b) detail::gemm_each(batch, n, k, m, dy.data(), true, a.data(), transpose_a, db.data(), add);
-      else detail::gemm_each(batch, k, n, m, a.data(), !transpose_a, dy.data(), false, db.data(), add);
+      if (transpose_b)
+        detail::gemm_each(batch, n, k, m, dy.data(), true, a.data(), transpose_a, db.data(), add);
+      else
+        detail::gemm_each(batch, k, n, m, a.data(), !transpose_a, dy.data(), false, db.data(), add);
     }
   }
 };

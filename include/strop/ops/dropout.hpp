@@ -19,8 +19,8 @@ namespace strop::inline v0 {
 ///
 /// `mode = always` drops in prediction as well; along `axes` one draw serves all elements. Any shape, floating types;
 /// sparse arrays by the dense fallback. What is dropped is a function of the seed and of the order of calls; the hidden
-/// output `mask` (data's shape with the axes of extent 1) holds the factors, and the gradient is the head gradient times
-/// them. Error: p is outside [0, 1], an axis is outside.
+/// output `mask` (data's shape with the axes of extent 1) holds the factors, and the gradient is the head gradient
+/// times them. Error: p is outside [0, 1], an axis is outside.
 ///
 /// Example: `dropout(array({1, 2}), {.p = 0.3f})` outside of training is [1, 2].
 struct Dropout {
@@ -33,7 +33,8 @@ struct Dropout {
   static constexpr std::string_view aliases[] = {"_npx_dropout"};
   static constexpr std::string_view outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
-  static constexpr std::string_view doc = "In training, each element is 0 with probability p, else x / (1 − p); otherwise x itself.";
+  static constexpr std::string_view doc =
+      "In training, each element is 0 with probability p, else x / (1 − p); otherwise x itself.";
   static constexpr Note notes[] = {{"p", "the probability of an element to become 0"},
                                    {"mode", "when elements are dropped: in training, or always"},
                                    {"axes", "along these one draw serves all elements"},
@@ -47,7 +48,8 @@ struct Dropout {
     if (!shapes.in(0).has_rank()) return;
     Shape mask = shapes.in(0);
     for (std::int64_t axis : axes) {
-      if (axis < 0 || axis >= mask.ndim()) shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(shapes.in(0)));
+      if (axis < 0 || axis >= mask.ndim())
+        shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(shapes.in(0)));
       mask[axis] = 1;
     }
     shapes.set_out(1, mask);

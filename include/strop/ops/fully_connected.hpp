@@ -21,15 +21,16 @@ inline namespace STROP_ISA {
 template <class E>
 void sum_rows(const E* x, std::int64_t rows, std::int64_t cols, E* out, bool add) {
   using R = number::Rep<number::Vec<E>>;
-  parallel_for(cols, std::max<std::int64_t>(64, (std::int64_t{1} << 17) / std::max<std::int64_t>(1, rows)), [&](std::int64_t begin, std::int64_t end) {
-    if (!add) std::fill(out + begin, out + end, E(0));
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const E* from = x + i * cols;
-      std::int64_t j = begin;
-      for (; j + R::lanes <= end; j += R::lanes) R::store(out + j, R::load(out + j) + R::load(from + j));
-      for (; j < end; ++j) out[j] += from[j];
-    }
-  });
+  parallel_for(cols, std::max<std::int64_t>(64, (std::int64_t{1} << 17) / std::max<std::int64_t>(1, rows)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 if (!add) std::fill(out + begin, out + end, E(0));
+                 for (std::int64_t i = 0; i < rows; ++i) {
+                   const E* from = x + i * cols;
+                   std::int64_t j = begin;
+                   for (; j + R::lanes <= end; j += R::lanes) R::store(out + j, R::load(out + j) + R::load(from + j));
+                   for (; j < end; ++j) out[j] += from[j];
+                 }
+               });
 }
 
 }  // namespace STROP_ISA
@@ -52,9 +53,10 @@ struct FullyConnected {
   static constexpr std::string_view doc =
       "A linear layer: the product of data, one row per example, with the transpose of weight, plus bias. "
       "data (batch, …), weight (num_hidden, inputs), bias (num_hidden,), output (batch, num_hidden).";
-  static constexpr Note notes[] = {{"num_hidden", "rows of weight"},
-                                   {"no_bias", "there is no bias"},
-                                   {"flatten", "all axes of data but the first are one; else only the last axis counts"}};
+  static constexpr Note notes[] = {
+      {"num_hidden", "rows of weight"},
+      {"no_bias", "there is no bias"},
+      {"flatten", "all axes of data but the first are one; else only the last axis counts"}};
   static constexpr Range range[] = {{"num_hidden", 1}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
@@ -68,7 +70,8 @@ struct FullyConnected {
       if (data.ndim() == 0) shapes.fail(shapes.name_in(0), " has no dimension, expected 1 or more");
       const int first = flatten ? 1 : data.ndim() - 1;
       std::int64_t width = 1;
-      for (int i = first; i < data.ndim(); ++i) width = width < 0 || data[i] < 0 ? Shape::unknown_extent : width * data[i];
+      for (int i = first; i < data.ndim(); ++i)
+        width = width < 0 || data[i] < 0 ? Shape::unknown_extent : width * data[i];
       weight[1] = width;
       const Shape given = shapes.in(1);
       if (first == data.ndim() - 1 && data.back() < 0 && given.has_rank() && given.ndim() == 2) data.back() = given[1];
@@ -101,7 +104,8 @@ struct FullyConnected {
       const E* from = b.pointer<const E>();
       for (std::int64_t i = 0; i < examples; ++i) {
         E* to = y.data() + i * hidden;
-        if (!add) std::memcpy(to, from, static_cast<std::size_t>(hidden) * sizeof(E));
+        if (!add)
+          std::memcpy(to, from, static_cast<std::size_t>(hidden) * sizeof(E));
         else
           for (std::int64_t j = 0; j < hidden; ++j) to[j] += from[j];
       }
@@ -111,8 +115,8 @@ struct FullyConnected {
   }
 
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E, 2>> w, Grad<"data", View<E>> dx,
-            Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E, 1>> db) const {
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E, 2>> w,
+            Grad<"data", View<E>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E, 1>> db) const {
     const std::int64_t hidden = *num_hidden, width = w.shape()[1], examples = dy.size() / hidden;
     const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
     if (dx) detail::gemm(examples, width, hidden, dy.data(), false, w.data(), false, dx.data(), adds(0));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators that make arrays from nothing but parameters, or from the shape of another: _zeros, _ones, _full, _arange, _eye,
-/// _linspace, zeros_like, ones_like, _contrib_arange_like.
+/// Operators that make arrays from nothing but parameters, or from the shape of another: _zeros, _ones, _full, _arange,
+/// _eye, _linspace, zeros_like, ones_like, _contrib_arange_like.
 ///
-/// In C++ the functions of tensor/create.hpp say the same with less; these are for graphs and for text. `ctx` names a device.
+/// In C++ the functions of tensor/create.hpp say the same with less; these are for graphs and for text. `ctx` names a
+/// device.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
@@ -26,7 +27,8 @@ inline void fill_elements(const NDArray& y, double value) {
     Bits bits;
     std::memcpy(&bits, one, sizeof bits);
     Bits* to = y.pointer<Bits>();
-    parallel_for(y.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, bits); });
+    parallel_for(y.size(), 1 << 16,
+                 [&](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, bits); });
   });
 }
 
@@ -52,7 +54,8 @@ inline void infer_made(Shapes& s, const Shape& shape) {
 
 /// Where `ctx` asks for a device, it is the one that the operator runs on.
 inline void check_device(const std::string& ctx, std::string_view op) {
-  if (!ctx.empty() && !ctx.starts_with("cpu")) fail(op, ": ctx is '", ctx, "', and the operator runs on the CPU; move the result with to()");
+  if (!ctx.empty() && !ctx.starts_with("cpu"))
+    fail(op, ": ctx is '", ctx, "', and the operator runs on the CPU; move the result with to()");
 }
 
 }  // namespace detail
@@ -69,23 +72,30 @@ struct ZerosOp {
   bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
-    if (y.storage() == dense) detail::zero_elements(y);
-    else y.allocate_stored(0);
+    if (y.storage() == dense)
+      detail::zero_elements(y);
+    else
+      y.allocate_stored(0);
   }
 };
 
-/// _zeros_without_dtype: zeros whose type is that of the array that is to hold them, float32 for dtype −1 and without one.
+/// _zeros_without_dtype: zeros whose type is that of the array that is to hold them, float32 for dtype −1 and without
+/// one.
 struct ZerosWithoutDtypeOp {
   Shape shape = {};
   std::string ctx = {};
   int dtype = -1;
-  static constexpr std::string_view name = "_zeros_without_dtype", doc = "An array of zeros; dtype is a type's number, or -1 for what the context says.";
+  static constexpr std::string_view name = "_zeros_without_dtype",
+                                    doc =
+                                        "An array of zeros; dtype is a type's number, or -1 for what the context says.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   void infer_type(Types& t) const {
     if (dtype != -1 && !is_dtype(dtype)) t.fail("parameter 'dtype' is ", dtype, ", which is no type");
-    if (dtype != -1) t.set_out(0, static_cast<Dtype>(dtype));
-    else if (!t.out(0)) t.set_out(0, f32);
+    if (dtype != -1)
+      t.set_out(0, static_cast<Dtype>(dtype));
+    else if (!t.out(0))
+      t.set_out(0, f32);
   }
   bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
   void forward(Cpu& cpu, NDArray& y) const { ZerosOp{.ctx = ctx}.forward(cpu, y); }
@@ -122,8 +132,9 @@ struct FullOp {
   }
 };
 
-/// _arange: start, start + step, … before stop, each `repeat` times; without a stop 0, step, … before start. With infer_range
-/// and no stop there are as many as the array that is to hold them has. None where the range is empty. Error: a step of 0.
+/// _arange: start, start + step, … before stop, each `repeat` times; without a stop 0, step, … before start. With
+/// infer_range and no stop there are as many as the array that is to hold them has. None where the range is empty.
+/// Error: a step of 0.
 struct ArangeOp {
   Required<double> start = {};
   std::optional<double> stop = {};
@@ -132,14 +143,17 @@ struct ArangeOp {
   bool infer_range = false;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_arange", doc = "start, start + step, ... before stop, each `repeat` times; without a stop 0, step, ... before start.";
+  static constexpr std::string_view
+      name = "_arange",
+      doc = "start, start + step, ... before stop, each `repeat` times; without a stop 0, step, ... before start.";
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
   double first() const { return stop || infer_range ? *start : 0; }
   void infer_shape(Shapes& s) const {
     if (!stop && infer_range) return;
     const double count = __builtin_ceil(((stop ? *stop : *start) - first()) / step);
-    if (step == 0 || !(count < 0x1p53)) s.fail("the range from ", first(), " to ", stop ? *stop : *start, " in steps of ", step, " has no end");
+    if (step == 0 || !(count < 0x1p53))
+      s.fail("the range from ", first(), " to ", stop ? *stop : *start, " in steps of ", step, " has no end");
     s.set_out(0, Shape{count > 0 ? static_cast<std::int64_t>(count) * repeat : 0});
   }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
@@ -155,7 +169,8 @@ struct EyeOp {
   std::int64_t M = 0, k = 0;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_eye", doc = "N rows and M columns (N where M is 0) with ones on diagonal k.";
+  static constexpr std::string_view name = "_eye",
+                                    doc = "N rows and M columns (N where M is 0) with ones on diagonal k.";
   static constexpr Range range[] = {{"N", 0}, {"M", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { s.set_out(0, Shape{*N, M > 0 ? M : *N}); }
@@ -180,7 +195,8 @@ struct LinspaceOp {
   bool endpoint = true;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_linspace", aliases[] = {"_npi_linspace"}, doc = "num numbers from start to stop, which is among them with endpoint.";
+  static constexpr std::string_view name = "_linspace", aliases[] = {"_npi_linspace"},
+                                    doc = "num numbers from start to stop, which is among them with endpoint.";
   static constexpr Range range[] = {{"num", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { s.set_out(0, Shape{*num}); }
@@ -189,18 +205,22 @@ struct LinspaceOp {
     detail::check_device(ctx, name);
     const int gaps = endpoint ? *num - 1 : *num;
     detail::fill_progression(y, *start, gaps > 0 ? (*stop - *start) / gaps : 0, 1);
-    if (endpoint && *num > 1) detail::convert_elements(f64, &*stop, dtype, y.bytes() + (y.size() - 1) * size_of(dtype), 1);
+    if (endpoint && *num > 1)
+      detail::convert_elements(f64, &*stop, dtype, y.bytes() + (y.size() - 1) * size_of(dtype), 1);
   }
 };
 
 /// zeros_like: zeros of the shape, type and storage of `data`.
 struct ZerosLike {
-  static constexpr std::string_view name = "zeros_like", aliases[] = {"_sparse_zeros_like"}, doc = "Zeros of the shape, type and storage of the input.";
+  static constexpr std::string_view name = "zeros_like", aliases[] = {"_sparse_zeros_like"},
+                                    doc = "Zeros of the shape, type and storage of the input.";
   static constexpr bool zero_gradient = true;
   bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, s.in(0)); }
   void forward(Cpu&, const NDArray&, NDArray& y) const {
-    if (y.storage() == dense) detail::zero_elements(y);
-    else y.allocate_stored(0);
+    if (y.storage() == dense)
+      detail::zero_elements(y);
+    else
+      y.allocate_stored(0);
   }
 };
 
@@ -212,14 +232,16 @@ struct OnesLike {
   void forward(Cpu&, const NDArray&, NDArray& y) const { detail::fill_elements(y, 1); }
 };
 
-/// _contrib_arange_like: start, start + step, … in the shape of `data`, or as many as it has along `axis`; each `repeat` times.
+/// _contrib_arange_like: start, start + step, … in the shape of `data`, or as many as it has along `axis`; each
+/// `repeat` times.
 struct ArangeLike {
   double start = 0, step = 1;
   int repeat = 1;
   std::string ctx = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_contrib_arange_like", aliases[] = {"_npx_arange_like"};
-  static constexpr std::string_view doc = "start, start + step, ... in the shape of the input, or as many as it has along axis; each `repeat` times.";
+  static constexpr std::string_view doc =
+      "start, start + step, ... in the shape of the input, or as many as it has along axis; each `repeat` times.";
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
@@ -240,6 +262,7 @@ inline constexpr Op<ZerosLike, OnUse> zeros_like;
 inline constexpr Op<OnesLike, OnUse> ones_like;
 inline constexpr Op<ArangeLike, OnUse> arange_like;
 
-using InitOps = OpList<ZerosOp, ZerosWithoutDtypeOp, OnesOp, FullOp, ArangeOp, EyeOp, LinspaceOp, ZerosLike, OnesLike, ArangeLike>;
+using InitOps =
+    OpList<ZerosOp, ZerosWithoutDtypeOp, OnesOp, FullOp, ArangeOp, EyeOp, LinspaceOp, ZerosLike, OnesLike, ArangeLike>;
 
 }  // namespace strop::inline v0

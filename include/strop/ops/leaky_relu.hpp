@@ -60,8 +60,8 @@ void run_curve_gradient(const Curve& curve, const E* dy, const E* x, E* dx, std:
 /// in training and (lower_bound + upper_bound) / 2 otherwise. selu: 1.0507 · (x, or 1.6733 · (eˣ − 1)) and
 /// gelu: x · Φ(x) with the normal distribution Φ.
 ///
-/// Any shape, floating types; sparse arrays by the dense fallback. gamma, an input of prelu alone, has one element or one
-/// per channel (axis 1). Error: gamma has another number of elements.
+/// Any shape, floating types; sparse arrays by the dense fallback. gamma, an input of prelu alone, has one element or
+/// one per channel (axis 1). Error: gamma has another number of elements.
 ///
 /// Example: `leaky_relu(array({-4, 2}))` is [-1, 2].
 struct LeakyReLU {
@@ -73,7 +73,8 @@ struct LeakyReLU {
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
   static constexpr std::string_view doc =
-      "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple of x "
+      "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple "
+      "of x "
       "(rrelu); selu and gelu as in their papers.";
   static constexpr Note notes[] = {{"act_type", "which curve"},
                                    {"slope", "of leaky and elu"},
@@ -99,20 +100,27 @@ struct LeakyReLU {
   void forward(Cpu& ctx, View<const E> x, View<const E> slopes, View<E> y, View<E> mask) const {
     const std::int64_t n = x.size();
     switch (act_type) {
-      case leaky: return detail::run_curve(detail::LeakyCurve{slope}, x.data(), y.data(), n);
-      case elu: return detail::run_curve(detail::EluCurve{slope}, x.data(), y.data(), n);
-      case selu: return detail::run_curve(detail::SeluCurve{}, x.data(), y.data(), n);
-      case gelu: return detail::run_curve(detail::GeluCurve{}, x.data(), y.data(), n);
+      case leaky:
+        return detail::run_curve(detail::LeakyCurve{slope}, x.data(), y.data(), n);
+      case elu:
+        return detail::run_curve(detail::EluCurve{slope}, x.data(), y.data(), n);
+      case selu:
+        return detail::run_curve(detail::SeluCurve{}, x.data(), y.data(), n);
+      case gelu:
+        return detail::run_curve(detail::GeluCurve{}, x.data(), y.data(), n);
       case prelu:
         return each_channel(x.shape(), slopes.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
-          detail::run_curve(detail::LeakyCurve{static_cast<double>(slopes[channel])}, x.data() + at, y.data() + at, count);
+          detail::run_curve(detail::LeakyCurve{static_cast<double>(slopes[channel])}, x.data() + at, y.data() + at,
+                            count);
         });
-      case rrelu: break;
+      case rrelu:
+        break;
     }
     const random::Stream stream = ctx.random(ctx.train ? n : 0);
     parallel_for(n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        const E r = ctx.train ? static_cast<E>(stream.uniform(i, lower_bound, upper_bound)) : static_cast<E>((lower_bound + upper_bound) / 2);
+        const E r = ctx.train ? static_cast<E>(stream.uniform(i, lower_bound, upper_bound))
+                              : static_cast<E>((lower_bound + upper_bound) / 2);
         mask[i] = x[i] > 0 ? E(1) : r;
         y[i] = x[i] * mask[i];
       }
@@ -120,27 +128,33 @@ struct LeakyReLU {
   }
 
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E>> slopes, Out<"mask", View<const E>> mask,
-            Grad<"data", View<E>> dx, Grad<"gamma", View<E>> dgamma) const {
+  void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E>> slopes,
+            Out<"mask", View<const E>> mask, Grad<"data", View<E>> dx, Grad<"gamma", View<E>> dgamma) const {
     const std::int64_t n = x.size();
     if (dgamma) {
       std::vector<double> sums(static_cast<std::size_t>(dgamma.size()), 0.0);
       each_channel(x.shape(), dgamma.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
         double total = 0;
-        for (std::int64_t i = at; i < at + count; ++i) total += x[i] > 0 ? 0.0 : static_cast<double>(dy[i]) * static_cast<double>(x[i]);
+        for (std::int64_t i = at; i < at + count; ++i)
+          total += x[i] > 0 ? 0.0 : static_cast<double>(dy[i]) * static_cast<double>(x[i]);
         sums[static_cast<std::size_t>(channel)] += total;
       });
       std::copy(sums.begin(), sums.end(), dgamma.begin());
     }
     if (!dx) return;
     switch (act_type) {
-      case leaky: return detail::run_curve_gradient(detail::LeakyCurve{slope}, dy.data(), x.data(), dx.data(), n);
-      case elu: return detail::run_curve_gradient(detail::EluCurve{slope}, dy.data(), x.data(), dx.data(), n);
-      case selu: return detail::run_curve_gradient(detail::SeluCurve{}, dy.data(), x.data(), dx.data(), n);
-      case gelu: return detail::run_curve_gradient(detail::GeluCurve{}, dy.data(), x.data(), dx.data(), n);
+      case leaky:
+        return detail::run_curve_gradient(detail::LeakyCurve{slope}, dy.data(), x.data(), dx.data(), n);
+      case elu:
+        return detail::run_curve_gradient(detail::EluCurve{slope}, dy.data(), x.data(), dx.data(), n);
+      case selu:
+        return detail::run_curve_gradient(detail::SeluCurve{}, dy.data(), x.data(), dx.data(), n);
+      case gelu:
+        return detail::run_curve_gradient(detail::GeluCurve{}, dy.data(), x.data(), dx.data(), n);
       case prelu:
         return each_channel(x.shape(), slopes.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
-          detail::run_curve_gradient(detail::LeakyCurve{static_cast<double>(slopes[channel])}, dy.data() + at, x.data() + at, dx.data() + at, count);
+          detail::run_curve_gradient(detail::LeakyCurve{static_cast<double>(slopes[channel])}, dy.data() + at,
+                                     x.data() + at, dx.data() + at, count);
         });
       case rrelu:
         for (std::int64_t i = 0; i < n; ++i) dx[i] = dy[i] * mask[i];
@@ -158,7 +172,8 @@ struct LeakyReLU {
     }
     if (slopes == 1) return f(std::int64_t{0}, n, std::int64_t{0});
     if (inner == 0) return;
-    for (std::int64_t at = 0, channel = 0; at < n; at += inner, channel = channel + 1 == slopes ? 0 : channel + 1) f(at, inner, channel);
+    for (std::int64_t at = 0, channel = 0; at < n; at += inner, channel = channel + 1 == slopes ? 0 : channel + 1)
+      f(at, inner, channel);
   }
 };
 inline constexpr Op<LeakyReLU, OnUse> leaky_relu;

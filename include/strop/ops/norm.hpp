@@ -27,17 +27,19 @@ inline void infer_norm_type(Types& types) {
 }
 inline int norm_axis(const Shapes& shapes, int axis) {
   const Shape& x = shapes.in(0);
-  return positive_axis(axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
+  return positive_axis(
+      axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
 }
 }  // namespace detail
 
 /// BatchNorm: y = gamma · (x − mean) / √(var + eps) + beta, for each channel along `axis`.
 ///
-/// In training mean and var are those of the channel's elements, and moving_mean and moving_var become momentum · moving +
-/// (1 − momentum) · batch; otherwise, or with `use_global_stats`, they are moving_mean and moving_var. With `fix_gamma`
-/// gamma counts as 1 and has no gradient. Inputs data, gamma, beta, moving_mean, moving_var: all but data have one
-/// element per channel. Outputs: with `output_mean_var` also mean and 1 / √(var + eps). Floating types; of half data the
-/// others are float32. Sparse arrays by the dense fallback. Error: the axis is outside, extents do not agree.
+/// In training mean and var are those of the channel's elements, and moving_mean and moving_var become momentum ·
+/// moving + (1 − momentum) · batch; otherwise, or with `use_global_stats`, they are moving_mean and moving_var. With
+/// `fix_gamma` gamma counts as 1 and has no gradient. Inputs data, gamma, beta, moving_mean, moving_var: all but data
+/// have one element per channel. Outputs: with `output_mean_var` also mean and 1 / √(var + eps). Floating types; of
+/// half data the others are float32. Sparse arrays by the dense fallback. Error: the axis is outside, extents do not
+/// agree.
 ///
 /// Example: `batch_norm(x, gamma, beta, moving_mean, moving_var, {.fix_gamma = false})`.
 struct BatchNorm {
@@ -49,20 +51,23 @@ struct BatchNorm {
   std::optional<float> min_calib_range = {}, max_calib_range = {};
 
   static constexpr std::string_view aliases[] = {"_npx_batch_norm"};
-  static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"}, outputs[] = {"output", "mean", "var"};
+  static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                                    outputs[] = {"output", "mean", "var"};
   static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};
   static constexpr std::string_view doc =
-      "gamma · (x − mean) / √(var + eps) + beta for each channel along axis; in training with the statistics of the batch, "
+      "gamma · (x − mean) / √(var + eps) + beta for each channel along axis; in training with the statistics of the "
+      "batch, "
       "which move moving_mean and moving_var, otherwise with those.";
-  static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"},
-                                   {"momentum", "part of the moving statistics that stays at each update"},
-                                   {"fix_gamma", "gamma counts as 1"},
-                                   {"use_global_stats", "the moving statistics serve in training as well"},
-                                   {"output_mean_var", "the outputs mean and var, the latter as 1 / √(var + eps), are visible"},
-                                   {"axis", "the axis of the channels"},
-                                   {"cudnn_off", "has no effect"},
-                                   {"min_calib_range", "has no effect"},
-                                   {"max_calib_range", "has no effect"}};
+  static constexpr Note notes[] = {
+      {"eps", "keeps the divisor from 0"},
+      {"momentum", "part of the moving statistics that stays at each update"},
+      {"fix_gamma", "gamma counts as 1"},
+      {"use_global_stats", "the moving statistics serve in training as well"},
+      {"output_mean_var", "the outputs mean and var, the latter as 1 / √(var + eps), are visible"},
+      {"axis", "the axis of the channels"},
+      {"cudnn_off", "has no effect"},
+      {"min_calib_range", "has no effect"},
+      {"max_calib_range", "has no effect"}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   int visible_count() const { return output_mean_var ? 3 : 1; }
@@ -77,33 +82,39 @@ struct BatchNorm {
   void infer_type(Types& types) const { detail::infer_norm_type(types); }
 
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean, View<E, 1> moving_var, View<E> y, View<E, 1> centre,
-               View<E, 1> scaling) const {
+  void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean,
+               View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> scaling) const {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats && x.size() != 0;
-    const std::vector<detail::Moments> now = batch ? detail::channel_moments(s, x.data()) : std::vector<detail::Moments>();
+    const std::vector<detail::Moments> now =
+        batch ? detail::channel_moments(s, x.data()) : std::vector<detail::Moments>();
     std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
     for (std::int64_t c = 0; c < s.length; ++c) {
       const auto k = static_cast<std::size_t>(c);
-      const detail::Moments m = batch ? now[k] : detail::Moments{static_cast<double>(moving_mean[c]), static_cast<double>(moving_var[c])};
+      const detail::Moments m =
+          batch ? now[k] : detail::Moments{static_cast<double>(moving_mean[c]), static_cast<double>(moving_var[c])};
       if (batch) {
         const double stays = momentum;
         moving_mean[c] = static_cast<E>(static_cast<double>(moving_mean[c]) * stays + m.mean * (1 - stays));
         moving_var[c] = static_cast<E>(static_cast<double>(moving_var[c]) * stays + m.variance * (1 - stays));
       }
-      const double inverse = 1 / std::sqrt(m.variance + eps), factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
+      const double inverse = 1 / std::sqrt(m.variance + eps),
+                   factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       centre[c] = static_cast<E>(m.mean);
       scaling[c] = static_cast<E>(inverse);
       // The centre is rounded, and what it lost is put back.
       const double lost = m.mean - static_cast<double>(centre[c]);
-      linear[k] = {.x_factor = static_cast<E>(factor), .x_origin = centre[c], .shift = static_cast<E>(static_cast<double>(beta[c]) - lost * factor)};
+      linear[k] = {.x_factor = static_cast<E>(factor),
+                   .x_origin = centre[c],
+                   .shift = static_cast<E>(static_cast<double>(beta[c]) - lost * factor)};
     }
     detail::channel_linear<E>(s, x.data(), nullptr, y.data(), linear);
   }
 
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain, Out<"mean", View<const E, 1>> centre,
-            Out<"var", View<const E, 1>> scaling, Grad<"data", View<E>> dx, Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain,
+            Out<"mean", View<const E, 1>> centre, Out<"var", View<const E, 1>> scaling, Grad<"data", View<E>> dx,
+            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats && x.size() != 0;
     const double count = static_cast<double>(s.outer * s.inner);
@@ -111,19 +122,25 @@ struct BatchNorm {
     std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
     for (std::int64_t c = 0; c < s.length; ++c) {
       const auto k = static_cast<std::size_t>(c);
-      const double inverse = static_cast<double>(scaling[c]), product = sums[k].product * inverse;  // Σ dy · normalised x
+      const double inverse = static_cast<double>(scaling[c]),
+                   product = sums[k].product * inverse;  // Σ dy · normalised x
       if (dgamma) dgamma[c] = fix_gamma ? E(0) : static_cast<E>(product);
       if (dbeta) dbeta[c] = static_cast<E>(sums[k].plain);
       // dx = factor · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); moving statistics are constants.
       const double factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       const double by_x = batch ? -factor * inverse * product / count : 0;
-      linear[k] = {.x_factor = static_cast<E>(factor), .y_factor = static_cast<E>(by_x), .y_origin = centre[c], .shift = static_cast<E>(batch ? -factor * sums[k].plain / count : 0)};
+      linear[k] = {.x_factor = static_cast<E>(factor),
+                   .y_factor = static_cast<E>(by_x),
+                   .y_origin = centre[c],
+                   .shift = static_cast<E>(batch ? -factor * sums[k].plain / count : 0)};
     }
     if (dx) detail::channel_linear(s, dy.data(), x.data(), dx.data(), linear);
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis}; }
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const {
+    return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis};
+  }
 };
 inline constexpr Op<BatchNorm, OnUse> batch_norm;
 
@@ -141,7 +158,8 @@ struct LayerNorm {
 
   static constexpr std::string_view aliases[] = {"_npx_layer_norm"};
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta"}, outputs[] = {"output", "mean", "std"};
-  static constexpr std::string_view doc = "gamma · (x − mean) / √(var + eps) + beta with the mean and variance along axis.";
+  static constexpr std::string_view doc =
+      "gamma · (x − mean) / √(var + eps) + beta with the mean and variance along axis.";
   static constexpr Note notes[] = {{"axis", "the axis that is normalised; negative: from the last"},
                                    {"eps", "keeps the divisor from 0"},
                                    {"output_mean_var", "the outputs mean and std are visible"}};
@@ -162,9 +180,10 @@ struct LayerNorm {
   void infer_type(Types& types) const { detail::infer_norm_type(types); }
 
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E> centre, View<E> deviation) const {
+  void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E> centre,
+               View<E> deviation) const {
     const detail::AxisSplit s = split(x.shape());
-    detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const (&in)[1], E* out, std::int64_t row) {
+    detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
       const detail::Moments m = detail::moments(in[0], s.length);
       const double root = std::sqrt(m.variance + static_cast<double>(eps));
       centre[row] = static_cast<E>(m.mean);
@@ -175,8 +194,9 @@ struct LayerNorm {
   }
 
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain, Out<"mean", View<const E>> centre,
-            Out<"std", View<const E>> deviation, Grad<"data", View<E>> dx, Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
+  void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain,
+            Out<"mean", View<const E>> centre, Out<"std", View<const E>> deviation, Grad<"data", View<E>> dx,
+            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
     const detail::AxisSplit s = split(x.shape());
     const std::int64_t n = s.length;
     if (dgamma || dbeta) {
@@ -186,7 +206,8 @@ struct LayerNorm {
           for (std::int64_t j = 0; j < s.inner; ++j) {
             const std::int64_t at = (o * n + i) * s.inner + j, row = o * s.inner + j;
             by_beta[static_cast<std::size_t>(i)] += static_cast<double>(dy[at]);
-            by_gamma[static_cast<std::size_t>(i)] += static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
+            by_gamma[static_cast<std::size_t>(i)] +=
+                static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
           }
       for (std::int64_t i = 0; i < n; ++i) {
         if (dgamma) dgamma[i] = static_cast<E>(by_gamma[static_cast<std::size_t>(i)]);
@@ -194,7 +215,7 @@ struct LayerNorm {
       }
     }
     if (!dx) return;
-    detail::each_row<2, E>(s, {dy.data(), x.data()}, dx.data(), [&](const E* const (&in)[2], E* out, std::int64_t row) {
+    detail::each_row<2, E>(s, {dy.data(), x.data()}, dx.data(), [&](const E* const(&in)[2], E* out, std::int64_t row) {
       const E average = centre[row], inverse = 1 / deviation[row];
       double plain = 0, product = 0;
       for (std::int64_t i = 0; i < n; ++i) {
@@ -202,13 +223,17 @@ struct LayerNorm {
         plain += static_cast<double>(g);
         product += static_cast<double>(g) * static_cast<double>((in[1][i] - average) * inverse);
       }
-      const E first = static_cast<E>(plain / static_cast<double>(n)), second = static_cast<E>(product / static_cast<double>(n));
-      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[0][i] * gain[i] - first - (in[1][i] - average) * inverse * second) * inverse;
+      const E first = static_cast<E>(plain / static_cast<double>(n)),
+              second = static_cast<E>(product / static_cast<double>(n));
+      for (std::int64_t i = 0; i < n; ++i)
+        out[i] = (in[0][i] * gain[i] - first - (in[1][i] - average) * inverse * second) * inverse;
     });
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis}; }
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const {
+    return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis};
+  }
 };
 inline constexpr Op<LayerNorm, OnUse> layer_norm;
 

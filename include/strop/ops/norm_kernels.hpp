@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sums and linear functions of the elements of channels: an array as outer × channels × inner, each channel with numbers
-/// of its own.
+/// Sums and linear functions of the elements of channels: an array as outer × channels × inner, each channel with
+/// numbers of its own.
 #pragma once
 #include <strop/ops/softmax_kernels.hpp>
 
@@ -29,7 +29,8 @@ double sum_registers(const E* x, std::int64_t n, E rest, F f) {
   double total = 0;
   for (std::int64_t at = 0; at < n; at += block) {
     number::Vec<E> sums{};
-    each_register(x + at, std::min(block, n - at), rest, [&](number::Vec<E> v, std::int64_t, int) { sums = sums + f(v); });
+    each_register(x + at, std::min(block, n - at), rest,
+                  [&](number::Vec<E> v, std::int64_t, int) { sums = sums + f(v); });
     total += static_cast<double>(sum_of_lanes<E>(sums));
   }
   return total;
@@ -53,8 +54,8 @@ Moments moments(const E* x, std::int64_t n) {
   return {mean, squares_about(x, n, centre) / count - off * off};
 }
 
-/// f(first element, elements, first channel) for the stretches of memory that make up channels [begin, end): one per channel
-/// and outer position, or, where a channel's stretches are short, one per outer position for all of them.
+/// f(first element, elements, first channel) for the stretches of memory that make up channels [begin, end): one per
+/// channel and outer position, or, where a channel's stretches are short, one per outer position for all of them.
 template <class F>
 void each_stretch(const AxisSplit& s, std::int64_t begin, std::int64_t end, F f) {
   if (s.inner < 16) {
@@ -66,7 +67,8 @@ void each_stretch(const AxisSplit& s, std::int64_t begin, std::int64_t end, F f)
 }
 /// f(element, channel) for the elements of a stretch that spans channels.
 template <class F>
-[[gnu::always_inline]] inline void each_element(const AxisSplit& s, std::int64_t at, std::int64_t count, std::int64_t channel, F f) {
+[[gnu::always_inline]] inline void each_element(const AxisSplit& s, std::int64_t at, std::int64_t count,
+                                                std::int64_t channel, F f) {
   for (std::int64_t end = at + count; at < end; ++channel)
     for (std::int64_t j = 0; j < s.inner; ++j) f(at++, channel);
 }
@@ -86,12 +88,16 @@ std::vector<Moments> channel_moments(const AxisSplit& s, const E* x) {
   const bool spans = s.inner < 16;
   share_channels(s, [&](std::int64_t begin, std::int64_t end) {
     each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (!spans) m[channel].mean += sum_of(x + at, n);
-      else each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { m[c].mean += static_cast<double>(x[i]); });
+      if (!spans)
+        m[channel].mean += sum_of(x + at, n);
+      else
+        each_element(s, at, n, channel,
+                     [&](std::int64_t i, std::int64_t c) { m[c].mean += static_cast<double>(x[i]); });
     });
     for (std::int64_t c = begin; c < end; ++c) m[c].mean /= count;
     each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
-      if (!spans) m[channel].variance += squares_about(x + at, n, static_cast<E>(m[channel].mean));
+      if (!spans)
+        m[channel].variance += squares_about(x + at, n, static_cast<E>(m[channel].mean));
       else
         each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
           const double d = static_cast<double>(x[i]) - m[c].mean;
@@ -159,10 +165,13 @@ void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const std:
   share_channels(s, [&](std::int64_t begin, std::int64_t end) {
     each_stretch(s, begin, end, [&](std::int64_t at, std::int64_t n, std::int64_t channel) {
       if (s.inner < 16)
-        return each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) { z[i] = y == nullptr ? linear[c].of(x[i]) : linear[c].of(x[i], y[i]); });
+        return each_element(s, at, n, channel, [&](std::int64_t i, std::int64_t c) {
+          z[i] = y == nullptr ? linear[c].of(x[i]) : linear[c].of(x[i], y[i]);
+        });
       const Linear<E> f = linear[channel];
       std::int64_t i = at;
-      for (; i + R::lanes <= at + n; i += R::lanes) R::store(z + i, y == nullptr ? f.of(R::load(x + i)) : f.of(R::load(x + i), R::load(y + i)));
+      for (; i + R::lanes <= at + n; i += R::lanes)
+        R::store(z + i, y == nullptr ? f.of(R::load(x + i)) : f.of(R::load(x + i), R::load(y + i)));
       for (; i < at + n; ++i) z[i] = y == nullptr ? f.of(x[i]) : f.of(x[i], y[i]);
     });
   });

@@ -38,9 +38,11 @@ struct NagMomUpdate {
   float momentum = 0, wd = 0, rescale_grad = 1, clip_gradient = -1;
 
   static constexpr std::string_view name = "nag_mom_update";
-  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs, mutates = detail::momentum_states;
+  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
+                                                     mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Nesterov's momentum: a new weight from weight, grad and mom, which is written.";
+  static constexpr std::string_view doc =
+      "Nesterov's momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto mom) const {
     const auto g = detail::clipped(rescale_grad * grad, clip_gradient) + wd * weight;
@@ -61,7 +63,8 @@ struct RmspropUpdate {
   static constexpr std::string_view name = "rmsprop_update";
   static constexpr std::string_view inputs[] = {"weight", "grad", "n"}, mutates[] = {"n"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "RMSProp: a new weight from weight, grad and n, the mean of squares, which is written.";
+  static constexpr std::string_view doc =
+      "RMSProp: a new weight from weight, grad and n, the mean of squares, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto n) const {
     const auto g = detail::clipped(rescale_grad * grad + wd * weight, clip_gradient);
@@ -83,7 +86,8 @@ struct RmspropalexUpdate {
   static constexpr std::string_view name = "rmspropalex_update";
   static constexpr std::string_view inputs[] = {"weight", "grad", "n", "g", "delta"}, mutates[] = {"n", "g", "delta"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Centred RMSProp with momentum: a new weight from weight, grad and the states n, g and delta, which are written.";
+  static constexpr std::string_view doc =
+      "Centred RMSProp with momentum: a new weight from weight, grad and the states n, g and delta, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto n, auto g, auto delta) const {
     const auto now = detail::clipped(rescale_grad * grad + wd * weight, clip_gradient);
@@ -111,7 +115,8 @@ struct FtmlUpdate {
   static constexpr std::string_view inputs[] = {"weight", "grad", "d", "v", "z"}, mutates[] = {"d", "v", "z"};
   static constexpr std::span<const Note> notes = detail::update_notes;
   static constexpr Range range[] = {{"beta1", 0, 1}, {"beta2", 0, 1}};
-  static constexpr std::string_view doc = "Follow the moving leader: a new weight from weight, grad and the states d, v and z, which are written.";
+  static constexpr std::string_view doc =
+      "Follow the moving leader: a new weight from weight, grad and the states d, v and z, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto d, auto v, auto z) const {
     const auto g = detail::clipped(rescale_grad * grad + wd * weight, clip_grad);
@@ -144,7 +149,9 @@ struct SignsgdUpdate {
   static constexpr std::span<const Note> notes = detail::update_notes;
   static constexpr std::string_view doc = "A step of lr against the sign of the gradient, with weight decay.";
   static constexpr bool same_shape = true, zero_gradient = true;
-  constexpr auto forward(auto weight, auto grad) const { return (1 - *lr * wd) * weight - *lr * where(grad > 0, 1, where(grad < 0, -1, grad)); }
+  constexpr auto forward(auto weight, auto grad) const {
+    return (1 - *lr * wd) * weight - *lr * where(grad > 0, 1, where(grad < 0, -1, grad));
+  }
 };
 inline constexpr Op<SignsgdUpdate, OnUse> signsgd_update;
 
@@ -157,12 +164,15 @@ struct SignumUpdate {
   float momentum = 0, wd = 0, rescale_grad = 1, clip_gradient = -1, wd_lh = 0;
 
   static constexpr std::string_view name = "signum_update";
-  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs, mutates = detail::momentum_states;
+  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
+                                                     mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "A step of lr along the sign of the momentum: a new weight from weight, grad and mom, which is written.";
+  static constexpr std::string_view doc =
+      "A step of lr along the sign of the momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto mom) const {
-    const auto m = momentum * mom - (1 - momentum) * (wd * weight + detail::clipped(rescale_grad * grad, clip_gradient));
+    const auto m =
+        momentum * mom - (1 - momentum) * (wd * weight + detail::clipped(rescale_grad * grad, clip_gradient));
     return std::make_tuple((1 - *lr * wd_lh) * weight + *lr * where(m > 0, 1, where(m < 0, -1, m)), m);
   }
 };

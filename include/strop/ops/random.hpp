@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators that draw random numbers: uniform, normal, exponential, integers; in the shape of another array; a shuffle.
+/// Operators that draw random numbers: uniform, normal, exponential, integers; in the shape of another array; a
+/// shuffle.
 ///
 /// Every element is a function of the seed, of the order of calls and of its position, never of the number of threads.
 /// In C++ strop::random::uniform and normal say the same with less; these are for graphs and for text.
 #pragma once
-#include <strop/tensor/random_blocks.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/tensor/random.hpp>
+#include <strop/tensor/random_blocks.hpp>
 
 #include <cmath>
 #include <numeric>
@@ -28,8 +29,10 @@ inline void infer_drawn(Shapes& s, const Shape& shape) {
   if (!s.out(0).has_rank()) s.set_out(0, Shape{1});
 }
 inline void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
-  if (dtype) t.set_out(0, dtype);
-  else if (!t.out(0)) t.set_out(0, f32);
+  if (dtype)
+    t.set_out(0, dtype);
+  else if (!t.out(0))
+    t.set_out(0, f32);
   if (t.out(0) && !is_floating(*t.out(0))) t.fail("the numbers are of floating types, not ", name_of(*t.out(0)));
 }
 
@@ -43,33 +46,40 @@ inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, 
       for (std::int64_t i = 0; i < count; ++i) to[i] = from + to[i] * width;
     });
   } else {
-    random::detail::fill_blocks<float>(y, stream, [&](const random::Stream& part, float* to, std::int64_t count) { part.fill_uniform(to, count, low, high); });
+    random::detail::fill_blocks<float>(y, stream, [&](const random::Stream& part, float* to, std::int64_t count) {
+      part.fill_uniform(to, count, low, high);
+    });
   }
 }
 
 inline void draw_normal(Context& ctx, const NDArray& y, float mean, float deviation, std::string_view op) {
   if (!(deviation >= 0)) fail(op, ": scale is ", deviation, ", expected at least 0");
-  random::detail::fill_blocks<float>(y, ctx.random(y.size()), [&](const random::Stream& part, float* to, std::int64_t count) { part.fill_normal(to, count, mean, deviation); });
+  random::detail::fill_blocks<float>(
+      y, ctx.random(y.size()),
+      [&](const random::Stream& part, float* to, std::int64_t count) { part.fill_normal(to, count, mean, deviation); });
 }
 
 inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::string_view op) {
   if (!(rate > 0)) fail(op, ": lam is ", rate, ", expected more than 0");
-  random::detail::fill_blocks<double>(y, ctx.random(y.size()), [&](const random::Stream& part, double* to, std::int64_t count) {
-    part.fill_uniform01d(to, count);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = -std::log1p(-to[i]) / static_cast<double>(rate);
-  });
+  random::detail::fill_blocks<double>(y, ctx.random(y.size()),
+                                      [&](const random::Stream& part, double* to, std::int64_t count) {
+                                        part.fill_uniform01d(to, count);
+                                        for (std::int64_t i = 0; i < count; ++i)
+                                          to[i] = -std::log1p(-to[i]) / static_cast<double>(rate);
+                                      });
 }
 
 }  // namespace detail
 
-/// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that of the
-/// array that is to hold them, or (1,).
+/// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
+/// of the array that is to hold them, or (1,).
 struct RandomUniform {
   float low = 0, high = 1;
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"}, doc = "Uniform random numbers from low to below high.";
+  static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"},
+                                    doc = "Uniform random numbers from low to below high.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -85,7 +95,8 @@ struct RandomNormal {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"}, doc = "Normal random numbers with mean loc and standard deviation scale.";
+  static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"},
+                                    doc = "Normal random numbers with mean loc and standard deviation scale.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -101,7 +112,8 @@ struct RandomExponential {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"}, doc = "Exponential random numbers with rate lam.";
+  static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"},
+                                    doc = "Exponential random numbers with rate lam.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -117,13 +129,17 @@ struct RandomRandint {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"}, doc = "Uniform random integers from low to below high.";
+  static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"},
+                                    doc = "Uniform random integers from low to below high.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const {
-    if (dtype) t.set_out(0, dtype);
-    else if (!t.out(0)) t.set_out(0, i32);
-    if (t.out(0) && *t.out(0) != i32 && *t.out(0) != i64) t.fail("the numbers are int32 or int64, not ", name_of(*t.out(0)));
+    if (dtype)
+      t.set_out(0, dtype);
+    else if (!t.out(0))
+      t.set_out(0, i32);
+    if (t.out(0) && *t.out(0) != i32 && *t.out(0) != i64)
+      t.fail("the numbers are int32 or int64, not ", name_of(*t.out(0)));
   }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
@@ -151,7 +167,8 @@ struct RandomRandint {
 /// _random_uniform_like: uniform numbers in the shape and type of `data`.
 struct RandomUniformLike {
   float low = 0, high = 1;
-  static constexpr std::string_view name = "_random_uniform_like", doc = "Uniform random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_uniform_like",
+                                    doc = "Uniform random numbers in the shape and type of the input.";
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_uniform(cpu, y, low, high, name); }
@@ -160,7 +177,8 @@ struct RandomUniformLike {
 /// _random_normal_like: normal numbers in the shape and type of `data`.
 struct RandomNormalLike {
   float loc = 0, scale = 1;
-  static constexpr std::string_view name = "_random_normal_like", doc = "Normal random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_normal_like",
+                                    doc = "Normal random numbers in the shape and type of the input.";
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_normal(cpu, y, loc, scale, name); }
@@ -169,7 +187,8 @@ struct RandomNormalLike {
 /// _random_exponential_like: exponential numbers in the shape and type of `data`.
 struct RandomExponentialLike {
   float lam = 1;
-  static constexpr std::string_view name = "_random_exponential_like", doc = "Exponential random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_exponential_like",
+                                    doc = "Exponential random numbers in the shape and type of the input.";
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_exponential(cpu, y, lam, name); }
@@ -177,7 +196,8 @@ struct RandomExponentialLike {
 
 /// _shuffle: the entries of the first axis in random order, every order equally likely.
 struct Shuffle {
-  static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"}, doc = "The entries of the first axis in random order.";
+  static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"},
+                                    doc = "The entries of the first axis in random order.";
   void forward(Cpu& cpu, const NDArray& x, NDArray& y) const {
     const std::int64_t rows = x.ndim() == 0 ? 1 : x.shape()[0];
     if (rows == 0 || x.size() == 0) return;
@@ -185,10 +205,12 @@ struct Shuffle {
     std::iota(order.begin(), order.end(), std::int64_t{0});
     const random::Stream stream = cpu.random(rows);
     for (std::int64_t i = rows; i-- > 1;)
-      std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);
+      std::swap(order[static_cast<std::size_t>(i)],
+                order[static_cast<std::size_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);
     const std::int64_t bytes = x.size() / rows * size_of(x.dtype());
     for (std::int64_t i = 0; i < rows; ++i)
-      std::memcpy(y.bytes() + i * bytes, x.bytes() + order[static_cast<std::size_t>(i)] * bytes, static_cast<std::size_t>(bytes));
+      std::memcpy(y.bytes() + i * bytes, x.bytes() + order[static_cast<std::size_t>(i)] * bytes,
+                  static_cast<std::size_t>(bytes));
   }
 };
 
@@ -201,6 +223,7 @@ inline constexpr Op<RandomNormalLike, OnUse> random_normal_like;
 inline constexpr Op<RandomExponentialLike, OnUse> random_exponential_like;
 inline constexpr Op<Shuffle, OnUse> shuffle;
 
-using RandomOps = OpList<RandomUniform, RandomNormal, RandomExponential, RandomRandint, RandomUniformLike, RandomNormalLike, RandomExponentialLike, Shuffle>;
+using RandomOps = OpList<RandomUniform, RandomNormal, RandomExponential, RandomRandint, RandomUniformLike,
+                         RandomNormalLike, RandomExponentialLike, Shuffle>;
 
 }  // namespace strop::inline v0

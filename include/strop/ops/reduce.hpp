@@ -28,10 +28,10 @@ struct ReduceGradient {
 };
 
 /// What sum, mean and their like share: axes, the shape of the result.
-#define STROP_REDUCE_PARAMS                                      \
-  Axes axis;                                                     \
-  bool keepdims = false, exclude = false;                        \
-  void infer_shape(Shapes& s) const {                            \
+#define STROP_REDUCE_PARAMS                                                                             \
+  Axes axis;                                                                                            \
+  bool keepdims = false, exclude = false;                                                               \
+  void infer_shape(Shapes& s) const {                                                                   \
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
   }
 
@@ -39,7 +39,8 @@ struct ReduceGradient {
 /// keepdims is false, as the original has it. Types: floating, i32, i64.
 /// `sum(array({{1, 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
-  static constexpr std::string_view name = "sum", aliases[] = {"sum_axis"}, doc = "Sum over the given axes, all by default.";
+  static constexpr std::string_view name = "sum", aliases[] = {"sum_axis"},
+                                    doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
   template <detail::Summable E>
@@ -48,7 +49,9 @@ struct Sum {
   }
   auto gradient(const auto& dy, const auto& x) const;
   template <class... X>
-  static constexpr auto on_numbers(X... x) { return (x + ...); }
+  static constexpr auto on_numbers(X... x) {
+    return (x + ...);
+  }
 };
 
 /// Mean over the axes. y = Σ x / n.
@@ -99,7 +102,8 @@ struct Nansum {
 
 /// Largest element over the axes; NaN where one is NaN. The gradient goes to every element that equals it.
 struct Max {
-  static constexpr std::string_view name = "max", aliases[] = {"max_axis"}, doc = "Largest element over the given axes, all by default.";
+  static constexpr std::string_view name = "max", aliases[] = {"max_axis"},
+                                    doc = "Largest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   template <detail::Summable E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
@@ -110,12 +114,15 @@ struct Max {
     detail::spread_equal(detail::ReducePlan(x.shape(), axis, exclude), x, dy, y, dx);
   }
   template <class A, class B>
-  static constexpr auto on_numbers(A a, B b) { return max(a, b); }
+  static constexpr auto on_numbers(A a, B b) {
+    return max(a, b);
+  }
 };
 
 /// Smallest element over the axes; NaN where one is NaN.
 struct Min {
-  static constexpr std::string_view name = "min", aliases[] = {"min_axis"}, doc = "Smallest element over the given axes, all by default.";
+  static constexpr std::string_view name = "min", aliases[] = {"min_axis"},
+                                    doc = "Smallest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   template <detail::Summable E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
@@ -126,7 +133,9 @@ struct Min {
     detail::spread_equal(detail::ReducePlan(x.shape(), axis, exclude), x, dy, y, dx);
   }
   template <class A, class B>
-  static constexpr auto on_numbers(A a, B b) { return min(a, b); }
+  static constexpr auto on_numbers(A a, B b) {
+    return min(a, b);
+  }
 };
 #undef STROP_REDUCE_PARAMS
 
@@ -158,18 +167,21 @@ struct Norm {
     }
     std::vector<E> norm(static_cast<std::size_t>(x.size()));
     detail::spread(plan, x.shape(), y.data(), norm.data(), E(1));
-    for (std::int64_t i = 0; i < x.size(); ++i) dx[i] *= norm[static_cast<std::size_t>(i)] == 0 ? E(0) : x[i] / norm[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      dx[i] *= norm[static_cast<std::size_t>(i)] == 0 ? E(0) : x[i] / norm[static_cast<std::size_t>(i)];
   }
 };
 
 /// Position of the largest element along the axis (of all elements without one), as a number of the input's type.
 struct Argmax {
-  static constexpr std::string_view name = "argmax", doc = "Position of the largest element along axis, of all elements without one.";
+  static constexpr std::string_view name = "argmax",
+                                    doc = "Position of the largest element along axis, of all elements without one.";
   std::optional<int> axis;
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
-    if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
+    if (s.in(0).known())
+      s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
   template <detail::Summable E>
   void forward(Cpu&, View<const E> x, View<E> y) const {
@@ -178,12 +190,14 @@ struct Argmax {
 };
 /// Position of the smallest element along the axis.
 struct Argmin {
-  static constexpr std::string_view name = "argmin", doc = "Position of the smallest element along axis, of all elements without one.";
+  static constexpr std::string_view name = "argmin",
+                                    doc = "Position of the smallest element along axis, of all elements without one.";
   std::optional<int> axis;
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
-    if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
+    if (s.in(0).known())
+      s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
   template <detail::Summable E>
   void forward(Cpu&, View<const E> x, View<E> y) const {
@@ -202,7 +216,9 @@ inline constexpr Op<Norm, OnUse> norm;
 inline constexpr Op<Argmax, OnUse> argmax;
 inline constexpr Op<Argmin, OnUse> argmin;
 
-auto Sum::gradient(const auto& dy, const auto& x) const { return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude}); }
+auto Sum::gradient(const auto& dy, const auto& x) const {
+  return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude});
+}
 auto Mean::gradient(const auto& dy, const auto& x) const {
   return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude, .mean = true});
 }
@@ -210,8 +226,10 @@ auto Mean::gradient(const auto& dy, const auto& x) const {
 auto ReduceGradient::gradient(const auto& ddx, const auto& dy, const auto&) const {
   using Node = std::remove_cvref_t<decltype(dy)>;
   std::vector<Node> out;
-  if (mean) out.push_back(strop::mean(ddx, {.axis = axis, .keepdims = keepdims, .exclude = exclude}));
-  else out.push_back(strop::sum(ddx, {.axis = axis, .keepdims = keepdims, .exclude = exclude}));
+  if (mean)
+    out.push_back(strop::mean(ddx, {.axis = axis, .keepdims = keepdims, .exclude = exclude}));
+  else
+    out.push_back(strop::sum(ddx, {.axis = axis, .keepdims = keepdims, .exclude = exclude}));
   return out;
 }
 

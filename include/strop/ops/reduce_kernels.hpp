@@ -19,7 +19,8 @@ inline std::vector<bool> axis_mask(int rank, const Axes& axes, bool exclude, std
   if (axes.list && axes.list->ndim() != 0) {
     for (std::int64_t asked : *axes.list) {
       const std::int64_t axis = asked < 0 ? asked + rank : asked;
-      if (axis < 0 || axis >= rank) fail(op, ": axis ", asked, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
+      if (axis < 0 || axis >= rank)
+        fail(op, ": axis ", asked, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
       if (mask[static_cast<std::size_t>(axis)]) fail(op, ": axis ", asked, " is given twice");
       mask[static_cast<std::size_t>(axis)] = true;
     }
@@ -32,8 +33,10 @@ inline Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, boo
   const std::vector<bool> mask = axis_mask(in.ndim(), axes, exclude, op);
   Shape out;
   for (int i = 0; i < in.ndim(); ++i) {
-    if (!mask[static_cast<std::size_t>(i)]) out.push_back(in[i]);
-    else if (keepdims) out.push_back(1);
+    if (!mask[static_cast<std::size_t>(i)])
+      out.push_back(in[i]);
+    else if (keepdims)
+      out.push_back(1);
   }
   if (out.ndim() == 0) out.push_back(1);  // the original has no shape ()
   return out;
@@ -69,43 +72,66 @@ struct ReducePlan {
 template <class E>
 concept Summable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
 
-// Steps: the neutral element, what an element contributes, and how two partial results join. They work on lanes and numbers.
+// Steps: the neutral element, what an element contributes, and how two partial results join. They work on lanes and
+// numbers.
 struct AddStep {
   template <class E>
-  static constexpr E neutral() { return E(0); }
+  static constexpr E neutral() {
+    return E(0);
+  }
   template <class R>
-  static R map(R x) { return x; }
+  static R map(R x) {
+    return x;
+  }
   template <class R>
-  static R join(R a, R b) { return a + b; }
+  static R join(R a, R b) {
+    return a + b;
+  }
 };
 struct MultiplyStep {
   template <class E>
-  static constexpr E neutral() { return E(1); }
+  static constexpr E neutral() {
+    return E(1);
+  }
   template <class R>
-  static R map(R x) { return x; }
+  static R map(R x) {
+    return x;
+  }
   template <class R>
-  static R join(R a, R b) { return a * b; }
+  static R join(R a, R b) {
+    return a * b;
+  }
 };
 struct AddNumbersStep : AddStep {
   template <class R>
-  static R map(R x) { return number::Rep<R>::select(x != x, number::Rep<R>::splat(0), x); }
+  static R map(R x) {
+    return number::Rep<R>::select(x != x, number::Rep<R>::splat(0), x);
+  }
 };
 struct AddMagnitudeStep : AddStep {
   template <class R>
-  static R map(R x) { return number::Rep<R>::abs(x); }
+  static R map(R x) {
+    return number::Rep<R>::abs(x);
+  }
 };
 struct AddSquareStep : AddStep {
   template <class R>
-  static R map(R x) { return x * x; }
+  static R map(R x) {
+    return x * x;
+  }
 };
 struct MaxStep {
   template <class E>
   static constexpr E neutral() {
-    if constexpr (std::floating_point<E>) return -std::numeric_limits<E>::infinity();
-    else return std::numeric_limits<E>::lowest();
+    if constexpr (std::floating_point<E>)
+      return -std::numeric_limits<E>::infinity();
+    else
+      return std::numeric_limits<E>::lowest();
   }
   template <class R>
-  static R map(R x) { return x; }
+  static R map(R x) {
+    return x;
+  }
   template <class R>
   static R join(R a, R b) {
     using Rep = number::Rep<R>;
@@ -115,11 +141,15 @@ struct MaxStep {
 struct MinStep {
   template <class E>
   static constexpr E neutral() {
-    if constexpr (std::floating_point<E>) return std::numeric_limits<E>::infinity();
-    else return std::numeric_limits<E>::max();
+    if constexpr (std::floating_point<E>)
+      return std::numeric_limits<E>::infinity();
+    else
+      return std::numeric_limits<E>::max();
   }
   template <class R>
-  static R map(R x) { return x; }
+  static R map(R x) {
+    return x;
+  }
   template <class R>
   static R join(R a, R b) {
     using Rep = number::Rep<R>;
@@ -133,8 +163,10 @@ inline namespace STROP_ISA {
 template <class Step, bool Mapped, class E>
 E reduce_row(const E* x, std::int64_t n) {
   const auto mapped = []<class R>(R v) {
-    if constexpr (Mapped) return v;
-    else return Step::template map<R>(v);
+    if constexpr (Mapped)
+      return v;
+    else
+      return Step::template map<R>(v);
   };
   E total = Step::template neutral<E>();
   std::int64_t i = 0;
@@ -192,7 +224,8 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
       std::vector<E> partial(static_cast<std::size_t>(chunks));
       parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t c = begin; c < end; ++c)
-          partial[static_cast<std::size_t>(c)] = reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
+          partial[static_cast<std::size_t>(c)] =
+              reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
       });
       y[0] = reduce_row<Step, true>(partial.data(), chunks);
     } else if (p.outer == 1) {
@@ -200,13 +233,15 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
     }
     return;
   }
-  parallel_for(p.outer, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced * p.inner)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o) {
-      E* row = y + o * p.inner;
-      for (std::int64_t i = 0; i < p.inner; ++i) row[i] = Step::template neutral<E>();
-      for (std::int64_t r = 0; r < p.reduced; ++r) join_row<Step, Mapped>(row, x + (o * p.reduced + r) * p.inner, p.inner);
-    }
-  });
+  parallel_for(p.outer, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced * p.inner)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t o = begin; o < end; ++o) {
+                   E* row = y + o * p.inner;
+                   for (std::int64_t i = 0; i < p.inner; ++i) row[i] = Step::template neutral<E>();
+                   for (std::int64_t r = 0; r < p.reduced; ++r)
+                     join_row<Step, Mapped>(row, x + (o * p.reduced + r) * p.inner, p.inner);
+                 }
+               });
 }
 
 template <class Step, class E>
@@ -219,8 +254,10 @@ void reduce(Cpu& ctx, View<const E> x, View<E> y, const ReducePlan& plan) {
   for (std::size_t k = 0; k < plan.passes.size(); ++k) {
     const ReducePass& pass = plan.passes[k];
     E* to = k + 1 == plan.passes.size() ? y.data() : ctx.temp<E>(pass.outer * pass.inner).data();
-    if (k == 0) reduce_pass<Step, false>(from, to, pass);
-    else reduce_pass<Step, true>(from, to, pass);
+    if (k == 0)
+      reduce_pass<Step, false>(from, to, pass);
+    else
+      reduce_pass<Step, true>(from, to, pass);
     from = to;
   }
 }
@@ -269,13 +306,17 @@ void spread_product(const ReducePlan& plan, View<const E> x, View<const E> dy, V
   std::vector<int> zeros(static_cast<std::size_t>(y.size()));
   std::vector<E> others(static_cast<std::size_t>(y.size()), E(1));
   each_reduced(plan, x.size(), [&](std::int64_t i, std::int64_t at) {
-    if (x[i] == 0) ++zeros[static_cast<std::size_t>(at)];
-    else others[static_cast<std::size_t>(at)] *= x[i];
+    if (x[i] == 0)
+      ++zeros[static_cast<std::size_t>(at)];
+    else
+      others[static_cast<std::size_t>(at)] *= x[i];
   });
   each_reduced(plan, x.size(), [&](std::int64_t i, std::int64_t at) {
     const int count = zeros[static_cast<std::size_t>(at)];
-    if (x[i] == 0) dx[i] = count == 1 ? dy[at] * others[static_cast<std::size_t>(at)] : E(0);
-    else dx[i] = count == 0 ? dy[at] * y[at] / x[i] : E(0);
+    if (x[i] == 0)
+      dx[i] = count == 1 ? dy[at] * others[static_cast<std::size_t>(at)] : E(0);
+    else
+      dx[i] = count == 0 ? dy[at] * y[at] / x[i] : E(0);
   });
 }
 
@@ -287,20 +328,22 @@ void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
     return;
   }
   const ReducePass p = plan.passes[0];
-  if (p.reduced == 0) fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
-  parallel_for(p.outer, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * p.inner)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = begin; o < end; ++o)
-      for (std::int64_t i = 0; i < p.inner; ++i) {
-        const E* from = x.data() + o * p.reduced * p.inner + i;
-        E best = from[0];
-        std::int64_t at = 0;
-        for (std::int64_t r = 1; r < p.reduced; ++r) {
-          const E value = from[r * p.inner];
-          if (Largest ? value > best : value < best) best = value, at = r;
-        }
-        y[o * p.inner + i] = static_cast<E>(at);
-      }
-  });
+  if (p.reduced == 0)
+    fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
+  parallel_for(p.outer, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * p.inner)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t o = begin; o < end; ++o)
+                   for (std::int64_t i = 0; i < p.inner; ++i) {
+                     const E* from = x.data() + o * p.reduced * p.inner + i;
+                     E best = from[0];
+                     std::int64_t at = 0;
+                     for (std::int64_t r = 1; r < p.reduced; ++r) {
+                       const E value = from[r * p.inner];
+                       if (Largest ? value > best : value < best) best = value, at = r;
+                     }
+                     y[o * p.inner + i] = static_cast<E>(at);
+                   }
+               });
 }
 
 }  // namespace strop::inline v0::detail

@@ -40,7 +40,8 @@ void regression_gradient(View<const E> y, const NDArray& labels, View<E> dx, flo
     assign(labels, label);
   }
   const E* const l = label.pointer<const E>();
-  const E scale = static_cast<E>(grad_scale) * static_cast<E>(y.ndim() == 0 ? 1 : y.shape()[0]) / static_cast<E>(y.size());
+  const E scale =
+      static_cast<E>(grad_scale) * static_cast<E>(y.ndim() == 0 ? 1 : y.shape()[0]) / static_cast<E>(y.size());
   parallel_for(y.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) dx[i] = slope(y[i], l[i]) * scale;
   });
@@ -52,8 +53,8 @@ inline constexpr Note regression_notes[] = {{"grad_scale", "what the gradient is
 
 }  // namespace detail
 
-/// LinearRegressionOutput: data forward; the gradient is (output − label) · grad_scale / elements of an example: that of
-/// half the squared error. It needs no head gradient: backward may start here.
+/// LinearRegressionOutput: data forward; the gradient is (output − label) · grad_scale / elements of an example: that
+/// of half the squared error. It needs no head gradient: backward may start here.
 ///
 /// data of any shape with the examples on axis 0, label of as many elements; floating types, labels of any; label may
 /// be csr, other sparse arrays go by the dense fallback. Error: label has another number of elements.
@@ -64,14 +65,17 @@ struct LinearRegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_LinearRegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc = "data; its gradient is (output − label) · grad_scale / elements of an example and needs no head gradient.";
+  static constexpr std::string_view doc =
+      "data; its gradient is (output − label) · grad_scale / elements of an example and needs no head gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
   void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
   void infer_type(Types& types) const { detail::infer_regression_type(types); }
   bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const { return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense); }
+  bool infer_gradient_storage(Storages& s) const {
+    return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
+  }
   template <Real E>
   void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
     if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
@@ -83,7 +87,8 @@ struct LinearRegressionOutput {
 };
 inline constexpr Op<LinearRegressionOutput, OnUse> linear_regression_output;
 
-/// MAERegressionOutput: data forward; the gradient is ± grad_scale / elements of an example: that of the absolute error,
+/// MAERegressionOutput: data forward; the gradient is ± grad_scale / elements of an example: that of the absolute
+/// error,
 /// + where output > label, else −. It needs no head gradient: backward may start here.
 ///
 /// Shapes, types and storages are those of LinearRegressionOutput. Error: label has another number of elements.
@@ -94,14 +99,18 @@ struct MAERegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_MAERegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc = "data; its gradient is grad_scale / elements of an example where output > label, else minus that; it needs no head gradient.";
+  static constexpr std::string_view doc =
+      "data; its gradient is grad_scale / elements of an example where output > label, else minus that; it needs no "
+      "head gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
   void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
   void infer_type(Types& types) const { detail::infer_regression_type(types); }
   bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const { return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense); }
+  bool infer_gradient_storage(Storages& s) const {
+    return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
+  }
   template <Real E>
   void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
     if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
@@ -124,14 +133,18 @@ struct LogisticRegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_LogisticRegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc = "sigmoid(data); its gradient is (output − label) · grad_scale / elements of an example and needs no head gradient.";
+  static constexpr std::string_view doc =
+      "sigmoid(data); its gradient is (output − label) · grad_scale / elements of an example and needs no head "
+      "gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
   void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
   void infer_type(Types& types) const { detail::infer_regression_type(types); }
   bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const { return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense); }
+  bool infer_gradient_storage(Storages& s) const {
+    return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
+  }
   template <Real E>
   void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
     parallel_for(x.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
@@ -153,8 +166,9 @@ struct LogisticRegressionOutput {
 };
 inline constexpr Op<LogisticRegressionOutput, OnUse> logistic_regression_output;
 
-/// MakeLoss: data forward, as a loss: the gradient is grad_scale for every element, divided by the batch or by the number
-/// of elements above valid_thresh where normalization says so. It needs no head gradient: backward may start here.
+/// MakeLoss: data forward, as a loss: the gradient is grad_scale for every element, divided by the batch or by the
+/// number of elements above valid_thresh where normalization says so. It needs no head gradient: backward may start
+/// here.
 ///
 /// Any shape, floating types, any storage (the gradient is dense).
 ///
@@ -164,10 +178,12 @@ struct MakeLoss {
   float grad_scale = 1, valid_thresh = 0;
   Normalization normalization = null;
 
-  static constexpr std::string_view doc = "data, as a loss: its gradient is grad_scale for every element and needs no head gradient.";
-  static constexpr Note notes[] = {{"grad_scale", "the gradient of each element"},
-                                   {"valid_thresh", "with normalization = valid, elements above it are counted"},
-                                   {"normalization", "what the gradient is divided by: nothing, the batch, or the number of valid elements"}};
+  static constexpr std::string_view doc =
+      "data, as a loss: its gradient is grad_scale for every element and needs no head gradient.";
+  static constexpr Note notes[] = {
+      {"grad_scale", "the gradient of each element"},
+      {"valid_thresh", "with normalization = valid, elements above it are counted"},
+      {"normalization", "what the gradient is divided by: nothing, the batch, or the number of valid elements"}};
   static constexpr Share inplace[] = {{0, 0}};
 
   bool infer_storage(Storages& s) const { return s.set_out(0, s.in(0)); }

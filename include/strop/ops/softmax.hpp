@@ -21,7 +21,8 @@ inline void infer_softmax_shape(Shapes& shapes, int axis) {
   shapes.set_in(0, shapes.out(0));
   const Shape& x = shapes.in(0);
   if (!x.has_rank()) return;
-  const int at = positive_axis(axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
+  const int at = positive_axis(
+      axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
   if (shapes.inputs() < 2) return;
   Shape rows = x;
   rows.erase(at);
@@ -34,10 +35,11 @@ inline void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
 
 /// `length`, where given, says of each row how many of its elements count; the others become 0.
 template <class E>
-void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArray& y, int axis, double scale, bool logarithm) {
+void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArray& y, int axis, double scale,
+                 bool logarithm) {
   const AxisSplit split(x.shape(), axis < 0 ? axis + x.ndim() : axis);
   const NDArray out = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
-  each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const (&in)[1], E* to, std::int64_t row) {
+  each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const(&in)[1], E* to, std::int64_t row) {
     std::int64_t count = split.length;
     if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
     if (count != 0) softmax_row(in[0], to, count, static_cast<E>(scale), logarithm);
@@ -46,28 +48,31 @@ void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArra
   if (!out.is(y)) assign(out, y);
 }
 template <class E>
-void run_softmax_gradient(const NDArray& dy, const NDArray& y, const NDArray& dx, int axis, double scale, bool logarithm) {
+void run_softmax_gradient(const NDArray& dy, const NDArray& y, const NDArray& dx, int axis, double scale,
+                          bool logarithm) {
   const AxisSplit split(y.shape(), axis < 0 ? axis + y.ndim() : axis);
   const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
-  each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(), [&](const E* const (&in)[2], E* to, std::int64_t) {
-    softmax_gradient_row(in[0], in[1], to, split.length, static_cast<E>(scale), logarithm);
-  });
+  each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(),
+                 [&](const E* const(&in)[2], E* to, std::int64_t) {
+                   softmax_gradient_row(in[0], in[1], to, split.length, static_cast<E>(scale), logarithm);
+                 });
   if (!out.is(dx)) assign(out, dx);
 }
 
-inline constexpr Note softmax_notes[] = {{"axis", "the axis that sums to 1; negative: from the last"},
-                                         {"temperature", "what data is divided by; 1 where not given"},
-                                         {"dtype", "the type of the result; that of data where not given"},
-                                         {"use_length", "there is a second input, length: how many elements of each row count"}};
+inline constexpr Note softmax_notes[] = {
+    {"axis", "the axis that sums to 1; negative: from the last"},
+    {"temperature", "what data is divided by; 1 where not given"},
+    {"dtype", "the type of the result; that of data where not given"},
+    {"use_length", "there is a second input, length: how many elements of each row count"}};
 inline constexpr std::string_view softmax_inputs[] = {"data", "length"};
 
 }  // namespace detail
 
 /// softmax: y = e^(x / temperature) / Σ e^(x / temperature) along an axis.
 ///
-/// Any shape; floating types; `dtype` is the type of the result. With `use_length` the input `length` (the shape of data
-/// without the axis) says how many elements of each row count, the others give 0. Sparse arrays by the dense fallback.
-/// The gradient needs the output. Error: the axis is outside.
+/// Any shape; floating types; `dtype` is the type of the result. With `use_length` the input `length` (the shape of
+/// data without the axis) says how many elements of each row count, the others give 0. Sparse arrays by the dense
+/// fallback. The gradient needs the output. Error: the axis is outside.
 ///
 /// Example: `softmax(array({0, 0}))` is [0.5, 0.5].
 struct Softmax {
@@ -142,7 +147,8 @@ struct Softmin {
 
   static constexpr std::string_view name = "softmin";
   static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
-  static constexpr std::string_view doc = "softmax of −x: e^(−x / temperature), divided by the sum of it along the axis.";
+  static constexpr std::string_view doc =
+      "softmax of −x: e^(−x / temperature), divided by the sum of it along the axis.";
   static constexpr std::span<const Note> notes = detail::softmax_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
@@ -160,7 +166,8 @@ struct Softmin {
 };
 inline constexpr Op<Softmin, OnUse> softmin;
 
-/// softmax_cross_entropy: y = −Σᵢ log softmax(xᵢ)[labelᵢ], over the rows of a matrix; probabilities count as 10⁻⁸ at least.
+/// softmax_cross_entropy: y = −Σᵢ log softmax(xᵢ)[labelᵢ], over the rows of a matrix; probabilities count as 10⁻⁸ at
+/// least.
 ///
 /// data (batch, classes) of a floating type, label (batch,) of any type, whole numbers from 0 to classes − 1; output
 /// (1,). The gradient of data is (softmax(x) − onehot(label)) times the head gradient; label has none.
@@ -170,12 +177,15 @@ inline constexpr Op<Softmin, OnUse> softmin;
 struct SoftmaxCrossEntropy {
   static constexpr std::string_view name = "softmax_cross_entropy";
   static constexpr std::string_view inputs[] = {"data", "label"};
-  static constexpr std::string_view doc = "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
+  static constexpr std::string_view doc =
+      "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
 
   void infer_shape(Shapes& shapes) const {
     shapes.expect_rank(0, 2);
     shapes.expect_rank(1, 1);
-    const std::int64_t rows = shapes.in(0).has_rank() && shapes.in(0)[0] >= 0 ? shapes.in(0)[0] : shapes.in(1).has_rank() ? shapes.in(1)[0] : Shape::unknown_extent;
+    const std::int64_t rows = shapes.in(0).has_rank() && shapes.in(0)[0] >= 0 ? shapes.in(0)[0]
+                              : shapes.in(1).has_rank()                       ? shapes.in(1)[0]
+                                                                              : Shape::unknown_extent;
     shapes.set_in(0, {rows, Shape::unknown_extent});
     shapes.set_in(1, {rows});
     shapes.set_out(0, {1});
@@ -197,7 +207,8 @@ struct SoftmaxCrossEntropy {
     y[0] = static_cast<E>(loss);
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x, In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const {
+  void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x,
+            In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const {
     if (!dx) return;
     const auto [rows, classes] = x.shape();
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -210,7 +221,8 @@ struct SoftmaxCrossEntropy {
 
  private:
   static std::int64_t checked(std::int64_t label, std::int64_t row, std::int64_t classes) {
-    if (label < 0 || label >= classes) strop::fail(name, ": label ", label, " of row ", row, " is no class from 0 to ", classes - 1);
+    if (label < 0 || label >= classes)
+      strop::fail(name, ": label ", label, " of row ", row, " is no class from 0 to ", classes - 1);
     return label;
   }
 };

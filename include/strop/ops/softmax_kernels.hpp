@@ -17,8 +17,10 @@ namespace strop::inline v0::detail {
 /// An array as outer × length × inner, the axis in the middle.
 struct AxisSplit {
   std::int64_t outer, length, inner;
-  AxisSplit(std::span<const std::int64_t> shape, int axis) : outer(1), length(shape[static_cast<std::size_t>(axis)]), inner(1) {
-    for (int i = 0; i < static_cast<int>(shape.size()); ++i) (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[static_cast<std::size_t>(i)];
+  AxisSplit(std::span<const std::int64_t> shape, int axis)
+      : outer(1), length(shape[static_cast<std::size_t>(axis)]), inner(1) {
+    for (int i = 0; i < static_cast<int>(shape.size()); ++i)
+      (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[static_cast<std::size_t>(i)];
   }
 };
 
@@ -83,7 +85,8 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
   const E sum = sum_of_lanes<E>(sums);
   if (logarithm) {
     const E shift = number::Rep<E>::log(sum);
-    each_register(x, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, (v * scale - top) - shift, count); });
+    each_register(x, n, E(0),
+                  [&](V v, std::int64_t i, int count) { store_part<E>(y + i, (v * scale - top) - shift, count); });
   } else {
     const E by = 1 / sum;
     each_register(y, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * by, count); });
@@ -97,13 +100,16 @@ void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scal
   using V = number::Vec<E>;
   V sums{};
   std::int64_t i = 0;
-  for (; i + R::lanes <= n; i += R::lanes) sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
+  for (; i + R::lanes <= n; i += R::lanes)
+    sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
   E sum = sum_of_lanes<E>(sums);
   for (; i < n; ++i) sum += logarithm ? dy[i] : dy[i] * y[i];
   each_register(y, n, E(0), [&](V v, std::int64_t at, int count) {
     V g{};
-    if (count == R::lanes) g = R::load(dy + at);
-    else each_register(dy + at, count, E(0), [&](V last, std::int64_t, int) { g = last; });
+    if (count == R::lanes)
+      g = R::load(dy + at);
+    else
+      each_register(dy + at, count, E(0), [&](V last, std::int64_t, int) { g = last; });
     store_part<E>(dx + at, logarithm ? (g - R::exp(v) * sum) * scale : v * (g - sum) * scale, count);
   });
 }

@@ -12,14 +12,15 @@
 
 namespace strop::inline v0 {
 
-/// SoftmaxOutput: softmax(data) forward; its gradient is (output − onehot(label)) · grad_scale, whatever comes from above.
+/// SoftmaxOutput: softmax(data) forward; its gradient is (output − onehot(label)) · grad_scale, whatever comes from
+/// above.
 ///
 /// data (batch, classes), label (batch,). Data of more dimensions: with `preserve_shape` softmax runs along the last
-/// axis and label has the axes before it; with `multi_output` it runs along axis 1 and label has the other axes, as they
-/// are or as (batch, their product); with neither an example's elements are its classes and the first `batch` labels
-/// count. A label of the shape of data is probabilities. Floating types, labels of any; sparse arrays by the dense
-/// fallback. The gradient needs output and label, and no head gradient: backward may start here.
-/// Error: shapes do not agree; backward with out_grad.
+/// axis and label has the axes before it; with `multi_output` it runs along axis 1 and label has the other axes, as
+/// they are or as (batch, their product); with neither an example's elements are its classes and the first `batch`
+/// labels count. A label of the shape of data is probabilities. Floating types, labels of any; sparse arrays by the
+/// dense fallback. The gradient needs output and label, and no head gradient: backward may start here. Error: shapes do
+/// not agree; backward with out_grad.
 ///
 /// Example: `softmax_output(array({{0, 0}}), array({1}))` is [[0.5, 0.5]], its gradient [[0.5, -0.5]].
 struct SoftmaxOutput {
@@ -41,7 +42,8 @@ struct SoftmaxOutput {
       {"multi_output", "softmax along axis 1 of data of three or more dimensions"},
       {"use_ignore", "ignore_label counts"},
       {"preserve_shape", "softmax along the last axis of data of three or more dimensions"},
-      {"normalization", "the gradient is divided by nothing, the batch, or the number of labels other than ignore_label"},
+      {"normalization",
+       "the gradient is divided by nothing, the batch, or the number of labels other than ignore_label"},
       {"out_grad", "must be False where gradients are computed: a loss takes no head gradient"},
       {"smooth_alpha", "probability that goes from the label's class to the others, in equal parts"}};
   static constexpr Range range[] = {{"smooth_alpha", 0, 1}};
@@ -53,7 +55,9 @@ struct SoftmaxOutput {
     const Shape data = shapes.in(0), label = shapes.in(1);
     if (!data.has_rank() || (label.has_rank() && label == data)) return;
     const int rank = data.ndim();
-    if (rank < (multi_output ? 2 : 1)) shapes.fail(shapes.name_in(0), " has shape ", to_text(data), ", expected ", multi_output ? 2 : 1, " dimensions or more");
+    if (rank < (multi_output ? 2 : 1))
+      shapes.fail(shapes.name_in(0), " has shape ", to_text(data), ", expected ", multi_output ? 2 : 1,
+                  " dimensions or more");
     if (!multi_output) {
       Shape wanted = data;
       wanted.resize(rank - 1);
@@ -77,13 +81,15 @@ struct SoftmaxOutput {
   template <Real E>
   void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
     if (x.size() == 0) return;
-    detail::each_row<1, E>(split(x.shape()), {x.data()}, y.data(), [n = split(x.shape()).length](const E* const (&in)[1], E* out, std::int64_t) {
-      detail::softmax_row(in[0], out, n, E(1), false);
-    });
+    detail::each_row<1, E>(split(x.shape()), {x.data()}, y.data(),
+                           [n = split(x.shape()).length](const E* const(&in)[1], E* out, std::int64_t) {
+                             detail::softmax_row(in[0], out, n, E(1), false);
+                           });
   }
 
   template <Real E>
-  void grad(Cpu&, In<"label", View<const double>> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const {
+  void grad(Cpu&, In<"label", View<const double>> label, Out<"output", View<const E>> y,
+            Grad<"data", View<E>> dx) const {
     if (!dx || y.size() == 0) return;
     if (out_grad) strop::fail("softmax_output: out_grad = True has no gradient: a loss takes no head gradient");
     if (std::ranges::equal(label.shape(), y.shape())) {
@@ -92,10 +98,13 @@ struct SoftmaxOutput {
     }
     const detail::AxisSplit s = split(y.shape());
     const std::int64_t labels = s.outer * s.inner, ignored = static_cast<std::int64_t>(ignore_label);
-    const E scale = static_cast<E>(grad_scale / divisor(label, labels, s.outer) / static_cast<double>(multi_output && normalization != valid ? s.inner : 1));
-    const E rest = smooth_alpha != 0 && !multi_output && s.length > 1 ? static_cast<E>(smooth_alpha / static_cast<float>(s.length - 1)) : E(0);
+    const E scale = static_cast<E>(grad_scale / divisor(label, labels, s.outer) /
+                                   static_cast<double>(multi_output && normalization != valid ? s.inner : 1));
+    const E rest = smooth_alpha != 0 && !multi_output && s.length > 1
+                       ? static_cast<E>(smooth_alpha / static_cast<float>(s.length - 1))
+                       : E(0);
     const E mine = E(1) - (multi_output ? E(0) : static_cast<E>(smooth_alpha));
-    detail::each_row<1, E>(s, {y.data()}, dx.data(), [&](const E* const (&in)[1], E* out, std::int64_t row) {
+    detail::each_row<1, E>(s, {y.data()}, dx.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
       const auto k = static_cast<std::int64_t>(label[row]);
       if (use_ignore && k == ignored) return std::fill(out, out + s.length, E(0)), void();
       for (std::int64_t j = 0; j < s.length; ++j) out[j] = (in[0][j] - rest) * scale;
@@ -115,9 +124,11 @@ struct SoftmaxOutput {
   }
   double divisor(View<const double> label, std::int64_t labels, std::int64_t examples) const {
     if (normalization == null) return 1;
-    if (normalization == batch) return static_cast<double>(multi_output ? examples : preserve_shape ? label.shape()[0] : examples);
+    if (normalization == batch)
+      return static_cast<double>(multi_output ? examples : preserve_shape ? label.shape()[0] : examples);
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < labels; ++i) count += static_cast<std::int64_t>(label[i]) != static_cast<std::int64_t>(ignore_label) ? 1 : 0;
+    for (std::int64_t i = 0; i < labels; ++i)
+      count += static_cast<std::int64_t>(label[i]) != static_cast<std::int64_t>(ignore_label) ? 1 : 0;
     return static_cast<double>(std::max<std::int64_t>(1, count));
   }
 };

@@ -39,7 +39,8 @@ inline bool table_pays(std::int64_t extent, std::int64_t stored) { return extent
 /// Where an index stands in an ascending list; −1 where it does not.
 class Positions {
  public:
-  Positions(const std::int64_t* indices, std::int64_t count, std::int64_t extent, std::int64_t uses) : indices_(indices), count_(count) {
+  Positions(const std::int64_t* indices, std::int64_t count, std::int64_t extent, std::int64_t uses)
+      : indices_(indices), count_(count) {
     if (!table_pays(extent, uses)) return;
     table_.assign(static_cast<std::size_t>(extent), -1);
     for (std::int64_t k = 0; k < count; ++k) table_[static_cast<std::size_t>(checked_index(indices[k], extent))] = k;
@@ -86,7 +87,8 @@ class MatrixRows {
       : width_(a.shape().size(1, a.ndim())),
         data_(a.pointer<const E>()),
         sparse_(a.storage() == row_sparse),
-        positions_(sparse_ ? a.indices().template pointer<const std::int64_t>() : nullptr, sparse_ ? a.nnz() : 0, sparse_ ? a.shape()[0] : 0, uses) {}
+        positions_(sparse_ ? a.indices().template pointer<const std::int64_t>() : nullptr, sparse_ ? a.nnz() : 0,
+                   sparse_ ? a.shape()[0] : 0, uses) {}
   /// Null where the row is not stored, and so zero.
   const E* operator()(std::int64_t i) const {
     if (!sparse_) return data_ + i * width_;
@@ -136,10 +138,12 @@ void csr_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
 template <class E, class Row>
 void scatter_products(const CsrRows<E>& x, const MatrixRows<E>& y, Row row) {
   const std::int64_t n = y.width();
-  parallel_for(n, std::max<std::int64_t>(64, (1 << 18) / std::max<std::int64_t>(1, x.stored)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = 0; i < x.rows; ++i)
-      if (const E* from = y(i)) x.each(i, [&](std::int64_t j, E v) { add_scaled(v, from + begin, row(j) + begin, end - begin); });
-  });
+  parallel_for(n, std::max<std::int64_t>(64, (1 << 18) / std::max<std::int64_t>(1, x.stored)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = 0; i < x.rows; ++i)
+                   if (const E* from = y(i))
+                     x.each(i, [&](std::int64_t j, E v) { add_scaled(v, from + begin, row(j) + begin, end - begin); });
+               });
 }
 
 /// out = aᵀ · b into dense memory.
@@ -242,15 +246,18 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
   });
 }
 
-/// Values only where `pattern`, in CSR, stores some: out(i, j) = Σ x(i · x_row + t · x_step) · y(j · y_row + t · y_step).
+/// Values only where `pattern`, in CSR, stores some: out(i, j) = Σ x(i · x_row + t · x_step) · y(j · y_row + t ·
+/// y_step).
 template <class E>
-void product_on_pattern(const NDArray& pattern, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y, std::int64_t y_row, std::int64_t y_step,
-                        std::int64_t depth, const NDArray& out) {
+void product_on_pattern(const NDArray& pattern, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
+                        std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
   const CsrRows<E> p(pattern);
   out.allocate_stored(p.stored);
   E* to = out.pointer<E>();
   std::int64_t at = 0;
-  for (std::int64_t i = 0; i < p.rows; ++i) p.each(i, [&](std::int64_t j, E) { to[at++] = inner_product(x + i * x_row, x_step, y + j * y_row, y_step, depth); });
+  for (std::int64_t i = 0; i < p.rows; ++i)
+    p.each(i,
+           [&](std::int64_t j, E) { to[at++] = inner_product(x + i * x_row, x_step, y + j * y_row, y_step, depth); });
   std::copy(p.indices, p.indices + p.stored, out.indices().pointer<std::int64_t>());
   std::copy(p.indptr, p.indptr + p.rows + 1, out.indptr().pointer<std::int64_t>());
 }

@@ -19,13 +19,14 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// An array whose every row is in memory: dense, or row_sparse with all rows. A row_sparse state that stores nothing yet
-/// gets all its rows, zero.
+/// An array whose every row is in memory: dense, or row_sparse with all rows. A row_sparse state that stores nothing
+/// yet gets all its rows, zero.
 inline const NDArray& with_all_rows(std::string_view op, std::string_view what, const NDArray& a, bool state) {
   if (a.storage() == dense) return a;
   const std::int64_t rows = a.shape()[0];
   if (a.nnz() == rows) return a;
-  if (!state || a.nnz() != 0) fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
+  if (!state || a.nnz() != 0)
+    fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
   a.allocate_stored(rows);
   for (std::int64_t i = 0; i < rows; ++i) a.indices().pointer<std::int64_t>()[i] = i;
   clear(a, a.stored() * size_of(a.dtype()));
@@ -36,8 +37,8 @@ inline namespace STROP_ISA {
 /// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
 /// that a row_sparse gradient stores.
 template <class Step, class E>
-void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad, std::initializer_list<const NDArray*> states, const NDArray& out,
-            std::span<const std::string_view> names) {
+void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad,
+            std::initializer_list<const NDArray*> states, const NDArray& out, std::span<const std::string_view> names) {
   constexpr std::size_t inputs = arity<Step>;
   const NDArray& from = with_all_rows(op, "weight", weight, false);
   if (!out.is(weight) && out.bytes() != from.bytes()) {
@@ -62,13 +63,15 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   };
   if (grad.storage() == dense) {
     const E* gradient = grad.pointer<const E>();
-    return parallel_for(out.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
+    return parallel_for(out.size(), 1 << 15,
+                        [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
   }
   const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
-    for (std::int64_t i = 0; i < grad.nnz(); ++i) run(gradient + i * width, checked_index(indices[i], rows) * width, width);
+    for (std::int64_t i = 0; i < grad.nnz(); ++i)
+      run(gradient + i * width, checked_index(indices[i], rows) * width, width);
     return;
   }
   const std::vector<E> zeros(static_cast<std::size_t>(width), E(0));
@@ -120,7 +123,9 @@ struct SgdUpdate {
 
   struct Step {
     float lr, wd, rescale, clip;
-    constexpr auto forward(auto weight, auto grad) const { return (1 - lr * wd) * weight - lr * detail::clipped(rescale * grad, clip); }
+    constexpr auto forward(auto weight, auto grad) const {
+      return (1 - lr * wd) * weight - lr * detail::clipped(rescale * grad, clip);
+    }
   };
   void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
@@ -131,11 +136,12 @@ struct SgdUpdate {
 };
 inline constexpr Op<SgdUpdate, OnUse> sgd_update;
 
-/// sgd_mom_update: mom ← momentum · mom − lr · wd · weight − lr · clip(rescale_grad · grad); the new weight is weight + mom.
+/// sgd_mom_update: mom ← momentum · mom − lr · wd · weight − lr · clip(rescale_grad · grad); the new weight is weight +
+/// mom.
 ///
 /// All inputs have one shape and one floating type; mom is written. A row_sparse gradient updates its stored rows of
-/// weight and mom only while `lazy_update`; a row_sparse weight stores all its rows. Other storages by the dense fallback.
-/// Error: a row_sparse weight lacks rows.
+/// weight and mom only while `lazy_update`; a row_sparse weight stores all its rows. Other storages by the dense
+/// fallback. Error: a row_sparse weight lacks rows.
 ///
 /// Example: `sgd_mom_update(weight, grad, mom, {.lr = 0.5f, .momentum = 0.9f}, into(weight))`.
 struct SgdMomUpdate {
@@ -145,9 +151,11 @@ struct SgdMomUpdate {
 
   static constexpr std::string_view name = "sgd_mom_update";
   static constexpr std::string_view aliases[] = {"_sparse_sgd_mom_update"};
-  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs, mutates = detail::momentum_states;
+  static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
+                                                     mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Gradient descent with momentum: a new weight from weight, grad and mom, which is written.";
+  static constexpr std::string_view doc =
+      "Gradient descent with momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -163,7 +171,8 @@ struct SgdMomUpdate {
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& out) const {
     const bool lazy = lazy_update && mom.storage() == weight.storage();
-    detail::update<Step, E>(name, {*lr, momentum, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mom}, out, inputs);
+    detail::update<Step, E>(name, {*lr, momentum, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mom}, out,
+                            inputs);
   }
 };
 inline constexpr Op<SgdMomUpdate, OnUse> sgd_mom_update;
@@ -203,7 +212,8 @@ struct AdamUpdate {
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& out) const {
     const bool lazy = lazy_update && first.storage() == weight.storage();
-    detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&first, &second}, out, inputs);
+    detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad,
+                            {&first, &second}, out, inputs);
   }
 };
 inline constexpr Op<AdamUpdate, OnUse> adam_update;
@@ -224,7 +234,8 @@ struct FtrlUpdate {
   static constexpr std::string_view aliases[] = {"_sparse_ftrl_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "z", "n"}, mutates[] = {"z", "n"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Follow the regularised leader: a new weight from weight, grad, z and n, which are written.";
+  static constexpr std::string_view doc =
+      "Follow the regularised leader: a new weight from weight, grad, z and n, which are written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -235,7 +246,8 @@ struct FtrlUpdate {
       const auto squares = n + g * g;
       const auto shifted = z + g - (sqrt(squares) - sqrt(n)) * weight / lr;
       const auto scale = (beta + sqrt(squares)) / lr + wd;
-      const auto next = where(shifted > lamda1, lamda1 - shifted, where(shifted < -lamda1, -lamda1 - shifted, 0)) / scale;
+      const auto next =
+          where(shifted > lamda1, lamda1 - shifted, where(shifted < -lamda1, -lamda1 - shifted, 0)) / scale;
       return std::make_tuple(next, shifted, squares);
     }
   };
@@ -246,7 +258,8 @@ struct FtrlUpdate {
   }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& z, NDArray& n, NDArray& out) const {
-    detail::update<Step, E>(name, {*lr, lamda1, beta, wd, rescale_grad, clip_gradient}, true, weight, grad, {&z, &n}, out, inputs);
+    detail::update<Step, E>(name, {*lr, lamda1, beta, wd, rescale_grad, clip_gradient}, true, weight, grad, {&z, &n},
+                            out, inputs);
   }
 };
 inline constexpr Op<FtrlUpdate, OnUse> ftrl_update;
@@ -265,7 +278,9 @@ struct SparseAdagradUpdate {
   static constexpr std::string_view name = "_sparse_adagrad_update";
   static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "AdaGrad for the rows that a row_sparse gradient stores: a new weight from weight, grad and history, which is written.";
+  static constexpr std::string_view doc =
+      "AdaGrad for the rows that a row_sparse gradient stores: a new weight from weight, grad and history, which is "
+      "written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -279,13 +294,16 @@ struct SparseAdagradUpdate {
   };
   void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   bool infer_storage(Storages& s) const {
-    if (s.in(1) != row_sparse || s.in(0) != s.in(2)) fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), ", ", name_of(s.in(2)), "), expected (dense, row_sparse, dense) or all row_sparse");
+    if (s.in(1) != row_sparse || s.in(0) != s.in(2))
+      fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), ", ", name_of(s.in(2)),
+           "), expected (dense, row_sparse, dense) or all row_sparse");
     return detail::infer_update_storage(s);
   }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history, NDArray& out) const {
     if (wd != 0) fail(name, ": wd is ", wd, ", expected 0");
-    detail::update<Step, E>(name, {*lr, epsilon, rescale_grad, clip_gradient}, true, weight, grad, {&history}, out, inputs);
+    detail::update<Step, E>(name, {*lr, epsilon, rescale_grad, clip_gradient}, true, weight, grad, {&history}, out,
+                            inputs);
   }
 };
 inline constexpr Op<SparseAdagradUpdate, OnUse> sparse_adagrad_update;

@@ -38,7 +38,8 @@ struct SparseRetain {
   }
   bool infer_storage(Storages& s) const {
     if (s.in(0) != row_sparse || s.in(1) != dense)
-      strop::fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), "), expected (row_sparse, dense)");
+      strop::fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)),
+                  "), expected (row_sparse, dense)");
     return s.set_out(0, row_sparse);
   }
   bool infer_gradient_storage(Storages& s) const {
@@ -59,7 +60,8 @@ struct SparseRetain {
     std::sort(wanted.begin(), wanted.end());
     wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
     for (std::int64_t i : wanted)
-      if (i < 0 || i >= rows) strop::fail(name, ": index ", i, " is outside the first axis of shape ", to_text(x.shape()));
+      if (i < 0 || i >= rows)
+        strop::fail(name, ": index ", i, " is outside the first axis of shape ", to_text(x.shape()));
     const auto count = static_cast<std::int64_t>(wanted.size());
     const bool sparse = y.storage() == row_sparse;
     if (sparse) {
@@ -69,12 +71,15 @@ struct SparseRetain {
       detail::clear(y, rows * width);
     }
     const bool stored = x.storage() == row_sparse;
-    const detail::Positions positions(stored ? x.indices().pointer<const std::int64_t>() : nullptr, stored ? x.nnz() : 0, rows, count);
+    const detail::Positions positions(stored ? x.indices().pointer<const std::int64_t>() : nullptr,
+                                      stored ? x.nnz() : 0, rows, count);
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t row = wanted[static_cast<std::size_t>(k)], from = stored ? positions(row) : row;
       std::byte* to = y.bytes() + (sparse ? k : row) * width;
-      if (from >= 0) std::memcpy(to, x.bytes() + from * width, static_cast<std::size_t>(width));
-      else std::memset(to, 0, static_cast<std::size_t>(width));
+      if (from >= 0)
+        std::memcpy(to, x.bytes() + from * width, static_cast<std::size_t>(width));
+      else
+        std::memset(to, 0, static_cast<std::size_t>(width));
     }
   }
 };

@@ -17,15 +17,16 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
  public:
   using Release = void (*)(void* context, void* data) noexcept;
 
-  Buffer(Device device, std::int64_t bytes)
-      : device_(device), bytes_(bytes), data_(memory::allocate(device, bytes)) {}
+  Buffer(Device device, std::int64_t bytes) : device_(device), bytes_(bytes), data_(memory::allocate(device, bytes)) {}
   Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context)
       : device_(device), bytes_(bytes), data_(data), release_(release), context_(context) {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (release_ != nullptr) release_(context_, data_);
-    else memory::release(device_, data_, bytes_);
+    if (release_ != nullptr)
+      release_(context_, data_);
+    else
+      memory::release(device_, data_, bytes_);
   }
 
   Device device() const { return device_; }

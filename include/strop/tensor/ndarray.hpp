@@ -39,7 +39,7 @@ struct Body : Counted, memory::Recycled<Body> {
   Ref<Body> indices, indptr;  // of a sparse array: i64, dense
   Ref<Lineage> lineage;       // the operation that produced it, while recording
   std::int32_t lineage_index = 0;
-  Ref<Lineage> leaf;          // attach_grad: the gradient buffer and its request
+  Ref<Lineage> leaf;  // attach_grad: the gradient buffer and its request
 };
 
 }  // namespace detail

@@ -24,8 +24,10 @@ inline NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, St
 
 inline NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
     : NDArray(shell(shape, dtype, device, storage)) {
-  if (storage == dense) allocate();
-  else allocate_stored(0);
+  if (storage == dense)
+    allocate();
+  else
+    allocate_stored(0);
 }
 
 inline void NDArray::allocate() const {
@@ -115,15 +117,16 @@ inline NDArray view_as(const NDArray& a, const Shape& shape) {
 /// The view that names an array's elements as E; dtype and storage are checked.
 inline void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (!a) fail("strop: view() of a handle without an array");
-  if (a.storage() != dense) fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
+  if (a.storage() != dense)
+    fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
   if (a.dtype() != wanted) fail("strop: view<", name_of(wanted), ">() of an array of ", name_of(a.dtype()));
-  if (rank != any_rank && a.ndim() != rank)
-    fail("strop: view() of rank ", rank, " of an array of shape ", a.shape());
+  if (rank != any_rank && a.ndim() != rank) fail("strop: view() of rank ", rank, " of an array of shape ", a.shape());
 }
 
 template <class E, int Rank>
 View<E, Rank> view_of(const NDArray& a) {
-  if constexpr (Rank == any_rank) return {a.template pointer<E>(), a.shape()};
+  if constexpr (Rank == any_rank)
+    return {a.template pointer<E>(), a.shape()};
   else {
     typename View<E, Rank>::Extents extents{};
     for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = a.shape()[i];

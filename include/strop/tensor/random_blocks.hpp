@@ -5,6 +5,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/ndarray.hpp>
 
 #include <cstdint>
 

@@ -14,9 +14,12 @@ inline constexpr Storage dense = Storage::dense, row_sparse = Storage::row_spars
 
 constexpr std::string_view name_of(Storage storage) {
   switch (storage) {
-    case Storage::dense: return "dense";
-    case Storage::row_sparse: return "row_sparse";
-    case Storage::csr: return "csr";
+    case Storage::dense:
+      return "dense";
+    case Storage::row_sparse:
+      return "row_sparse";
+    case Storage::csr:
+      return "csr";
   }
   return "unknown";
 }

@@ -39,9 +39,12 @@ TEST_CASE("forward copies named arrays into the arguments") {
   CHECK(same(run.forward(false, {{"data", array({3, 4})}})[0], array({9, 16})));
   CHECK(same(v, array({3, 4})));
   CHECK(same(run.forward(false, {{"data", array<std::int32_t>({5, 6})}})[0], array({25, 36})));
-  CHECK(sentence([&] { run.forward(false, {{"data", array({1, 2, 3})}}); }) == "forward: argument 'data' has shape (3,), expected (2,)");
-  CHECK(sentence([&] { run.forward(false, {{"date", array({1, 2})}}); }) == "forward: no argument 'date'; nearest: data");
-  CHECK(sentence([&] { run.forward(false, {{"data", NDArray()}}); }) == "forward: argument 'data' is a handle without an array");
+  CHECK(sentence([&] { run.forward(false, {{"data", array({1, 2, 3})}}); }) ==
+        "forward: argument 'data' has shape (3,), expected (2,)");
+  CHECK(sentence([&] { run.forward(false, {{"date", array({1, 2})}}); }) ==
+        "forward: no argument 'date'; nearest: data");
+  CHECK(sentence([&] { run.forward(false, {{"data", NDArray()}}); }) ==
+        "forward: argument 'data' is a handle without an array");
   CHECK(same(run.outputs()[0], array({25, 36})));
 }
 
@@ -52,7 +55,8 @@ TEST_CASE("backward through a network agrees with finite differences") {
   run.forward(true);
   run.backward();
   const auto distance = [&] {
-    const std::vector<double> y = run.forward()[0].to_vector<double>(), label = run.arg("out_label").to_vector<double>();
+    const std::vector<double> y = run.forward()[0].to_vector<double>(),
+                              label = run.arg("out_label").to_vector<double>();
     double sum = 0;
     for (std::size_t i = 0; i < y.size(); ++i) sum += (y[i] - label[i]) * (y[i] - label[i]) / 2;
     return sum;
@@ -81,7 +85,8 @@ TEST_CASE("requests: null leaves, write overwrites, add adds, per argument") {
   const Symbol a = var("a"), b = var("b");
   const NDArray x = array({1, 2}), y = array({3, 4});
   const NDArray da = full({2}, 100), db = full({2}, 100);
-  auto run = times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", da}, {"b", db}}, {{"a", GradRequest::add}, {"b", GradRequest::write}});
+  auto run = times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", da}, {"b", db}},
+                              {{"a", GradRequest::add}, {"b", GradRequest::write}});
   for (int i = 1; i <= 3; ++i) {
     run.forward(true);
     run.backward(array({1, 10}));
@@ -89,7 +94,8 @@ TEST_CASE("requests: null leaves, write overwrites, add adds, per argument") {
     CHECK(same(db, array({1, 20})));
   }
   const NDArray untouched = full({2}, 7), written = full({2}, 7);
-  auto one = times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", untouched}, {"b", written}}, {{"b", GradRequest::write}});
+  auto one =
+      times(a, b).bind(cpu(), {{"a", x}, {"b", y}}, {{"a", untouched}, {"b", written}}, {{"b", GradRequest::write}});
   one.forward(true);
   one.backward(array({1, 1}));
   CHECK(same(untouched, full({2}, 7)));
@@ -133,14 +139,17 @@ TEST_CASE("head gradients: needed unless all outputs are loss heads, and checked
   auto run = quadratic(a, {.a = 1}, "q").bind(cpu(), {{"a", x}}, {{"a", dx}});
   CHECK(sentence([&] { run.backward(array({1, 1})); }) == "backward: forward has not run");
   run.forward(true);
-  CHECK(sentence([&] { run.backward(); }) == "backward: output 'q_output' is no loss and needs a head gradient of shape (2,)");
-  CHECK(sentence([&] { run.backward(array({1, 1, 1})); }) == "backward: the head gradient of 'q_output' has shape (3,), expected (2,)");
+  CHECK(sentence([&] { run.backward(); }) ==
+        "backward: output 'q_output' is no loss and needs a head gradient of shape (2,)");
+  CHECK(sentence([&] { run.backward(array({1, 1, 1})); }) ==
+        "backward: the head gradient of 'q_output' has shape (3,), expected (2,)");
   CHECK(sentence([&] { run.backward({array({1, 1}), array({1, 1})}); }) == "backward: 2 head gradients for 1 outputs");
   run.backward(array<double>({1, 10}));  // other types are converted
   CHECK(same(dx, array({2, 40})));
   auto silent = quadratic(a).bind(cpu(), {{"a", x}});
   silent.forward();
-  CHECK(sentence([&] { silent.backward(array({1, 1})); }) == "backward: no argument asked for its gradient when the graph was bound");
+  CHECK(sentence([&] { silent.backward(array({1, 1})); }) ==
+        "backward: no argument asked for its gradient when the graph was bound");
 }
 
 TEST_CASE("states are written in training only, and training reaches the gradient") {
@@ -163,7 +172,8 @@ TEST_CASE("states are written in training only, and training reaches the gradien
 TEST_CASE("a graph whose gradient does not exist predicts all the same") {
   auto run = even(quadratic(var("x"), {.b = 1}), {}, "e").simple_bind(cpu(), {{"x", {2}}});
   CHECK(same(run.forward(false, {{"x", array({3, 5})}})[0], array({2, 4})));
-  CHECK(sentence([&] { run.backward(array({1, 1})); }) == "Error in node e: GtEven has no gradient, which the gradient of 'x' needs");
+  CHECK(sentence([&] { run.backward(array({1, 1})); }) ==
+        "Error in node e: GtEven has no gradient, which the gradient of 'x' needs");
 }
 
 TEST_CASE("sparse arguments stay sparse where operators keep them, and get gradients as their buffers are") {
@@ -189,7 +199,8 @@ TEST_CASE("sparse arguments stay sparse where operators keep them, and get gradi
 }
 
 TEST_CASE("variadic inputs, zero sizes, scalars and one variable under several operators") {
-  auto run = chain(std::vector<Symbol>{var("a"), var("b"), var("a2")}, {}, "c").simple_bind(cpu(), {{"a", {2}}, {"b", {0}}, {"a2", {1}}});
+  auto run = chain(std::vector<Symbol>{var("a"), var("b"), var("a2")}, {}, "c")
+                 .simple_bind(cpu(), {{"a", {2}}, {"b", {0}}, {"a2", {1}}});
   CHECK(same(run.forward(true, {{"a", array({1, 2})}, {"a2", array({3})}})[0], array({1, 2, 3})));
   run.backward(array({4, 5, 6}));
   CHECK(same(run.grad("a"), array({4, 5})));
@@ -201,8 +212,10 @@ TEST_CASE("variadic inputs, zero sizes, scalars and one variable under several o
 
 TEST_CASE("halves and doubles run through tensor operators") {
   for (const Dtype type : {f16, bf16, f64}) {
-    auto run = loss(dense_layer(var("data"), {.num_hidden = 2, .no_bias = true}, "fc"), {}, "out").simple_bind(cpu(), {{"data", {1, 2}}}, GradRequest::write, {{"data", type}});
-    run.forward(true, {{"data", array({{1, 2}})}, {"fc_weight", array({{1, 0}, {0, 1}})}, {"out_label", array({{0, 1}})}});
+    auto run = loss(dense_layer(var("data"), {.num_hidden = 2, .no_bias = true}, "fc"), {}, "out")
+                   .simple_bind(cpu(), {{"data", {1, 2}}}, GradRequest::write, {{"data", type}});
+    run.forward(true,
+                {{"data", array({{1, 2}})}, {"fc_weight", array({{1, 0}, {0, 1}})}, {"out_label", array({{0, 1}})}});
     CHECK(run.outputs()[0].dtype() == type);
     CHECK(run.outputs()[0].to_vector<float>() == std::vector<float>{1, 2});
     run.backward();
@@ -224,8 +237,11 @@ TEST_CASE("running a graph is not recorded and leaves the thread's mode alone") 
 TEST_CASE("what does not fit is refused when it is bound") {
   const Symbol net = dense_layer(var("data"), {.num_hidden = 2}, "fc");
   const NDArray x = zeros({3, 4}), w = zeros({2, 4}), b = zeros({2});
-  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", w}}); }) == "bind: no array for fc_bias; the graph's variables are data, fc_weight, fc_bias");
-  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", w}, {"fc_bias", b}, {"fc_bia", b}}); }).starts_with("bind: no argument 'fc_bia'; nearest: fc_bias"));
+  CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", w}}); }) ==
+        "bind: no array for fc_bias; the graph's variables are data, fc_weight, fc_bias");
+  CHECK(sentence([&] {
+          net.bind(cpu(), {{"data", x}, {"fc_weight", w}, {"fc_bias", b}, {"fc_bia", b}});
+        }).starts_with("bind: no argument 'fc_bia'; nearest: fc_bias"));
   CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", zeros({2, 5})}, {"fc_bias", b}}); }) ==
         "Error in node fc: FullyConnected: input 'weight' has shape (2, 5), expected (2, 4)");
   CHECK(sentence([&] { net.bind(cpu(), {{"data", x}, {"fc_weight", zeros({2, 4}, f64)}, {"fc_bias", b}}); }) ==
@@ -233,12 +249,19 @@ TEST_CASE("what does not fit is refused when it is bound") {
   const NamedArrays args = {{"data", x}, {"fc_weight", w}, {"fc_bias", b}};
   CHECK(sentence([&] { net.bind(cpu(), args, {{"fc_weight", zeros({4, 2})}}); }) ==
         "bind: the gradient of 'fc_weight' is float32 (4, 2) on cpu(0), expected float32 (2, 4) on cpu(0)");
-  CHECK(sentence([&] { net.bind(cpu(), args, {{"weight", w}}); }).starts_with("bind: gradients: no argument 'weight'; nearest: "));
-  CHECK(sentence([&] { net.bind(cpu(), args, {}, {{"weight", GradRequest::add}}); }).starts_with("bind: gradient requests: no argument 'weight'; nearest: "));
+  CHECK(sentence([&] {
+          net.bind(cpu(), args, {{"weight", w}});
+        }).starts_with("bind: gradients: no argument 'weight'; nearest: "));
+  CHECK(sentence([&] {
+          net.bind(cpu(), args, {}, {{"weight", GradRequest::add}});
+        }).starts_with("bind: gradient requests: no argument 'weight'; nearest: "));
   CHECK(sentence([&] { net.bind(gpu(0), args); }) == "bind: argument 'data' is on cpu(0), expected gpu(0)");
-  CHECK(sentence([&] { plus(var("x"), var("x")).bind(cpu(), {{"x", x}}); }) == "bind: two variables are called 'x'; give them different names");
+  CHECK(sentence([&] { plus(var("x"), var("x")).bind(cpu(), {{"x", x}}); }) ==
+        "bind: two variables are called 'x'; give them different names");
   CHECK(sentence([&] { Symbol().bind(cpu(), {}); }) == "bind: the symbol is empty");
-  CHECK(sentence([&] { net.simple_bind(cpu(), {}); }).starts_with("infer_shape: from what is given these shapes do not follow: data (...)"));
+  CHECK(sentence([&] {
+          net.simple_bind(cpu(), {});
+        }).starts_with("infer_shape: from what is given these shapes do not follow: data (...)"));
   auto run = net.bind(cpu(), args);
   CHECK(sentence([&] { run.arg("wait"); }).starts_with("executor: no argument 'wait'; nearest: "));
   CHECK(sentence([&] { run.aux("x"); }).starts_with("executor: no auxiliary state 'x'; nearest: "));

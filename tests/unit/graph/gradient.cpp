@@ -25,7 +25,11 @@ TEST_CASE("derived gradients to order 3 and one sentence beyond") {
   Symbol q = quadratic(x, {.a = 1}, "q");
   for (int order = 0; order < 3; ++order) q = gradients(q, {x})[0];
   CHECK(same(value(q, {{"x", at}}), array({0, 0, 0})));
-  CHECK(sentence([&] { gradients(q, {x}); }).find("has no gradient of this order (derived gradients exist to order 3), which the gradient of 'x' needs") != std::string::npos);
+  CHECK(
+      sentence([&] {
+        gradients(q, {x});
+      }).find("has no gradient of this order (derived gradients exist to order 3), which the gradient of 'x' needs") !=
+      std::string::npos);
 }
 
 TEST_CASE("contributions are summed, however many") {
@@ -33,7 +37,8 @@ TEST_CASE("contributions are summed, however many") {
   for (int k = 1; k <= 11; ++k) {
     Symbol sum = quadratic(x, {.b = 1});
     float slope = 1;
-    for (int i = 2; i <= k; ++i) sum = plus(sum, quadratic(x, {.b = static_cast<float>(i)})), slope += static_cast<float>(i);
+    for (int i = 2; i <= k; ++i)
+      sum = plus(sum, quadratic(x, {.b = static_cast<float>(i)})), slope += static_cast<float>(i);
     CHECK(same(value(gradients(sum, {x})[0], {{"x", array({1, 5})}}), full({2}, slope)));
   }
 }
@@ -67,7 +72,8 @@ TEST_CASE("heads weight the outputs; of several outputs any may be used") {
   more.emplace_back("h", array({5, 7}));
   CHECK(same(group({gradients(pair[0], {a}, {h})[0], a, b}).bind(cpu(), more).forward()[0], array({5, 7})));
   CHECK(sentence([&] { gradients(pair, {a}, {h}); }) == "gradients: 1 head gradients for 2 outputs");
-  CHECK(sentence([&] { gradients(a, {pair}); }) == "gradients: gradients are with respect to single outputs; this symbol has 2");
+  CHECK(sentence([&] { gradients(a, {pair}); }) ==
+        "gradients: gradients are with respect to single outputs; this symbol has 2");
 }
 
 TEST_CASE("what nothing leads to gets zeros; blocked ways are zero") {
@@ -93,8 +99,11 @@ TEST_CASE("gradients that are written with operators") {
 
 TEST_CASE("an operator without gradient is named, with what needed it, only when something is needed through it") {
   const Symbol x = var("x"), y = var("y");
-  CHECK(sentence([&] { gradients(even(quadratic(x), {}, "e"), {x}); }) == "Error in node e: GtEven has no gradient, which the gradient of 'x' needs");
-  CHECK(same(value(gradients(plus(even(x), quadratic(y, {.b = 3})), {y})[0], {{"x", array({4, 5})}, {"y", array({1, 1})}}), array({3, 3})));
+  CHECK(sentence([&] { gradients(even(quadratic(x), {}, "e"), {x}); }) ==
+        "Error in node e: GtEven has no gradient, which the gradient of 'x' needs");
+  CHECK(same(
+      value(gradients(plus(even(x), quadratic(y, {.b = 3})), {y})[0], {{"x", array({4, 5})}, {"y", array({1, 1})}}),
+      array({3, 3})));
 }
 
 TEST_CASE("making gradients leaves the program's names alone") {

@@ -26,9 +26,11 @@ TEST_CASE("shapes of weights, states and labels follow from the data's") {
 TEST_CASE("shapes flow backwards, and from one input to another") {
   const Symbol x = var("x"), y = var("y");
   CHECK(add_same(quadratic(x), y).infer_shape({{"y", {2, 3}}}).args == std::vector<Shape>{{2, 3}, {2, 3}});
-  CHECK(add_same(add_same(x, y), add_same(var("z"), x)).infer_shape({{"z", {4}}}).args == std::vector<Shape>{{4}, {4}, {4}});
+  CHECK(add_same(add_same(x, y), add_same(var("z"), x)).infer_shape({{"z", {4}}}).args ==
+        std::vector<Shape>{{4}, {4}, {4}});
   const Symbol layer = add_same(dense_layer(x, {.num_hidden = 3}, "fc"), y);
-  CHECK(layer.infer_shape({{"y", {6, 3}}, {"fc_weight", {3, 2}}}).args == std::vector<Shape>{{6, 2}, {3, 2}, {3}, {6, 3}});
+  CHECK(layer.infer_shape({{"y", {6, 3}}, {"fc_weight", {3, 2}}}).args ==
+        std::vector<Shape>{{6, 2}, {3, 2}, {3}, {6, 3}});
   CHECK(layer.infer_shape({{"y", {-1, 3}}, {"x", {6, 2}}}).args[3] == Shape{6, 3});
 }
 
@@ -37,7 +39,8 @@ TEST_CASE("a variable's own shape takes part") {
   const Symbol net = dense_layer(x, {.num_hidden = 2}, "fc");
   CHECK(net.infer_shape_partial({}).args == std::vector<Shape>{{-1, 4}, {2, 4}, {2}});
   CHECK(net.infer_shape({{"x", {3, -1}}}).outputs == std::vector<Shape>{{3, 2}});
-  CHECK(sentence([&] { net.infer_shape({{"x", {3, 5}}}); }) == "Error in node x: the variable has shape (?, 4), given is (3, 5)");
+  CHECK(sentence([&] { net.infer_shape({{"x", {3, 5}}}); }) ==
+        "Error in node x: the variable has shape (?, 4), given is (3, 5)");
 }
 
 TEST_CASE("what is known in part stays known; what is missing is named") {
@@ -46,17 +49,23 @@ TEST_CASE("what is known in part stays known; what is missing is named") {
   CHECK(found.args[2] == Shape{8});
   CHECK_FALSE(found.args[0].has_rank());
   CHECK(found.outputs[0] == Shape{-1, 3});
-  CHECK(sentence([] { mlp().infer_shape({}); }).starts_with("infer_shape: from what is given these shapes do not follow: data (...), fc1_weight (8, ?), "));
+  CHECK(sentence([] {
+          mlp().infer_shape({});
+        }).starts_with("infer_shape: from what is given these shapes do not follow: data (...), fc1_weight (8, ?), "));
 }
 
 TEST_CASE("contradictions name the node, the argument and both shapes") {
   CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4}}, {"fc1_weight", {8, 5}}}); }) ==
         "Error in node fc1: FullyConnected: input 'weight' has shape (8, 5), expected (8, 4)");
-  CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4, 3}}}); }) == "Error in node fc1: FullyConnected: input 'data' has shape (5, 4, 3), expected 2 dimensions");
+  CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4, 3}}}); }) ==
+        "Error in node fc1: FullyConnected: input 'data' has shape (5, 4, 3), expected 2 dimensions");
   CHECK(sentence([] { times(var("a"), var("b"), {}, "t").infer_shape({{"a", {2, 3}}, {"b", {4}}}); }) ==
         "Error in node t: GtTimes: input 'rhs' has shape (4,), which does not broadcast with (2, 3)");
-  CHECK(sentence([] { mlp().infer_shape({{"date", {5, 4}}}); }).starts_with("infer_shape: no argument 'date'; nearest: data, "));
-  CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4}}, {"data", {5, 4}}}); }) == "infer_shape: argument 'data' is given twice");
+  CHECK(sentence([] {
+          mlp().infer_shape({{"date", {5, 4}}});
+        }).starts_with("infer_shape: no argument 'date'; nearest: data, "));
+  CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4}}, {"data", {5, 4}}}); }) ==
+        "infer_shape: argument 'data' is given twice");
 }
 
 TEST_CASE("types spread from any argument; without any they are float32") {
@@ -65,15 +74,18 @@ TEST_CASE("types spread from any argument; without any they are float32") {
   CHECK(mlp().infer_type({{"fc2_bias", f64}}).outputs == std::vector<Dtype>{f64});
   const Symbol typed = plus(var("a", {.dtype = f16}), var("b"), {}, "p");
   CHECK(typed.infer_type().args == std::vector<Dtype>{f16, f16});
-  CHECK(sentence([&] { typed.infer_type({{"b", f32}}); }) == "Error in node p: GtPlus: input 'rhs' is float32, expected float16");
-  CHECK(sentence([&] { typed.infer_type({{"a", f32}}); }) == "Error in node a: the variable is float16, given is float32");
+  CHECK(sentence([&] { typed.infer_type({{"b", f32}}); }) ==
+        "Error in node p: GtPlus: input 'rhs' is float32, expected float16");
+  CHECK(sentence([&] { typed.infer_type({{"a", f32}}); }) ==
+        "Error in node a: the variable is float16, given is float32");
 }
 
 TEST_CASE("storages spread as the operators derive them") {
   const Symbol x = var("x");
   CHECK(quadratic(x, {.a = 1}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{csr});
   CHECK(quadratic(x, {.a = 1, .c = 1}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{dense});
-  CHECK(times(quadratic(x, {.a = 1}), var("y")).infer_storage({{"x", row_sparse}}).outputs == std::vector<Storage>{row_sparse});
+  CHECK(times(quadratic(x, {.a = 1}), var("y")).infer_storage({{"x", row_sparse}}).outputs ==
+        std::vector<Storage>{row_sparse});
   CHECK(times(var("s", {.storage = csr}), var("y")).infer_storage().outputs == std::vector<Storage>{csr});
   CHECK(dense_layer(x, {.num_hidden = 2}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{dense});
 }

@@ -68,8 +68,8 @@ struct GtDense {
       }
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E, 2>> dy, In<"data", View<const E, 2>> x, In<"weight", View<const E, 2>> w, Grad<"data", View<E, 2>> dx, Grad<"weight", View<E, 2>> dw,
-            Grad<"bias", View<E, 1>> db) const {
+  void grad(Cpu&, Head<"output", View<const E, 2>> dy, In<"data", View<const E, 2>> x, In<"weight", View<const E, 2>> w,
+            Grad<"data", View<E, 2>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E, 1>> db) const {
     const std::int64_t n = dy.shape()[0], h = dy.shape()[1], m = x.shape()[1];
     if (dx) ++data_gradients;
     for (std::int64_t i = 0; dx && i < n * m; ++i) dx[i] = 0;

@@ -33,7 +33,8 @@ TEST_CASE("name scopes count anew and put a prefix before operators, not before 
     CHECK(quadratic(x).name() == "stage_gtquadratic0");
     CHECK(quadratic(x, {}, "q").name() == "stage_q");
     CHECK(var("v").name() == "v");
-    CHECK(dense_layer(x, {.num_hidden = 1}).list_arguments() == Names{"x", "stage_fullyconnected0_weight", "stage_fullyconnected0_bias"});
+    CHECK(dense_layer(x, {.num_hidden = 1}).list_arguments() ==
+          Names{"x", "stage_fullyconnected0_weight", "stage_fullyconnected0_bias"});
   }
   CHECK(quadratic(x).name() == "gtquadratic1");
 }
@@ -61,8 +62,11 @@ TEST_CASE("several outputs, groups and what takes one of them") {
   CHECK(all.name().empty());
   CHECK(all.list_outputs() == Names{"pair_output1", "c"});
   CHECK(all.list_arguments() == Names{"a", "b", "c"});
-  CHECK(sentence([&] { quadratic(pair); }) == "gt_quadratic: input 'data' has 2 outputs (pair_output0, pair_output1), expected one; take one with [i]");
-  CHECK(sentence([&] { (void)pair["pair_output2"]; }).starts_with("symbol: no output 'pair_output2'; nearest: pair_output"));
+  CHECK(sentence([&] { quadratic(pair); }) ==
+        "gt_quadratic: input 'data' has 2 outputs (pair_output0, pair_output1), expected one; take one with [i]");
+  CHECK(sentence([&] {
+          (void)pair["pair_output2"];
+        }).starts_with("symbol: no output 'pair_output2'; nearest: pair_output"));
   CHECK(sentence([&] { (void)pair[2]; }) == "symbol: no output 2; it has 2");
 }
 
@@ -71,22 +75,34 @@ TEST_CASE("compose makes the same nodes by name, inputs in order or by name") {
   const Symbol fc = compose("FullyConnected", {data, {"bias", b}}, {{"num_hidden", "4"}}, "fc");
   CHECK(fc.list_arguments() == Names{"data", "fc_weight", "b"});
   CHECK(fc.attr("num_hidden") == "4");
-  CHECK(compose("fully_connected", {{"data", data}}, {{"num_hidden", "4"}, {"no_bias", "True"}}, "fd").list_arguments() == Names{"data", "fd_weight"});
+  CHECK(
+      compose("fully_connected", {{"data", data}}, {{"num_hidden", "4"}, {"no_bias", "True"}}, "fd").list_arguments() ==
+      Names{"data", "fd_weight"});
   CHECK(compose("gt_quadratic", {}, {}, "q").list_arguments() == Names{"q_data"});
   CHECK(compose("Concat", {data, b, data}, {}, "c").list_arguments() == Names{"data", "b"});
-  CHECK(sentence([&] { compose("FullyConnected", {data, {"wait", b}}, {{"num_hidden", "4"}}); }) == "fully_connected: no input 'wait'; it has data, weight, bias");
-  CHECK(sentence([&] { compose("FullyConnected", {data, {"data", b}}, {{"num_hidden", "4"}}); }) == "fully_connected: input 'data' is given twice");
-  CHECK(sentence([&] { compose("FullyConnected", {data}); }) == "fully_connected: parameter 'num_hidden' (int) is required");
-  CHECK(sentence([&] { compose("FullyConnected", {data}, {{"num_hiden", "4"}}); }).starts_with("fully_connected: no parameter 'num_hiden'; it has num_hidden"));
-  CHECK(sentence([&] { compose("FullyConected", {data}); }).starts_with("strop: no operator 'FullyConected' in this program; nearest: "));
+  CHECK(sentence([&] { compose("FullyConnected", {data, {"wait", b}}, {{"num_hidden", "4"}}); }) ==
+        "fully_connected: no input 'wait'; it has data, weight, bias");
+  CHECK(sentence([&] { compose("FullyConnected", {data, {"data", b}}, {{"num_hidden", "4"}}); }) ==
+        "fully_connected: input 'data' is given twice");
+  CHECK(sentence([&] { compose("FullyConnected", {data}); }) ==
+        "fully_connected: parameter 'num_hidden' (int) is required");
+  CHECK(sentence([&] {
+          compose("FullyConnected", {data}, {{"num_hiden", "4"}});
+        }).starts_with("fully_connected: no parameter 'num_hiden'; it has num_hidden"));
+  CHECK(sentence([&] {
+          compose("FullyConected", {data});
+        }).starts_with("strop: no operator 'FullyConected' in this program; nearest: "));
   CHECK(sentence([&] { compose("gt_quadratic", {data, b}); }) == "gt_quadratic: takes 1 input (data), 2 were given");
 }
 
 TEST_CASE("a state that an operator writes must be a variable") {
-  CHECK(sentence([] { center(var("x"), quadratic(var("m"), {}, "q")); }) == "gt_center: input 'moving_mean' is written and so must be a variable, not the output of q");
+  CHECK(sentence([] { center(var("x"), quadratic(var("m"), {}, "q")); }) ==
+        "gt_center: input 'moving_mean' is written and so must be a variable, not the output of q");
 }
 
-TEST_CASE("variables need a name") { CHECK(sentence([] { var(""); }) == "var: a variable needs a name"); }
+TEST_CASE("variables need a name") {
+  CHECK(sentence([] { var(""); }) == "var: a variable needs a name");
+}
 
 TEST_CASE("attributes: parameters as text, scopes, and keys that other tools read") {
   const Symbol v = var("v", {.shape = {2, 3}, .attributes = {{"lr_mult", "2"}, {"mine", "yes"}}});
@@ -106,7 +122,8 @@ TEST_CASE("attributes: parameters as text, scopes, and keys that other tools rea
   CHECK(quadratic(v).attr("ctx_group").empty());
   q.set_attr("note", "kept");
   CHECK(q.attr("note") == "kept");
-  CHECK(sentence([&] { (void)group({v, q}).attr("note"); }) == "attr: a group of several nodes has no attributes; take one with [i]");
+  CHECK(sentence([&] { (void)group({v, q}).attr("note"); }) ==
+        "attr: a group of several nodes has no attributes; take one with [i]");
 }
 
 TEST_CASE("variables are replaced by expressions without touching the original") {
@@ -116,7 +133,8 @@ TEST_CASE("variables are replaced by expressions without touching the original")
   CHECK(deeper.list_outputs() == Names{"p_output"});
   CHECK(net.list_arguments() == Names{"x", "y"});
   CHECK(sentence([&] { net({{"z", var("a")}}); }) == "symbol: no argument 'z'; nearest: x, y");
-  CHECK(sentence([&] { net({{"x", both(var("a"), var("b"))}}); }) == "symbol: the replacement of 'x' has 2 outputs, expected one");
+  CHECK(sentence([&] { net({{"x", both(var("a"), var("b"))}}); }) ==
+        "symbol: the replacement of 'x' has 2 outputs, expected one");
 }
 
 TEST_CASE("graphs of great depth are walked and taken down without recursion") {

@@ -22,8 +22,10 @@ inline void take_stored_rows(const NDArray& weight, const std::vector<std::int64
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::byte* to = y.bytes() + static_cast<std::int64_t>(i) * bytes;
     const auto* found = std::lower_bound(stored, stored + count, ids[i]);
-    if (found == stored + count || *found != ids[i]) std::memset(to, 0, static_cast<std::size_t>(bytes));
-    else std::memcpy(to, weight.bytes() + (found - stored) * bytes, static_cast<std::size_t>(bytes));
+    if (found == stored + count || *found != ids[i])
+      std::memset(to, 0, static_cast<std::size_t>(bytes));
+    else
+      std::memcpy(to, weight.bytes() + (found - stored) * bytes, static_cast<std::size_t>(bytes));
   }
 }
 
@@ -37,17 +39,21 @@ void add_stored_rows(const E* dy, const std::vector<std::int64_t>& ids, const ND
   if (rows.empty()) return;
   std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
   std::vector<std::int64_t> at(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
-  add_blocks(dy, at, weight.pointer<E>(), 1, static_cast<std::int64_t>(rows.size()), weight.shape().size(1, weight.ndim()));
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
+  add_blocks(dy, at, weight.pointer<E>(), 1, static_cast<std::int64_t>(rows.size()),
+             weight.shape().size(1, weight.ndim()));
 }
 
 }  // namespace detail
 
-/// Embedding: y[…] = weight[data[…]]. `data` has any shape and type, `weight` shape (input_dim, output_dim) and the result's type.
+/// Embedding: y[…] = weight[data[…]]. `data` has any shape and type, `weight` shape (input_dim, output_dim) and the
+/// result's type.
 ///
-/// Numbers outside are moved to the nearest end; a row-sparse `weight` refuses them, and its rows that are not stored are zero.
-/// The gradient of `weight` is the sum of the head gradient's rows per number; with sparse_grad it is row-sparse and holds the
-/// rows that occur. `data` has no gradient. `dtype` is the weight's type where nothing else says it.
+/// Numbers outside are moved to the nearest end; a row-sparse `weight` refuses them, and its rows that are not stored
+/// are zero. The gradient of `weight` is the sum of the head gradient's rows per number; with sparse_grad it is
+/// row-sparse and holds the rows that occur. `data` has no gradient. `dtype` is the weight's type where nothing else
+/// says it.
 ///
 /// Example: `embedding(array({1, 1}), array({{1, 2}, {3, 4}}), {.input_dim = 2, .output_dim = 2})` is [[3, 4], [3, 4]].
 struct Embedding {
@@ -57,8 +63,12 @@ struct Embedding {
 
   static constexpr std::string_view aliases[] = {"_sparse_Embedding", "_npx_embedding"}, inputs[] = {"data", "weight"};
   static constexpr std::string_view doc =
-      "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. With sparse_grad the gradient of weight is row-sparse.";
-  static constexpr Note notes[] = {{"input_dim", "rows of weight"}, {"output_dim", "columns of weight"}, {"dtype", "type of weight where nothing else says it"}, {"sparse_grad", "whether the gradient of weight is row-sparse"}};
+      "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. With sparse_grad the "
+      "gradient of weight is row-sparse.";
+  static constexpr Note notes[] = {{"input_dim", "rows of weight"},
+                                   {"output_dim", "columns of weight"},
+                                   {"dtype", "type of weight where nothing else says it"},
+                                   {"sparse_grad", "whether the gradient of weight is row-sparse"}};
   static constexpr Range range[] = {{"input_dim", 1}, {"output_dim", 1}};
   static constexpr std::string_view gradient_reads[] = {"data"};
 
@@ -82,9 +92,12 @@ struct Embedding {
   bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
   void forward(Cpu&, const NDArray& data, const NDArray& weight, NDArray& y) const {
     const bool sparse = weight.storage() == row_sparse;
-    const std::vector<std::int64_t> ids = detail::positions(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip, "embedding");
-    if (sparse) detail::take_stored_rows(weight, ids, y);
-    else detail::take_blocks(weight, ids, y, 1, *input_dim, *output_dim);
+    const std::vector<std::int64_t> ids =
+        detail::positions(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip, "embedding");
+    if (sparse)
+      detail::take_stored_rows(weight, ids, y);
+    else
+      detail::take_blocks(weight, ids, y, 1, *input_dim, *output_dim);
   }
   auto gradient(const auto& dy, const auto& data, const auto& weight) const;
 };
@@ -93,16 +106,21 @@ struct Embedding {
 struct EmbeddingGradient {
   bool sparse_grad = false;
   static constexpr std::string_view name = "_backward_Embedding", inputs[] = {"data", "indices", "like"};
-  static constexpr std::string_view doc = "Sums of the rows of data per number in indices, in the shape of like; row-sparse with sparse_grad.";
+  static constexpr std::string_view doc =
+      "Sums of the rows of data per number in indices, in the shape of like; row-sparse with sparse_grad.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
   void infer_type(Types& t) const { detail::type_of_first(t); }
-  bool infer_storage(Storages& s) const { return s.set_out(0, sparse_grad ? row_sparse : dense) && s.in(0) == dense && s.in(1) == dense; }
+  bool infer_storage(Storages& s) const {
+    return s.set_out(0, sparse_grad ? row_sparse : dense) && s.in(0) == dense && s.in(1) == dense;
+  }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray& data, const NDArray&, NDArray& dw) const {
     const std::vector<std::int64_t> ids = detail::positions(data, dw.shape()[0], detail::Outside::clip, "embedding");
-    if (dw.storage() == row_sparse) detail::add_stored_rows(dy.pointer<E>(), ids, dw);
-    else detail::add_blocks(dy.pointer<E>(), ids, dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);
+    if (dw.storage() == row_sparse)
+      detail::add_stored_rows(dy.pointer<E>(), ids, dw);
+    else
+      detail::add_blocks(dy.pointer<E>(), ids, dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);
   }
   auto gradient(const auto& ddw, const auto& dy, const auto& data, const auto& like) const;
 };

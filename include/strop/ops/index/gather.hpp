@@ -16,7 +16,8 @@ namespace detail {
 /// indices[m, …] is the coordinate along axis m: the shape of what is gathered from an array of shape `of`.
 inline Shape gathered_shape(const Shape& of, const Shape& indices, std::string_view op) {
   if (indices.ndim() == 0 || indices[0] < 1 || indices[0] > of.ndim())
-    fail(op, ": input 'indices' has shape ", indices, ", expected a first extent from 1 to ", of.ndim(), ", the coordinates of an array of shape ", of);
+    fail(op, ": input 'indices' has shape ", indices, ", expected a first extent from 1 to ", of.ndim(),
+         ", the coordinates of an array of shape ", of);
   Shape out;
   for (int i = 1; i < indices.ndim(); ++i) out.push_back(indices[i]);
   for (int i = static_cast<int>(indices[0]); i < of.ndim(); ++i) out.push_back(of[i]);
@@ -38,22 +39,27 @@ inline std::vector<std::int64_t> block_positions(const NDArray& indices, const S
 }
 
 /// to[at[i]] = from[i] for blocks; the last of equal positions stays.
-inline void place_blocks(const NDArray& from, const std::vector<std::int64_t>& at, const NDArray& to, std::int64_t inner) {
+inline void place_blocks(const NDArray& from, const std::vector<std::int64_t>& at, const NDArray& to,
+                         std::int64_t inner) {
   const std::int64_t bytes = inner * size_of(to.dtype());
   if (bytes == 0) return;
-  for (std::size_t i = 0; i < at.size(); ++i) std::memcpy(to.bytes() + at[i] * bytes, from.bytes() + static_cast<std::int64_t>(i) * bytes, static_cast<std::size_t>(bytes));
+  for (std::size_t i = 0; i < at.size(); ++i)
+    std::memcpy(to.bytes() + at[i] * bytes, from.bytes() + static_cast<std::int64_t>(i) * bytes,
+                static_cast<std::size_t>(bytes));
 }
 
 }  // namespace detail
 
 /// gather_nd: indices[m, …] is the coordinate along axis m of `data`: y[…] = data[indices[0, …], indices[1, …], …].
 ///
-/// Shape: that of `indices` without its first axis, then the axes of `data` that no coordinate names. All types; coordinates of
-/// floating types truncate, negative ones count from the end. The gradient adds up where elements came from.
-/// Error: a coordinate outside. Example: `gather_nd(array({{0, 1}, {2, 3}}), array({{1, 0}, {0, 1}}))` is [2, 1].
+/// Shape: that of `indices` without its first axis, then the axes of `data` that no coordinate names. All types;
+/// coordinates of floating types truncate, negative ones count from the end. The gradient adds up where elements came
+/// from. Error: a coordinate outside. Example: `gather_nd(array({{0, 1}, {2, 3}}), array({{1, 0}, {0, 1}}))` is [2, 1].
 struct GatherNd {
-  static constexpr std::string_view name = "gather_nd", aliases[] = {"_npi_gather_nd", "_npx_gather_nd"}, inputs[] = {"data", "indices"};
-  static constexpr std::string_view doc = "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
+  static constexpr std::string_view name = "gather_nd", aliases[] = {"_npi_gather_nd", "_npx_gather_nd"},
+                                    inputs[] = {"data", "indices"};
+  static constexpr std::string_view doc =
+      "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   void infer_shape(Shapes& s) const {
     if (s.in(0).known() && s.in(1).known()) s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
@@ -61,7 +67,8 @@ struct GatherNd {
   void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
     const auto axes = static_cast<int>(indices.shape()[0]);
-    detail::take_blocks(x, detail::block_positions(indices, x.shape(), name), y, 1, x.shape().size(0, axes), x.shape().size(axes, x.ndim()));
+    detail::take_blocks(x, detail::block_positions(indices, x.shape(), name), y, 1, x.shape().size(0, axes),
+                        x.shape().size(axes, x.ndim()));
   }
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
@@ -77,17 +84,20 @@ struct GatherNdGradient {
   void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {
     const auto axes = static_cast<int>(indices.shape()[0]);
     const Shape& shape = dx.shape();
-    detail::add_blocks(dy.pointer<E>(), detail::block_positions(indices, shape, name), dx.pointer<E>(), 1, shape.size(0, axes), shape.size(axes, shape.ndim()));
+    detail::add_blocks(dy.pointer<E>(), detail::block_positions(indices, shape, name), dx.pointer<E>(), 1,
+                       shape.size(0, axes), shape.size(axes, shape.ndim()));
   }
   auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
 };
 
-/// scatter_nd: `data` put at coordinates `indices` of an array of zeros of `shape`; the last of equal coordinates stays.
-/// `scatter_nd(array({5, 6}), array({{1, 0}}), {.shape = {3}})` is [6, 5, 0].
+/// scatter_nd: `data` put at coordinates `indices` of an array of zeros of `shape`; the last of equal coordinates
+/// stays. `scatter_nd(array({5, 6}), array({{1, 0}}), {.shape = {3}})` is [6, 5, 0].
 struct ScatterNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "scatter_nd", inputs[] = {"data", "indices"};
-  static constexpr std::string_view doc = "data put at the coordinates indices of an array of zeros of the given shape; the last of equal coordinates stays.";
+  static constexpr std::string_view doc =
+      "data put at the coordinates indices of an array of zeros of the given shape; the last of equal coordinates "
+      "stays.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   void infer_shape(Shapes& s) const {
     s.set_out(0, *shape);
@@ -96,7 +106,8 @@ struct ScatterNd {
   void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
     detail::zero_elements(y);
-    detail::place_blocks(x, detail::block_positions(indices, y.shape(), name), y, y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
+    detail::place_blocks(x, detail::block_positions(indices, y.shape(), name), y,
+                         y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
   }
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
@@ -104,7 +115,8 @@ struct ScatterNd {
 /// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. `shape` is that of `lhs`. Without a gradient.
 struct ScatterSetNd {
   Required<Shape> shape = {};
-  static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"_npi_scatter_set_nd"}, inputs[] = {"lhs", "rhs", "indices"};
+  static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"_npi_scatter_set_nd"},
+                                    inputs[] = {"lhs", "rhs", "indices"};
   static constexpr std::string_view doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
   static constexpr Share inplace[] = {{0, 0}};
   void infer_shape(Shapes& s) const {
@@ -123,16 +135,19 @@ struct ScatterSetNd {
   }
 };
 
-/// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent of
-/// `shape` takes no part, so that it may be −1.
+/// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent
+/// of `shape` takes no part, so that it may be −1.
 struct RavelMultiIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
-  static constexpr std::string_view doc = "Coordinates data[m, ...] in an array of the given shape as positions in row-major order.";
+  static constexpr std::string_view doc =
+      "Coordinates data[m, ...] in an array of the given shape as positions in row-major order.";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
-    if (s.in(0).ndim() == 0 || (s.in(0)[0] >= 0 && s.in(0)[0] != shape.ndim())) s.fail(s.name_in(0), " has shape ", s.in(0), ", expected a first extent of ", shape.ndim(), ", one per axis of shape = ", shape);
+    if (s.in(0).ndim() == 0 || (s.in(0)[0] >= 0 && s.in(0)[0] != shape.ndim()))
+      s.fail(s.name_in(0), " has shape ", s.in(0), ", expected a first extent of ", shape.ndim(),
+             ", one per axis of shape = ", shape);
     Shape out = s.in(0);
     out.erase(0);
     if (out.ndim() == 0) out.push_back(1);
@@ -153,7 +168,8 @@ struct RavelMultiIndex {
 struct UnravelIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_unravel_index", aliases[] = {"unravel_index"};
-  static constexpr std::string_view doc = "Positions in row-major order in an array of the given shape as coordinates y[m, ...].";
+  static constexpr std::string_view doc =
+      "Positions in row-major order in an array of the given shape as coordinates y[m, ...].";
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;

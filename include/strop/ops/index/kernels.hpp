@@ -20,15 +20,20 @@ inline void bring_inside(std::vector<std::int64_t>& at, std::int64_t extent, Out
   if (extent == 0) fail(op, ": positions in an axis without elements");
   for (std::int64_t& i : at) {
     if (i >= 0 && i < extent) continue;
-    if (outside == Outside::clip) i = i < 0 ? 0 : extent - 1;
-    else if (outside == Outside::wrap) i = (i % extent + extent) % extent;
-    else if (i < 0 && i >= -extent) i += extent;
-    else fail(op, ": position ", i, " is outside an axis of extent ", extent);
+    if (outside == Outside::clip)
+      i = i < 0 ? 0 : extent - 1;
+    else if (outside == Outside::wrap)
+      i = (i % extent + extent) % extent;
+    else if (i < 0 && i >= -extent)
+      i += extent;
+    else
+      fail(op, ": position ", i, " is outside an axis of extent ", extent);
   }
 }
 
 /// The elements of an array of any type as positions (floating ones truncate) in an axis of this extent.
-inline std::vector<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside, std::string_view op) {
+inline std::vector<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside,
+                                           std::string_view op) {
   std::vector<std::int64_t> at(static_cast<std::size_t>(from.size()));
   convert_elements(from.dtype(), from.bytes(), i64, at.data(), from.size());
   bring_inside(at, extent, outside, op);
@@ -42,7 +47,8 @@ inline void type_of_first(Types& t) {
 }
 
 /// y[o, i] = a[o, at[i]] for blocks of `inner` elements.
-inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer,
+                        std::int64_t extent, std::int64_t inner) {
   const auto count = static_cast<std::int64_t>(at.size());
   const std::int64_t bytes = inner * size_of(a.dtype());
   if (bytes == 0 || outer == 0) return;
@@ -51,17 +57,21 @@ inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, c
   parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       const std::byte* block = from + (k / count * extent + at[static_cast<std::size_t>(k % count)]) * bytes;
-      if (bytes == 4) std::memcpy(to + k * 4, block, 4);
-      else if (bytes == 8) std::memcpy(to + k * 8, block, 8);
-      else std::memcpy(to + k * bytes, block, static_cast<std::size_t>(bytes));
+      if (bytes == 4)
+        std::memcpy(to + k * 4, block, 4);
+      else if (bytes == 8)
+        std::memcpy(to + k * 8, block, 8);
+      else
+        std::memcpy(to + k * bytes, block, static_cast<std::size_t>(bytes));
     }
   });
 }
 
-/// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of the
-/// additions, and with it the result, does not depend on their number.
+/// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
+/// the additions, and with it the result, does not depend on their number.
 template <class E>
-void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
+                std::int64_t inner) {
   std::fill_n(da, outer * extent * inner, E(0));
   const auto count = static_cast<std::int64_t>(at.size());
   if (count == 0 || inner == 0 || outer == 0) return;
@@ -77,24 +87,29 @@ void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::in
       for (std::int64_t o = begin; o < end; ++o) add(o, 0, inner);
     });
   } else {
-    parallel_for(inner, std::max<std::int64_t>(64, 32768 / count), [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
+    parallel_for(inner, std::max<std::int64_t>(64, 32768 / count),
+                 [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
   }
 }
 
 /// y[o, i] = x[o, at[o, i], i].
-inline void pick_elements(const NDArray& x, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+inline void pick_elements(const NDArray& x, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer,
+                          std::int64_t extent, std::int64_t inner) {
   visit_bits(x.dtype(), [&]<class Bits>(Bits) {
     const Bits* from = x.pointer<Bits>();
     Bits* to = y.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k) to[k] = from[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner];
+    for (std::int64_t k = 0; k < outer * inner; ++k)
+      to[k] = from[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner];
   });
 }
 /// x[o, at[o, i], i] = y[o, i].
-inline void place_elements(const NDArray& y, const std::vector<std::int64_t>& at, const NDArray& x, std::int64_t outer, std::int64_t extent, std::int64_t inner) {
+inline void place_elements(const NDArray& y, const std::vector<std::int64_t>& at, const NDArray& x, std::int64_t outer,
+                           std::int64_t extent, std::int64_t inner) {
   visit_bits(x.dtype(), [&]<class Bits>(Bits) {
     const Bits* from = y.pointer<Bits>();
     Bits* to = x.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k) to[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner] = from[k];
+    for (std::int64_t k = 0; k < outer * inner; ++k)
+      to[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner] = from[k];
   });
 }
 

@@ -19,7 +19,8 @@ struct OneHot {
   Dtype dtype = f32;
   static constexpr std::string_view name = "one_hot", aliases[] = {"_npx_one_hot"}, inputs[] = {"indices"};
   static constexpr std::string_view doc =
-      "Rows of length depth that are on_value at the position that indices says and off_value elsewhere; a position outside gives a row of off_value.";
+      "Rows of length depth that are on_value at the position that indices says and off_value elsewhere; a position "
+      "outside gives a row of off_value.";
   static constexpr Range range[] = {{"depth", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
@@ -45,11 +46,13 @@ struct OneHot {
       std::memcpy(&hot, on, sizeof hot);
       std::memcpy(&cold, off, sizeof cold);
       Bits* to = y.pointer<Bits>();
-      parallel_for(indices.size(), std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, *depth)), [&](std::int64_t begin, std::int64_t end) {
-        std::fill(to + begin * *depth, to + end * *depth, cold);
-        for (std::int64_t i = begin; i < end; ++i)
-          if (const std::int64_t k = at[static_cast<std::size_t>(i)]; k >= 0 && k < *depth) to[i * *depth + k] = hot;
-      });
+      parallel_for(indices.size(), std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, *depth)),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     std::fill(to + begin * *depth, to + end * *depth, cold);
+                     for (std::int64_t i = begin; i < end; ++i)
+                       if (const std::int64_t k = at[static_cast<std::size_t>(i)]; k >= 0 && k < *depth)
+                         to[i * *depth + k] = hot;
+                   });
     });
   }
 

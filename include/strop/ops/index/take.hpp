@@ -15,9 +15,9 @@ namespace strop::inline v0 {
 
 /// take: entries `indices` of `a` along `axis`. Shape: that of `a` with the shape of `indices` in place of the axis.
 ///
-/// Positions of floating types truncate. What lies outside is moved to the nearest end (clip), counted round (wrap), or is an
-/// Error (raise, which counts negative positions from the end). All types; a CSR `a` gives CSR along axis 0 with clip and wrap.
-/// The gradient of `a` adds each part of the head gradient where it came from; `indices` has none.
+/// Positions of floating types truncate. What lies outside is moved to the nearest end (clip), counted round (wrap), or
+/// is an Error (raise, which counts negative positions from the end). All types; a CSR `a` gives CSR along axis 0 with
+/// clip and wrap. The gradient of `a` adds each part of the head gradient where it came from; `indices` has none.
 ///
 /// Example: `take(array({{1, 2}, {3, 4}}), array({1, 1}))` is [[3, 4], [3, 4]].
 struct Take {
@@ -27,7 +27,8 @@ struct Take {
 
   static constexpr std::string_view name = "take", aliases[] = {"_npi_take"}, inputs[] = {"a", "indices"};
   static constexpr std::string_view doc =
-      "Entries `indices` of a along axis. Positions outside are moved to the nearest end (clip), counted round (wrap), or refused (raise). "
+      "Entries `indices` of a along axis. Positions outside are moved to the nearest end (clip), counted round (wrap), "
+      "or refused (raise). "
       "A CSR array gives CSR along axis 0 with clip and wrap.";
   static constexpr Note notes[] = {{"axis", "the axis of a"}, {"mode", "what happens to positions outside"}};
   static constexpr std::string_view gradient_reads[] = {"indices"};
@@ -49,7 +50,8 @@ struct Take {
   }
   void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
     const int k = detail::checked_axis(axis, a.ndim(), name);
-    const std::vector<std::int64_t> at = detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
+    const std::vector<std::int64_t> at =
+        detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
     if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
     detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
   }
@@ -61,7 +63,8 @@ struct TakeGradient {
   int axis = 0;
   Take::Mode mode = Take::clip;
   static constexpr std::string_view name = "_backward_take", inputs[] = {"data", "indices", "like"};
-  static constexpr std::string_view doc = "data added up in zeros of the shape of like, at the positions that take found it.";
+  static constexpr std::string_view doc =
+      "data added up in zeros of the shape of like, at the positions that take found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
   void infer_type(Types& t) const { detail::type_of_first(t); }
@@ -86,25 +89,30 @@ struct BatchTake {
     s.set_out(0, s.in(1));
     s.set_in(1, s.out(0));
     if (s.in(0).has_rank() && s.in(1).known() && s.in(0)[0] >= 0 && s.in(1).size() != s.in(0)[0])
-      s.fail(s.name_in(1), " has shape ", s.in(1), ", expected ", s.in(0)[0], " elements, one per row of ", s.name_in(0));
+      s.fail(s.name_in(1), " has shape ", s.in(1), ", expected ", s.in(0)[0], " elements, one per row of ",
+             s.name_in(0));
   }
   void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
-    detail::pick_elements(a, detail::positions(indices, a.shape()[1], detail::Outside::clip, name), y, a.shape()[0], a.shape()[1], 1);
+    detail::pick_elements(a, detail::positions(indices, a.shape()[1], detail::Outside::clip, name), y, a.shape()[0],
+                          a.shape()[1], 1);
   }
   auto gradient(const auto& dy, const auto& a, const auto& indices) const;
 };
 
-/// pick: of each run along `axis` the element at `index`, whose shape is that of `data` without the axis (or with extent 1).
-/// Positions outside are moved to the nearest end (clip) or counted round (wrap). keepdims keeps the axis.
+/// pick: of each run along `axis` the element at `index`, whose shape is that of `data` without the axis (or with
+/// extent 1). Positions outside are moved to the nearest end (clip) or counted round (wrap). keepdims keeps the axis.
 /// `pick(array({{1, 2}, {3, 4}}), array({0, 1}))` is [1, 4].
 struct Pick {
   enum Mode : int { wrap, clip };
   std::optional<int> axis = -1;
   bool keepdims = false;
   Mode mode = clip;
-  static constexpr std::string_view name = "pick", aliases[] = {"choose_element_0index", "_npx_pick"}, inputs[] = {"data", "index"};
-  static constexpr std::string_view doc = "Of each run along axis the element at index. Positions outside are moved to the nearest end (clip) or counted round (wrap).";
+  static constexpr std::string_view name = "pick", aliases[] = {"choose_element_0index", "_npx_pick"},
+                                    inputs[] = {"data", "index"};
+  static constexpr std::string_view doc =
+      "Of each run along axis the element at index. Positions outside are moved to the nearest end (clip) or counted "
+      "round (wrap).";
   static constexpr std::string_view gradient_reads[] = {"index"};
 
   void infer_shape(Shapes& s) const {
@@ -123,7 +131,8 @@ struct Pick {
   void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& index, NDArray& y) const {
     const int k = detail::checked_axis(*axis, x.ndim(), name);
-    const auto at = detail::positions(index, x.shape()[k], mode == wrap ? detail::Outside::wrap : detail::Outside::clip, name);
+    const auto at =
+        detail::positions(index, x.shape()[k], mode == wrap ? detail::Outside::wrap : detail::Outside::clip, name);
     detail::pick_elements(x, at, y, x.shape().size(0, k), x.shape()[k], x.shape().size(k + 1, x.ndim()));
   }
   auto gradient(const auto& dy, const auto& x, const auto& index) const;
@@ -141,7 +150,8 @@ struct PickGradient {
   void forward(Cpu&, const NDArray& dy, const NDArray& index, const NDArray&, NDArray& dx) const {
     const Shape& shape = dx.shape();
     const int k = detail::checked_axis(axis, shape.ndim(), name);
-    const auto at = detail::positions(index, shape[k], mode == Pick::wrap ? detail::Outside::wrap : detail::Outside::clip, name);
+    const auto at =
+        detail::positions(index, shape[k], mode == Pick::wrap ? detail::Outside::wrap : detail::Outside::clip, name);
     detail::zero_elements(dx);
     detail::place_elements(dy, at, dx, shape.size(0, k), shape[k], shape.size(k + 1, shape.ndim()));
   }
@@ -169,7 +179,8 @@ auto Pick::gradient(const auto& dy, const auto& x, const auto& index) const {
 }
 /// The result keeps the shape of dy, whichever way it was picked.
 auto PickGradient::gradient(const auto& ddx, const auto& dy, const auto& index, const auto&) const {
-  return std::vector<std::remove_cvref_t<decltype(ddx)>>{reshape_like(pick(ddx, index, {.axis = axis, .mode = mode}), dy)};
+  return std::vector<std::remove_cvref_t<decltype(ddx)>>{
+      reshape_like(pick(ddx, index, {.axis = axis, .mode = mode}), dy)};
 }
 
 using TakeOps = OpList<Take, TakeGradient, BatchTake, Pick, PickGradient>;

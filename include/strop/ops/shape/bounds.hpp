@@ -36,14 +36,18 @@ inline bool parse_bounds(std::string_view text, std::vector<std::optional<std::i
   text = trimmed(text);
   std::int64_t number = 0;
   if (parse_integer(text, number)) return list.push_back(number), true;
-  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']'))) return false;
+  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
+    return false;
   text = trimmed(text.substr(1, text.size() - 2));
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view one = trimmed(text.substr(0, comma));
-    if (one == "None") list.emplace_back();
-    else if (parse_integer(one, number)) list.emplace_back(number);
-    else return false;
+    if (one == "None")
+      list.emplace_back();
+    else if (parse_integer(one, number))
+      list.emplace_back(number);
+    else
+      return false;
     text = trimmed(text.substr(std::min(comma + 1, text.size())));
   }
   return true;
@@ -61,8 +65,12 @@ inline std::string print_bounds(const std::vector<std::optional<std::int64_t>>& 
 template <bool Needed>
 struct BoundsText {
   static constexpr std::string_view name = "bounds";
-  static bool parse(Bounds<Needed>& bounds, std::string_view text) { return parse_bounds(text, bounds.value.emplace()); }
-  static std::string print(const Bounds<Needed>& bounds) { return bounds.value ? print_bounds(*bounds.value) : Needed ? "" : "()"; }
+  static bool parse(Bounds<Needed>& bounds, std::string_view text) {
+    return parse_bounds(text, bounds.value.emplace());
+  }
+  static std::string print(const Bounds<Needed>& bounds) {
+    return bounds.value ? print_bounds(*bounds.value) : Needed ? "" : "()";
+  }
 };
 template <>
 struct Text<Bounds<false>> : BoundsText<false> {};
@@ -77,7 +85,8 @@ struct AxisRange {
 };
 
 /// begin:end:step of an axis as in Python: negative bounds count from the end, what lies outside is cut off.
-inline AxisRange axis_range(std::int64_t extent, std::optional<std::int64_t> begin, std::optional<std::int64_t> end, std::optional<std::int64_t> step, std::string_view op) {
+inline AxisRange axis_range(std::int64_t extent, std::optional<std::int64_t> begin, std::optional<std::int64_t> end,
+                            std::optional<std::int64_t> step, std::string_view op) {
   AxisRange r;
   r.step = step.value_or(1);
   if (r.step == 0) fail(op, ": a step is 0");
@@ -89,7 +98,8 @@ inline AxisRange axis_range(std::int64_t extent, std::optional<std::int64_t> beg
     return at < lowest ? lowest : at > highest ? highest : at;
   };
   r.begin = place(begin, forwards ? lowest : highest);
-  const std::int64_t stop = place(end, forwards ? highest : lowest), length = forwards ? stop - r.begin : r.begin - stop;
+  const std::int64_t stop = place(end, forwards ? highest : lowest),
+                     length = forwards ? stop - r.begin : r.begin - stop;
   const std::uint64_t step_size = forwards ? static_cast<std::uint64_t>(r.step) : -static_cast<std::uint64_t>(r.step);
   r.count = length <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(length) - 1) / step_size) + 1;
   return r;

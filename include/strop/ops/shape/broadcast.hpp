@@ -26,8 +26,10 @@ inline void move_broadcast(const NDArray& x, const NDArray& y) {
 /// Sums of x over every axis of `parts` that `summed` says, in the order of the other axes.
 template <class E>
 void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Shape& summed) {
-  if (summed.ndim() == 0) std::copy(x.begin(), x.end(), y.begin());
-  else reduce<AddStep>(ctx, View<const E>(x.data(), parts), y, ReducePlan(parts, Axes(summed), false));
+  if (summed.ndim() == 0)
+    std::copy(x.begin(), x.end(), y.begin());
+  else
+    reduce<AddStep>(ctx, View<const E>(x.data(), parts), y, ReducePlan(parts, Axes(summed), false));
 }
 
 }  // namespace detail
@@ -38,16 +40,20 @@ void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Sh
 struct BroadcastTo {
   Shape shape = {};
   static constexpr std::string_view name = "broadcast_to";
-  static constexpr std::string_view doc = "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
+  static constexpr std::string_view doc =
+      "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
-    if (in.ndim() != shape.ndim()) s.fail(s.name_in(0), " has shape ", in, ", which has another rank than shape = ", shape);
+    if (in.ndim() != shape.ndim())
+      s.fail(s.name_in(0), " has shape ", in, ", which has another rank than shape = ", shape);
     Shape out = shape;
     for (int k = 0; k < in.ndim(); ++k) {
       if (out[k] == 0) out[k] = in[k];
-      if (in[k] >= 0 && in[k] != out[k] && in[k] != 1) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", shape, ": axis ", k, " has neither extent 1 nor ", out[k]);
+      if (in[k] >= 0 && in[k] != out[k] && in[k] != 1)
+        s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", shape, ": axis ", k,
+               " has neither extent 1 nor ", out[k]);
     }
     s.set_out(0, out);
   }
@@ -67,7 +73,8 @@ struct BroadcastAxis {
     Shape out = s.in(0);
     for (int i = 0; i < axis.ndim(); ++i) {
       const int k = detail::checked_axis(axis[i], out.ndim(), s.op());
-      if (s.in(0)[k] >= 0 && s.in(0)[k] != 1) s.fail("axis ", axis[i], " of ", s.name_in(0), " has extent ", s.in(0)[k], ", expected 1");
+      if (s.in(0)[k] >= 0 && s.in(0)[k] != 1)
+        s.fail("axis ", axis[i], " of ", s.name_in(0), " has extent ", s.in(0)[k], ", expected 1");
       if (size[i] < 0) s.fail("size ", size[i], " of axis ", axis[i], " is negative");
       out[k] = size[i];
     }
@@ -81,23 +88,29 @@ struct BroadcastAxis {
 struct BroadcastLike {
   std::optional<Shape> lhs_axes = {}, rhs_axes = {};
   static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc = "lhs repeated to the shape of rhs, or its axes lhs_axes to the extents of rhs_axes of rhs.";
+  static constexpr std::string_view doc =
+      "lhs repeated to the shape of rhs, or its axes lhs_axes to the extents of rhs_axes of rhs.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
     Shape out = in;
     const auto widen = [&](int k, std::int64_t extent) {
-      if (in[k] >= 0 && extent >= 0 && in[k] != extent && in[k] != 1) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like);
+      if (in[k] >= 0 && extent >= 0 && in[k] != extent && in[k] != 1)
+        s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like);
       out[k] = extent;
     };
-    if (lhs_axes.has_value() != rhs_axes.has_value() || (lhs_axes && lhs_axes->ndim() != rhs_axes->ndim())) s.fail("lhs_axes and rhs_axes list equally many axes");
+    if (lhs_axes.has_value() != rhs_axes.has_value() || (lhs_axes && lhs_axes->ndim() != rhs_axes->ndim()))
+      s.fail("lhs_axes and rhs_axes list equally many axes");
     if (!lhs_axes) {
-      if (in.ndim() != like.ndim()) s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like, ": their ranks differ");
+      if (in.ndim() != like.ndim())
+        s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like,
+               ": their ranks differ");
       for (int k = 0; k < in.ndim(); ++k) widen(k, like[k]);
     } else {
       for (int i = 0; i < lhs_axes->ndim(); ++i)
-        widen(detail::checked_axis((*lhs_axes)[i], in.ndim(), s.op()), like[detail::checked_axis((*rhs_axes)[i], like.ndim(), s.op())]);
+        widen(detail::checked_axis((*lhs_axes)[i], in.ndim(), s.op()),
+              like[detail::checked_axis((*rhs_axes)[i], like.ndim(), s.op())]);
     }
     s.set_out(0, out);
   }
@@ -109,7 +122,8 @@ struct BroadcastLike {
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// Sums of `data` over the axes along which `like`, of the same rank, has extent 1: the gradient of broadcasting. Internal.
+/// Sums of `data` over the axes along which `like`, of the same rank, has extent 1: the gradient of broadcasting.
+/// Internal.
 struct BroadcastGradient {
   static constexpr std::string_view name = "_broadcast_backward", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
@@ -120,18 +134,21 @@ struct BroadcastGradient {
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
     Shape summed;
     for (int k = 0; k < x.ndim(); ++k)
-      if (y.shape()[static_cast<std::size_t>(k)] == 1 && x.shape()[static_cast<std::size_t>(k)] != 1) summed.push_back(k);
+      if (y.shape()[static_cast<std::size_t>(k)] == 1 && x.shape()[static_cast<std::size_t>(k)] != 1)
+        summed.push_back(k);
     detail::sum_axes(ctx, x, y, Shape(x.shape()), summed);
   }
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// tile: the whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in front.
-/// `tile(array({1, 2}), {.reps = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
+/// tile: the whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in
+/// front. `tile(array({1, 2}), {.reps = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
 struct Tile {
   Required<Shape> reps = {};
   static constexpr std::string_view name = "tile", aliases[] = {"_npi_tile"};
-  static constexpr std::string_view doc = "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in front.";
+  static constexpr std::string_view doc =
+      "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in "
+      "front.";
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   /// Extents of the input and repetitions, both with as many axes as the result.
@@ -192,7 +209,8 @@ struct Repeat {
   Required<int> repeats = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "repeat", aliases[] = {"_np_repeat"};
-  static constexpr std::string_view doc = "Each element `repeats` times along axis, or each of the flattened array without one.";
+  static constexpr std::string_view doc =
+      "Each element `repeats` times along axis, or each of the flattened array without one.";
   static constexpr Range range[] = {{"repeats", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -223,7 +241,8 @@ struct RepeatGradient {
   int repeats = 1;
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_backward_repeat", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "Sums of the copies that repeat makes of each element of an array of the shape of like.";
+  static constexpr std::string_view doc =
+      "Sums of the copies that repeat makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
   template <Real E>
@@ -247,7 +266,9 @@ inline constexpr Op<RepeatGradient, OnUse> repeat_gradient;
 auto BroadcastTo::gradient(const auto& dy, const auto& x) const { return broadcast_gradient(dy, x); }
 auto BroadcastAxis::gradient(const auto& dy, const auto& x) const { return broadcast_gradient(dy, x); }
 auto Tile::gradient(const auto& dy, const auto& x) const { return tile_gradient(dy, x, {.reps = *reps}); }
-auto Repeat::gradient(const auto& dy, const auto& x) const { return repeat_gradient(dy, x, {.repeats = *repeats, .axis = axis}); }
+auto Repeat::gradient(const auto& dy, const auto& x) const {
+  return repeat_gradient(dy, x, {.repeats = *repeats, .axis = axis});
+}
 // Inputs that only lend their shape get no gradient.
 auto BroadcastLike::gradient(const auto& dy, const auto& x, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(dy)>>{broadcast_gradient(dy, x)};
@@ -262,6 +283,7 @@ auto RepeatGradient::gradient(const auto& dy, const auto&, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(dy)>>{repeat(dy, {.repeats = repeats, .axis = axis})};
 }
 
-using RepetitionOps = OpList<BroadcastTo, BroadcastAxis, BroadcastLike, BroadcastGradient, Tile, TileGradient, Repeat, RepeatGradient>;
+using RepetitionOps =
+    OpList<BroadcastTo, BroadcastAxis, BroadcastLike, BroadcastGradient, Tile, TileGradient, Repeat, RepeatGradient>;
 
 }  // namespace strop::inline v0

@@ -40,7 +40,9 @@ struct DiagonalPlan {
     const Shape steps = row_major(shape), near = row_major(result(shape));
     Move m;
     int at = 0;
-    const auto axis = [&](std::int64_t extent, std::int64_t far) { back ? m.axis(extent, near[at], far) : m.axis(extent, far, near[at]), ++at; };
+    const auto axis = [&](std::int64_t extent, std::int64_t far) {
+      back ? m.axis(extent, near[at], far) : m.axis(extent, far, near[at]), ++at;
+    };
     for (int i = 0; i < shape.ndim(); ++i)
       if (i != first && i != second) axis(shape[i], steps[i]);
     axis(length, step);
@@ -51,14 +53,15 @@ struct DiagonalPlan {
 
 }  // namespace detail
 
-/// diag: of an array of 2 or more dimensions diagonal k of axes axis1 and axis2, as the last axis of the result; of a vector
-/// the square matrix that has it as diagonal k and zeros elsewhere. All types. Error: there is no such diagonal.
+/// diag: of an array of 2 or more dimensions diagonal k of axes axis1 and axis2, as the last axis of the result; of a
+/// vector the square matrix that has it as diagonal k and zeros elsewhere. All types. Error: there is no such diagonal.
 /// `diag(array({{1, 2}, {3, 4}}))` is [1, 4]; `diag(array({1, 2}))` is [[1, 0], [0, 2]].
 struct Diag {
   int k = 0;
   int axis1 = 0, axis2 = 1;
   static constexpr std::string_view name = "diag";
-  static constexpr std::string_view doc = "Diagonal k of axes axis1 and axis2 as the last axis; of a vector the matrix that has it as diagonal k.";
+  static constexpr std::string_view doc =
+      "Diagonal k of axes axis1 and axis2 as the last axis; of a vector the matrix that has it as diagonal k.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
@@ -73,23 +76,27 @@ struct Diag {
     s.set_out(0, plan.result(in));
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    if (x.ndim() > 1) return detail::move_elements(detail::DiagonalPlan(x.shape(), k, axis1, axis2, name).move(x.shape(), false), x, y);
+    if (x.ndim() > 1)
+      return detail::move_elements(detail::DiagonalPlan(x.shape(), k, axis1, axis2, name).move(x.shape(), false), x, y);
     detail::zero_elements(y);
     detail::move_elements(detail::DiagonalPlan(y.shape(), k, 0, 1, name).move(y.shape(), true), x, y);
   }
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// `data` as the diagonals of zeros of the shape of `like`, or its diagonal where that is a vector: the gradient of diag. Internal.
+/// `data` as the diagonals of zeros of the shape of `like`, or its diagonal where that is a vector: the gradient of
+/// diag. Internal.
 struct DiagGradient {
   int k = 0;
   int axis1 = 0, axis2 = 1;
   static constexpr std::string_view name = "_backward_diag", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "data as the diagonals of zeros of the shape of like, or its diagonal where like is a vector.";
+  static constexpr std::string_view doc =
+      "data as the diagonals of zeros of the shape of like, or its diagonal where like is a vector.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
   void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
-    if (dx.ndim() == 1) return detail::move_elements(detail::DiagonalPlan(dy.shape(), k, 0, 1, name).move(dy.shape(), false), dy, dx);
+    if (dx.ndim() == 1)
+      return detail::move_elements(detail::DiagonalPlan(dy.shape(), k, 0, 1, name).move(dy.shape(), false), dy, dx);
     detail::zero_elements(dx);
     detail::move_elements(detail::DiagonalPlan(dx.shape(), k, axis1, axis2, name).move(dx.shape(), true), dy, dx);
   }
@@ -106,14 +113,17 @@ inline void check_blocks(Shapes& s, int block) {
 /// depth_to_space: (n, c·b², h, w) → (n, c, h·b, w·b): each group of b² channels becomes a block of b × b places.
 struct DepthToSpace {
   Required<int> block_size = {};
-  static constexpr std::string_view name = "depth_to_space", doc = "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
+  static constexpr std::string_view
+      name = "depth_to_space",
+      doc = "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);
     if (!in.known()) return;
-    if (in[1] % (b * b) != 0) s.fail(s.name_in(0), " of shape ", in, " has ", in[1], " channels, expected a multiple of ", b * b);
+    if (in[1] % (b * b) != 0)
+      s.fail(s.name_in(0), " of shape ", in, " has ", in[1], " channels, expected a multiple of ", b * b);
     s.set_out(0, Shape{in[0], in[1] / (b * b), in[2] * b, in[3] * b});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
@@ -133,14 +143,16 @@ struct DepthToSpace {
 /// space_to_depth: (n, c, h·b, w·b) → (n, c·b², h, w): the inverse of depth_to_space.
 struct SpaceToDepth {
   Required<int> block_size = {};
-  static constexpr std::string_view name = "space_to_depth", doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
+  static constexpr std::string_view name = "space_to_depth",
+                                    doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);
     if (!in.known()) return;
-    if (in[2] % b != 0 || in[3] % b != 0) s.fail(s.name_in(0), " of shape ", in, " has rows or columns that are no multiple of block_size = ", b);
+    if (in[2] % b != 0 || in[3] % b != 0)
+      s.fail(s.name_in(0), " of shape ", in, " has rows or columns that are no multiple of block_size = ", b);
     s.set_out(0, Shape{in[0], in[1] * b * b, in[2] / b, in[3] / b});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
@@ -162,7 +174,9 @@ inline constexpr Op<DiagGradient, OnUse> diag_gradient;
 inline constexpr Op<DepthToSpace, OnUse> depth_to_space;
 inline constexpr Op<SpaceToDepth, OnUse> space_to_depth;
 
-auto Diag::gradient(const auto& dy, const auto& x) const { return diag_gradient(dy, x, {.k = k, .axis1 = axis1, .axis2 = axis2}); }
+auto Diag::gradient(const auto& dy, const auto& x) const {
+  return diag_gradient(dy, x, {.k = k, .axis1 = axis1, .axis2 = axis2});
+}
 auto DiagGradient::gradient(const auto& ddx, const auto&, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(ddx)>>{diag(ddx, {.k = k, .axis1 = axis1, .axis2 = axis2})};
 }

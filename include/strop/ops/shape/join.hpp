@@ -20,13 +20,15 @@ inline std::vector<NDArray> each_output(std::vector<NDArray> arrays) { return ar
 template <std::same_as<Symbol> S>
 std::vector<S> each_output(const S& symbol) {
   std::vector<S> out;
-  for (std::size_t k = 0; k < symbol.size(); ++k) out.push_back(symbol[static_cast<std::int64_t>(k)]);
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(symbol.size()); ++k) out.push_back(symbol[k]);
   return out;
 }
 
 /// A part of a whole along one axis, at `offset`: from the part into the whole, or out of it.
-inline void move_part(const NDArray& whole, const NDArray& part, int axis, std::int64_t offset, std::int64_t extent, bool into_whole) {
-  const std::int64_t outer = whole.shape().size(0, axis), inner = whole.shape().size(axis + 1, whole.ndim()), row = whole.shape()[axis] * inner;
+inline void move_part(const NDArray& whole, const NDArray& part, int axis, std::int64_t offset, std::int64_t extent,
+                      bool into_whole) {
+  const std::int64_t outer = whole.shape().size(0, axis), inner = whole.shape().size(axis + 1, whole.ndim()),
+                     row = whole.shape()[axis] * inner;
   Move m;
   if (into_whole) {
     m.axis(outer, extent * inner, row);
@@ -52,15 +54,19 @@ inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
     Shape part = s.in(i);
     if (!part.has_rank()) continue;
     if (part.ndim() == common.ndim()) part[axis] = Shape::unknown_extent;
-    if (!unify(common, part)) s.fail(s.name_in(i), " (number ", i, ") has shape ", s.in(i), ", expected ", common, " with any extent along axis ", axis);
+    if (!unify(common, part))
+      s.fail(s.name_in(i), " (number ", i, ") has shape ", s.in(i), ", expected ", common,
+             " with any extent along axis ", axis);
   }
   const Shape whole_before = s.out(0);
   std::int64_t sum = 0;
   int open = -1, opens = 0;
   for (int i = 0; i < s.inputs(); ++i) {
     s.set_in(i, common);
-    if (s.in(i)[axis] >= 0) sum += s.in(i)[axis];
-    else open = i, ++opens;
+    if (s.in(i)[axis] >= 0)
+      sum += s.in(i)[axis];
+    else
+      open = i, ++opens;
   }
   Shape whole = common;
   if (opens == 0) whole[axis] = sum;
@@ -73,7 +79,8 @@ inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
 }
 
 inline void check_count(Shapes& s, int num_args) {
-  if (num_args != 0 && num_args != s.inputs()) s.fail("num_args is ", num_args, ", ", s.inputs(), s.inputs() == 1 ? " input was given" : " inputs were given");
+  if (num_args != 0 && num_args != s.inputs())
+    s.fail("num_args is ", num_args, ", ", s.inputs(), s.inputs() == 1 ? " input was given" : " inputs were given");
 }
 
 /// Rows of CSR arrays, one array after the other.
@@ -98,7 +105,8 @@ inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
 
 }  // namespace detail
 
-/// Concat: arrays of equal other extents one after the other along axis `dim`. All types; CSR arrays stay CSR along axis 0.
+/// Concat: arrays of equal other extents one after the other along axis `dim`. All types; CSR arrays stay CSR along
+/// axis 0.
 ///
 /// The gradient of each input is its part of the head gradient. `num_args` may say how many inputs there are.
 /// Error: ranks or other extents differ. Example: `concat({array({1, 2}), array({3})}, {.dim = 0})` is [1, 2, 3].
@@ -107,8 +115,10 @@ struct Concat {
   int dim = 1;
 
   static constexpr std::string_view aliases[] = {"_sparse_concat"};
-  static constexpr std::string_view doc = "The inputs one after the other along axis dim; CSR inputs stay CSR along axis 0.";
-  static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"}, {"dim", "the axis"}};
+  static constexpr std::string_view doc =
+      "The inputs one after the other along axis dim; CSR inputs stay CSR along axis 0.";
+  static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"},
+                                   {"dim", "the axis"}};
   static constexpr Range range[] = {{"num_args", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
@@ -139,7 +149,8 @@ struct ConcatGradient {
   int num_args = 1;
   int dim = 1;
   static constexpr std::string_view name = "_backward_concat", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
+  static constexpr std::string_view doc =
+      "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   int output_count() const { return num_args; }
   void infer_shape(Shapes& s) const {
@@ -163,7 +174,8 @@ struct Stack {
   int num_args = 0;
   static constexpr std::string_view name = "stack";
   static constexpr std::string_view doc = "The inputs, all of one shape, along a new axis.";
-  static constexpr Note notes[] = {{"axis", "the new axis of the result"}, {"num_args", "how many inputs there are; 0: those that are given"}};
+  static constexpr Note notes[] = {{"axis", "the new axis of the result"},
+                                   {"num_args", "how many inputs there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -182,20 +194,23 @@ struct Stack {
   }
   void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
     const int at = detail::checked_axis(axis, y.ndim(), name);
-    for (std::size_t k = 0; k < parts.size(); ++k) detail::move_part(y, parts[k], at, static_cast<std::int64_t>(k), 1, true);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      detail::move_part(y, parts[k], at, static_cast<std::int64_t>(k), 1, true);
   }
   template <class Node>
   auto gradient(const auto& dy, std::span<const Node> parts) const;
 };
 
-/// SliceChannel (split): `num_outputs` equal parts along `axis`; with squeeze_axis, which takes parts of extent 1, without it.
-/// Error: the extent is no multiple of num_outputs. `split(array({{1, 2}, {3, 4}}), {.num_outputs = 2})[0]` is [[1], [3]].
+/// SliceChannel (split): `num_outputs` equal parts along `axis`; with squeeze_axis, which takes parts of extent 1,
+/// without it. Error: the extent is no multiple of num_outputs. `split(array({{1, 2}, {3, 4}}), {.num_outputs = 2})[0]`
+/// is [[1], [3]].
 struct SliceChannel {
   Required<int> num_outputs = {};
   int axis = 1;
   bool squeeze_axis = false;
   static constexpr std::string_view aliases[] = {"split"};
-  static constexpr std::string_view doc = "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
+  static constexpr std::string_view doc =
+      "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   int output_count() const { return num_outputs.value.value_or(1); }
@@ -205,9 +220,12 @@ struct SliceChannel {
       const int at = detail::checked_axis(axis, in.ndim(), s.op());
       Shape part = in;
       if (in[at] >= 0) {
-        if (in[at] % *num_outputs != 0) s.fail("axis ", axis, " of ", s.name_in(0), " has extent ", in[at], ", which is no multiple of num_outputs = ", *num_outputs);
+        if (in[at] % *num_outputs != 0)
+          s.fail("axis ", axis, " of ", s.name_in(0), " has extent ", in[at],
+                 ", which is no multiple of num_outputs = ", *num_outputs);
         part[at] = in[at] / *num_outputs;
-        if (squeeze_axis && part[at] != 1) s.fail("squeeze_axis takes parts of extent 1, those along axis ", axis, " have extent ", part[at]);
+        if (squeeze_axis && part[at] != 1)
+          s.fail("squeeze_axis takes parts of extent 1, those along axis ", axis, " have extent ", part[at]);
       }
       if (squeeze_axis) part.erase(at);
       for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part);
@@ -222,21 +240,24 @@ struct SliceChannel {
   void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
     const int at = detail::checked_axis(axis, x.ndim(), "split");
     const std::int64_t extent = x.shape()[at] / *num_outputs;
-    for (std::size_t k = 0; k < parts.size(); ++k) detail::move_part(x, parts[k], at, static_cast<std::int64_t>(k) * extent, extent, false);
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      detail::move_part(x, parts[k], at, static_cast<std::int64_t>(k) * extent, extent, false);
   }
   template <class Node>
   auto gradient(std::span<const Node> heads) const;
 };
 
-/// _split_v2: parts along `axis` that begin at `indices` (the first is usually 0), or `sections` parts that are as equal as
-/// the extent allows: the first ones have one more.
+/// _split_v2: parts along `axis` that begin at `indices` (the first is usually 0), or `sections` parts that are as
+/// equal as the extent allows: the first ones have one more.
 struct SplitV2 {
   Shape indices = {};
   int axis = 1;
   bool squeeze_axis = false;
   int sections = 0;
   static constexpr std::string_view name = "_split_v2", aliases[] = {"_npi_split", "split_v2"};
-  static constexpr std::string_view doc = "Parts along axis that begin at indices, or `sections` equal parts; with squeeze_axis parts of extent 1 lose the axis.";
+  static constexpr std::string_view doc =
+      "Parts along axis that begin at indices, or `sections` equal parts; with squeeze_axis parts of extent 1 lose the "
+      "axis.";
   static constexpr Range range[] = {{"sections", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   int output_count() const { return sections > 0 ? sections : indices.ndim() > 0 ? indices.ndim() : 1; }
@@ -253,7 +274,8 @@ struct SplitV2 {
       Shape part = in;
       if (in[at] >= 0) {
         part[at] = std::max<std::int64_t>(0, start(k + 1, in[at]) - start(k, in[at]));
-        if (squeeze_axis && part[at] != 1) s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
+        if (squeeze_axis && part[at] != 1)
+          s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
       }
       if (squeeze_axis) part.erase(at);
       s.set_out(k, part);
@@ -278,7 +300,8 @@ struct SplitV2Gradient {
   bool squeeze_axis = false;
   int sections = 0;
   static constexpr std::string_view name = "_split_v2_backward", inputs[] = {"like", "parts"};
-  static constexpr std::string_view doc = "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
+  static constexpr std::string_view doc =
+      "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(0)); }
   void forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const {
@@ -287,7 +310,8 @@ struct SplitV2Gradient {
     const SplitV2 split{indices, axis, squeeze_axis, sections};
     detail::zero_elements(whole);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int64_t begin = split.start(static_cast<int>(k), extent), end = split.start(static_cast<int>(k) + 1, extent);
+      const std::int64_t begin = split.start(static_cast<int>(k), extent),
+                         end = split.start(static_cast<int>(k) + 1, extent);
       if (end > begin) detail::move_part(whole, parts[k], at, begin, end - begin, true);
     }
   }
@@ -306,7 +330,8 @@ template <class Node>
 auto Concat::gradient(const auto& dy, std::span<const Node> parts) const {
   std::vector<Node> in{dy};
   in.insert(in.end(), parts.begin(), parts.end());
-  return detail::each_output(concat_gradient(std::span<const Node>(in), {.num_args = static_cast<int>(parts.size()), .dim = dim}));
+  return detail::each_output(
+      concat_gradient(std::span<const Node>(in), {.num_args = static_cast<int>(parts.size()), .dim = dim}));
 }
 template <class Node>
 std::vector<Node> ConcatGradient::gradient(std::span<const Node> heads, std::span<const Node>) const {
@@ -314,7 +339,8 @@ std::vector<Node> ConcatGradient::gradient(std::span<const Node> heads, std::spa
 }
 template <class Node>
 auto Stack::gradient(const auto& dy, std::span<const Node> parts) const {
-  return detail::each_output(split(dy, {.num_outputs = static_cast<int>(parts.size()), .axis = axis, .squeeze_axis = true}));
+  return detail::each_output(
+      split(dy, {.num_outputs = static_cast<int>(parts.size()), .axis = axis, .squeeze_axis = true}));
 }
 template <class Node>
 auto SliceChannel::gradient(std::span<const Node> heads) const {
@@ -324,12 +350,15 @@ template <class Node>
 auto SplitV2::gradient(std::span<const Node> heads, const Node& x) const {
   std::vector<Node> in{x};
   in.insert(in.end(), heads.begin(), heads.end());
-  return split_v2_gradient(std::span<const Node>(in), {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections});
+  return split_v2_gradient(std::span<const Node>(in),
+                           {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections});
 }
 template <class Node>
 auto SplitV2Gradient::gradient(const auto& dy, std::span<const Node>) const {
   std::vector<Node> all{Node()};
-  for (Node& part : detail::each_output(split_v2(dy, {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections}))) all.push_back(part);
+  for (Node& part : detail::each_output(
+           split_v2(dy, {.indices = indices, .axis = axis, .squeeze_axis = squeeze_axis, .sections = sections})))
+    all.push_back(part);
   return all;
 }
 

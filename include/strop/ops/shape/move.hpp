@@ -45,7 +45,8 @@ struct Move {
 template <class Bits>
 void move_run(const Bits* from, Bits* to, std::int64_t n, std::int64_t in, std::int64_t out) {
   if (in == 1 && out == 1) {
-    if (n * static_cast<std::int64_t>(sizeof(Bits)) > 64) std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Bits));
+    if (n * static_cast<std::int64_t>(sizeof(Bits)) > 64)
+      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Bits));
     else
       for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
   } else if (in == 0 && out == 1) {
@@ -114,10 +115,14 @@ inline void move_elements(const Move& m, const NDArray& from, const NDArray& to)
   for (std::int64_t extent : m.extents)
     if (extent == 0) return;
   switch (size_of(to.dtype())) {
-    case 1: return move_bits(m, from.pointer<std::uint8_t>(), to.pointer<std::uint8_t>());
-    case 2: return move_bits(m, from.pointer<std::uint16_t>(), to.pointer<std::uint16_t>());
-    case 4: return move_bits(m, from.pointer<std::uint32_t>(), to.pointer<std::uint32_t>());
-    default: return move_bits(m, from.pointer<std::uint64_t>(), to.pointer<std::uint64_t>());
+    case 1:
+      return move_bits(m, from.pointer<std::uint8_t>(), to.pointer<std::uint8_t>());
+    case 2:
+      return move_bits(m, from.pointer<std::uint16_t>(), to.pointer<std::uint16_t>());
+    case 4:
+      return move_bits(m, from.pointer<std::uint32_t>(), to.pointer<std::uint32_t>());
+    default:
+      return move_bits(m, from.pointer<std::uint64_t>(), to.pointer<std::uint64_t>());
   }
 }
 
@@ -140,7 +145,8 @@ inline void zero_elements(const NDArray& to) {
 /// An axis counted from 0; throws Error naming the operator where there is none.
 inline int checked_axis(std::int64_t axis, int rank, std::string_view op) {
   const std::int64_t at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank) fail(op, ": axis ", axis, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
+  if (at < 0 || at >= rank)
+    fail(op, ": axis ", axis, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
   return static_cast<int>(at);
 }
 

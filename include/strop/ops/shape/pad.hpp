@@ -14,9 +14,9 @@ namespace strop::inline v0 {
 
 /// Pad: pad_width[2k] elements before and pad_width[2k + 1] after axis k.
 ///
-/// mode `constant`: constant_value; `edge`: the outermost element; `reflect`: the elements inside, from the outermost one
-/// (which is not repeated) inwards, at most extent − 1 of them. Arrays of any rank and type. The gradient adds up what an
-/// element became. Error: pad_width does not list two numbers per axis, or reflects more than there is.
+/// mode `constant`: constant_value; `edge`: the outermost element; `reflect`: the elements inside, from the outermost
+/// one (which is not repeated) inwards, at most extent − 1 of them. Arrays of any rank and type. The gradient adds up
+/// what an element became. Error: pad_width does not list two numbers per axis, or reflects more than there is.
 ///
 /// Example: `pad(array({1, 2}), {.mode = Pad::constant, .pad_width = {1, 1}})` is [0, 1, 2, 0].
 struct Pad {
@@ -26,20 +26,27 @@ struct Pad {
   double constant_value = 0;
 
   static constexpr std::string_view doc =
-      "pad_width[2k] elements before and pad_width[2k + 1] after axis k: constant_value, the outermost element (edge), or the elements inside (reflect).";
-  static constexpr Note notes[] = {{"mode", "what is put there"}, {"pad_width", "before and after each axis"}, {"constant_value", "of mode constant"}};
+      "pad_width[2k] elements before and pad_width[2k + 1] after axis k: constant_value, the outermost element (edge), "
+      "or the elements inside (reflect).";
+  static constexpr Note notes[] = {{"mode", "what is put there"},
+                                   {"pad_width", "before and after each axis"},
+                                   {"constant_value", "of mode constant"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &widths = *pad_width;
     if (!in.has_rank()) return;
-    if (widths.ndim() != 2 * in.ndim()) s.fail("pad_width = ", widths, " lists ", widths.ndim(), " numbers, expected ", 2 * in.ndim(), ", two per axis of ", s.name_in(0));
+    if (widths.ndim() != 2 * in.ndim())
+      s.fail("pad_width = ", widths, " lists ", widths.ndim(), " numbers, expected ", 2 * in.ndim(),
+             ", two per axis of ", s.name_in(0));
     Shape out = in;
     for (int k = 0; k < in.ndim(); ++k) {
       const std::int64_t before = widths[2 * k], after = widths[2 * k + 1];
       if (before < 0 || after < 0) s.fail("pad_width = ", widths, " has negative numbers");
       if (in[k] < 0) continue;
-      if (*mode == reflect && std::max(before, after) > std::max<std::int64_t>(0, in[k] - 1)) s.fail("axis ", k, " of ", s.name_in(0), " has extent ", in[k], ", which reflects at most ", in[k] - 1, " elements");
+      if (*mode == reflect && std::max(before, after) > std::max<std::int64_t>(0, in[k] - 1))
+        s.fail("axis ", k, " of ", s.name_in(0), " has extent ", in[k], ", which reflects at most ", in[k] - 1,
+               " elements");
       if (*mode == edge && in[k] == 0 && before + after > 0) s.fail("axis ", k, " of ", s.name_in(0), " has no edge");
       out[k] = in[k] + before + after;
     }
@@ -68,7 +75,8 @@ struct Pad {
 struct PadGradient {
   Pad::Mode mode = Pad::constant;
   Shape pad_width = {};
-  static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"}, doc = "Sums of what pad makes of each element of an array of the shape of like.";
+  static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"},
+                                    doc = "Sums of what pad makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
   template <Real E>
@@ -86,19 +94,20 @@ void each_padded_row(const std::vector<std::vector<std::int64_t>>& sources, cons
   const auto width = static_cast<std::int64_t>(sources[rank - 1].size());
   std::int64_t rows = 1;
   for (std::size_t k = 0; k + 1 < rank; ++k) rows *= static_cast<std::int64_t>(sources[k].size());
-  parallel_for(rows, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, width)), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t r = begin; r < end; ++r) {
-      std::int64_t rest = r, from = 0, step = in[static_cast<int>(rank) - 1];
-      for (std::size_t k = rank - 1; k-- > 0;) {
-        const auto extent = static_cast<std::int64_t>(sources[k].size());
-        const std::int64_t source = sources[k][static_cast<std::size_t>(rest % extent)];
-        from = source < 0 || from < 0 ? -1 : from + source * step;
-        step *= in[static_cast<int>(k)];
-        rest /= extent;
-      }
-      f(r * width, from);
-    }
-  });
+  parallel_for(rows, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, width)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t r = begin; r < end; ++r) {
+                   std::int64_t rest = r, from = 0, step = in[static_cast<int>(rank) - 1];
+                   for (std::size_t k = rank - 1; k-- > 0;) {
+                     const auto extent = static_cast<std::int64_t>(sources[k].size());
+                     const std::int64_t source = sources[k][static_cast<std::size_t>(rest % extent)];
+                     from = source < 0 || from < 0 ? -1 : from + source * step;
+                     step *= in[static_cast<int>(k)];
+                     rest /= extent;
+                   }
+                   f(r * width, from);
+                 }
+               });
 }
 
 }  // namespace detail
@@ -125,7 +134,9 @@ inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
         std::fill_n(to, last.size(), fill);
         return;
       }
-      const auto put = [&](std::int64_t i) { to[i] = last[static_cast<std::size_t>(i)] < 0 ? fill : in[source + last[static_cast<std::size_t>(i)]]; };
+      const auto put = [&](std::int64_t i) {
+        to[i] = last[static_cast<std::size_t>(i)] < 0 ? fill : in[source + last[static_cast<std::size_t>(i)]];
+      };
       for (std::int64_t i = 0; i < before; ++i) put(i);
       if (inside != 0) std::memcpy(to + before, in + source, static_cast<std::size_t>(inside) * sizeof(Bits));
       for (auto i = before + inside; i < static_cast<std::int64_t>(last.size()); ++i) put(i);
@@ -147,7 +158,9 @@ void PadGradient::forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) con
   std::vector<std::int64_t> rows;
   const auto width = static_cast<std::int64_t>(from.back().size());
   rows.resize(static_cast<std::size_t>(dy.size() / width));
-  detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) { rows[static_cast<std::size_t>(row / width)] = source; });
+  detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) {
+    rows[static_cast<std::size_t>(row / width)] = source;
+  });
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r] < 0) continue;
     const E* in = dy.data() + static_cast<std::int64_t>(r) * width;
@@ -159,7 +172,9 @@ void PadGradient::forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) con
 inline constexpr Op<Pad, OnUse> pad;
 inline constexpr Op<PadGradient, OnUse> pad_gradient;
 
-auto Pad::gradient(const auto& dy, const auto& x) const { return pad_gradient(dy, x, {.mode = *mode, .pad_width = *pad_width}); }
+auto Pad::gradient(const auto& dy, const auto& x) const {
+  return pad_gradient(dy, x, {.mode = *mode, .pad_width = *pad_width});
+}
 /// Of the padded places only those that hold elements lead back: the constant has no part in it.
 auto PadGradient::gradient(const auto& ddx, const auto&, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(ddx)>>{pad(ddx, {.mode = mode, .pad_width = pad_width})};

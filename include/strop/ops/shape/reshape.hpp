@@ -13,10 +13,10 @@ namespace strop::inline v0 {
 
 /// Reshape: the elements of `data` in another shape with as many of them.
 ///
-/// Codes in `shape`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two, −4 splits one into the two that
-/// follow. With `reverse` the codes count from the last axis. An empty `shape` takes `target_shape`, the older spelling, in
-/// which 0 infers and `keep_highest` keeps the first extent. All types; the gradient is the head gradient in the input's shape.
-/// Error: the counts differ, or a code finds nothing to work on.
+/// Codes in `shape`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two, −4 splits one into the two
+/// that follow. With `reverse` the codes count from the last axis. An empty `shape` takes `target_shape`, the older
+/// spelling, in which 0 infers and `keep_highest` keeps the first extent. All types; the gradient is the head gradient
+/// in the input's shape. Error: the counts differ, or a code finds nothing to work on.
 ///
 /// Example: `reshape(zeros({2, 3, 4}), {.shape = {-3, 0}})` has shape (6, 4).
 struct Reshape {
@@ -26,7 +26,8 @@ struct Reshape {
   bool keep_highest = false;
 
   static constexpr std::string_view doc =
-      "The elements in another shape with as many of them. Codes: 0 keeps an extent, -1 infers one, -2 copies the rest, -3 merges "
+      "The elements in another shape with as many of them. Codes: 0 keeps an extent, -1 infers one, -2 copies the "
+      "rest, -3 merges "
       "two, -4 splits one into the two that follow; reverse counts from the last axis.";
   static constexpr Note notes[] = {{"shape", "extents and codes"},
                                    {"reverse", "codes count from the last axis"},
@@ -63,7 +64,8 @@ struct Flatten {
 struct ExpandDims {
   Required<int> axis = {};
   static constexpr std::string_view name = "expand_dims", aliases[] = {"_npi_expand_dims"};
-  static constexpr std::string_view doc = "One more axis of extent 1 at `axis` of the result; negative ones count from its end.";
+  static constexpr std::string_view doc =
+      "One more axis of extent 1 at `axis` of the result; negative ones count from its end.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -82,8 +84,8 @@ struct ExpandDims {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// squeeze: without the axes of extent 1, or without those given. A result without axes has shape (1,), as the original's.
-/// Error: an axis that is given has another extent.
+/// squeeze: without the axes of extent 1, or without those given. A result without axes has shape (1,), as the
+/// original's. Error: an axis that is given has another extent.
 struct Squeeze {
   Axes axis = {};
   static constexpr std::string_view name = "squeeze";
@@ -95,12 +97,13 @@ struct Squeeze {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// reshape_like: the elements of `lhs` in the shape of `rhs`; with ranges, axes [lhs_begin, lhs_end) of `lhs` are replaced by
-/// axes [rhs_begin, rhs_end) of `rhs`. Of `rhs` only the shape is read.
+/// reshape_like: the elements of `lhs` in the shape of `rhs`; with ranges, axes [lhs_begin, lhs_end) of `lhs` are
+/// replaced by axes [rhs_begin, rhs_end) of `rhs`. Of `rhs` only the shape is read.
 struct ReshapeLike {
   std::optional<int> lhs_begin = {}, lhs_end = {}, rhs_begin = {}, rhs_end = {};
   static constexpr std::string_view name = "reshape_like", inputs[] = {"lhs", "rhs"}, aliases[] = {"_npx_reshape_like"};
-  static constexpr std::string_view doc = "The elements of lhs in the shape of rhs, or with a range of its axes replaced by one of rhs.";
+  static constexpr std::string_view doc =
+      "The elements of lhs in the shape of rhs, or with a range of its axes replaced by one of rhs.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const;
@@ -121,7 +124,9 @@ struct ShapeArray {
     if (s.in(0).has_rank()) s.set_out(0, Shape{s.in(0).ndim()});
   }
   void infer_type(Types& t) const { t.set_out(0, i64); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { std::copy(x.shape().begin(), x.shape().end(), y.pointer<std::int64_t>()); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    std::copy(x.shape().begin(), x.shape().end(), y.pointer<std::int64_t>());
+  }
 };
 
 /// size_array: the number of elements as an int64 array of shape (1,).
@@ -178,9 +183,12 @@ inline void Reshape::infer_shape(Shapes& s) const {
   int open = -1;
   std::int64_t others = 1;
   for (int i = 0; i < in.ndim(); ++i) {
-    if (in[i] >= 0) others *= in[i];
-    else if (open >= 0) return;
-    else open = i;
+    if (in[i] >= 0)
+      others *= in[i];
+    else if (open >= 0)
+      return;
+    else
+      open = i;
   }
   if (others == 0 || out.size() % others != 0) return;
   Shape found = in;
@@ -217,7 +225,8 @@ inline void ReshapeLike::infer_shape(Shapes& s) const {
     const auto range = [&](const std::optional<int>& begin, const std::optional<int>& end, int rank, int i) {
       const auto place = [&](int at) {
         const int from_front = at < 0 ? at + rank : at;
-        if (from_front < 0 || from_front > rank) s.fail("position ", at, " is outside the axes of ", s.name_in(i), ", which has ", rank);
+        if (from_front < 0 || from_front > rank)
+          s.fail("position ", at, " is outside the axes of ", s.name_in(i), ", which has ", rank);
         return from_front;
       };
       const int b = place(begin.value_or(0)), e = place(end.value_or(rank));

@@ -17,29 +17,36 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// The window of an array that begins at `begin` and walks in steps of `step`, as a move: extents are those of the window.
-/// `axis`: the first of the bounds is that of this axis; else they are those of the first axes.
+/// The window of an array that begins at `begin` and walks in steps of `step`, as a move: extents are those of the
+/// window. `axis`: the first of the bounds is that of this axis; else they are those of the first axes.
 template <bool Needed>
-Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& begin, const Bounds<false>& step, const std::optional<int>& axis, bool scatter, std::string_view op) {
+Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& begin, const Bounds<false>& step,
+                 const std::optional<int>& axis, bool scatter, std::string_view op) {
   const Shape far = row_major(whole), near = row_major(window);
   Move m;
   std::int64_t start = 0;
   const int first = axis ? checked_axis(*axis, whole.ndim(), op) : 0;
   for (int k = 0; k < whole.ndim(); ++k) {
-    const AxisRange r = axis_range(whole[k], k < first ? std::nullopt : begin[k - first], std::nullopt, k < first ? std::nullopt : step[k - first], op);
+    const AxisRange r = axis_range(whole[k], k < first ? std::nullopt : begin[k - first], std::nullopt,
+                                   k < first ? std::nullopt : step[k - first], op);
     start += r.begin * far[k];
-    if (scatter) m.axis(window[k], near[k], r.step * far[k]);
-    else m.axis(window[k], r.step * far[k], near[k]);
+    if (scatter)
+      m.axis(window[k], near[k], r.step * far[k]);
+    else
+      m.axis(window[k], r.step * far[k], near[k]);
   }
   (scatter ? m.out_start : m.in_start) = start;
   return m;
 }
 
 /// The shape of a slice; an extent that is not known stays so unless the whole axis is taken.
-inline Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end, const Bounds<false>& step, std::string_view op) {
+inline Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end,
+                          const Bounds<false>& step, std::string_view op) {
   if (begin.count() != end.count()) fail(op, ": begin has ", begin.count(), " entries, end ", end.count());
-  if (begin.count() > in.ndim()) fail(op, ": ", begin.count(), " bounds for an array of ", in.ndim(), in.ndim() == 1 ? " dimension" : " dimensions");
-  if (step.count() != 0 && step.count() != begin.count()) fail(op, ": step has ", step.count(), " entries, begin ", begin.count());
+  if (begin.count() > in.ndim())
+    fail(op, ": ", begin.count(), " bounds for an array of ", in.ndim(), in.ndim() == 1 ? " dimension" : " dimensions");
+  if (step.count() != 0 && step.count() != begin.count())
+    fail(op, ": step has ", step.count(), " entries, begin ", begin.count());
   Shape out = in;
   for (int k = 0; k < begin.count(); ++k) {
     if (step[k] == 0) fail(op, ": the step of axis ", k, " is 0");
@@ -76,8 +83,8 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
 
 /// slice: elements begin[k], begin[k] + step[k], … before end[k] of each of the first axes, all of the others.
 ///
-/// Negative bounds count from the end of their axis, bounds outside are cut off, open ones (None) take everything; a negative
-/// step walks backwards. All types. CSR stays CSR with steps of 1. The gradient is the head gradient in zeros.
+/// Negative bounds count from the end of their axis, bounds outside are cut off, open ones (None) take everything; a
+/// negative step walks backwards. All types. CSR stays CSR with steps of 1. The gradient is the head gradient in zeros.
 /// Error: more bounds than axes, lists that differ in length, a step of 0.
 ///
 /// Example: `slice(array({1, 2, 3, 4}), {.begin = {1}, .end = {std::nullopt}, .step = {2}})` is [2, 4].
@@ -87,9 +94,11 @@ struct Slice {
 
   static constexpr std::string_view name = "slice", aliases[] = {"_sparse_slice", "crop", "_npx_slice", "_npi_slice"};
   static constexpr std::string_view doc =
-      "Elements begin[k], begin[k] + step[k], ... before end[k] of each of the first axes. Negative bounds count from the end, bounds "
+      "Elements begin[k], begin[k] + step[k], ... before end[k] of each of the first axes. Negative bounds count from "
+      "the end, bounds "
       "outside are cut off, None takes everything. CSR stays CSR with steps of 1.";
-  static constexpr Note notes[] = {{"begin", "first position of each axis"}, {"end", "position after the last"}, {"step", "steps, 1 by default"}};
+  static constexpr Note notes[] = {
+      {"begin", "first position of each axis"}, {"end", "position after the last"}, {"step", "steps, 1 by default"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   void infer_shape(Shapes& s) const {
@@ -103,7 +112,8 @@ struct Slice {
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const Shape& in = x.shape();
     if (x.storage() == csr)
-      return detail::slice_csr_window(x, y, detail::axis_range(in[0], begin[0], end[0], 1, name), detail::axis_range(in[1], begin[1], end[1], 1, name));
+      return detail::slice_csr_window(x, y, detail::axis_range(in[0], begin[0], end[0], 1, name),
+                                      detail::axis_range(in[1], begin[1], end[1], 1, name));
     detail::move_elements(detail::window_move(in, y.shape(), begin, step, {}, false, name), x, y);
   }
   auto gradient(const auto& dy, const auto& x) const;
@@ -117,7 +127,8 @@ struct SliceAxis {
   std::optional<std::int64_t> end = {};
 
   static constexpr std::string_view name = "slice_axis";
-  static constexpr std::string_view doc = "Elements begin to end - 1 of one axis; negative bounds count from its end, an end of None takes the rest.";
+  static constexpr std::string_view doc =
+      "Elements begin to end - 1 of one axis; negative bounds count from its end, an end of None takes the rest.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
@@ -125,9 +136,12 @@ struct SliceAxis {
     const int k = detail::checked_axis(*axis, in.ndim(), s.op());
     Shape out = in;
     if (in[k] >= 0) {
-      const std::int64_t first = *begin < 0 ? *begin + in[k] : *begin, last = !end ? in[k] : *end < 0 ? *end + in[k] : *end;
+      const std::int64_t first = *begin < 0 ? *begin + in[k] : *begin, last = !end       ? in[k]
+                                                                              : *end < 0 ? *end + in[k]
+                                                                                         : *end;
       if (first < 0 || last > in[k] || first > last)
-        s.fail("[", *begin, ", ", end.value_or(in[k]), ") is outside axis ", *axis, " of ", s.name_in(0), ", which has extent ", in[k]);
+        s.fail("[", *begin, ", ", end.value_or(in[k]), ") is outside axis ", *axis, " of ", s.name_in(0),
+               ", which has extent ", in[k]);
       out[k] = last - first;
     }
     s.set_out(0, out);
@@ -142,21 +156,26 @@ struct SliceAxis {
 struct SliceLike {
   Shape axes = {};
   static constexpr std::string_view name = "slice_like", inputs[] = {"data", "shape_like"};
-  static constexpr std::string_view doc = "The first elements of data along each of axes (all by default), as many as shape_like has there.";
+  static constexpr std::string_view doc =
+      "The first elements of data along each of axes (all by default), as many as shape_like has there.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
     Shape out = in;
     const auto cut = [&](int k, int from) {
-      if (like[from] > in[k] && in[k] >= 0) s.fail("axis ", k, " of ", s.name_in(0), " has extent ", in[k], ", ", s.name_in(1), " asks for ", like[from]);
+      if (like[from] > in[k] && in[k] >= 0)
+        s.fail("axis ", k, " of ", s.name_in(0), " has extent ", in[k], ", ", s.name_in(1), " asks for ", like[from]);
       out[k] = like[from];
     };
     if (axes.ndim() == 0) {
-      if (in.ndim() != like.ndim()) s.fail(s.name_in(0), " has shape ", in, ", ", s.name_in(1), " has shape ", like, "; without axes their ranks are equal");
+      if (in.ndim() != like.ndim())
+        s.fail(s.name_in(0), " has shape ", in, ", ", s.name_in(1), " has shape ", like,
+               "; without axes their ranks are equal");
       for (int k = 0; k < in.ndim(); ++k) cut(k, k);
     }
-    for (std::int64_t axis : axes) cut(detail::checked_axis(axis, in.ndim(), s.op()), detail::checked_axis(axis, like.ndim(), s.op()));
+    for (std::int64_t axis : axes)
+      cut(detail::checked_axis(axis, in.ndim(), s.op()), detail::checked_axis(axis, like.ndim(), s.op()));
     s.set_out(0, out);
   }
   void infer_type(Types& t) const {
@@ -174,7 +193,8 @@ struct SliceWindow {
   Bounds<> begin = {}, step = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_slice_window", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
+  static constexpr std::string_view doc =
+      "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
   void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
@@ -189,7 +209,8 @@ struct SliceGradient {
   Bounds<> begin = {}, step = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_backward_slice", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "Zeros of the shape of like with data in the part that begins at `begin` and walks in steps of `step`.";
+  static constexpr std::string_view doc =
+      "Zeros of the shape of like with data in the part that begins at `begin` and walks in steps of `step`.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
   void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
@@ -204,7 +225,8 @@ struct SliceGradient {
 struct SliceAssign {
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
-  static constexpr std::string_view name = "_slice_assign", aliases[] = {"_crop_assign", "_npi_slice_assign"}, inputs[] = {"lhs", "rhs"};
+  static constexpr std::string_view name = "_slice_assign", aliases[] = {"_crop_assign", "_npi_slice_assign"},
+                                    inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc = "lhs with rhs in place of the slice begin:end:step.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -225,7 +247,8 @@ struct SliceAssignScalar {
   double scalar = 0;
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
-  static constexpr std::string_view name = "_slice_assign_scalar", aliases[] = {"_crop_assign_scalar", "_npi_slice_assign_scalar"};
+  static constexpr std::string_view name = "_slice_assign_scalar",
+                                    aliases[] = {"_crop_assign_scalar", "_npi_slice_assign_scalar"};
   static constexpr std::string_view doc = "data with scalar everywhere in the slice begin:end:step.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -238,7 +261,8 @@ struct SliceAssignScalar {
     detail::copy_elements(x, y);
     const NDArray value({1}, y.dtype());
     detail::convert_elements(f64, &scalar, y.dtype(), value.bytes(), 1);
-    detail::Move m = detail::window_move(y.shape(), detail::sliced_shape(y.shape(), begin, end, step, name), begin, step, {}, true, name);
+    detail::Move m = detail::window_move(y.shape(), detail::sliced_shape(y.shape(), begin, end, step, name), begin,
+                                         step, {}, true, name);
     for (std::int64_t& in : m.in) in = 0;
     detail::move_elements(m, value, y);
   }
@@ -253,20 +277,27 @@ inline constexpr Op<SliceGradient, OnUse> slice_gradient;
 inline constexpr Op<SliceAssign, OnUse> slice_assign;
 inline constexpr Op<SliceAssignScalar, OnUse> slice_assign_scalar;
 
-auto Slice::gradient(const auto& dy, const auto& x) const { return slice_gradient(dy, x, {.begin = begin, .step = step}); }
-auto SliceAxis::gradient(const auto& dy, const auto& x) const { return slice_gradient(dy, x, {.begin = {*begin}, .axis = *axis}); }
+auto Slice::gradient(const auto& dy, const auto& x) const {
+  return slice_gradient(dy, x, {.begin = begin, .step = step});
+}
+auto SliceAxis::gradient(const auto& dy, const auto& x) const {
+  return slice_gradient(dy, x, {.begin = {*begin}, .axis = *axis});
+}
 // Inputs that only lend their shape get no gradient.
 auto SliceLike::gradient(const auto& dy, const auto& x, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(dy)>>{slice_gradient(dy, x)};
 }
 auto SliceWindow::gradient(const auto& dy, const auto& x, const auto&) const {
-  return std::vector<std::remove_cvref_t<decltype(dy)>>{slice_gradient(dy, x, {.begin = begin, .step = step, .axis = axis})};
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{
+      slice_gradient(dy, x, {.begin = begin, .step = step, .axis = axis})};
 }
 auto SliceGradient::gradient(const auto& dy, const auto& x, const auto&) const {
-  return std::vector<std::remove_cvref_t<decltype(dy)>>{slice_window(dy, x, {.begin = begin, .step = step, .axis = axis})};
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{
+      slice_window(dy, x, {.begin = begin, .step = step, .axis = axis})};
 }
 auto SliceAssign::gradient(const auto& dy, const auto&, const auto&) const {
-  return std::tuple(slice_assign_scalar(dy, {.begin = begin, .end = end, .step = step}), strop::slice(dy, {.begin = begin, .end = end, .step = step}));
+  return std::tuple(slice_assign_scalar(dy, {.begin = begin, .end = end, .step = step}),
+                    strop::slice(dy, {.begin = begin, .end = end, .step = step}));
 }
 auto SliceAssignScalar::gradient(const auto& dy, const auto&) const {
   return slice_assign_scalar(dy, {.begin = begin, .end = end, .step = step});

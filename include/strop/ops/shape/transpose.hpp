@@ -22,11 +22,13 @@ inline void move_permuted(const NDArray& x, const NDArray& y, const Shape& order
 }  // namespace detail
 
 /// transpose: axis k of the result is axis axes[k] of `data`; without `axes` the order is turned round. All types.
-/// Error: `axes` is no order of all axes. Example: `transpose(zeros({2, 3, 4}), {.axes = {2, 0, 1}})` has shape (4, 2, 3).
+/// Error: `axes` is no order of all axes. Example: `transpose(zeros({2, 3, 4}), {.axes = {2, 0, 1}})` has shape (4, 2,
+/// 3).
 struct Transpose {
   Shape axes = {};
   static constexpr std::string_view name = "transpose";
-  static constexpr std::string_view doc = "Axis k of the result is axis axes[k] of the input; without axes the order is turned round.";
+  static constexpr std::string_view doc =
+      "Axis k of the result is axis axes[k] of the input; without axes the order is turned round.";
   static constexpr Note notes[] = {{"axes", "an order of the input's axes, the reverse of theirs by default"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
@@ -34,7 +36,8 @@ struct Transpose {
   Shape order(int rank, std::string_view op) const {
     Shape all = Shape::filled(rank, 0);
     std::vector<bool> there(static_cast<std::size_t>(rank), false);
-    if (axes.ndim() != 0 && axes.ndim() != rank) fail(op, ": axes ", axes, " for an array of ", rank, rank == 1 ? " dimension" : " dimensions");
+    if (axes.ndim() != 0 && axes.ndim() != rank)
+      fail(op, ": axes ", axes, " for an array of ", rank, rank == 1 ? " dimension" : " dimensions");
     for (int k = 0; k < rank; ++k) {
       const int from = axes.ndim() == 0 ? rank - 1 - k : detail::checked_axis(axes[k], rank, op);
       if (there[static_cast<std::size_t>(from)]) fail(op, ": axes ", axes, " name axis ", from, " twice");
@@ -44,7 +47,10 @@ struct Transpose {
     return all;
   }
   void infer_shape(Shapes& s) const {
-    const int rank = s.in(0).has_rank() ? s.in(0).ndim() : s.out(0).has_rank() ? s.out(0).ndim() : axes.ndim() != 0 ? axes.ndim() : -1;
+    const int rank = s.in(0).has_rank()    ? s.in(0).ndim()
+                     : s.out(0).has_rank() ? s.out(0).ndim()
+                     : axes.ndim() != 0    ? axes.ndim()
+                                           : -1;
     if (rank < 0) return;
     const Shape from = order(rank, s.op());
     Shape in = Shape::filled(rank, Shape::unknown_extent), out = in;
@@ -98,7 +104,8 @@ struct Reverse {
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const Shape steps = detail::row_major(x.shape());
     std::vector<bool> turned(static_cast<std::size_t>(x.ndim()), false);
-    for (std::int64_t asked : *axis) turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))] = true;
+    for (std::int64_t asked : *axis)
+      turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))] = true;
     detail::Move m;
     for (int k = 0; k < x.ndim(); ++k) {
       const bool turn = turned[static_cast<std::size_t>(k)];

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Shapes as text.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/shape.hpp>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+STROP_COLD void append_text(std::string& out, const Shape& shape) {
+  if (!shape.has_rank()) {
+    out += "(...)";
+    return;
+  }
+  out += '(';
+  for (int i = 0; i < shape.ndim(); ++i) {
+    if (i != 0) out += ", ";
+    if (shape[i] < 0)
+      out += '?';
+    else
+      Part(shape[i]).append_to(out);
+  }
+  out += shape.ndim() == 1 ? ",)" : ")";
+}
+
+}  // namespace detail
+
+STROP_COLD std::string to_text(const Shape& shape) {
+  std::string out;
+  detail::append_text(out, shape);
+  return out;
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: diagonals, padding, random numbers.
+#include <strop/graph/symbol.hpp>
+#include <strop/ops/random.hpp>
+#include <strop/ops/shape/diag.hpp>
+#include <strop/ops/shape/pad.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::RandomOps::enrol(),
+    strop::DiagOps::enrol(),
+    strop::PadOps::enrol(),
+};
+}  // namespace
