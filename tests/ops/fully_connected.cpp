@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.hpp"
+
+using namespace ops_test;
+using strop::FullyConnected;
+using strop::row_sparse;
+using Numbers = std::vector<double>;
+
+namespace {
+NDArray count(std::int64_t n, const Shape& shape) { return strop::arange(0, n).reshape(shape); }
+}  // namespace
+
+TEST_CASE("fully_connected as MXNet does it") {
+  const NDArray x = count(24, {2, 3, 4});
+  const Subject flat =
+      subject(strop::fully_connected, {x, count(24, {2, 12}), strop::array({1, -1})}, FullyConnected{.num_hidden = 2});
+  CHECK(call(flat)[0].shape() == Shape{2, 2});
+  check_values(flat, {507, 1297, 1299, 3817});
+  check_values(
+      subject(strop::fully_connected, {x, count(24, {2, 12})}, FullyConnected{.num_hidden = 2, .no_bias = true}),
+      {506, 1298, 1298, 3818});
+  const Subject last = subject(strop::fully_connected, {x, count(8, {2, 4}), strop::array({0, 1})},
+                               FullyConnected{.num_hidden = 2, .flatten = false});
+  CHECK(call(last)[0].shape() == Shape{2, 3, 2});
+  check_values(last, {14, 39, 38, 127, 62, 215, 86, 303, 110, 391, 134, 479});
+  CHECK(values(strop::invoke("FullyConnected", {x, count(24, {2, 12})}, {{"num_hidden", "2"}, {"no_bias", "True"}})) ==
+        Numbers{506, 1298, 1298, 3818});
+}
+
+TEST_CASE("fully_connected in every way") {
+  const NDArray x = count(12, {3, 4}), w = count(8, {2, 4}), b = strop::array({1, -1});
+  const Subject s = subject(strop::fully_connected, {x, w, b}, FullyConnected{.num_hidden = 2});
+  check_dtypes(s);
+  check_refused_dtypes(s);
+  check_requests(s);
+  check_views(s);
+  check_gradient(s);
+  check_gradient(
+      subject(strop::fully_connected, {count(12, {3, 2, 2}), w}, FullyConnected{.num_hidden = 2, .no_bias = true}));
+  check_gradient(
+      subject(strop::fully_connected, {count(12, {3, 1, 4}), w, b}, FullyConnected{.num_hidden = 2, .flatten = false}));
+  check_sparse(subject(strop::fully_connected, {x, w}, FullyConnected{.num_hidden = 2, .no_bias = true}));
+  CHECK(strop::fully_connected(strop::zeros({0, 4}), w, b, {.num_hidden = 2}).shape() == Shape{0, 2});
+  CHECK(values(strop::fully_connected(strop::zeros({2, 0}), strop::zeros({2, 0}), b, {.num_hidden = 2})) ==
+        Numbers{1, -1, 1, -1});
+}
+
+TEST_CASE("fully_connected reads a row_sparse weight, of all rows or some, without a fallback") {
+  strop::clear_fallbacks();
+  const NDArray x = count(12, {3, 4}), w = count(8, {2, 4}),
+                some = strop::row_sparse_array({{4, 5, 6, 7}}, {1}, {2, 4});
+  const FullyConnected p{.num_hidden = 2, .no_bias = true};
+  CHECK(values(strop::fully_connected(x, w.to(row_sparse), p)) == values(strop::fully_connected(x, w, p)));
+  CHECK(values(strop::fully_connected(x, some, p)) == values(strop::fully_connected(x, some.to(strop::dense), p)));
+  CHECK(values(strop::fully_connected(x, w, strop::array({0, 3}).to(row_sparse), {.num_hidden = 2})) ==
+        values(strop::fully_connected(x, w, strop::array({0, 3}), {.num_hidden = 2})));
+  CHECK(strop::fallbacks().empty());
+}
+
+TEST_CASE("fully_connected keeps data and weight for its gradient, not its bias, and computes what is asked for") {
+  const NDArray x = count(12, {3, 4}), w = count(8, {2, 4}), b = strop::array({1, -1});
+  w.attach_grad(strop::GradRequest::add);
+  b.attach_grad();
+  for (int i = 0; i < 2; ++i) {
+    NDArray y;
+    {
+      strop::record scope;
+      y = strop::fully_connected(x, w, b, {.num_hidden = 2});
+    }
+    if (i == 0) b.view<float>()[0] = 9;
+    y.backward();
+  }
+  CHECK(values(w.grad()) == Numbers{24, 30, 36, 42, 24, 30, 36, 42});
+  CHECK(values(b.grad()) == Numbers{3, 3});
+}
+
+TEST_CASE("fully_connected infers the weight") {
+  const auto y =
+      strop::fully_connected(strop::var("data"), strop::var("weight"), strop::var("bias"), {.num_hidden = 5}, "fc");
+  const auto shapes = y.infer_shape({{"data", {2, 3, 4}}});
+  CHECK(shapes.args == std::vector<Shape>{{2, 3, 4}, {5, 12}, {5}});
+}
+
+TEST_CASE("fully_connected refuses in a sentence") {
+  const NDArray x = count(12, {3, 4}), w = count(8, {2, 4});
+  CHECK(error_of([&] { strop::fully_connected(x, w, w); }) ==
+        "fully_connected: parameter 'num_hidden' (int) is required");
+  CHECK(error_of([&] { strop::fully_connected(x, w, w, {.num_hidden = 0}); }) ==
+        "fully_connected: parameter 'num_hidden' is 0, expected at least 1");
+  CHECK(error_of([&] { strop::fully_connected(x, w, {.num_hidden = 2}); }) ==
+        "fully_connected: takes 3 inputs (data, weight, bias), 2 were given");
+  CHECK(error_of([&] { strop::fully_connected(x, count(6, {2, 3}), {.num_hidden = 2, .no_bias = true}); }) ==
+        "fully_connected: input 'weight' has shape (2, 3), expected (2, 4)");
+  CHECK(error_of([&] { strop::fully_connected(x, w, w, {.num_hidden = 2}); }) ==
+        "fully_connected: input 'bias' has shape (2, 4), expected (2,)");
+}
