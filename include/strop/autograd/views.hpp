@@ -61,7 +61,7 @@ inline NDArray NDArray::operator[](std::int64_t i) const {
   if (ndim() == 0) fail("[", i, "]: an array without dimensions has no first axis");
   const std::int64_t rows = shape()[0], at = i < 0 ? i + rows : i;
   if (at < 0 || at >= rows) fail("[", i, "] is outside the first axis of shape ", shape());
-  const NDArray row = slice(at, at + 1);
+  NDArray row = slice(at, at + 1);
   if (storage() == csr || ndim() == 1) return row;
   Shape rest = shape();
   rest.erase(0);

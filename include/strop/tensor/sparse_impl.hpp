@@ -21,7 +21,7 @@ STROP_COLD bool has_real(const Literal& list) {
 
 STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
   if (!array_ && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
-  const NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, dtype);
+  NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, dtype);
   if (rank >= 0 && a.ndim() != rank)
     fail(function, ": ", name, " has ", rank, rank == 1 ? " dimension" : " dimensions", ", not shape ", a.shape());
   return a;
@@ -29,7 +29,7 @@ STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_vie
 
 STROP_COLD NDArray SparsePart::integers(std::string_view function, std::string_view name) const {
   const bool whole = !array_ && literal_.is_list() && !has_real(literal_);
-  const NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
+  NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
   if (a.dtype() == i64) return a;
   const NDArray out(a.shape(), i64);
