@@ -14,8 +14,6 @@
 namespace strop::command {
 namespace {
 
-bool is_public(const Entry& e) { return !e.name.starts_with("_backward_"); }
-
 /// Numbers on which most functions are defined: in (0.1, 0.9), no two alike.
 NDArray sample(const Shape& shape, Dtype type, int salt) {
   NDArray x(shape, f64);
@@ -167,7 +165,7 @@ std::vector<const Entry*> chosen(const std::string& name) {
   if (!name.empty()) return {&detail::find_operator(name)};
   std::vector<const Entry*> out;
   for (const Entry* e : detail::all_operators())
-    if (is_public(*e) && e->is_map() && (e->params == nullptr || !e->params->checked)) out.push_back(e);
+    if (!e->is_gradient() && e->is_map() && (e->params == nullptr || !e->params->checked)) out.push_back(e);
   return out;
 }
 

@@ -101,8 +101,6 @@ std::string default_of(Card& card, std::size_t i) {
   return field.type->print(at);
 }
 
-bool is_public(const Entry& e) { return !e.name.starts_with("_backward_"); }
-
 }  // namespace
 
 std::string version() { return "0.1.0"; }
@@ -111,7 +109,7 @@ int list_operators(bool json) {
   ordered_json list = ordered_json::array();
   int shown = 0;
   for (const Entry* e : detail::all_operators()) {
-    if (!is_public(*e)) continue;
+    if (!!e->is_gradient()) continue;
     Card card(*e);
     ++shown;
     if (!json) {
@@ -217,7 +215,7 @@ int info() {
   const char* isa = "baseline";
 #endif
   int operators = 0;
-  for (const Entry* e : detail::all_operators()) operators += is_public(*e) ? 1 : 0;
+  for (const Entry* e : detail::all_operators()) operators += e->is_gradient() ? 0 : 1;
   std::printf(
       "operators        %d\ninstruction set  %s (%lld lanes of float32)\nthreads          %d\ncompiler         "
       "%s\ndevices          cpu\n",

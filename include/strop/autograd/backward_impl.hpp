@@ -132,7 +132,7 @@ class BackwardPass {
   }
 
   static std::string gradient_note(const Entry& entry) {
-    return entry.name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : std::string();
+    return entry.is_gradient() ? " of this order (derived gradients exist to order 3)" : std::string();
   }
 
   static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version,

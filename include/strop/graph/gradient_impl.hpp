@@ -90,9 +90,7 @@ STROP_COLD NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string
 }
 
 /// A loss head: its gradient needs none from above, so backward may start here without.
-STROP_COLD bool is_loss(const Entry& entry) {
-  return !entry.loss_note.empty() || (entry.gradient.entry != nullptr && entry.gradient.heads == 0);
-}
+STROP_COLD bool is_loss(const Entry& entry) { return entry.gradient.entry != nullptr && entry.gradient.heads == 0; }
 
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {

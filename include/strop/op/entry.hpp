@@ -103,8 +103,9 @@ struct Entry {
   bool (*takes)(Dtype) = nullptr;
 
   detail::GradientRule gradient;
-  std::string_view loss_note;  // a loss head: backward may start here without head gradient
 
+  /// Whether it is the gradient of another operator: in the registry only where somebody enrols it, and not for users.
+  bool is_gradient() const { return name.starts_with("_backward_"); }
   bool is_map() const { return loops.f32 != nullptr || loops.f64 != nullptr || loops.i64 != nullptr; }
 };
 

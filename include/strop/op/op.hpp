@@ -112,9 +112,6 @@ inline constexpr bool is_number<number::Mask<S>> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 
-template <class T>
-inline constexpr int most_outputs = 16;
-
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
 auto run(const T& op, Inputs in, std::span<const NDArray> targets, Request request, Site site) {
