@@ -77,7 +77,7 @@ class BackwardPass {
       std::size_t next;
     };
     if (root->mark == pass_) return;
-    std::vector<Frame> stack;
+    Few<Frame, 8> stack;
     root->mark = pass_;
     stack.push_back({root, 0});
     while (!stack.empty()) {
@@ -156,7 +156,7 @@ class BackwardPass {
 
   void step_operator(TapeNode& node) {
     const GradientRule& rule = node.entry->gradient;
-    std::vector<NDArray> held;
+    Few<NDArray, 4> held;
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (in_mask(rule.heads, k)) held.push_back(head_of(node, k));
     const NDArray* pattern = projection_pattern(node, rule);
@@ -169,15 +169,15 @@ class BackwardPass {
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (in_mask(rule.out, k)) held.push_back(output_of(node, k));
-    if (pattern != nullptr) return step_projected(node, *pattern, std::move(held));
-    std::vector<const NDArray*> in;
+    if (pattern != nullptr) return step_projected(node, *pattern, held);
+    Few<const NDArray*, 4> in;
     for (NDArray& a : held) {
       if (rule.entry->is_map() && a.storage() != dense) a = cast_storage(a, dense);
       in.push_back(&a);
     }
-    std::vector<NDArray> out;
-    std::vector<Request> requests;
-    std::vector<TapeInput*> targets;
+    Few<NDArray, 4> out;
+    Few<Request, 8> requests;
+    Few<TapeInput*, 4> targets;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!in_mask(rule.gives, i)) continue;
       TapeInput& input = node.inputs[i];
@@ -222,9 +222,9 @@ class BackwardPass {
   }
 
   /// The gradient on the stored positions only.
-  void step_projected(TapeNode& node, const NDArray& x, std::vector<NDArray> held) {
+  void step_projected(TapeNode& node, const NDArray& x, std::span<NDArray> held) {
     const StoredPattern pattern = pattern_of(x);
-    std::vector<const NDArray*> in;
+    Few<const NDArray*, 4> in;
     for (NDArray& a : held) {
       a = a.shape() == x.shape() || a.storage() == dense ? lay_along(a, pattern, x.shape(), x.storage()) : a;
       in.push_back(&a);
@@ -238,20 +238,19 @@ class BackwardPass {
   }
 
   void step_composed(TapeNode& node) {
-    std::vector<NDArray> in;
+    Few<NDArray, 4> in, heads;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) in.push_back(node.inputs[i].array);
-    std::vector<NDArray> heads;
     for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
-    while (std::ssize(in) < node.entry->inputs) in.emplace_back();
+    while (static_cast<int>(in.size()) < node.entry->inputs) in.push_back({});
     std::vector<NDArray> gradients =
         node.entry->gradient.compose(node.params ? node.params->get() : nullptr, heads, in);
     give(node, gradients);
   }
 
   void step_function(TapeNode& node) {
-    std::vector<NDArray> heads;
+    Few<NDArray, 4> heads;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) heads.push_back(head_of(node, k));
     std::vector<NDArray> gradients = node.function->backward(heads);
     give(node, gradients);
@@ -311,7 +310,7 @@ class BackwardPass {
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;
   std::uint64_t pass_ = 0;
-  std::vector<TapeNode*> order_;
+  Few<TapeNode*, 8> order_;
   std::vector<Leaf*> leaves_;
   std::vector<NDArray> collected_;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Few<X, Near>: a list whose length is set once; short ones need no heap. Much less code than a growing vector.
+/// Few<X, Near>: a list that keeps its first elements in itself; short ones need no heap. Much less code than a vector.
 #pragma once
 #include <cstddef>
+#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -15,12 +16,18 @@ class Few {
   Few& operator=(const Few&) = delete;
   ~Few() { delete[] far_; }
 
-  /// Sets the length, once.
+  /// Sets the length of a new list.
   void resize(std::size_t n) {
+    if (n > room_) grow(n);
     count_ = n;
-    if (n > Near) far_ = new X[n]{};
   }
+  void push_back(X x) {
+    if (count_ == room_) grow(2 * room_);
+    begin()[count_++] = std::move(x);
+  }
+  void pop_back() { --count_; }
   std::size_t size() const { return count_; }
+  bool empty() const { return count_ == 0; }
   X* begin() { return far_ != nullptr ? far_ : near_; }
   const X* begin() const { return far_ != nullptr ? far_ : near_; }
   X* end() { return begin() + count_; }
@@ -28,11 +35,20 @@ class Few {
   X& operator[](std::size_t i) { return begin()[i]; }
   const X& operator[](std::size_t i) const { return begin()[i]; }
   X& at(int i) { return begin()[i]; }
+  X& back() { return begin()[count_ - 1]; }
   X* data() { return begin(); }
   const X* data() const { return begin(); }
 
  private:
-  std::size_t count_ = 0;
+  void grow(std::size_t room) {
+    X* more = new X[room]{};
+    for (std::size_t i = 0; i < count_; ++i) more[i] = std::move(begin()[i]);
+    delete[] far_;
+    far_ = more;
+    room_ = room;
+  }
+
+  std::size_t count_ = 0, room_ = static_cast<std::size_t>(Near);
   X* far_ = nullptr;
   X near_[static_cast<std::size_t>(Near)]{};
 };

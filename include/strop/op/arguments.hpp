@@ -6,6 +6,7 @@
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
 #include <strop/op/names.hpp>
+#include <strop/op/place.hpp>
 #include <strop/op/sparse_result.hpp>
 #include <strop/op/tags.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -16,17 +17,6 @@
 #include <vector>
 
 namespace strop::inline v0::detail {
-
-/// What one parameter of a member takes.
-struct ArgInfo {
-  bool writes = false, variadic = false, tagged = false;
-  bool whole = false;  // the array itself, of any type and storage
-  Storage storage = dense;
-  int rank = any_rank;
-  Dtype dtype = f32;
-  Role role = Role::in;
-  std::string_view name = {};
-};
 
 template <class A>
 struct ArgOf {
@@ -167,7 +157,16 @@ struct Served {
   using Second = std::conditional_t<
       !generic, void,
       std::conditional_t<serves<double>(), double, std::conditional_t<serves<std::int64_t>(), std::int64_t, First>>>;
-  static constexpr auto infos = ArgInfos<SignatureFor<M, T, First>>::value;
+  static constexpr auto infos = [] {
+    auto list = ArgInfos<SignatureFor<M, T, First>>::value;
+    constexpr auto others = ArgInfos<SignatureFor<M, T, Second>>::value;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      list[k].follows = list[k].whole;
+      if constexpr (generic)
+        list[k].follows |= list[k].dtype == dtype_of<First> && others[k].dtype == dtype_of<Second>;
+    }
+    return list;
+  }();
   static constexpr std::size_t count = infos.size();
   /// Whether the member takes whole arrays of any type: it has some and is no template.
   static constexpr bool any_type = !generic && [] {
@@ -176,38 +175,7 @@ struct Served {
     return false;
   }();
   static constexpr bool takes(Dtype type) { return any_type || types.contains(type); }
-  /// Whether parameter k has the element type E.
-  static constexpr bool follows(std::size_t k) {
-    if (infos[k].whole) return true;
-    if constexpr (!generic)
-      return false;
-    else
-      return infos[k].dtype == dtype_of<First> &&
-             ArgInfos<SignatureFor<M, T, Second>>::value[k].dtype == dtype_of<Second>;
-  }
 };
-
-/// The arrays of a call in the order of a member's parameters. `at[k]` is the first array of parameter k, `many` of
-/// them.
-struct Placed {
-  const NDArray* array = nullptr;        // of a single parameter; null where it is absent
-  std::span<const NDArray* const> list;  // of a variadic one
-  std::string label;
-};
-
-[[noreturn]] inline void refuse_argument(std::string_view op, const std::string& label, const ArgInfo& info,
-                                         const NDArray& a) {
-  if (a.storage() != info.storage)
-    fail(op, ": ", label, " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
-  if (a.dtype() != info.dtype) fail(op, ": ", label, " is ", name_of(a.dtype()), ", expected ", name_of(info.dtype));
-  fail(op, ": ", label, " has shape ", a.shape(), ", expected ", info.rank,
-       info.rank == 1 ? " dimension" : " dimensions");
-}
-
-inline void check_argument(std::string_view op, const std::string& label, const ArgInfo& info, const NDArray& a) {
-  if (a.storage() != info.storage || a.dtype() != info.dtype || (info.rank != any_rank && a.ndim() != info.rank))
-    refuse_argument(op, label, info, a);
-}
 
 /// Makes the value of one parameter. Views of a variadic parameter live in `held` until the call returns.
 template <class A>
@@ -219,7 +187,7 @@ struct Make<View<E, R>> {
   struct Held {};
   static View<E, R> of(std::string_view op, const Placed& p, Held&) {
     if (p.array == nullptr || !*p.array || (!p.array->allocated() && p.array->storage() == dense)) return {};
-    check_argument(op, p.label, ArgOf<View<E, R>>::info, *p.array);
+    p.check(op, ArgOf<View<E, R>>::info, *p.array);
     return view_of<E, R>(*p.array);
   }
 };
@@ -227,9 +195,9 @@ template <class E, int R>
 struct Make<std::span<const View<E, R>>> {
   using Held = std::vector<View<E, R>>;
   static std::span<const View<E, R>> of(std::string_view op, const Placed& p, Held& held) {
-    for (const NDArray* a : p.list) {
-      check_argument(op, p.label, ArgOf<View<E, R>>::info, *a);
-      held.push_back(view_of<E, R>(*a));
+    for (std::size_t i = 0; i < p.many(); ++i) {
+      p.check(op, ArgOf<View<E, R>>::info, p[i]);
+      held.push_back(view_of<E, R>(p[i]));
     }
     return held;
   }
@@ -245,7 +213,7 @@ template <class E>
 struct Make<CsrView<E>> {
   struct Held {};
   static CsrView<E> of(std::string_view op, const Placed& p, Held&) {
-    check_argument(op, p.label, ArgOf<CsrView<E>>::info, *p.array);
+    p.check(op, ArgOf<CsrView<E>>::info, *p.array);
     return csr_view<E>(*p.array);
   }
 };
@@ -253,7 +221,7 @@ template <class E>
 struct Make<RowSparseView<E>> {
   struct Held {};
   static RowSparseView<E> of(std::string_view op, const Placed& p, Held&) {
-    check_argument(op, p.label, ArgOf<RowSparseView<E>>::info, *p.array);
+    p.check(op, ArgOf<RowSparseView<E>>::info, *p.array);
     return row_sparse_view<E>(*p.array);
   }
 };
@@ -261,7 +229,7 @@ template <class E>
 struct Make<CsrResult<E>&> {
   using Held = CsrResult<E>;
   static CsrResult<E>& of(std::string_view op, const Placed& p, Held& held) {
-    check_argument(op, p.label, ArgOf<CsrResult<E>&>::info, *p.array);
+    p.check(op, ArgOf<CsrResult<E>&>::info, *p.array);
     held = CsrResult<E>(*p.array);
     return held;
   }
@@ -270,7 +238,7 @@ template <class E>
 struct Make<RowSparseResult<E>&> {
   using Held = RowSparseResult<E>;
   static RowSparseResult<E>& of(std::string_view op, const Placed& p, Held& held) {
-    check_argument(op, p.label, ArgOf<RowSparseResult<E>&>::info, *p.array);
+    p.check(op, ArgOf<RowSparseResult<E>&>::info, *p.array);
     held = RowSparseResult<E>(*p.array);
     return held;
   }
@@ -296,7 +264,7 @@ template <>
 struct Make<std::span<const NDArray>> {
   using Held = std::vector<NDArray>;
   static std::span<const NDArray> of(std::string_view, const Placed& p, Held& held) {
-    for (const NDArray* a : p.list) held.push_back(*a);
+    for (std::size_t i = 0; i < p.many(); ++i) held.push_back(p[i]);
     return held;
   }
 };
@@ -304,7 +272,7 @@ template <>
 struct Make<std::span<NDArray>> {
   using Held = std::vector<NDArray>;
   static std::span<NDArray> of(std::string_view, const Placed& p, Held& held) {
-    for (const NDArray* a : p.list) held.push_back(*a);
+    for (std::size_t i = 0; i < p.many(); ++i) held.push_back(p[i]);
     return held;
   }
 };

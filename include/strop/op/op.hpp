@@ -112,44 +112,45 @@ inline constexpr bool is_number<number::Mask<S>> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 
+/// Runs a call of `out.size()` outputs, the first of them into `targets`.
+inline void run_into(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> targets, Request request,
+                     Site site, std::span<NDArray> out) {
+  if (targets.size() > out.size())
+    fail(entry.snake, ": ", targets.size(), " arrays were given for ", out.size(), " outputs");
+  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
+  Few<Request, 8> requests(targets.size());
+  for (Request& r : requests) r = request;
+  dispatch(entry, op, in, out, requests, site);
+}
+
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
 auto run(const T& op, Inputs in, std::span<const NDArray> targets, Request request, Site site) {
   static_assert(diagnose<T>());
   const Entry& entry = entry_in_use<T, Library>();
-  constexpr bool map = AnyMap<T>;
-  constexpr int fixed = [] {
-    if constexpr (map)
-      return static_cast<int>(results<T> - stated_mutated<T>().size());
-    else
-      return TensorShape<T>::visible;
-  }();
-  constexpr bool open = [] {
-    if constexpr (map)
-      return false;
-    else
-      return requires { op.output_count(); };
-  }();
-  if constexpr (map && fixed == 1) {
-    NDArray out[1];
-    if (!targets.empty()) out[0] = targets[0];
-    dispatch(entry, &op, in, out, {&request, 1}, site);
-    return std::move(out[0]);
-  } else {
-    const auto [outputs, visible] = count_outputs(entry, &op, static_cast<int>(in.size()));
-    std::vector<NDArray> out(targets.begin(), targets.end());
-    if (out.size() > static_cast<std::size_t>(outputs))
-      fail(entry.snake, ": ", out.size(), " arrays were given for ", outputs, " outputs");
-    std::vector<Request> requests(out.size(), request);
-    out.resize(static_cast<std::size_t>(outputs));
-    requests.resize(out.size(), Request::write);
-    dispatch(entry, &op, in, out, requests, site);
-    if constexpr (fixed == 1 && !open)
-      return out.empty() ? NDArray() : std::move(out[0]);
-    else {
-      out.resize(static_cast<std::size_t>(visible));
-      return out;
+  if constexpr (AnyMap<T>) {
+    constexpr std::size_t outputs = results<T> - stated_mutated<T>().size();
+    std::array<NDArray, outputs> out;
+    if constexpr (outputs == 1) {
+      if (!targets.empty()) out[0] = targets[0];
+      dispatch(entry, &op, in, out, {&request, 1}, site);
+      return std::move(out[0]);
+    } else {
+      run_into(entry, &op, in, targets, request, site, out);
+      return std::vector<NDArray>(out.begin(), out.end());
     }
+  } else if constexpr (requires { op.output_count(); }) {
+    std::vector<NDArray> out(static_cast<std::size_t>(op.output_count()));
+    run_into(entry, &op, in, targets, request, site, out);
+    out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));
+    return out;
+  } else {
+    std::array<NDArray, static_cast<std::size_t>(TensorShape<T>::outputs)> out;
+    run_into(entry, &op, in, targets, request, site, out);
+    if constexpr (TensorShape<T>::visible == 1)
+      return std::move(out[0]);
+    else
+      return std::vector<NDArray>(out.begin(), out.begin() + TensorShape<T>::visible_count(op));
   }
 }
 

@@ -90,58 +90,20 @@ void tensor_shape(const void* object, Shapes& shapes) {
   }
 }
 
-/// Types from the signature: every parameter that follows E has one type, the others have their own.
-template <class M, class T>
-void member_types(Types& types) {
-  using S = Served<M, T>;
-  std::optional<Dtype> element;
-  const auto each = [&](auto f) {
-    int in = 0, out = 0, writes = 0;
-    constexpr int mutated = TensorShape<T>::mutated;
-    for (std::size_t k = 0; k < S::count; ++k) {
-      const ArgInfo& info = S::infos[k];
-      if (info.writes && writes++ >= mutated) {
-        const int many = info.variadic ? types.outputs() - out : 1;
-        for (int i = 0; i < many && out < types.outputs(); ++i) f(k, false, out++);
-      } else {
-        const int many = info.variadic ? types.inputs() - (TensorShape<T>::inputs - 1) : 1;
-        for (int i = 0; i < many && in < types.inputs(); ++i) f(k, true, in++);
-      }
-    }
-  };
-  each([&](std::size_t k, bool input, int i) {
-    if (S::follows(k) && !element) element = input ? types.in(i) : types.out(i);
-  });
-  each([&](std::size_t k, bool input, int i) {
-    if (S::follows(k)) {
-      if (!element) return;
-      input ? types.set_in(i, element) : types.set_out(i, element);
-    } else if (!input) {
-      types.set_out(i, S::infos[k].dtype);
-    } else if (!types.in(i)) {
-      types.set_in(i, S::infos[k].dtype);
-    }
-  });
-}
+template <class T>
+inline constexpr ForwardInfo forward_info{Served<ForwardMember, T>::infos, TensorShape<T>::inputs,
+                                          TensorShape<T>::mutated, stated_inputs<T>()};
+
 template <class T>
 void tensor_type(const void* object, Types& types) {
   if constexpr (InfersType<T>)
     static_cast<const T*>(object)->infer_type(types);
   else if constexpr (TensorOp<T>)
-    member_types<ForwardMember, T>(types);
+    types_of_member(forward_info<T>, types);
   else {
     std::optional<Dtype> common = types.inputs() > 0 ? types.in(0) : std::nullopt;
     for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
   }
-}
-
-/// Inputs whose type a member fixes (indices, say) come converted.
-inline const NDArray* as_fixed(const NDArray* a, Dtype wanted, std::vector<NDArray>& held) {
-  if (a == nullptr || a->dtype() == wanted || a->storage() != dense || !a->allocated()) return a;
-  NDArray converted(a->shape(), wanted, a->device());
-  convert_elements(a->dtype(), a->bytes(), wanted, converted.bytes(), a->size());
-  held.push_back(std::move(converted));
-  return &held.back();
 }
 
 template <class T>
@@ -154,44 +116,9 @@ void run_forward(const Call& call, Cpu& ctx) {
     if (sparse) return run_sparse_form(op, call, ctx);
   }
   if constexpr (TensorOp<T>) {
-    using S = Served<ForwardMember, T>;
-    std::array<Placed, S::count> placed;
-    std::vector<NDArray> converted;
-    converted.reserve(call.inputs.size());
-    std::vector<const NDArray*> outputs;
-    for (const NDArray& a : call.out) outputs.push_back(&a);
-    const int total = call.in_count(), mutated = TensorShape<T>::mutated;
-    int in = 0, out = 0, writes = 0;
-    std::optional<Dtype> element, array_type;  // a view's type goes first
-    for (std::size_t k = 0; k < S::count; ++k) {
-      const ArgInfo& info = S::infos[k];
-      Placed& p = placed[k];
-      const NDArray* first = nullptr;
-      if (info.writes && writes++ >= mutated) {
-        p.label = cat("output ", out);
-        if (info.variadic)
-          p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(out)),
-          out = static_cast<int>(outputs.size());
-        else if (out < static_cast<int>(outputs.size()))
-          p.array = outputs[static_cast<std::size_t>(out++)];
-      } else {
-        const int at = in;
-        if (info.variadic) {
-          const int many = total - (TensorShape<T>::inputs - 1);
-          p.list = call.inputs.subspan(static_cast<std::size_t>(in), static_cast<std::size_t>(many));
-          in += many;
-        } else if (in < total) {
-          p.array = &call.in(in++);
-          if (!S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
-        }
-        const NameList names = stated_inputs<T>().empty() ? default_inputs(total) : stated_inputs<T>();
-        p.label = cat("input '", names[std::min(static_cast<std::size_t>(at), names.size() - 1)], "'");
-      }
-      first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr)
-        type = first->dtype();
-    }
-    call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
+    std::array<Placed, Served<ForwardMember, T>::count> placed;
+    const Dtype element = place_forward(forward_info<T>, call, placed);
+    call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element);
   }
 }
 
@@ -251,53 +178,18 @@ struct TensorGradient {
   static constexpr std::uint64_t out = tagged ? mask(Role::out) : all_out ? bits(N::outputs) : 0;
   static constexpr std::uint64_t gives = tagged ? mask(Role::grad) : N::variadic ? every : bits(N::reads);
 
+  static constexpr auto infos = [] {
+    auto list = S::infos;
+    for (ArgInfo& info : list)
+      if (info.tagged) info.at = tag_position(info);
+    return list;
+  }();
+  static constexpr GradientInfo info{infos, tagged, N::variadic, heads, in, out, gives, all_out ? N::outputs : 0};
+
   static void run(const Call& call, Cpu& ctx) {
-    const T& op = *static_cast<const T*>(call.params);
     std::array<Placed, S::count> placed;
-    std::vector<NDArray> converted;
-    converted.reserve(call.inputs.size());
-    std::vector<const NDArray*> outputs;
-    for (const NDArray& a : call.out) outputs.push_back(&a);
-    std::optional<Dtype> element, array_type;
-    int next_in = 0, next_out = 0;
-    const int variadic_inputs = N::variadic ? (call.in_count() - std::popcount(heads) - (all_out ? N::outputs : 0)) : 0;
-    for (std::size_t k = 0; k < S::count; ++k) {
-      const ArgInfo& info = S::infos[k];
-      Placed& p = placed[k];
-      p.label = info.tagged ? cat("'", info.name, "'") : cat("argument ", k);
-      if constexpr (tagged) {
-        const int at = tag_position(info);
-        const auto below = [at](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << at) - 1)); };
-        int i = 0;
-        if (info.role == Role::head)
-          i = below(heads);
-        else if (info.role == Role::in)
-          i = std::popcount(heads) + below(in);
-        else if (info.role == Role::out)
-          i = std::popcount(heads) + std::popcount(in) + below(out);
-        if (info.role == Role::grad) {
-          const int o = below(gives);
-          if (o < static_cast<int>(outputs.size()) && call.request(o) != Request::null)
-            p.array = outputs[static_cast<std::size_t>(o)];
-        } else if (i < call.in_count() && call.in(i).allocated())
-          p.array = &call.in(i);
-      } else if (info.writes) {
-        if (info.variadic)
-          p.list = std::span<const NDArray* const>(outputs).subspan(static_cast<std::size_t>(next_out));
-        else if (next_out < static_cast<int>(outputs.size()))
-          p.array = outputs[static_cast<std::size_t>(next_out++)];
-      } else if (info.variadic) {
-        p.list = call.inputs.subspan(static_cast<std::size_t>(next_in), static_cast<std::size_t>(variadic_inputs));
-        next_in += variadic_inputs;
-      } else if (next_in < call.in_count()) {
-        p.array = &call.in(next_in++);
-      }
-      if (!info.writes && !info.variadic && !S::follows(k)) p.array = as_fixed(p.array, info.dtype, converted);
-      const NDArray* first = p.array != nullptr ? p.array : p.list.empty() ? nullptr : p.list[0];
-      if (std::optional<Dtype>& type = info.whole ? array_type : element; !type && S::follows(k) && first != nullptr)
-        type = first->dtype();
-    }
-    call_typed<M>(op, ctx, call.entry.snake, placed, element ? *element : array_type.value_or(f32));
+    const Dtype element = place_gradient(info, call, placed);
+    call_typed<M>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
   }
 
   static void signature(const void*, int given, Signature& s) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Brings the arrays of a call into the order of a member's parameters. Works on constants about the member, not on its
+/// type, so that it is compiled once for all operators.
+#pragma once
+#include <strop/op/entry.hpp>
+#include <strop/op/names.hpp>
+#include <strop/op/tags.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+/// What one parameter of a member takes.
+struct ArgInfo {
+  bool writes = false, variadic = false, tagged = false;
+  bool whole = false;    // the array itself, of any type and storage
+  bool follows = false;  // has the element type E of the member
+  Storage storage = dense;
+  int rank = any_rank;
+  Dtype dtype = f32;
+  Role role = Role::in;
+  std::string_view name = {};
+  int at = -1;  // of a tagged one: the position of its tensor among the inputs or the outputs
+};
+
+/// How a sentence calls an argument; made into text only when there is one.
+struct Label {
+  std::string_view kind = "argument";
+  int at = 0;
+  std::string_view name = {};  // instead of the position
+  std::string text() const { return name.empty() ? cat(kind, ' ', at) : cat(kind, kind.empty() ? "'" : " '", name, "'"); }
+};
+
+/// Throws Error unless the array has the storage, the element type and the rank of the parameter.
+void check_argument(std::string_view op, const Label& label, const ArgInfo& info, const NDArray& a);
+
+/// What one parameter of a member is given: an array, or several.
+struct Placed {
+  const NDArray* array = nullptr;         // of a single parameter; null where it is absent
+  std::span<const NDArray* const> read;   // of a variadic one
+  std::span<const NDArray> written;       // of a variadic one that is written
+  Label label;
+  NDArray converted;  // where the parameter's element type is fixed and the array has another
+  std::size_t many() const { return read.size() + written.size(); }
+  const NDArray& operator[](std::size_t i) const { return i < read.size() ? *read[i] : written[i]; }
+  void check(std::string_view op, const ArgInfo& info, const NDArray& a) const { check_argument(op, label, info, a); }
+};
+
+/// The tensors of an operator's forward.
+struct ForwardInfo {
+  std::span<const ArgInfo> args;
+  int inputs = 0, mutated = 0;  // inputs with those that are written
+  NameList names;
+};
+
+/// The tensors of an operator's gradient: head gradients, inputs and outputs in, gradients out.
+struct GradientInfo {
+  std::span<const ArgInfo> args;
+  bool tagged = false, variadic = false;
+  std::uint64_t heads = 0, in = 0, out = 0, gives = 0;  // a bit per tensor
+  int outputs = 0;                                      // how many outputs stand behind the inputs of a variadic one
+};
+
+/// Places the arrays of a call; gives the element type E of the call.
+Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed);
+Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed);
+/// Types from the signature: every parameter that follows E has one type, the others have their own.
+void types_of_member(const ForwardInfo& member, Types& types);
+
+}  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/op/place_impl.hpp>
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How the arrays of a call find their parameters.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/place.hpp>
+
+#include <bit>
+#include <optional>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD void check_argument(std::string_view op, const Label& label, const ArgInfo& info, const NDArray& a) {
+  if (a.storage() != info.storage)
+    fail(op, ": ", label.text(), " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
+  if (a.dtype() != info.dtype)
+    fail(op, ": ", label.text(), " is ", name_of(a.dtype()), ", expected ", name_of(info.dtype));
+  if (info.rank != any_rank && a.ndim() != info.rank)
+    fail(op, ": ", label.text(), " has shape ", a.shape(), ", expected ", info.rank,
+         info.rank == 1 ? " dimension" : " dimensions");
+}
+
+/// The element type of a call is that of its first view, or else of its first whole array.
+class ElementType {
+ public:
+  void see(const ArgInfo& info, const Placed& p) {
+    if (!info.follows) return;
+    const NDArray* first = p.array != nullptr ? p.array : p.many() != 0 ? &p[0] : nullptr;
+    std::optional<Dtype>& type = info.whole ? whole_ : view_;
+    if (!type && first != nullptr) type = first->dtype();
+  }
+  Dtype get() const { return view_ ? *view_ : whole_.value_or(f32); }
+
+ private:
+  std::optional<Dtype> view_, whole_;
+};
+
+/// An input whose type the member fixes (indices, say) comes converted.
+STROP_COLD void convert_to_fixed(const ArgInfo& info, Placed& p) {
+  const NDArray* a = p.array;
+  if (info.follows || a == nullptr || a->dtype() == info.dtype || a->storage() != dense || !a->allocated()) return;
+  p.converted = NDArray(a->shape(), info.dtype, a->device());
+  convert_elements(a->dtype(), a->bytes(), info.dtype, p.converted.bytes(), a->size());
+  p.array = &p.converted;
+}
+
+STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed) {
+  const int total = call.in_count(), results = static_cast<int>(call.out.size());
+  const NameList names = member.names.empty() ? default_inputs(total) : member.names;
+  int in = 0, out = 0, writes = 0;
+  ElementType element;
+  for (std::size_t k = 0; k < member.args.size(); ++k) {
+    const ArgInfo& info = member.args[k];
+    Placed& p = placed[k];
+    if (info.writes && writes++ >= member.mutated) {
+      p.label = {"output", out, {}};
+      if (info.variadic) {
+        p.written = call.out.subspan(static_cast<std::size_t>(out));
+        out = results;
+      } else if (out < results) {
+        p.array = &call.out[static_cast<std::size_t>(out++)];
+      }
+    } else {
+      p.label = {"input", in, {}};
+      if (!names.empty()) p.label.name = names[std::min(static_cast<std::size_t>(in), names.size() - 1)];
+      if (info.variadic) {
+        const int many = total - (member.inputs - 1);
+        p.read = call.inputs.subspan(static_cast<std::size_t>(in), static_cast<std::size_t>(many));
+        in += many;
+      } else if (in < total) {
+        p.array = &call.in(in++);
+        convert_to_fixed(info, p);
+      }
+    }
+    element.see(info, p);
+  }
+  return element.get();
+}
+
+STROP_COLD Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed) {
+  const int total = call.in_count(), results = static_cast<int>(call.out.size());
+  const int heads = std::popcount(member.heads), ins = std::popcount(member.in);
+  int next_in = 0, next_out = 0;
+  ElementType element;
+  for (std::size_t k = 0; k < member.args.size(); ++k) {
+    const ArgInfo& info = member.args[k];
+    Placed& p = placed[k];
+    p.label = info.tagged ? Label{"", 0, info.name} : Label{"argument", static_cast<int>(k), {}};
+    if (member.tagged) {
+      const auto below = [&](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << info.at) - 1)); };
+      if (info.role == Role::grad) {
+        const int o = below(member.gives);
+        if (o < results && call.request(o) != Request::null) p.array = &call.out[static_cast<std::size_t>(o)];
+      } else {
+        const int i = info.role == Role::head ? below(member.heads)
+                      : info.role == Role::in ? heads + below(member.in)
+                                              : heads + ins + below(member.out);
+        if (i < total && call.in(i).allocated()) p.array = &call.in(i);
+      }
+    } else if (info.writes) {
+      if (info.variadic)
+        p.written = call.out.subspan(static_cast<std::size_t>(next_out));
+      else if (next_out < results)
+        p.array = &call.out[static_cast<std::size_t>(next_out++)];
+    } else if (info.variadic) {
+      const int many = total - heads - member.outputs;
+      p.read = call.inputs.subspan(static_cast<std::size_t>(next_in), static_cast<std::size_t>(many));
+      next_in += many;
+    } else if (next_in < total) {
+      p.array = &call.in(next_in++);
+    }
+    if (!info.writes) convert_to_fixed(info, p);
+    element.see(info, p);
+  }
+  return element.get();
+}
+
+STROP_COLD void types_of_member(const ForwardInfo& member, Types& types) {
+  std::optional<Dtype> element;
+  for (const bool setting : {false, true}) {  // first look for the element type, then say it
+    int in = 0, out = 0, writes = 0;
+    for (const ArgInfo& info : member.args) {
+      const bool output = info.writes && writes++ >= member.mutated;
+      const int all = output ? types.outputs() : types.inputs();
+      int& next = output ? out : in;
+      int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
+      for (; many > 0 && next < all; --many, ++next) {
+        if (!setting) {
+          if (info.follows && !element) element = output ? types.out(next) : types.in(next);
+        } else if (!info.follows) {
+          if (output)
+            types.set_out(next, info.dtype);
+          else if (!types.in(next))
+            types.set_in(next, info.dtype);
+        } else if (element) {
+          output ? types.set_out(next, element) : types.set_in(next, element);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace strop::inline v0::detail
