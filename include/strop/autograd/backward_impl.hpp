@@ -178,11 +178,16 @@ class BackwardPass {
     Few<NDArray, 4> out;
     Few<Request, 8> requests;
     Few<TapeInput*, 4> targets;
+    Few<bool, 8> apart;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!in_mask(rule.gives, i)) continue;
       TapeInput& input = node.inputs[i];
       targets.push_back(&input);
-      const NDArray direct = direct_target(input);
+      NDArray direct = direct_target(input);
+      // The same array given twice: its gradients are added, and a kernel may write both at once.
+      for (std::size_t j = 0; j < i; ++j)
+        if (node.inputs[j].source == input.source) direct = NDArray();
+      apart.push_back(!direct);
       out.push_back(direct ? direct
                            : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(),
                                             gradient_storage(input)));
@@ -191,10 +196,10 @@ class BackwardPass {
     dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (requests[i] == Request::null) continue;
-      if (direct_target(*targets[i]))
-        written(*targets[i]);
-      else
+      if (apart[i])
         contribute(*targets[i], out[i]);
+      else
+        written(*targets[i]);
     }
   }
 
@@ -209,7 +214,8 @@ class BackwardPass {
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
   static Storage gradient_storage(const TapeInput& in) {
-    return in.leaf ? static_cast<const Leaf*>(in.source.get())->gradient.storage() : dense;
+    const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
+    return leaf != nullptr && leaf->gradient ? leaf->gradient.storage() : dense;
   }
 
   /// The sparse input whose gradient is wanted on its own pattern: a sparse leaf with a sparse buffer under a map.

@@ -21,7 +21,7 @@ void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
 /// The array itself where it is dense, else a dense copy.
 NDArray dense_form(const NDArray& x);
 
-/// The way of small dense maps: one result, everything of one shape and a type that the loop computes in.
+/// The way of small dense maps: everything of one shape and a type that the loop computes in, results overwritten.
 inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                               std::span<const Request> requests) {
   constexpr std::size_t most = 4;
@@ -32,36 +32,45 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   if (loop == nullptr || !first.allocated()) return false;
   const std::int64_t n = first.size();
   if (n > map_grain) return false;
+  const auto alike = [&](const NDArray& a) {
+    return a.dtype() == type && a.storage() == dense && a.device() == first.device() && a.shape() == first.shape();
+  };
   std::array<const void*, most> x;
+  std::array<void*, most> to{};
   x[0] = first.bytes();
   for (std::size_t i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
-    if (!a || a.dtype() != type || a.storage() != dense || a.device() != first.device() ||
-        !(a.shape() == first.shape()))
-      return false;
+    if (!a || !alike(a)) return false;
     x[i] = a.allocated() ? a.bytes() : first.bytes();  // what a derived gradient does not read has no memory
   }
-  NDArray& y = out[0];
-  if (!y) {
-    y = NDArray(first.shape(), type, first.device());
-  } else {
-    if (y.storage() == dense && !y.allocated()) y.allocate();
-    if (y.dtype() != type || y.storage() != dense || !(y.shape() == first.shape()) || y.device() != first.device())
-      return false;
-    if (!requests.empty() && requests[0] != Request::write && requests[0] != Request::inplace) return false;
-    for (const NDArray* a : in)
-      if (a->body().buffer == y.body().buffer && a->body().offset != y.body().offset) return false;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const NDArray& y = out[k];
+    if (!y) continue;
+    if (!alike(y)) return false;
+    if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
+    if (!y.allocated()) continue;
+    for (const NDArray* a : in)  // several results cannot share an input: the loop may read it after a store
+      if (a->body().buffer == y.body().buffer && (out.size() > 1 || a->body().offset != y.body().offset)) return false;
+    for (std::size_t j = 0; j < k; ++j)
+      if (out[j] && out[j].body().buffer == y.body().buffer) return false;
   }
-  void* to = y.bytes();
-  loop(op, x.data(), &to, n);
-  y.body().buffer->written();
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    NDArray& y = out[k];
+    if (!y)
+      y = NDArray(first.shape(), type, first.device());
+    else if (!y.allocated())
+      y.allocate();
+    to[k] = y.bytes();
+  }
+  loop(op, x.data(), to.data(), n);
+  for (const NDArray& y : out) y.body().buffer->written();
   return true;
 }
 
 /// Runs an operator. `out` has one handle per output: an empty one is made, one that is there is written as requested.
 inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                      std::span<const Request> requests = {}, Site site = {}) {
-  if (!(entry.is_map() && out.size() == 1 && entry.outputs == 1 &&
+  if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
         (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
     dispatch_fully(entry, op, in, out, requests, site);

@@ -118,9 +118,9 @@ struct AddN {
         detail::sum_elements<std::int64_t>(in, out);
       return;
     }
-    NDArray sum = in[0];
-    for (const NDArray& a : in.subspan(1)) sum = Op<ElemwiseAdd, OnUse>{}(sum, a);
-    detail::assign(sum, out);
+    NDArray total = in[0];
+    for (const NDArray& a : in.subspan(1)) total = Op<ElemwiseAdd, OnUse>{}(total, a);
+    detail::assign(total, out);
   }
   auto gradient(const auto& dy, auto in) const { return std::vector(in.size(), dy); }
 };

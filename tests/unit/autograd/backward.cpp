@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// backward() and grad(): what arrives in which gradient, how often, and what is refused.
+#include <strop/ops/dot.hpp>
+#include <strop/ops/elementwise/broadcast.hpp>
+#include <strop/ops/reduce.hpp>
+#include <strop/strop.hpp>
+
+#include <doctest/doctest.h>
+#include <string>
+
+using namespace strop;
+
+namespace {
+
+struct Product {
+  static constexpr std::string_view name = "autograd_product";
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+};
+constexpr Op<Product> product;
+struct Cube {
+  static constexpr std::string_view name = "autograd_cube";
+  constexpr auto forward(auto x) const { return x * x * x; }
+};
+constexpr Op<Cube> cube;
+struct Double {
+  static constexpr std::string_view name = "autograd_double";
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+constexpr Op<Double> twice;
+/// Both results from both numbers.
+struct Turn {
+  static constexpr std::string_view name = "autograd_turn";
+  constexpr auto forward(auto x, auto y) const { return std::tuple(x + 2 * y, x * y); }
+};
+constexpr Op<Turn> turn;
+
+NDArray leaf(const NDArray& x, GradRequest request = GradRequest::write) {
+  x.attach_grad(request);
+  return x;
+}
+template <class F>
+std::string sentence(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return {};
+}
+bool equal(const NDArray& a, std::vector<double> b) { return a.to_vector<double>() == b; }
+
+}  // namespace
+
+TEST_CASE("an array that is given twice gets both contributions") {
+  const NDArray x = leaf(array({1, 2, 3}));
+  {
+    record scope;
+    sum(product(x, x)).backward();
+  }
+  CHECK(equal(x.grad(), {2, 4, 6}));
+  {
+    record scope;
+    sum(product(product(x, x), x)).backward();
+  }
+  CHECK(equal(x.grad(), {3, 12, 27}));
+  const NDArray m = leaf(array({{1, 2}, {3, 4}}));
+  {
+    record scope;
+    sum(dot(m, m)).backward();
+  }
+  CHECK(equal(m.grad(), {7, 11, 9, 13}));  // row sums of mᵀ … + column sums: (1·mᵀ + mᵀ·1)
+}
+
+TEST_CASE("write starts anew with each pass, add keeps adding, null takes nothing") {
+  const NDArray x = leaf(array({1, 2})), y = leaf(array({3, 4}), GradRequest::add),
+                z = leaf(array({5, 6}), GradRequest::null);
+  for (int pass = 1; pass <= 3; ++pass) {
+    record scope;
+    sum(product(product(x, y), z)).backward();
+    CHECK(equal(x.grad(), {15, 24}));
+    CHECK(equal(y.grad(), {5.0 * pass, 12.0 * pass}));
+  }
+  CHECK(!z.grad());
+}
+
+TEST_CASE("several results, several heads, head gradients") {
+  const NDArray x = leaf(array({1, 2})), y = leaf(array({3, 4}));
+  {
+    record scope;
+    const auto both = turn(x, y);
+    backward({both[0], both[1]}, {array({1, 10}), array({100, 1000})});
+  }
+  CHECK(equal(x.grad(), {1 + 300, 10 + 4000}));
+  CHECK(equal(y.grad(), {2 + 100, 20 + 2000}));
+  {
+    record scope;
+    const auto both = turn(x, y);
+    sum(both[1]).backward();  // of a result that nobody used the gradient is 0
+  }
+  CHECK(equal(x.grad(), {3, 4}));
+  CHECK(sentence([&] {
+          record scope;
+          cube(x).backward(array({1, 2, 3}));
+        }) == "backward: head gradient 0 has shape (3,), expected (2,)");
+}
+
+TEST_CASE("a broadcast input's gradient is summed back") {
+  const NDArray x = leaf(array({{1, 2}, {3, 4}})), y = leaf(array({10, 20}));
+  {
+    record scope;
+    sum(product(x, y)).backward();
+  }
+  CHECK(equal(x.grad(), {10, 20, 10, 20}));
+  CHECK(equal(y.grad(), {4, 6}));
+}
+
+TEST_CASE("grad() gives new arrays and leaves .grad() alone; create_graph goes on to order 3") {
+  const NDArray x = leaf(array({1, 2, -3}));
+  record scope;
+  const NDArray y = cube(x);
+  const NDArray first = grad(y, {x}, {.create_graph = true})[0];
+  CHECK(equal(first, {3, 12, 27}));
+  const NDArray second = grad(first, {x}, {.create_graph = true})[0];
+  CHECK(equal(second, {6, 12, -18}));
+  const NDArray third = grad(second, {x}, {.create_graph = true})[0];
+  CHECK(equal(third, {6, 6, 6}));
+  CHECK(sentence([&] { grad(third, {x}); }).find("(derived gradients exist to order 3)") != std::string::npos);
+  CHECK(equal(x.grad(), {0, 0, 0}));
+  CHECK(sentence([&] { grad(y, {array({1})}); }) == "grad: a variable has no attach_grad()");
+}
+
+TEST_CASE("a gradient of a gradient goes through a shared input") {
+  const NDArray x = leaf(array({2, 3}));
+  record scope;
+  const NDArray g = grad(product(x, cube(x)), {x}, {.create_graph = true})[0];  // 4x³
+  CHECK(equal(g, {32, 108}));
+  CHECK(equal(grad(g, {x})[0], {48, 108}));  // 12x²
+}
+
+TEST_CASE("history is there once unless it is retained") {
+  const NDArray x = leaf(array({1, 2}));
+  record scope;
+  const NDArray y = sum(cube(x));
+  y.backward({}, true);
+  y.backward();
+  CHECK(equal(x.grad(), {3, 12}));
+  CHECK(sentence([&] { y.backward(); }).find("was freed by an earlier backward; pass retain_graph = true to it") !=
+        std::string::npos);
+}
+
+TEST_CASE("nothing is recorded outside, under pause, or from arrays that ask for nothing") {
+  const NDArray x = leaf(array({1, 2})), plain = array({1, 2});
+  CHECK(sentence([&] { cube(x).backward(); }).find("was not computed while recording") != std::string::npos);
+  record scope;
+  CHECK(sentence([&] { cube(plain).backward(); }).find("was not computed while recording") != std::string::npos);
+  NDArray y;
+  {
+    strop::pause inner;
+    CHECK_FALSE(is_recording());
+    y = cube(x);
+  }
+  CHECK(is_recording());
+  CHECK(sentence([&] { y.backward(); }).find("was not computed while recording") != std::string::npos);
+  CHECK(sentence([&] { cube(x).detach().backward(); }).find("was not computed while recording") != std::string::npos);
+}
+
+TEST_CASE("an input that backward needs may not be overwritten, one that it does not need may") {
+  const NDArray x = leaf(array({1, 2}));
+  record scope;
+  NDArray y = cube(x), z = twice(x);
+  {
+    strop::pause inner;
+    twice(x, into(x));
+  }
+  CHECK(sentence([&] { sum(y).backward(); }) ==
+        "backward: input 0 of autograd_cube (shape (2,)) was overwritten after it was recorded");
+  sum(z).backward();
+  CHECK(equal(x.grad(), {2, 2}));
+}
+
+TEST_CASE("what a gradient does not need is let go") {
+  const auto live = [] { return memory::statistics(cpu()).live_bytes; };
+  const NDArray x = leaf(random::uniform({256, 256}));
+  const std::int64_t one = 256 * 256 * 4;
+  record scope;
+  const std::int64_t before = live();
+  NDArray y = twice(twice(twice(x)));  // linear: no value between is kept
+  CHECK(live() - before < 2 * one);
+  y = NDArray();
+  CHECK(live() - before < one / 2);
+  y = cube(cube(x));  // the inner result is kept for the outer gradient
+  CHECK(live() - before >= 2 * one);
+  sum(y).backward();
+  y = NDArray();
+  CHECK(live() - before < one / 2);
+}
+
+TEST_CASE("a long history is walked and taken down without recursion") {
+  const NDArray x = leaf(array({1}));
+  {
+    record scope;
+    NDArray y = twice(x);
+    for (int i = 0; i < 100000; ++i) y = product(y, array({1}));
+    y.backward();
+  }
+  CHECK(equal(x.grad(), {2}));
+}
+
+TEST_CASE("custom functions") {
+  struct Clip : Function {
+    double limit;
+    explicit Clip(double l) : limit(l) {}
+    std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
+    std::vector<NDArray> backward(std::span<const NDArray> dy) override {
+      std::vector<float> g = dy[0].to_vector<float>();
+      for (float& v : g) v = std::min(v, static_cast<float>(limit));
+      NDArray made = zeros(dy[0].shape());
+      std::copy(g.begin(), g.end(), made.pointer<float>());
+      return {made};
+    }
+  };
+  const NDArray x = leaf(array({1, 2, 3}));
+  {
+    record scope;
+    sum(cube(apply<Clip>({x}, 2.0)[0])).backward();
+  }
+  CHECK(equal(x.grad(), {2, 2, 2}));
+  struct TooMany : Function {
+    std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
+    std::vector<NDArray> backward(std::span<const NDArray> dy) override { return {dy[0], dy[0]}; }
+  };
+  record scope;
+  CHECK(sentence([&] { sum(apply<TooMany>({x})[0]).backward(); }) ==
+        "backward: the gradient of function returned 2 arrays for 1 inputs");
+}
+
+TEST_CASE("views carry gradients to the array that they show") {
+  const NDArray x = leaf(array({{1, 2}, {3, 4}}));
+  {
+    record scope;
+    sum(cube(x[1])).backward();
+  }
+  CHECK(equal(x.grad(), {0, 0, 27, 48}));
+  {
+    record scope;
+    sum(product(x.reshape({4}), array({1, 2, 3, 4}))).backward();
+  }
+  CHECK(equal(x.grad(), {1, 2, 3, 4}));
+}
+
+TEST_CASE("a failure in the middle leaves no half gradients behind") {
+  struct Fails : Function {
+    std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
+    std::vector<NDArray> backward(std::span<const NDArray>) override { throw std::runtime_error("no"); }
+  };
+  const NDArray x = leaf(array({1, 2}));
+  record scope;
+  const NDArray y = sum(cube(apply<Fails>({twice(x)})[0]));
+  CHECK(sentence([&] { y.backward({}, true); }) == "no");
+  CHECK(is_recording());
+  CHECK(equal(x.grad(), {0, 0}));
+}
