@@ -61,6 +61,17 @@ std::string gradient_text(const Entry& e) {
 }
 
 /// "csr -> csr" and the like, with the default parameters.
+/// What the operator takes besides its tensors, whatever their shapes are.
+std::string resources_of(const Entry& e) {
+  const detail::ParamBox params(e.params);
+  const std::vector<Shape> shapes(static_cast<std::size_t>(std::max(e.inputs, 1)), Shape{1, 1});
+  const Resources needed = e.resources(params.get(), shapes);
+  return needed.random && needed.temp_bytes != 0 ? "random numbers, temporary space"
+         : needed.random                         ? "random numbers"
+         : needed.temp_bytes != 0                ? "temporary space"
+                                                 : "none with these parameters";
+}
+
 std::vector<std::string> storages_of(Card& card) {
   std::vector<std::string> out{"dense -> dense"};
   const Entry& e = card.entry;
@@ -183,6 +194,8 @@ int describe(const std::string& name) {
   for (const std::string& s : storages_of(card)) storages += cat(storages.empty() ? "" : "; ", s);
   for (const std::string& d : devices_of(e)) devices += cat(devices.empty() ? "" : ", ", d);
   std::printf("  storages   %s\n  devices    %s\n", storages.c_str(), devices.c_str());
+  if (e.resources != nullptr) std::printf("  resources  %s\n", resources_of(e).c_str());
+  if (e.make_state != nullptr) std::printf("  state      kept from forward to backward\n");
   if (e.params != nullptr && !e.params->fields.empty()) {
     std::printf("\n  parameters\n");
     for (std::size_t i = 0; i < e.params->fields.size(); ++i) {

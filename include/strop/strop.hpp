@@ -5,6 +5,7 @@
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/check_gradient.hpp>
 #include <strop/autograd/function.hpp>
+#include <strop/autograd/jvp.hpp>
 #include <strop/autograd/tape.hpp>
 #include <strop/autograd/views.hpp>
 #include <strop/engine/engine.hpp>

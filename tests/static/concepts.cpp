@@ -187,6 +187,22 @@ static_assert(Stating::aliases[0] == "other" && Stating::doc == "What it does." 
 static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() &&
               strop::diagnose<Stating>());
 
+// A state and resources, of a constant and from the shapes.
+struct Stateful {
+  struct Kept {};
+  static constexpr strop::Resources resources{.random = true, .temp_bytes = 64};
+  Kept make_state(strop::Cpu&, const strop::Shape&) const { return {}; }
+  void forward(strop::Cpu&, Kept&, strop::View<const float>, strop::View<float>) const {}
+};
+struct FromShapes {
+  strop::Resources resources(std::span<const strop::Shape>) const { return {}; }
+  void make_state(strop::Cpu&) {}
+  void forward(strop::Cpu&, strop::View<const float>, strop::View<float>) const {}
+};
+static_assert(strop::HasState<Stateful> && strop::RequestsResource<Stateful> && strop::TensorOp<Stateful>);
+static_assert(!strop::HasState<FromShapes> && strop::RequestsResource<FromShapes>);
+static_assert(!strop::HasState<One> && !strop::RequestsResource<One> && strop::diagnose<Stateful>());
+
 // Storages and what is kept, derived.
 struct Quadratic {
   float a = 0, b = 0, c = 0;

@@ -34,6 +34,8 @@ struct GradAdd {
   auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
 };
 
+inline NDArray add_recorded(const NDArray& a, const NDArray& b) { return Op<GradAdd, OnUse>{}(a, b); }
+
 }  // namespace detail
 
 /// Gradients of the heads with respect to everything that they were computed from, into the arrays with attach_grad().
@@ -49,8 +51,7 @@ inline void backward(std::initializer_list<NDArray> heads, std::initializer_list
 /// the results can be differentiated again.
 template <std::same_as<NDArray> A>
 std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
-  constexpr auto add = +[](const NDArray& a, const NDArray& b) { return Op<detail::GradAdd, OnUse>{}(a, b); };
-  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, add);
+  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, &detail::add_recorded);
 }
 
 }  // namespace strop::inline v0

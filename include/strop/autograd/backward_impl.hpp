@@ -193,7 +193,8 @@ class BackwardPass {
                                             gradient_storage(input)));
       requests.push_back(!wanted(input) ? Request::null : direct ? direct_request(input) : Request::write);
     }
-    dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests);
+    dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests, {},
+             node.state ? &node.state : nullptr);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (requests[i] == Request::null) continue;
       if (apart[i])
@@ -305,10 +306,10 @@ class BackwardPass {
 
   static void store_gradient(const NDArray& from, const NDArray& to) { deliver(from, to, Request::write); }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
-    const NDArray sum(a.shape(), a.dtype(), a.device());
+    const NDArray total(a.shape(), a.dtype(), a.device());
     add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense),
-                 sum);
-    return sum;
+                 total);
+    return total;
   }
   static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
   static NDArray ones_like_dense(const NDArray& a) { return filled_like(a, 1); }

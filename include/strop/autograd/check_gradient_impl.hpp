@@ -20,12 +20,12 @@ STROP_COLD NDArray as_f64(const NDArray& a) {
 
 /// Σ over the outputs of weight · element.
 STROP_COLD double weighted_sum(std::span<const NDArray> outputs) {
-  double sum = 0;
+  double total = 0;
   for (const NDArray& y : outputs) {
     const NDArray d = as_f64(y);
-    for (std::int64_t i = 0; i < d.size(); ++i) sum += head_weight(i) * d.pointer<double>()[i];
+    for (std::int64_t i = 0; i < d.size(); ++i) total += head_weight(i) * d.pointer<double>()[i];
   }
-  return sum;
+  return total;
 }
 
 STROP_COLD GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in,

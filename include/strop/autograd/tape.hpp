@@ -41,6 +41,7 @@ struct TapeOutput {
 struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   const Entry* entry = nullptr;
   Ref<ParamBox> params;
+  Ref<StateBox> state;
   std::shared_ptr<Function> function;  // of a custom function, instead of an entry
   Few<TapeInput, 3> inputs;
   Few<TapeOutput, 1> outputs;
@@ -56,6 +57,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   ~TapeNode() override;
   void release() {
     freed = true;
+    state = nullptr;
     for (TapeInput& in : inputs) in.array = NDArray();
     for (TapeOutput& out : outputs) out.array = NDArray();
   }
@@ -73,7 +75,7 @@ inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every ||
 void fill_input(TapeInput& to, const NDArray& from, bool kept);
 void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept);
 /// Called after each call while recording.
-void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out);
+void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
 
 }  // namespace detail
 

@@ -49,7 +49,7 @@ STROP_COLD void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size
   out.body().leaf = nullptr;
 }
 
-STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out) {
+STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
   if (!tracked) {
@@ -61,6 +61,7 @@ STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::
   const Ref<Lineage> owner(node);
   node->entry = &entry;
   node->training = call_mode.training;
+  node->state = Ref(state);
   if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
   std::uint64_t kept = entry.gradient.in;
   // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.

@@ -35,6 +35,7 @@ struct Step {
   Ref<Node> node;
   List<int> in, out;
   List<Request> requests;
+  int state = -1;
 };
 
 /// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
@@ -53,9 +54,11 @@ struct BoundGraph : Counted {
 
   List<Request> requests;  // of the gradients, per argument
   NodeOutputs arg_nodes, aux_nodes, heads;
-  List<NDArray> values;   // of every value of the graph
-  List<int> uses;         // how many read it
-  List<int> head_values;  // of each output; −1: a loss head, or nothing depends on it
+  List<Ref<StateBox>> kept;      // of the operators that keep one, shared with their gradients
+  List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
+  List<NDArray> values;          // of every value of the graph
+  List<int> uses;                // how many read it
+  List<int> head_values;         // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
   List<Delivery> deliveries;
   std::string no_gradient;  // why backward cannot run
@@ -68,6 +71,7 @@ struct BoundGraph : Counted {
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
   void plan(const NodeOutputs& gradients, Place place);
   void make_values(Inference& inference, List<Step>& steps, bool all);
+  int find_state(const Node& node);
   void run(const List<Step>& steps);
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
 
@@ -113,6 +117,16 @@ STROP_COLD void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
+/// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
+STROP_COLD int BoundGraph::find_state(const Node& node) {
+  for (int i = 0; i < keeper.size(); ++i)
+    if (keeper[i] == node.params.get()) return i;
+  if (node.entry->make_state == nullptr) return -1;
+  keeper.push(node.params.get());
+  kept.push({});
+  return kept.size() - 1;
+}
+
 /// Infers everything, makes the arrays of all values and fixes the order.
 STROP_COLD void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   NodeOutputs roots = symbol.outputs();
@@ -144,6 +158,7 @@ STROP_COLD void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     if (node.is_variable()) continue;
     Step step;
     step.node = Ref(&executed.node(n));
+    step.state = find_state(node);
     for (const NodeOutput& in : node.inputs) {
       step.in.push(graph.value(in));
       if (in.node) ++uses[step.in.back()];
@@ -200,7 +215,8 @@ STROP_COLD void BoundGraph::run(const List<Step>& steps) {
     try {
       dispatch(*step.node->entry, step.node->op(), {in.begin(), static_cast<std::size_t>(in.size())},
                {out.begin(), static_cast<std::size_t>(out.size())},
-               {step.requests.begin(), static_cast<std::size_t>(step.requests.size())});
+               {step.requests.begin(), static_cast<std::size_t>(step.requests.size())}, {},
+               step.state < 0 ? nullptr : &kept[step.state]);
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
     }

@@ -24,9 +24,9 @@ void sum_loop(const void*, const void* const* in, void* const* out, std::int64_t
   const V* x[N];
   for (int k = 0; k < N; ++k) x[k] = static_cast<const V*>(in[k]);
   for (std::int64_t i = 0; i < n; ++i) {
-    V sum = x[0][i];
-    for (int k = 1; k < N; ++k) sum = static_cast<V>(sum + x[k][i]);
-    y[i] = sum;
+    V total = x[0][i];
+    for (int k = 1; k < N; ++k) total = static_cast<V>(total + x[k][i]);
+    y[i] = total;
   }
 }
 template <class V, int Value>
@@ -140,7 +140,7 @@ class GradientWalk {
     if (leads(to) && part.node) parts_[graph_.value(to)].push(part);
   }
 
-  /// The sum of the parts, some at a time from the first to the last; the list keeps the sum alone.
+  /// The sum of the parts, some at a time from the first to the last; the list keeps the total alone.
   static NodeOutput summed(const std::string& name, NodeOutputs& parts) {
     if (parts.empty()) return {};
     NodeOutputs some{parts[0]};
@@ -156,8 +156,8 @@ class GradientWalk {
   NodeOutput output(int n, int k) const { return {Ref(&graph_.node(n)), k}; }
   NodeOutput head(int n, int k) {
     const Node& node = graph_.node(n);
-    const NodeOutput sum = summed(node.output_name(k), parts_[graph_.value(n, k)]);
-    return sum.node ? sum : plain_node(zeros_entry, {output(n, k)}, cat(node.name, "_grad_zeros"));
+    const NodeOutput total = summed(node.output_name(k), parts_[graph_.value(n, k)]);
+    return total.node ? total : plain_node(zeros_entry, {output(n, k)}, cat(node.name, "_grad_zeros"));
   }
 
   void step(int n) {

@@ -123,8 +123,32 @@ STROP_MEMBER(GradUseNoneMember, grad_use_none)
 STROP_MEMBER(GradUseInOutMember, grad_use_in_out)
 #undef STROP_MEMBER
 
+/// The state that T's members may take after ctx.
+template <class T>
+struct StateTaken {
+  using type = void;
+};
+template <HasState T>
+struct StateTaken<T> {
+  using type =
+      typename decltype(state_type<T>(std::make_index_sequence<static_cast<std::size_t>(state_shapes<T>())>{}))::type;
+};
+template <class S, class Tuple>
+struct WithoutState {
+  using type = Tuple;
+  static constexpr bool taken = false;
+};
+template <class S, class... A>
+struct WithoutState<S, std::tuple<S&, A...>> {
+  using type = std::tuple<A...>;
+  static constexpr bool taken = true;
+};
+
 template <class M, class T, class E>
-using SignatureFor = typename decltype(M::template signature<T, E>())::type;
+using Stateless = WithoutState<typename StateTaken<T>::type, typename decltype(M::template signature<T, E>())::type>;
+/// The tensors that a member takes.
+template <class M, class T, class E>
+using SignatureFor = typename Stateless<M, T, E>::type;
 
 /// The element types that a member serves, and which of its parameters follow the element type.
 template <class M, class T>
@@ -162,8 +186,7 @@ struct Served {
     constexpr auto others = ArgInfos<SignatureFor<M, T, Second>>::value;
     for (std::size_t k = 0; k < list.size(); ++k) {
       list[k].follows = list[k].whole;
-      if constexpr (generic)
-        list[k].follows |= list[k].dtype == dtype_of<First> && others[k].dtype == dtype_of<Second>;
+      if constexpr (generic) list[k].follows |= list[k].dtype == dtype_of<First> && others[k].dtype == dtype_of<Second>;
     }
     return list;
   }();
@@ -290,7 +313,10 @@ void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const P
     std::tuple<typename Make<A>::Held...> held;
     // Braces: the arguments are made, and refused, in their order.
     std::tuple<A...> values{Make<A>::of(name, placed[I], std::get<I>(held))...};
-    M::template call<E>(op, ctx, std::get<I>(values)...);
+    if constexpr (Stateless<M, T, E>::taken)
+      M::template call<E>(op, ctx, *static_cast<typename StateTaken<T>::type*>(ctx.state()), std::get<I>(values)...);
+    else
+      M::template call<E>(op, ctx, std::get<I>(values)...);
   }(std::index_sequence_for<A...>{});
 }
 
@@ -298,11 +324,11 @@ void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const P
 template <class M, class T>
 void call_typed(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed, Dtype type) {
   if constexpr (!Served<M, T>::generic) {
-    call_member<M, void>(op, ctx, name, placed, M::template signature<T, void>());
+    call_member<M, void>(op, ctx, name, placed, std::type_identity<SignatureFor<M, T, void>>{});
   } else {
     visit(type, [&]<class E>() {
       if constexpr (Served<M, T>::template serves<E>())
-        call_member<M, E>(op, ctx, name, placed, M::template signature<T, E>());
+        call_member<M, E>(op, ctx, name, placed, std::type_identity<SignatureFor<M, T, E>>{});
       else {
         std::string served;
         for (Dtype d : all_dtypes)

@@ -117,9 +117,9 @@ template <class V>
 void reduce_into(const Walk& walk, const V* values, double* sums, std::int64_t begin, std::int64_t count) {
   walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t length) {
     if (stride == 0) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < length; ++i) sum += static_cast<double>(values[at + i]);
-      sums[offset] += sum;
+      double total = 0;
+      for (std::int64_t i = 0; i < length; ++i) total += static_cast<double>(values[at + i]);
+      sums[offset] += total;
     } else {
       for (std::int64_t i = 0; i < length; ++i) sums[offset + i * stride] += static_cast<double>(values[at + i]);
     }

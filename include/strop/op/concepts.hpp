@@ -22,7 +22,7 @@ using Probe = number::Num<double>;
 
 struct Tie {};
 struct AnyName {
-  int forward, gradient, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out;
+  int forward, gradient, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, make_state, resources;
 };
 /// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
 template <class T>
@@ -209,6 +209,27 @@ concept NamesGradient = Plain<T> && !requires { &NamedMembers<T>::gradient; };
 template <class T>
 concept NamesGrad = Plain<T> && !requires { &NamedMembers<T>::grad; };
 
+template <class T>
+concept NamesMakeState = Plain<T> && !requires { &NamedMembers<T>::make_state; };
+template <class T>
+concept NamesResources = Plain<T> && !requires { &NamedMembers<T>::resources; };
+
+/// What make_state gives when it takes N shapes.
+template <class T, std::size_t... I>
+auto state_type(std::index_sequence<I...>)
+    -> std::type_identity<decltype(std::declval<const T&>().make_state(std::declval<Cpu&>(),
+                                                                       std::declval<Repeat<I, const Shape&>>()...))>;
+/// How many shapes make_state takes; −1 where it cannot be called with shapes.
+template <class T, int N = 0>
+constexpr int state_shapes() {
+  if constexpr (N > 6)
+    return -1;
+  else if constexpr (requires { state_type<T>(std::make_index_sequence<std::size_t{N}>{}); })
+    return N;
+  else
+    return state_shapes<T, N + 1>();
+}
+
 template <class T, std::size_t... I>
 constexpr bool map_grad_in(std::index_sequence<I...>) {
   return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in(s, x...); };
@@ -275,6 +296,17 @@ concept InfersStorage = requires(const T& op, Storages& storages) { op.infer_sto
 /// `static constexpr strop::Share inplace[] = {{0, 0}};`: output may use the memory of input.
 template <class T>
 concept InplaceOption = requires { std::size(T::inplace); };
+/// `static constexpr strop::Resources resources{.random = true};`, or `strop::Resources resources(std::span<const
+/// strop::Shape> inputs) const` where it depends on the shapes: random numbers, bytes of temporary space. The space is
+/// taken before forward begins, so that a call that cannot have it fails before anything is written.
+template <class T>
+concept RequestsResource = requires { Resources(T::resources); } ||
+                           requires(const T& op, std::span<const Shape> in) { Resources(op.resources(in)); };
+/// A tensor operator that keeps more than tensors between forward and backward: `auto make_state(strop::Cpu& ctx, const
+/// strop::Shape& input…) const`, a shape per input, makes it; forward and the gradient's member take it by reference
+/// after ctx. A call has a state of its own; a node of a bound graph keeps one through all its runs.
+template <class T>
+concept HasState = detail::NamesMakeState<T> && detail::state_shapes<T>() >= 0;
 /// Documentation that a struct states: `doc`, `aliases`, `notes`, `range`.
 template <class T>
 concept Documents =

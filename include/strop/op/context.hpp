@@ -16,6 +16,12 @@ namespace strop::inline v0 {
 /// What is to happen to an output: nothing, overwrite, overwrite memory that an input shares, or add.
 enum class Request : std::uint8_t { null = 0, write = 1, inplace = 2, add = 3 };
 
+/// What a call needs besides its tensors.
+struct Resources {
+  bool random = false;          // takes numbers from the device's random stream
+  std::int64_t temp_bytes = 0;  // temporary space, in bytes
+};
+
 /// What every device's context has.
 class Context {
  public:
@@ -33,6 +39,9 @@ class Context {
   View<E, Rank> temp(const std::int64_t (&shape)[Rank]) {
     typename View<E, Rank>::Extents extents{};
     for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = shape[i];
+    if (std::byte* const reserved =
+            take(Shape(std::span<const std::int64_t>(shape, Rank)).size() * std::int64_t{sizeof(E)}))
+      return {reinterpret_cast<E*>(reserved), extents};
     spaces_.push_back(NDArray(Shape(std::span<const std::int64_t>(shape, Rank)), dtype_of<E>, device_));
     return {spaces_.back().template pointer<E>(), extents};
   }
@@ -48,9 +57,32 @@ class Context {
   Context(Device device, std::span<const Request> requests, bool training)
       : train(training), device_(device), requests_(requests) {}
   Device device() const { return device_; }
+  /// Takes the space that the operator said it needs, so that what follows cannot fail for want of it.
+  void reserve(std::int64_t bytes) {
+    if (bytes <= 0) return;
+    spaces_.push_back(NDArray(Shape{bytes}, u8, device_));
+    next_ = spaces_.back().bytes();
+    left_ = bytes;
+  }
+  void use_state(void* state) { state_ = state; }
+  void* state() const { return state_; }
 
  private:
+  /// A piece of the reserved space, or null when that is used up.
+  std::byte* take(std::int64_t bytes) {
+    constexpr std::int64_t line = 64;
+    const std::int64_t whole = (bytes + line - 1) / line * line;
+    if (bytes <= 0 || bytes > left_) return nullptr;
+    std::byte* const piece = next_;
+    next_ += whole;
+    left_ -= whole;
+    return piece;
+  }
+
   Device device_;
+  void* state_ = nullptr;
+  std::byte* next_ = nullptr;
+  std::int64_t left_ = 0;
   std::span<const Request> requests_;
   std::vector<NDArray> spaces_;
 };

@@ -85,6 +85,14 @@ consteval bool diagnose() {
         static_assert(detail::stated_gradients<T> <= 1,
                       "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
                       "grad_use_in_out, grad or gradient");
+        static_assert(!detail::NamesMakeState<T> || HasState<T>,
+                      "strop: make_state takes (strop::Cpu&, const strop::Shape& input...), a shape per input, and is "
+                      "const");
+        static_assert(!detail::NamesMakeState<T> || !AnyMap<T>,
+                      "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
+        static_assert(!detail::NamesResources<T> || RequestsResource<T>,
+                      "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
+                      "inputs) and is const");
         static_assert(detail::ranges_known<T>(), "strop: range names something that is no parameter of the operator");
         static_assert(detail::inputs_match<T>(), "strop: inputs names as many tensors as forward takes numbers");
         static_assert(detail::mutated_known<T>(), "strop: mutates names something that stands not in inputs");

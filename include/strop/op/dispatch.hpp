@@ -11,9 +11,12 @@
 
 namespace strop::inline v0::detail {
 
-/// Runs a call of any kind; does not record.
+/// Runs a call of any kind; does not record. A state that is empty is made.
 void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                    std::span<const Request> requests, Site site);
+                    std::span<const Request> requests, Site site, Ref<StateBox>* state = nullptr);
+/// The whole of dispatch for an operator that keeps a state, and for its gradient.
+void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                         std::span<const Request> requests, Site site, Ref<StateBox>* state);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in double or in 64-bit integers; all dense and of one shape.
@@ -68,13 +71,16 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
 }
 
 /// Runs an operator. `out` has one handle per output: an empty one is made, one that is there is written as requested.
+/// A call has a state of its own unless one is given.
 inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                     std::span<const Request> requests = {}, Site site = {}) {
+                     std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr) {
+  if (entry.make_state != nullptr || state != nullptr)
+    return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
         (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
     dispatch_fully(entry, op, in, out, requests, site);
-  if (call_mode.recording) call_mode.record(entry, op, in, out);
+  if (call_mode.recording) call_mode.record(entry, op, in, out, nullptr);
 }
 
 }  // namespace strop::inline v0::detail

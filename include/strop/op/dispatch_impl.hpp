@@ -16,17 +16,17 @@ namespace strop::inline v0::detail {
 
 STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
 
-STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum) {
-  const bool real = is_floating(sum.dtype());
+STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
+  const bool real = is_floating(total.dtype());
   constexpr std::int64_t block = 256;
-  for (std::int64_t at = 0; at < sum.size(); at += block) {
-    const std::int64_t count = std::min(block, sum.size() - at);
+  for (std::int64_t at = 0; at < total.size(); at += block) {
+    const std::int64_t count = std::min(block, total.size() - at);
     const auto add = [&]<class V>(std::type_identity<V>) {
       V x[block], y[block];
       convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), dtype_of<V>, x, count);
       convert_elements(b.dtype(), b.bytes() + at * size_of(b.dtype()), dtype_of<V>, y, count);
       for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
-      convert_elements(dtype_of<V>, x, sum.dtype(), sum.bytes() + at * size_of(sum.dtype()), count);
+      convert_elements(dtype_of<V>, x, total.dtype(), total.bytes() + at * size_of(total.dtype()), count);
     };
     if (real)
       add(std::type_identity<double>{});
@@ -49,10 +49,10 @@ STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
 STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request request) {
   NDArray made = given;
   if (request == Request::add) {
-    NDArray sum(target.shape(), target.dtype());
+    NDArray total(target.shape(), target.dtype());
     const NDArray before = dense_form(target), after = dense_form(made);
-    add_elements(before, after, sum);
-    made = sum;
+    add_elements(before, after, total);
+    made = total;
   }
   if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
   if (target.storage() == dense) {
@@ -71,7 +71,7 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
 class Dispatch {
  public:
   Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests,
-           Site site)
+           Site site, Ref<StateBox>* state)
       : entry_(entry),
         op_(op),
         in_(in),
@@ -80,7 +80,8 @@ class Dispatch {
         shapes_(out.size()),
         types_(out.size()),
         storages_(out.size()),
-        site_(site) {
+        site_(site),
+        state_(state) {
     for (std::size_t i = 0; i < out.size(); ++i) requests_[i] = i < requests.size() ? requests[i] : Request::write;
   }
 
@@ -348,12 +349,25 @@ class Dispatch {
       }
     }
     Cpu context(device_, requests, call_mode.training);
+    prepare_context(context);
     entry_.run_cpu(Call{entry_, op_, pointers, results, requests}, context);
     for (int i : signature_.mutated) {  // states that were given as halves or sparse go back
       const auto k = static_cast<std::size_t>(i);
       if (!inputs[k].is(in(i))) deliver(inputs[k], in(i), Request::write);
     }
     settle(results);
+  }
+
+  /// Temporary space that the operator announces, and its state.
+  void prepare_context(Cpu& context) {
+    if (entry_.resources == nullptr && state_ == nullptr) return;
+    Few<Shape, 4> shapes(in_.size());
+    for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
+    if (entry_.resources != nullptr) context.reserve(entry_.resources(op_, shapes).temp_bytes);
+    if (state_ == nullptr) return;
+    if (!*state_ && entry_.make_state != nullptr) *state_ = entry_.make_state(op_, context, shapes);
+    if (!*state_) fail(entry_.snake, ": forward has not run, so there is no state");
+    context.use_state((*state_)->get());
   }
 
   static bool is_half(Dtype type) { return type == f16 || type == bf16; }
@@ -401,6 +415,7 @@ class Dispatch {
   Few<Dtype, 8> types_;
   Few<Storage, 8> storages_;
   Site site_;
+  Ref<StateBox>* state_;
   Signature signature_;
   CallNames names_;
   Device device_;
@@ -410,8 +425,16 @@ class Dispatch {
 };
 
 STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                               std::span<const Request> requests, Site site) {
-  Dispatch(entry, op, in, out, requests, site).run();
+                               std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+  Dispatch(entry, op, in, out, requests, site, state).run();
+}
+
+STROP_COLD void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                                    std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+  Ref<StateBox> own;
+  if (state == nullptr) state = &own;
+  dispatch_fully(entry, op, in, out, requests, site, state);
+  if (call_mode.recording) call_mode.record(entry, op, in, out, state->get());
 }
 
 }  // namespace strop::inline v0::detail

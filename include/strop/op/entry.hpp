@@ -6,6 +6,7 @@
 #include <strop/op/context.hpp>
 #include <strop/op/gradient.hpp>
 #include <strop/op/infer.hpp>
+#include <strop/op/state.hpp>
 
 #include <atomic>
 #include <span>
@@ -101,6 +102,8 @@ struct Entry {
   void (*run_cpu)(const Call&, Cpu&) = nullptr;
   bool sparse_forms = false;  // run_cpu takes sparse arrays as well
   bool (*takes)(Dtype) = nullptr;
+  detail::Ref<detail::StateBox> (*make_state)(const void* op, Cpu&, std::span<const Shape> in) = nullptr;
+  Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;
 
   detail::GradientRule gradient;
 

@@ -100,9 +100,9 @@ struct Gradient {
   [[gnu::always_inline]] constexpr S partial(const std::array<S, numbers>& a, std::index_sequence<I...>) const {
     using D = number::Dual<S>;
     const auto y = detail::as_numbers<D>(op.forward(D(a[results_of + I], S(I == K ? 1 : 0))...));
-    S sum = a[0] * y[0].d;
-    for (std::size_t m = 1; m < results_of; ++m) sum = sum + a[m] * y[m].d;
-    return sum;
+    S total = a[0] * y[0].d;
+    for (std::size_t m = 1; m < results_of; ++m) total = total + a[m] * y[m].d;
+    return total;
   }
   template <class S, class Y>
   [[gnu::always_inline]] static constexpr auto pack(const Y& y) {
@@ -116,18 +116,77 @@ struct Gradient {
   }
 };
 
+/// Map T in forward mode, as a map. Its numbers: the inputs of T, then a tangent for each. Its results: the results of
+/// T, then their derivatives along the tangents. T's body runs once, on dual numbers; a gradient that T states is used.
+template <class T>
+struct Tangent {
+  using Of = T;
+  static constexpr std::size_t inputs_of = arity<T>, results_of = detail::results<T>;
+
+  T op;
+
+  template <class S, class... More>
+    requires(sizeof...(More) + 1 == 2 * inputs_of)
+  [[gnu::always_inline]] constexpr auto forward(S first, More... more) const {
+    const std::array<S, 2 * inputs_of> a{first, more...};
+    return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
+      if constexpr (detail::states_gradient<T>) {
+        const S y = detail::as_number<S>(op.forward(a[I]...));
+        return std::make_tuple(y, along(stated(y, a[I]...), a));
+      } else {
+        using D = number::Dual<S>;
+        const auto y = detail::as_numbers<D>(op.forward(D(a[I], a[inputs_of + I])...));
+        return std::make_tuple(y[M].v..., y[M].d...);
+      }
+    }(std::make_index_sequence<inputs_of>{}, std::make_index_sequence<results_of>{});
+  }
+
+ private:
+  template <class S, class... X>
+  [[gnu::always_inline]] constexpr auto stated(S y, X... x) const {
+    using G = Gradient<T>;
+    const G g{op};
+    if constexpr (G::takes_in && G::takes_out)
+      return detail::as_numbers<S>(g.forward(S(1), x..., y));
+    else if constexpr (G::takes_in)
+      return detail::as_numbers<S>(g.forward(S(1), x...));
+    else if constexpr (G::takes_out)
+      return detail::as_numbers<S>(g.forward(S(1), y));
+    else
+      return detail::as_numbers<S>(g.forward(S(1)));
+  }
+  template <class S>
+  [[gnu::always_inline]] static constexpr S along(const std::array<S, inputs_of>& slopes,
+                                                  const std::array<S, 2 * inputs_of>& a) {
+    S total = slopes[0] * a[inputs_of];
+    for (std::size_t i = 1; i < inputs_of; ++i) total = total + slopes[i] * a[inputs_of + i];
+    return total;
+  }
+};
+
 namespace detail {
+template <class T>
+inline constexpr bool is_tangent = false;
+template <class T>
+inline constexpr bool is_tangent<Tangent<T>> = true;
 template <class T>
 inline constexpr int gradient_order = 0;
 template <class T>
 inline constexpr int gradient_order<Gradient<T>> = gradient_order<T> + 1;
+/// What is computed in forward mode can be differentiated once more, backward (a Hessian's product with a vector).
+template <class T>
+inline constexpr int gradient_order<Tangent<T>> = 2;
 /// Derived gradients exist to this order; beyond it a call is one sentence.
 inline constexpr int last_gradient_order = 3;
 template <class T>
 inline constexpr std::size_t results<Gradient<T>> = arity<T>;
+template <class T>
+inline constexpr std::size_t results<Tangent<T>> = 2 * results<T>;
 }  // namespace detail
 
 template <class T>
 inline constexpr std::size_t arity<Gradient<T>> = Gradient<T>::numbers;
+template <class T>
+inline constexpr std::size_t arity<Tangent<T>> = 2 * arity<T>;
 
 }  // namespace strop::inline v0

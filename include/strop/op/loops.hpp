@@ -98,7 +98,7 @@ constexpr MapLoops loops_of() {
   MapLoops loops;
   constexpr DtypeSet types = map_dtypes<T>();
   // Gradients of gradients are rare: one scalar loop in double serves every type.
-  if constexpr (gradient_order<T> >= 2) {
+  if constexpr (gradient_order<T> >= 2 && !is_tangent<T>) {
     loops.f64 = &scalar_loop<T, double, double>;
   } else {
     if constexpr ((types.bits & (DtypeSet(f32) | f16 | bf16).bits) != 0) loops.f32 = &lane_loop<T, float>;

@@ -27,21 +27,28 @@ struct RootOf {
 template <class T>
 struct RootOf<Gradient<T>> : RootOf<T> {};
 template <class T>
+struct RootOf<Tangent<T>> : RootOf<T> {};
+template <class T>
 using Root = typename RootOf<T>::type;
 
-/// _backward_Quadratic; of the gradient itself _backward__backward_Quadratic.
-template <class T>
-inline constexpr ShortName backward_name = [] {
+constexpr ShortName joined_name(std::string_view before, std::string_view name) {
   ShortName out;
-  std::string_view name;
-  if constexpr (gradient_order<T> > 0)
-    name = backward_name<typename T::Of>;
-  else
-    name = operator_name<T>();
-  for (char c : std::string_view("_backward_")) out.text[out.size++] = c;
+  for (char c : before) out.text[out.size++] = c;
   for (char c : name)
     if (out.size + 1 < sizeof out.text) out.text[out.size++] = c;
   return out;
+}
+template <class T>
+inline constexpr ShortName tangent_name = joined_name("_tangent_", operator_name<T>());
+/// _backward_Quadratic; of the gradient itself _backward__backward_Quadratic.
+template <class T>
+inline constexpr ShortName backward_name = [] {
+  if constexpr (is_tangent<T>)
+    return joined_name("_backward_", tangent_name<typename T::Of>);
+  else if constexpr (gradient_order<T> > 0)
+    return joined_name("_backward_", backward_name<typename T::Of>);
+  else
+    return joined_name("_backward_", operator_name<T>());
 }();
 template <class T>
 void map_signature(const void*, int, Signature& s) {
@@ -96,7 +103,11 @@ constexpr GradientRule map_gradient() {
 template <class T>
 constexpr Entry map_entry() {
   Entry e;
-  if constexpr (is_gradient<T>) {
+  if constexpr (is_tangent<T>) {
+    e.name = e.snake = tangent_name<typename T::Of>;
+    e.params = &param_table<Root<T>>;
+    e.dtypes = floating;
+  } else if constexpr (is_gradient<T>) {
     e.name = e.snake = backward_name<typename T::Of>;
     e.params = &param_table<Root<T>>;
     e.infer_shape = &gradient_shape<T>;
@@ -117,7 +128,7 @@ constexpr Entry map_entry() {
   e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
-  if constexpr (is_gradient<T>)
+  if constexpr (is_gradient<T> && !is_tangent<T>)
     e.facts.zero = &zero_without_heads<T::results_of>;
   else
     e.facts = {&kept_of<T>, &zero_of<T>};

@@ -13,7 +13,7 @@ using Inputs = std::span<const NDArray* const>;
 struct CallMode {
   bool recording = false, training = false;
   /// Set by the recording scopes; called after a call whose inputs have a history.
-  void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out) = nullptr;
+  void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out, StateBox* state) = nullptr;
 };
 inline thread_local constinit CallMode call_mode{};
 

@@ -291,6 +291,21 @@ constexpr GradientRule tensor_gradient() {
 }
 
 template <class T>
+Ref<StateBox> make_state_box(const void* object, Cpu& ctx, std::span<const Shape> in) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto state = static_cast<const T*>(object)->make_state(ctx, in[I]...);
+    return Ref<StateBox>(new StateOf<decltype(state)>(std::move(state)));
+  }(std::make_index_sequence<static_cast<std::size_t>(state_shapes<T>())>{});
+}
+template <class T>
+Resources stated_resources(const void* object, std::span<const Shape> in) {
+  if constexpr (requires { Resources(T::resources); })
+    return T::resources;
+  else
+    return static_cast<const T*>(object)->resources(in);
+}
+
+template <class T>
 constexpr Entry tensor_entry() {
   using N = TensorShape<T>;
   Entry e;
@@ -325,6 +340,11 @@ constexpr Entry tensor_entry() {
   if constexpr (requires { T::accumulates; }) e.accumulates = T::accumulates;
   e.run_cpu = &run_forward<T>;
   e.takes = &takes_type<T>;
+  if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;
+  if constexpr (HasState<T>) {
+    static_assert(!N::variadic && state_shapes<T>() == N::inputs, "strop: make_state takes a shape for each input");
+    e.make_state = &make_state_box<T>;
+  }
   e.gradient = tensor_gradient<T>();
   return e;
 }

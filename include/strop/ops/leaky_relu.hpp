@@ -72,6 +72,7 @@ struct LeakyReLU {
   static constexpr std::string_view aliases[] = {"leaky_relu", "_npx_leaky_relu"};
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
+  static constexpr Resources resources{.random = true};
   static constexpr std::string_view doc =
       "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple "
       "of x "

@@ -74,6 +74,7 @@ inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::st
 /// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
 /// of the array that is to hold them, or (1,).
 struct RandomUniform {
+  static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
   Shape shape = {};
   std::string ctx = {};
@@ -91,6 +92,7 @@ struct RandomUniform {
 
 /// _random_normal: normal numbers with mean `loc` and standard deviation `scale`.
 struct RandomNormal {
+  static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
   Shape shape = {};
   std::string ctx = {};
@@ -108,6 +110,7 @@ struct RandomNormal {
 
 /// _random_exponential: exponential numbers with rate `lam`, mean 1 / lam.
 struct RandomExponential {
+  static constexpr Resources resources{.random = true};
   float lam = 1;
   Shape shape = {};
   std::string ctx = {};
@@ -125,6 +128,7 @@ struct RandomExponential {
 
 /// _random_randint: integers with low ≤ i < high, uniform (to 2^-32 of the range's size). int32 by default, or int64.
 struct RandomRandint {
+  static constexpr Resources resources{.random = true};
   Required<std::int64_t> low = {}, high = {};
   Shape shape = {};
   std::string ctx = {};
@@ -166,6 +170,7 @@ struct RandomRandint {
 
 /// _random_uniform_like: uniform numbers in the shape and type of `data`.
 struct RandomUniformLike {
+  static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
   static constexpr std::string_view name = "_random_uniform_like",
                                     doc = "Uniform random numbers in the shape and type of the input.";
@@ -176,6 +181,7 @@ struct RandomUniformLike {
 
 /// _random_normal_like: normal numbers in the shape and type of `data`.
 struct RandomNormalLike {
+  static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
   static constexpr std::string_view name = "_random_normal_like",
                                     doc = "Normal random numbers in the shape and type of the input.";
@@ -186,6 +192,7 @@ struct RandomNormalLike {
 
 /// _random_exponential_like: exponential numbers in the shape and type of `data`.
 struct RandomExponentialLike {
+  static constexpr Resources resources{.random = true};
   float lam = 1;
   static constexpr std::string_view name = "_random_exponential_like",
                                     doc = "Exponential random numbers in the shape and type of the input.";
@@ -196,6 +203,7 @@ struct RandomExponentialLike {
 
 /// _shuffle: the entries of the first axis in random order, every order equally likely.
 struct Shuffle {
+  static constexpr Resources resources{.random = true};
   static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"},
                                     doc = "The entries of the first axis in random order.";
   void forward(Cpu& cpu, const NDArray& x, NDArray& y) const {

@@ -195,6 +195,10 @@ struct SoftmaxCrossEntropy {
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));
   }
+  /// A row of probabilities, of the widest element type.
+  Resources resources(std::span<const Shape> in) const {
+    return {.temp_bytes = in[0][1] * static_cast<std::int64_t>(sizeof(double))};
+  }
   template <Real E>
   void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const {
     const auto [rows, classes] = x.shape();

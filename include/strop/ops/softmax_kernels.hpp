@@ -55,10 +55,10 @@ template <class E>
 template <class E>
 [[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
   using R = number::Rep<number::Vec<E>>;
-  E part[static_cast<std::size_t>(R::lanes)], sum = 0;
+  E part[static_cast<std::size_t>(R::lanes)], total = 0;
   R::store(part, v);
-  for (E e : part) sum += e;
-  return sum;
+  for (E e : part) total += e;
+  return total;
 }
 
 /// One row: y = softmax(scale · x), or its logarithm. x and y may be the same.
@@ -82,13 +82,13 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
     sums = sums + e;
     if (!logarithm) store_part(y + i, e, count);
   });
-  const E sum = sum_of_lanes<E>(sums);
+  const E total = sum_of_lanes<E>(sums);
   if (logarithm) {
-    const E shift = number::Rep<E>::log(sum);
+    const E shift = number::Rep<E>::log(total);
     each_register(x, n, E(0),
                   [&](V v, std::int64_t i, int count) { store_part<E>(y + i, (v * scale - top) - shift, count); });
   } else {
-    const E by = 1 / sum;
+    const E by = 1 / total;
     each_register(y, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * by, count); });
   }
 }
@@ -102,15 +102,15 @@ void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scal
   std::int64_t i = 0;
   for (; i + R::lanes <= n; i += R::lanes)
     sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
-  E sum = sum_of_lanes<E>(sums);
-  for (; i < n; ++i) sum += logarithm ? dy[i] : dy[i] * y[i];
+  E total = sum_of_lanes<E>(sums);
+  for (; i < n; ++i) total += logarithm ? dy[i] : dy[i] * y[i];
   each_register(y, n, E(0), [&](V v, std::int64_t at, int count) {
     V g{};
     if (count == R::lanes)
       g = R::load(dy + at);
     else
       each_register(dy + at, count, E(0), [&](V last, std::int64_t, int) { g = last; });
-    store_part<E>(dx + at, logarithm ? (g - R::exp(v) * sum) * scale : v * (g - sum) * scale, count);
+    store_part<E>(dx + at, logarithm ? (g - R::exp(v) * total) * scale : v * (g - total) * scale, count);
   });
 }
 

@@ -26,9 +26,9 @@ void add_scaled(E a, const E* x, E* y, std::int64_t n) {
 /// Σ x · y of n elements, which lie `x_step` and `y_step` apart.
 template <class E>
 E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step, std::int64_t n) {
-  E sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += x[i * x_step] * y[i * y_step];
-  return sum;
+  E total = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += x[i * x_step] * y[i * y_step];
+  return total;
 }
 
 }  // namespace STROP_ISA
@@ -119,11 +119,11 @@ void csr_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
     for (std::int64_t i = begin; i < end; ++i) {
       E* to = out + i * n;
       if (n == 1) {
-        E sum = add ? *to : E(0);
+        E total = add ? *to : E(0);
         x.each(i, [&](std::int64_t j, E v) {
-          if (const E* row = y(j)) sum += v * *row;
+          if (const E* row = y(j)) total += v * *row;
         });
-        *to = sum;
+        *to = total;
         continue;
       }
       if (!add) std::fill(to, to + n, E(0));
@@ -239,9 +239,9 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t j = 0; j < y.rows; ++j) {
         E& to = out[i * y.rows + j];
-        E sum = add ? to : E(0);
-        y.each(j, [&](std::int64_t k, E v) { sum += a[i * y.cols + k] * v; });
-        to = sum;
+        E total = add ? to : E(0);
+        y.each(j, [&](std::int64_t k, E v) { total += a[i * y.cols + k] * v; });
+        to = total;
       }
   });
 }

@@ -24,17 +24,17 @@ namespace detail {
 inline namespace STROP_ISA {
 
 template <class V>
-void add_block(V* sum, const V* term, std::int64_t count) {
+void add_block(V* total, const V* term, std::int64_t count) {
   std::int64_t i = 0;
   if constexpr (std::is_floating_point_v<V>) {
     using R = number::Rep<number::Vec<V>>;
-    for (; i + R::lanes <= count; i += R::lanes) R::store(sum + i, R::load(sum + i) + R::load(term + i));
+    for (; i + R::lanes <= count; i += R::lanes) R::store(total + i, R::load(total + i) + R::load(term + i));
   }
   for (; i < count; ++i) {
     if constexpr (std::is_integral_v<V>)
-      sum[i] = static_cast<V>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(term[i]));
+      total[i] = static_cast<V>(static_cast<std::uint64_t>(total[i]) + static_cast<std::uint64_t>(term[i]));
     else
-      sum[i] += term[i];
+      total[i] += term[i];
   }
 }
 
@@ -45,19 +45,19 @@ void sum_elements(std::span<const NDArray> in, const NDArray& out) {
   const Dtype type = out.dtype();
   const std::int64_t size = size_of(type);
   parallel_for(out.size(), grain, [&](std::int64_t begin, std::int64_t end) {
-    V sum[block], term[block];
+    V total[block], term[block];
     for (std::int64_t at = begin; at < end; at += block) {
       const std::int64_t count = std::min(block, end - at);
-      convert_elements(type, in[0].bytes() + at * size, dtype_of<V>, sum, count);
+      convert_elements(type, in[0].bytes() + at * size, dtype_of<V>, total, count);
       for (const NDArray& a : in.subspan(1)) {
         const V* from = reinterpret_cast<const V*>(a.bytes() + at * size);
         if (type != dtype_of<V>) {
           convert_elements(type, a.bytes() + at * size, dtype_of<V>, term, count);
           from = term;
         }
-        add_block(sum, from, count);
+        add_block(total, from, count);
       }
-      convert_elements(dtype_of<V>, sum, type, out.bytes() + at * size, count);
+      convert_elements(dtype_of<V>, total, type, out.bytes() + at * size, count);
     }
   });
 }
