@@ -53,8 +53,9 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   TapeNode() = default;
   TapeNode(const TapeNode&) = delete;
   TapeNode& operator=(const TapeNode&) = delete;
-  /// Takes long histories down step by step, not by recursion.
-  ~TapeNode() override;
+  ~TapeNode() override { take_down(); }
+  /// Long histories go step by step, not by recursion.
+  void take_down();
   void release() {
     freed = true;
     state = nullptr;

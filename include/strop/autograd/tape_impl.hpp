@@ -7,7 +7,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD TapeNode::~TapeNode() {
+STROP_COLD void TapeNode::take_down() {
   // A source that dies with this node moves its own sources to the list first.
   thread_local std::vector<Ref<Lineage>>* pending = nullptr;
   std::vector<Ref<Lineage>> list;

@@ -65,14 +65,25 @@ const Entry& entry_for() {
     return EntryOf<T>::value;
 }
 
-/// Puts T's entry into its slot when the program starts: the only thing that happens before main.
-template <class T, bool Library>
+/// Puts the entry of a user's T into its slot when the program starts: the only thing that happens before main.
+template <class T>
 struct Enroller {
-  Enroller() { enrol(slot<T>, entry_for<T, Library>(), isa_level, isa_runs_here()); }
+  Enroller() { enrol(slot<T>, EntryOf<T>::value, isa_level, isa_runs_here()); }
   static const Enroller instance;
 };
-template <class T, bool Library>
-inline const Enroller<T, Library> Enroller<T, Library>::instance{};
+template <class T>
+inline const Enroller<T> Enroller<T>::instance{};
+
+/// The same for an operator of the library, when it is first called: what is never called is never built.
+template <class T>
+struct LibraryEnroller {
+  static inline constinit std::atomic<bool> done{false};
+  static void run() {
+    if (done.load(std::memory_order_acquire)) return;
+    enrol(slot<T>, LibraryEntryOf<T>::value, isa_level, isa_runs_here());
+    done.store(true, std::memory_order_release);
+  }
+};
 }  // namespace STROP_ISA
 
 /// A type whose naming makes the enroller of a user's operator come to life.
@@ -85,7 +96,7 @@ struct RegistersIf {
 template <class T>
 struct RegistersIf<T, false> {
   static_assert(diagnose<T>());
-  using type = Uses<Enroller<T, false>::instance>;
+  using type = Uses<Enroller<T>::instance>;
 };
 template <class T, bool Library>
 using Registers = typename RegistersIf<T, Library>::type;
@@ -93,7 +104,10 @@ using Registers = typename RegistersIf<T, Library>::type;
 /// The entry in use; before main has begun it may not be enrolled yet.
 template <class T, bool Library>
 const Entry& entry_in_use() {
-  (void)&Enroller<T, Library>::instance;
+  if constexpr (Library)
+    LibraryEnroller<T>::run();
+  else
+    (void)&Enroller<T>::instance;
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
   return entry != nullptr ? *entry : entry_for<T, Library>();
 }

@@ -11,9 +11,8 @@ template <class... T>
 struct OpList {
   /// Puts every operator of the list into the registry when the program starts, used or not.
   static const void* enrol() {
-    const void* last = nullptr;
-    ((last = &detail::Enroller<T, true>::instance), ...);
-    return last;
+    (detail::LibraryEnroller<T>::run(), ...);
+    return nullptr;
   }
 };
 
