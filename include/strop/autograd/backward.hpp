@@ -34,7 +34,11 @@ struct GradAdd {
   auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
 };
 
-inline NDArray add_recorded(const NDArray& a, const NDArray& b) { return Op<GradAdd, OnUse>{}(a, b); }
+/// Built where gradients are differentiated again.
+template <std::same_as<GradAdd> G = GradAdd>
+NDArray add_recorded(const NDArray& a, const NDArray& b) {
+  return Op<G, OnUse>{}(a, b);
+}
 
 }  // namespace detail
 
@@ -51,7 +55,7 @@ inline void backward(std::initializer_list<NDArray> heads, std::initializer_list
 /// the results can be differentiated again.
 template <std::same_as<NDArray> A>
 std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
-  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, &detail::add_recorded);
+  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, &detail::add_recorded<>);
 }
 
 }  // namespace strop::inline v0

@@ -22,7 +22,7 @@ void check_tangents(std::string_view what, std::span<const NDArray> x, std::span
 /// The value of f and its derivative along the tangents, f being any function of arrays whose gradient can be
 /// differentiated once: uᵀ·J is linear in u, and its derivative by u along the tangents is J·tangents.
 std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x), const void* f,
-                                         std::span<const NDArray> x, std::span<const NDArray> tangents);
+                                         std::span<const NDArray> x, std::span<const NDArray> tangents, AddArrays add);
 
 }  // namespace detail
 
@@ -53,7 +53,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
           const Bound& with = *static_cast<const Bound*>(f);
           return NDArray(with.op(in, with.params));
         },
-        &bound, inputs, along);
+        &bound, inputs, along, &detail::add_recorded<>);
   }
 }
 
@@ -66,7 +66,7 @@ std::pair<NDArray, NDArray> jvp(const F& f, std::initializer_list<NDArray> x, st
   detail::check_tangents("the function", inputs, along);
   return detail::push_forward(
       [](const void* object, std::span<const NDArray> in) -> NDArray { return (*static_cast<const F*>(object))(in); },
-      &f, inputs, along);
+      &f, inputs, along, &detail::add_recorded<>);
 }
 
 }  // namespace strop::inline v0

@@ -19,7 +19,7 @@ STROP_COLD void check_tangents(std::string_view what, std::span<const NDArray> x
 
 STROP_COLD std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x),
                                                     const void* f, std::span<const NDArray> x,
-                                                    std::span<const NDArray> tangents) {
+                                                    std::span<const NDArray> tangents, AddArrays add) {
   std::vector<NDArray> points, gradients, along;
   for (const NDArray& a : x) {
     points.push_back(a.detach());
@@ -34,7 +34,7 @@ STROP_COLD std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* 
     u.attach_grad();
     if (is_tracked(y)) {
       const GradOptions options{.head_gradients = {u}, .create_graph = true};
-      const std::vector<NDArray> all = collect_gradients(y, points, options, &add_recorded);
+      const std::vector<NDArray> all = collect_gradients(y, points, options, add);
       for (std::size_t i = 0; i < all.size(); ++i)
         if (is_tracked(all[i])) {
           gradients.push_back(all[i]);

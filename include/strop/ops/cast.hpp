@@ -114,15 +114,19 @@ struct CastStorage {
 };
 inline constexpr Op<CastStorage, OnUse> cast_storage;
 
-inline NDArray NDArray::to(Dtype dtype) const {
+// Templates, so that a program builds the conversions that it calls.
+template <std::same_as<Dtype> D>
+NDArray NDArray::to(D dtype) const {
   if (!*this) fail("strop: to() of a handle without an array");
   return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
 }
-inline NDArray NDArray::to(Storage storage) const {
+template <std::same_as<Storage> S>
+NDArray NDArray::to(S storage) const {
   if (!*this) fail("strop: to() of a handle without an array");
   return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
 }
-inline NDArray NDArray::to(Device device) const {
+template <std::same_as<Device> D>
+NDArray NDArray::to(D device) const {
   if (!*this) fail("strop: to() of a handle without an array");
   return detail::on_device(*this, device);
 }

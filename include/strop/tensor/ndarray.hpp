@@ -10,6 +10,7 @@
 #include <strop/tensor/storage.hpp>
 #include <strop/tensor/view.hpp>
 
+#include <concepts>
 #include <cstring>
 #include <vector>
 
@@ -82,9 +83,12 @@ class NDArray {
   /// A new array with the same elements.
   NDArray copy() const;
   /// The same array where nothing changes, else one that is converted (defined with the operators; it is recorded).
-  NDArray to(Dtype dtype) const;
-  NDArray to(Storage storage) const;
-  NDArray to(Device device) const;
+  template <std::same_as<Dtype> D>
+  NDArray to(D dtype) const;
+  template <std::same_as<Storage> S>
+  NDArray to(S storage) const;
+  template <std::same_as<Device> D>
+  NDArray to(D device) const;
 
   /// Rows [begin, end) of the first axis; negative positions count from the end. Dense: a view; CSR: a copy.
   NDArray slice(std::int64_t begin, std::int64_t end) const;

@@ -43,10 +43,11 @@ struct ScatterPlusScalar {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
   }
+  template <Element E, class Add = PlusScalar>  // it is built only where this one is
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<PlusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
@@ -73,10 +74,11 @@ struct ScatterMinusScalar {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
   }
+  template <Element E, class Subtract = MinusScalar>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<MinusScalar, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
@@ -114,8 +116,9 @@ struct ScatterElemwiseDiv {
     if (storages.in(1) != dense && storages.in(1) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));
   }
+  template <Element E, class Divide = ElemwiseDiv>
   void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, NDArray& y) const {
-    constexpr Op<ElemwiseDiv, OnUse> divide;
+    constexpr Op<Divide, OnUse> divide;
     if (y.storage() == dense) {
       divide(lhs, rhs, into(y));
       return;

@@ -108,18 +108,13 @@ struct AddN {
       if (storages.in(i) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));
   }
+  template <Element E, class Add = ElemwiseAdd>
   void forward(Cpu&, std::span<const NDArray> in, NDArray& out) const {
-    if (out.storage() == dense) {
-      if (out.dtype() == f64)
-        detail::sum_elements<double>(in, out);
-      else if (is_floating(out.dtype()))
-        detail::sum_elements<float>(in, out);
-      else
-        detail::sum_elements<std::int64_t>(in, out);
-      return;
-    }
+    using V = std::conditional_t<std::same_as<E, double>, double,
+                                 std::conditional_t<floating.contains(dtype_of<E>), float, std::int64_t>>;
+    if (out.storage() == dense) return detail::sum_elements<V>(in, out);
     NDArray total = in[0];
-    for (const NDArray& a : in.subspan(1)) total = Op<ElemwiseAdd, OnUse>{}(total, a);
+    for (const NDArray& a : in.subspan(1)) total = Op<Add, OnUse>{}(total, a);
     detail::assign(total, out);
   }
   auto gradient(const auto& dy, auto in) const { return std::vector(in.size(), dy); }
