@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/autograd/backward.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/sparse.hpp>
 

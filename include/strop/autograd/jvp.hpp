@@ -3,6 +3,7 @@
 /// jvp: forward mode, the derivative of a function along given directions.
 #pragma once
 #include <strop/autograd/backward.hpp>
+#include <strop/core/few.hpp>
 
 #include <concepts>
 #include <span>
