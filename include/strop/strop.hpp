@@ -21,3 +21,4 @@
 #include <strop/tensor/print.hpp>
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/tensor/variable.hpp>

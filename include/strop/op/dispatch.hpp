@@ -32,7 +32,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
-  if (loop == nullptr || !first.allocated()) return false;
+  if (loop == nullptr || !first.allocated() || first.pending() != nullptr) return false;
   const std::int64_t n = first.size();
   if (n > map_grain) return false;
   const auto alike = [&](const NDArray& a) {
@@ -40,16 +40,16 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   };
   std::array<const void*, most> x;
   std::array<void*, most> to{};
-  x[0] = first.bytes();
+  x[0] = first.address();
   for (std::size_t i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
-    if (!a || !alike(a)) return false;
-    x[i] = a.allocated() ? a.bytes() : first.bytes();  // what a derived gradient does not read has no memory
+    if (!a || !alike(a) || a.pending() != nullptr) return false;
+    x[i] = a.allocated() ? a.address() : first.address();  // what a derived gradient does not read has no memory
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y) continue;
-    if (!alike(y)) return false;
+    if (!alike(y) || y.pending() != nullptr) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
     if (!y.allocated()) continue;
     for (const NDArray* a : in)  // several results cannot share an input: the loop may read it after a store
@@ -63,7 +63,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
       y = NDArray(first.shape(), type, first.device());
     else if (!y.allocated())
       y.allocate();
-    to[k] = y.bytes();
+    to[k] = y.address();
   }
   loop(op, x.data(), to.data(), n);
   for (const NDArray& y : out) y.body().buffer->written();

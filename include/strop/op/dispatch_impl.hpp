@@ -8,6 +8,7 @@
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/map_sparse.hpp>
+#include <strop/op/param_box.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <optional>
@@ -94,6 +95,10 @@ class Dispatch {
     bool asked = false;
     for (Request r : requests_) asked = asked || r != Request::null;
     if (!asked) return;
+    if (Pending* const order = find_order()) {
+      if (may_wait_its_turn()) return run_in_turn(*order);
+      wait_for_outputs();
+    }
     if (entry_.is_map())
       run_as_map();
     else
@@ -101,6 +106,99 @@ class Dispatch {
   }
 
  private:
+  /// Whether some array of the call has an order in which things happen to it, and which.
+  Pending* find_order() const {
+    for (const NDArray* a : in_)
+      if (Pending* const p = a->pending()) return p;
+    for (const NDArray& a : out_)
+      if (Pending* const p = a.pending()) return p;
+    return nullptr;
+  }
+  /// What is not dense has its structure only once it is computed; a state belongs to the call.
+  bool may_wait_its_turn() const {
+    for (const NDArray* a : in_)
+      if (a->storage() != dense) return false;
+    for (const NDArray& a : out_)
+      if (a.storage() != dense) return false;
+    return state_ == nullptr && entry_.make_state == nullptr && device_.kind == DeviceKind::cpu;
+  }
+  void wait_for_outputs() const {
+    for (const NDArray& a : out_)
+      if (Pending* const p = a.pending()) p->wait(true);
+    for (int i : signature_.mutated)
+      if (Pending* const p = in(i).pending()) p->wait(true);
+  }
+
+  /// The call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
+  class Turn final : public Pending::Work {
+   public:
+    Turn(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests)
+        : entry_(entry),
+          params_(op == nullptr ? nullptr : entry.params, op),
+          in_(in.size()),
+          out_(out.size()),
+          held_(in.size() + out.size()),
+          requests_(requests.size()),
+          training_(call_mode.training) {
+      for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
+      for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
+      for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
+    }
+    void run() override {
+      const CallMode before = call_mode;
+      call_mode = {};
+      call_mode.training = training_;
+      Few<const NDArray*, 8> in(in_.size());
+      for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
+      try {
+        Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr).run();
+      } catch (...) {
+        call_mode = before;
+        throw;
+      }
+      call_mode = before;
+    }
+
+   private:
+    static NDArray alone(const NDArray& a) {
+      NDArray b = NDArray::shell(a.shape(), a.dtype(), a.device());
+      if (!a.allocated()) return b;
+      const std::int64_t bytes = a.size() * size_of(a.dtype());
+      b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
+      return b;
+    }
+    const Entry& entry_;
+    ParamBox params_;
+    Few<NDArray, 4> in_, out_, held_;
+    Few<Request, 8> requests_;
+    bool training_;
+  };
+
+  /// Has the call run after everything that was pushed before it and touches its arrays.
+  void run_in_turn(Pending& order) {
+    Few<Pending*, 8> reads, writes;
+    const auto uses = [&order](const NDArray& a) -> Pending* {
+      return !a.allocated() ? nullptr : a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order.another());
+    };
+    for (const NDArray* a : in_)
+      if (Pending* const p = uses(*a)) reads.push_back(p);
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      const NDArray& a = out_[i];
+      if (requests_[i] == Request::null) continue;
+      Pending* const p = uses(a);
+      writes.push_back(p);
+      // Only a write of all the memory makes good what failed before it.
+      if (requests_[i] != Request::write || a.size() * size_of(a.dtype()) != a.body().buffer->bytes())
+        reads.push_back(p);
+      a.body().buffer->written();
+    }
+    for (int i : signature_.mutated) {
+      writes.push_back(uses(in(i)));
+      in(i).body().buffer->written();
+    }
+    order.run(reads, writes, entry_.snake, Ref<Pending::Work>(new Turn(entry_, op_, in_, out_, requests_)));
+  }
+
   void check_params_needed() const {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
   }
@@ -253,14 +351,14 @@ class Dispatch {
   void check_overlap(int k) {
     const NDArray& y = out(k);
     if (requests_[static_cast<std::size_t>(k)] == Request::null || y.storage() != dense) return;
-    const std::byte* y_begin = y.bytes();
+    const std::byte* y_begin = y.address();
     const std::byte* y_end = y_begin + y.size() * size_of(y.dtype());
     for (int i = 0; i < static_cast<int>(in_.size()); ++i) {
       const NDArray& x = in(i);
-      if (x.storage() != dense || !x.allocated() || x.bytes() >= y_end ||
-          y_begin >= x.bytes() + x.size() * size_of(x.dtype()) || y_begin == y_end)
+      if (x.storage() != dense || !x.allocated() || x.address() >= y_end ||
+          y_begin >= x.address() + x.size() * size_of(x.dtype()) || y_begin == y_end)
         continue;
-      const bool same = x.bytes() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
+      const bool same = x.address() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
       bool allowed = entry_.is_map();
       for (const Share& share : entry_.inplace) allowed = allowed || (share.input == i && share.output == k);
       if (same && allowed && requests_[static_cast<std::size_t>(k)] != Request::add) continue;

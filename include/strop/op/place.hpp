@@ -31,7 +31,9 @@ struct Label {
   std::string_view kind = "argument";
   int at = 0;
   std::string_view name = {};  // instead of the position
-  std::string text() const { return name.empty() ? cat(kind, ' ', at) : cat(kind, kind.empty() ? "'" : " '", name, "'"); }
+  std::string text() const {
+    return name.empty() ? cat(kind, ' ', at) : cat(kind, kind.empty() ? "'" : " '", name, "'");
+  }
 };
 
 /// Throws Error unless the array has the storage, the element type and the rank of the parameter.
@@ -39,9 +41,9 @@ void check_argument(std::string_view op, const Label& label, const ArgInfo& info
 
 /// What one parameter of a member is given: an array, or several.
 struct Placed {
-  const NDArray* array = nullptr;         // of a single parameter; null where it is absent
-  std::span<const NDArray* const> read;   // of a variadic one
-  std::span<const NDArray> written;       // of a variadic one that is written
+  const NDArray* array = nullptr;        // of a single parameter; null where it is absent
+  std::span<const NDArray* const> read;  // of a variadic one
+  std::span<const NDArray> written;      // of a variadic one that is written
   Label label;
   NDArray converted;  // where the parameter's element type is fixed and the array has another
   std::size_t many() const { return read.size() + written.size(); }

@@ -3,6 +3,7 @@
 /// Looking operators up by name, and calling them with parameters as text.
 #pragma once
 #include <strop/op/dispatch.hpp>
+#include <strop/op/param_box.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -25,37 +26,6 @@ const Entry* look_up(std::string_view name);
 std::vector<const Entry*> all_operators();
 /// The operator of that name. Throws Error with the nearest names when there is none.
 const Entry& find_operator(std::string_view name);
-
-/// An object that holds an operator's parameters, of a type known only at run time.
-class ParamBox : public Counted, public memory::Recycled<ParamBox> {
- public:
-  explicit ParamBox(const ParamTable* table) : table_(table) {
-    make_room();
-    if (table_ != nullptr) table_->construct(data_);
-  }
-  ParamBox(const ParamTable* table, const void* from) : table_(table) {
-    make_room();
-    if (table_ != nullptr) table_->copy(data_, from);
-  }
-  ParamBox(const ParamBox&) = delete;
-  ParamBox& operator=(const ParamBox&) = delete;
-  ~ParamBox() {
-    if (table_ != nullptr) table_->destroy(data_);
-    if (data_ != near_) ::operator delete(data_, std::align_val_t{64});
-  }
-  void* get() { return data_; }
-  const void* get() const { return data_; }
-
- private:
-  void make_room() {
-    data_ = near_;
-    if (table_ != nullptr && (table_->size > sizeof near_ || table_->align > 16))
-      data_ = ::operator new(table_->size, std::align_val_t{64});
-  }
-  const ParamTable* table_;
-  void* data_;
-  alignas(16) std::byte near_[64];
-};
 
 /// An object with the parameters that the text says. Throws Error for unknown, malformed or missing ones.
 Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes);

@@ -115,9 +115,8 @@ STROP_COLD const Entry& find_operator(std::string_view name) {
   if (const Entry* entry = Registry::get().look_up(name)) return *entry;
   std::vector<std::string_view> names;
   for (const Entry* entry : Registry::get().entries()) names.push_back(entry->snake);
-  fail(
-      "strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
-      ". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>");
+  fail("strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
+       ". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>");
 }
 
 STROP_COLD Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {

@@ -75,7 +75,8 @@ bool pass_on(const T& op, const Call& call, Cpu& ctx, std::vector<NDArray>& held
     const auto as = [&]<Storage S, bool W>() {
       return pass_on<E, Left - 1>(
           op, call, ctx, held, args...,
-          Passing<S, E, W>{call.entry.snake, Label{W ? "output" : "input", static_cast<int>(W ? at - inputs : at), {}}, array, &held});
+          Passing<S, E, W>{call.entry.snake, Label{W ? "output" : "input", static_cast<int>(W ? at - inputs : at), {}},
+                           array, &held});
     };
     const auto with = [&]<Storage S>() {
       return writes ? as.template operator()<S, true>() : as.template operator()<S, false>();

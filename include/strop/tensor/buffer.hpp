@@ -9,8 +9,32 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace strop::inline v0::detail {
+
+/// Orders what happens to a buffer's elements: an engine's variable, seen from the layers below the engine's.
+class Pending : public Counted {
+ public:
+  class Work : public Counted {
+   public:
+    virtual ~Work() = default;
+    virtual void run() = 0;
+  };
+
+  virtual ~Pending() = default;
+  /// Waits for the writes (with `reads`: for all uses) that are on their way; throws what failed. Inside an operation
+  /// of the engine, which has said what it uses, it does not wait.
+  virtual void wait(bool reads) = 0;
+  /// Whether something is on its way, or has failed.
+  virtual bool busy() const = 0;
+  /// One for another buffer.
+  virtual Ref<Pending> another() const = 0;
+  /// Runs the work as soon as nothing before it is in its way, at once where nothing is.
+  virtual void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
+                   Ref<Work> work) const = 0;
+};
 
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
 class Buffer : public Counted, public memory::Recycled<Buffer> {
@@ -23,27 +47,75 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
-    if (release_ != nullptr)
-      release_(context_, data_);
+    Pending* const pending = pending_.load(std::memory_order_acquire);
+    if (pending != nullptr) [[unlikely]]
+      give_back_later(Ref(pending));
     else
-      memory::release(device_, data_, bytes_);
+      give_back(device_, data_, bytes_, release_, context_);
   }
 
   Device device() const { return device_; }
   std::int64_t bytes() const { return bytes_; }
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  /// The elements, once every write that is on its way is complete. Throws what failed on the way.
+  std::byte* data() const {
+    if (Pending* const p = pending()) [[unlikely]]
+      p->wait(false);
+    return address();
+  }
+  /// Where the elements are, whatever is on its way.
+  std::byte* address() const { return static_cast<std::byte*>(data_); }
+  /// The order of what happens to the elements; null, until somebody asks for it, where everything happens at the call.
+  Pending* pending() const { return pending_.load(std::memory_order_acquire); }
+  /// Gives the buffer an order, unless it has got one meanwhile.
+  Pending& order(Ref<Pending> made) {
+    Pending* before = nullptr;
+    if (!pending_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return *before;
+    made->retain();
+    return *made;
+  }
 
   /// Goes up with every completed write: what backward kept can be checked against it.
   std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void written() { version_.store(version() + 1, std::memory_order_relaxed); }
 
  private:
+  static void give_back(Device device, void* data, std::int64_t bytes, Release release, void* context) noexcept {
+    if (release != nullptr)
+      release(context, data);
+    else
+      memory::release(device, data, bytes);
+  }
+  /// The memory stays until every operation on it that was pushed is complete, failed ones included.
+  void give_back_later(const Ref<Pending>& pending) noexcept;
+
   Device device_;
   std::int64_t bytes_;
   void* data_;
   Release release_ = nullptr;
   void* context_ = nullptr;
   std::atomic<std::uint64_t> version_{0};
+  std::atomic<Pending*> pending_{nullptr};
 };
+
+inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
+  pending->drop();  // the buffer's own share
+  class GiveBack final : public Pending::Work {
+   public:
+    explicit GiveBack(const Buffer& b)
+        : device_(b.device_), bytes_(b.bytes_), data_(b.data_), release_(b.release_), context_(b.context_) {}
+    // At the end of the work, also where a failure before it kept it from running.
+    ~GiveBack() override { give_back(device_, data_, bytes_, release_, context_); }
+    void run() override {}
+
+   private:
+    Device device_;
+    std::int64_t bytes_;
+    void* data_;
+    Release release_;
+    void* context_;
+  };
+  Pending* const own = pending.get();
+  pending->run({}, {&own, 1}, "release", Ref<Pending::Work>(new GiveBack(*this)));
+}
 
 }  // namespace strop::inline v0::detail

@@ -67,8 +67,16 @@ class NDArray {
   Storage storage() const { return body_->storage; }
   Device device() const { return body_->device; }
 
-  /// Waits until the array's elements are there; throws what failed on the way to them.
-  void wait() const {}
+  /// Waits until the array's elements are there; throws what failed on the way to them. Every function that looks at
+  /// elements does so by itself.
+  void wait() const {
+    if (body_ && body_->buffer) body_->buffer->data();
+  }
+  /// The engine's variable of a dense array's elements, which its views share: `engine.push(f, {.writes =
+  /// {x.variable()}})` with Engine::global(). From then on operations on the array wait for what is pushed, and run as
+  /// soon as it allows (defined in tensor/variable.hpp).
+  template <class E = class Engine>
+  auto variable() const;
 
   /// The elements in row-major order, converted to E; a sparse array gives its dense elements.
   template <Element E>
@@ -124,6 +132,10 @@ class NDArray {
   const detail::Ref<detail::Body>& body_ref() const { return body_; }
   bool allocated() const { return static_cast<bool>(body_->buffer); }
   std::byte* bytes() const { return body_->buffer ? body_->buffer->data() + body_->offset : nullptr; }
+  /// bytes() without waiting.
+  std::byte* address() const { return body_->buffer ? body_->buffer->address() + body_->offset : nullptr; }
+  /// The order of what happens to the elements, if they have one.
+  detail::Pending* pending() const { return body_->buffer ? body_->buffer->pending() : nullptr; }
   template <class E>
   E* pointer() const {
     return reinterpret_cast<E*>(bytes());

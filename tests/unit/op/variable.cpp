@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Arrays in the global engine: operators wait for what is pushed on an array, and take their turn.
+#include <strop/ops/dot.hpp>
+#include <strop/ops/reduce.hpp>
+#include <strop/strop.hpp>
+
+#include <doctest/doctest.h>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using strop::array, strop::Engine, strop::NDArray, strop::Op;
+
+namespace {
+
+struct Twice {
+  static constexpr std::string_view name = "variable_twice";
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+constexpr Op<Twice> twice;
+struct Add {
+  static constexpr std::string_view name = "variable_add";
+  constexpr auto forward(auto x, auto y) const { return x + y; }
+};
+constexpr Op<Add> add;
+struct Walk {
+  static constexpr std::string_view name = "variable_walk", inputs[] = {"x", "state"}, mutates[] = {"state"};
+  constexpr auto forward(auto x, auto s) const { return std::tuple(x + s, s + 1); }
+};
+constexpr Op<Walk> walk;
+
+void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+void fill(const NDArray& a, float value) {
+  for (float& v : a.view<float>()) v = value;
+}
+std::vector<float> values(const NDArray& a) { return a.to_vector<float>(); }
+template <class F>
+std::string sentence(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("whoever looks at the elements waits for what is pushed on them") {
+  const NDArray x = strop::zeros({3});
+  const NDArray view = x.slice(1, 2), flat = x.reshape({1, 3});
+  Engine::global().push([&] { nap(), fill(x, 7); }, {.writes = {x.variable()}});
+  SUBCASE("to_vector") { CHECK(values(x) == std::vector<float>{7, 7, 7}); }
+  SUBCASE("a view, made before") { CHECK(view.item<float>() == 7); }
+  SUBCASE("another shape") { CHECK(flat.view<float, 2>()(0, 2) == 7); }
+  SUBCASE("wait") {
+    x.wait();
+    CHECK(Engine::idle(x.variable()));
+  }
+  SUBCASE("copy") { CHECK(values(x.copy()) == std::vector<float>{7, 7, 7}); }
+  SUBCASE("another storage") { CHECK(x.reshape({1, 3}).to(strop::csr).nnz() == 3); }
+  SUBCASE("printing") { CHECK(fmt::format("{}", x) == "[7, 7, 7]"); }
+  Engine::global().wait_all();
+}
+
+TEST_CASE("operators take their turn, and what follows from them takes its own") {
+  const NDArray x = strop::zeros({4}), plain = array({1, 2, 3, 4});
+  std::atomic<bool> go = false;
+  Engine::global().push(
+      [&] {
+        while (!go) std::this_thread::yield();
+        fill(x, 5);
+      },
+      {.writes = {x.variable()}});
+  const NDArray a = twice(x), b = add(a, plain), c = add(b, x);
+  CHECK_FALSE(Engine::idle(x.variable()));
+  go = true;
+  CHECK(values(c) == std::vector<float>{16, 17, 18, 19});
+  CHECK(values(b) == std::vector<float>{11, 12, 13, 14});
+  const NDArray s = strop::sum(strop::dot(x, plain));
+  CHECK(s.item<float>() == 50);
+}
+
+TEST_CASE("results into an array wait for those who still read it") {
+  const NDArray x = array({1, 2}), y = array({10, 20});
+  std::vector<float> seen;
+  Engine::global().push(
+      [&] { nap(), seen.assign(y.address() ? y.view<float>().data() : nullptr, y.view<float>().data() + 2); },
+      {.reads = {y.variable()}});
+  twice(x, strop::into(y));
+  CHECK(values(y) == std::vector<float>{2, 4});
+  CHECK(seen == std::vector<float>{10, 20});
+  twice(x, strop::add_to(y));
+  CHECK(values(y) == std::vector<float>{4, 8});
+}
+
+TEST_CASE("inputs that are written are in order as well") {
+  const NDArray x = array({1, 1}), state = array({0, 10});
+  Engine::global().push([&] { nap(), fill(state, 3); }, {.writes = {state.variable()}});
+  const NDArray first = walk(x, state), second = walk(x, state);
+  CHECK(values(second) == std::vector<float>{5, 5});
+  CHECK(values(first) == std::vector<float>{4, 4});
+  CHECK(values(state) == std::vector<float>{5, 5});
+}
+
+TEST_CASE("a failure reaches everything that depends on it, at each look, and a complete overwrite heals") {
+  const NDArray x = array({1, 2}), other = array({3, 4});
+  const NDArray out = strop::zeros({2});
+  Engine::global().push([] { throw std::runtime_error("the disk is gone"); },
+                        {.writes = {x.variable()}, .name = "read"});
+  const NDArray y = twice(x), z = add(y, other);
+  for (int look = 0; look < 2; ++look) {
+    CHECK(sentence([&] { values(z); }).find("the disk is gone") != std::string::npos);
+    CHECK(sentence([&] { values(x); }).find("the disk is gone") != std::string::npos);
+  }
+  twice(z, strop::add_to(out));
+  CHECK(sentence([&] { values(out); }).find("the disk is gone") != std::string::npos);
+  twice(other, strop::into(out));
+  CHECK(values(out) == std::vector<float>{6, 8});
+  twice(other, strop::into(x.slice(0, 2)));
+  CHECK(values(x) == std::vector<float>{6, 8});
+  CHECK(sentence([] { Engine::global().wait_all(); }).find("the disk is gone") != std::string::npos);
+  Engine::global().wait_all();
+}
+
+TEST_CASE("an operator that fails in its turn says its name") {
+  const NDArray x = strop::zeros({2});
+  Engine::global().push([&] { nap(); }, {.writes = {x.variable()}});
+  CHECK(sentence([&] { add(x, array({1, 2, 3})); }) ==
+        "variable_add: input 'rhs' has shape (3,), which does not broadcast with (2,)");  // known at the call
+  Engine::global().wait_all();
+}
+
+TEST_CASE("gradients through arrays in the engine") {
+  const NDArray x = strop::zeros({2});
+  x.attach_grad();
+  Engine::global().push([&] { nap(), fill(x, 3); }, {.writes = {x.variable()}});
+  {
+    strop::record scope;
+    strop::sum(add(twice(x), x) * x).backward();  // 3x²
+  }
+  CHECK(values(x.grad()) == std::vector<float>{18, 18});
+}
+
+TEST_CASE("memory stays until what uses it is complete") {
+  bool released = false;
+  float memory[2] = {1, 2};
+  std::atomic<bool> go = false;
+  {
+    const NDArray x = strop::from_pointer(memory, {2}, [&](void*) { released = true; });
+    float* const at = x.view<float>().data();
+    Engine::global().push(
+        [&, at] {
+          while (!go) std::this_thread::yield();
+          at[0] = 5;
+        },
+        {.writes = {x.variable()}});
+  }
+  CHECK_FALSE(released);
+  go = true;
+  Engine::global().wait_all();
+  CHECK(released);
+  CHECK(memory[0] == 5);
+  {
+    const NDArray failed = strop::from_pointer(memory, {2}, [&](void*) { released = false; });
+    Engine::global().push([] { throw std::runtime_error("no"); }, {.writes = {failed.variable()}});
+  }
+  CHECK(sentence([] { Engine::global().wait_all(); }).find("no") != std::string::npos);
+  CHECK_FALSE(released);
+}
+
+TEST_CASE("sparse arrays have no variable") {
+  CHECK(sentence([] { strop::zeros({2, 2}, strop::csr).variable(); }) ==
+        "variable: of a dense array only; a sparse one is computed at the call");
+}
