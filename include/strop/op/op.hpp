@@ -242,6 +242,10 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
         p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
         site);
   }
+  typename detail::SymbolOf<T>::type operator()(std::initializer_list<typename detail::SymbolOf<T>::type> in,
+                                                const T& p = {}, std::string_view name = {}) const {
+    return (*this)(std::span<const Symbol>(in.begin(), in.size()), p, name);
+  }
   typename detail::SymbolOf<T>::type operator()(std::span<const Symbol> in, const T& p = {},
                                                 std::string_view name = {}) const {
     using detail::make_node;
