@@ -32,7 +32,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
-  if (loop == nullptr || !first.allocated() || first.pending() != nullptr) return false;
+  if (loop == nullptr || !first.allocated() || first.busy()) return false;
   const std::int64_t n = first.size();
   if (n > map_grain) return false;
   const auto alike = [&](const NDArray& a) {
@@ -43,13 +43,13 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   x[0] = first.address();
   for (std::size_t i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
-    if (!a || !alike(a) || a.pending() != nullptr) return false;
+    if (!a || !alike(a) || a.busy()) return false;
     x[i] = a.allocated() ? a.address() : first.address();  // what a derived gradient does not read has no memory
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y) continue;
-    if (!alike(y) || y.pending() != nullptr) return false;
+    if (!alike(y) || y.busy()) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
     if (!y.allocated()) continue;
     for (const NDArray* a : in)  // several results cannot share an input: the loop may read it after a store

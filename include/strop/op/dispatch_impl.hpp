@@ -68,6 +68,16 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
   body.indptr = made.body().indptr;
 }
 
+/// The order of the calls that draw random numbers, once one of them has waited for its turn: what is drawn follows
+/// from the order of the calls alone.
+inline constinit std::atomic<Pending*> random_order{nullptr};
+
+STROP_COLD Pending& make_random_order(const Pending& like) {
+  static const Ref<Pending> order = like.another();
+  random_order.store(order.get(), std::memory_order_release);
+  return *order;
+}
+
 /// One call in the making. Everything that is not a small dense map goes through here, out of line.
 class Dispatch {
  public:
@@ -95,7 +105,7 @@ class Dispatch {
     bool asked = false;
     for (Request r : requests_) asked = asked || r != Request::null;
     if (!asked) return;
-    if (Pending* const order = find_order()) {
+    if (const Ref<Pending> order = find_order()) {
       if (may_wait_its_turn()) return run_in_turn(*order);
       wait_for_outputs();
     }
@@ -106,13 +116,28 @@ class Dispatch {
   }
 
  private:
-  /// Whether some array of the call has an order in which things happen to it, and which.
-  Pending* find_order() const {
-    for (const NDArray* a : in_)
-      if (Pending* const p = a->pending()) return p;
-    for (const NDArray& a : out_)
-      if (Pending* const p = a.pending()) return p;
-    return nullptr;
+  /// The order that the call stands in: that of an array that is in use, or a new one where large calls get one.
+  Ref<Pending> find_order() const {
+    std::int64_t elements = 0;
+    for (const NDArray* a : in_) {
+      if (a->busy()) return Ref(a->pending());
+      elements = std::max(elements, a->size());
+    }
+    for (const NDArray& a : out_) {
+      if (a.busy()) return Ref(a.pending());
+      elements = std::max(elements, a.size());
+    }
+    Pending* const drawing = draws() ? random_order.load(std::memory_order_acquire) : nullptr;
+    if (drawing != nullptr && drawing->busy()) return Ref(drawing);
+    const auto make = order_maker.load(std::memory_order_relaxed);
+    return make != nullptr && elements > map_grain && !in_turn_ ? make() : Ref<Pending>();
+  }
+  /// Whether the operator says that it takes random numbers.
+  bool draws() const {
+    if (entry_.resources == nullptr || in_turn_) return false;
+    Few<Shape, 4> shapes(in_.size());
+    for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
+    return entry_.resources(op_, shapes).random;
   }
   /// What is not dense has its structure only once it is computed; a state belongs to the call.
   bool may_wait_its_turn() const {
@@ -148,14 +173,17 @@ class Dispatch {
       const CallMode before = call_mode;
       call_mode = {};
       call_mode.training = training_;
+      in_turn_ = true;
       Few<const NDArray*, 8> in(in_.size());
       for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
       try {
         Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr).run();
       } catch (...) {
+        in_turn_ = false;
         call_mode = before;
         throw;
       }
+      in_turn_ = false;
       call_mode = before;
     }
 
@@ -196,6 +224,7 @@ class Dispatch {
       writes.push_back(uses(in(i)));
       in(i).body().buffer->written();
     }
+    if (draws()) writes.push_back(&make_random_order(order));
     order.run(reads, writes, entry_.snake, Ref<Pending::Work>(new Turn(entry_, op_, in_, out_, requests_)));
   }
 
@@ -520,6 +549,7 @@ class Dispatch {
   MapStorage how_;
   std::string_view why_;
   bool dense_run_ = false;
+  static inline constinit thread_local bool in_turn_ = false;  // this call has waited for its turn
 };
 
 STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,

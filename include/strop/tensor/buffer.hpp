@@ -36,6 +36,10 @@ class Pending : public Counted {
                    Ref<Work> work) const = 0;
 };
 
+/// Makes the order of arrays that large operations work on; null, and everything happens at the call, unless
+/// set_asynchronous(true) was called (tensor/variable.hpp).
+inline constinit std::atomic<Ref<Pending> (*)()> order_maker{nullptr};
+
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
 class Buffer : public Counted, public memory::Recycled<Buffer> {
  public:

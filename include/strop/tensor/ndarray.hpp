@@ -136,6 +136,11 @@ class NDArray {
   std::byte* address() const { return body_->buffer ? body_->buffer->address() + body_->offset : nullptr; }
   /// The order of what happens to the elements, if they have one.
   detail::Pending* pending() const { return body_->buffer ? body_->buffer->pending() : nullptr; }
+  /// Whether something is on its way to the elements, or has failed on it.
+  bool busy() const {
+    detail::Pending* const order = pending();
+    return order != nullptr && order->busy();
+  }
   template <class E>
   E* pointer() const {
     return reinterpret_cast<E*>(bytes());

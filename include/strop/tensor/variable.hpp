@@ -11,33 +11,36 @@
 namespace strop::inline v0 {
 namespace detail {
 
+/// A template, so that the engine is built only into programs that ask for an array's variable.
+template <class E>
 class OnEngine final : public Pending {
  public:
-  OnEngine() : variable_(Engine::global().variable()) {}
-  const Engine::Variable& variable() const { return variable_; }
+  using Variable = typename E::Variable;
+  OnEngine() : variable_(E::global().variable()) {}
+  const Variable& variable() const { return variable_; }
 
   void wait(bool reads) override {
     if (Core::inside_operation_of(Access::var(variable_)->core)) return;
     if (reads)
-      Engine::global().wait_idle(variable_);
+      E::global().wait_idle(variable_);
     else
-      Engine::global().wait(variable_);
+      E::global().wait(variable_);
   }
   bool busy() const override { return !variable_.idle() || variable_.failed(); }
   Ref<Pending> another() const override { return Ref<Pending>(new OnEngine); }
   void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
            Ref<Work> work) const override {
-    const std::vector<Engine::Variable> r = variables(reads), w = variables(writes);
-    Engine::global().run([work = std::move(work)] { work->run(); }, {.reads = r, .writes = w, .name = name});
+    const std::vector<Variable> r = variables(reads), w = variables(writes);
+    E::global().push([work = std::move(work)] { work->run(); }, {.reads = r, .writes = w, .name = name});
   }
 
  private:
-  static std::vector<Engine::Variable> variables(std::span<Pending* const> all) {
-    std::vector<Engine::Variable> list;
+  static std::vector<Variable> variables(std::span<Pending* const> all) {
+    std::vector<Variable> list;
     for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
     return list;
   }
-  Engine::Variable variable_;
+  Variable variable_;
 };
 
 }  // namespace detail
@@ -48,8 +51,16 @@ auto NDArray::variable() const {
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
   detail::Pending* pending = this->pending();
-  if (pending == nullptr) pending = &body_->buffer->order(detail::Ref<detail::Pending>(new detail::OnEngine));
-  return typename E::Variable(static_cast<detail::OnEngine*>(pending)->variable());
+  if (pending == nullptr) pending = &body_->buffer->order(detail::Ref<detail::Pending>(new detail::OnEngine<E>));
+  return typename E::Variable(static_cast<detail::OnEngine<E>*>(pending)->variable());
+}
+
+/// Whether operations on more than 2¹⁵ elements are handed to the global engine: the call returns at once, the work is
+/// done as soon as its inputs are there, and whoever looks at the elements waits. What fails is raised at every look.
+/// Off at the start: a program without it has no engine in it.
+template <class E = Engine>
+void set_asynchronous(bool on) {
+  detail::order_maker = on ? +[] { return detail::Ref<detail::Pending>(new detail::OnEngine<E>); } : nullptr;
 }
 
 }  // namespace strop::inline v0

@@ -2,6 +2,7 @@
 /// \file
 /// Arrays in the global engine: operators wait for what is pushed on an array, and take their turn.
 #include <strop/ops/dot.hpp>
+#include <strop/ops/dropout.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/strop.hpp>
 
@@ -171,6 +172,53 @@ TEST_CASE("memory stays until what uses it is complete") {
   }
   CHECK(sentence([] { Engine::global().wait_all(); }).find("no") != std::string::npos);
   CHECK_FALSE(released);
+}
+
+TEST_CASE("large operations are handed to the engine on request, with the same results") {
+  struct Off {
+    ~Off() { strop::set_asynchronous(false); }
+  } off;
+  const auto work = [] {
+    strop::random::seed(3);
+    const NDArray x = strop::random::uniform({300, 300}), w = strop::random::uniform({300, 300});
+    x.attach_grad();
+    NDArray y;
+    {
+      strop::record scope;
+      y = strop::dot(add(twice(x), w), w);
+      for (int i = 0; i < 4; ++i) y = add(y, strop::sum(twice(y), {.axis = {1}, .keepdims = true}));
+      strop::mean(y).backward();
+    }
+    twice(y, strop::add_to(w));
+    twice(w, strop::into(w));
+    return std::vector<std::vector<float>>{values(y), values(x.grad()), values(w)};
+  };
+  const auto at_the_call = work();
+  strop::set_asynchronous(true);
+  for (int i = 0; i < 5; ++i) CHECK((work() == at_the_call));
+  const NDArray big = strop::zeros({1 << 16}), result = twice(big);
+  CHECK(big.variable());
+  Engine::global().wait_all();
+  CHECK_FALSE(result.busy());
+}
+
+TEST_CASE("random numbers come in the order of the calls") {
+  struct Off {
+    ~Off() { strop::set_asynchronous(false); }
+  } off;
+  const auto draw = [] {
+    strop::random::seed(5);
+    std::vector<std::vector<float>> all;
+    std::vector<NDArray> arrays;
+    const strop::train_mode scope;
+    const NDArray many = strop::full({1 << 16}, 1), few = strop::full({16}, 1);
+    for (int i = 0; i < 12; ++i) arrays.push_back(strop::dropout(i % 3 == 2 ? few : many, {.p = 0.5F}));
+    for (const NDArray& a : arrays) all.push_back(values(a));
+    return all;
+  };
+  const auto at_the_call = draw();
+  strop::set_asynchronous(true);
+  CHECK((draw() == at_the_call));
 }
 
 TEST_CASE("sparse arrays have no variable") {
