@@ -352,6 +352,10 @@ constexpr ShortName snake_case(std::string_view name) {
 template <class T>
 inline constexpr ShortName snake_name = snake_case(type_name<T>);
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wenum-constexpr-conversion"  // asking for the name of what is no enumerator is meant
+#endif
 /// The name of enumerator V, empty when V is none. A trailing underscore is dropped: `default_` is "default".
 template <auto V>
 inline constexpr std::string_view enumerator_name = [] {
@@ -367,22 +371,34 @@ inline constexpr std::string_view enumerator_name = [] {
   return word;
 }();
 
+/// N as a value of E, also where E has no such value: of an enumeration without `: int` a cast would be an error then.
+template <class E>
+constexpr E enum_value(int n) {
+  return __builtin_bit_cast(E, static_cast<std::underlying_type_t<E>>(n));
+}
+
 /// How many enumerators E has, counted from 0 without a gap.
 template <class E, int N = 0>
 constexpr int count_enumerators() {
-  if constexpr (N == 64 || enumerator_name<static_cast<E>(N)>.empty())
+  if constexpr (N == 64 || enumerator_name<enum_value<E>(N)>.empty())
     return N;
   else
     return count_enumerators<E, N + 1>();
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+
 struct ReflectionProbe {
   int some_field;
   enum class Kind : std::uint8_t { first, second };
+  enum Plain { off, on };
 };
 static_assert(field_name<ReflectionProbe, 0> == "some_field" && type_name<ReflectionProbe> == "ReflectionProbe" &&
                   enumerator_name<ReflectionProbe::Kind::second> == "second" &&
-                  enumerator_name<static_cast<ReflectionProbe::Kind>(7)>.empty(),
+                  enumerator_name<enum_value<ReflectionProbe::Kind>(7)>.empty() &&
+                  count_enumerators<ReflectionProbe::Plain>() == 2,
               "strop: this compiler writes names in a way that core/reflect.hpp does not know");
 
 }  // namespace strop::inline v0::detail
