@@ -95,6 +95,9 @@ consteval bool diagnose() {
                       "inputs) and is const");
         static_assert(detail::ranges_known<T>(), "strop: range names something that is no parameter of the operator");
         static_assert(detail::inputs_match<T>(), "strop: inputs names as many tensors as forward takes numbers");
+        static_assert(detail::NamesForward<T> || !detail::stated_inputs<T>().empty(),
+                      "strop: an operator that has sparse forms alone states its inputs: static constexpr "
+                      "std::string_view inputs[] = {...}");
         static_assert(detail::mutated_known<T>(), "strop: mutates names something that stands not in inputs");
       }
     }
