@@ -184,11 +184,11 @@ struct TensorGradient {
       if (info.tagged) info.at = tag_position(info);
     return list;
   }();
-  static constexpr GradientInfo info{infos, tagged, N::variadic, heads, in, out, gives, all_out ? N::outputs : 0};
+  static constexpr GradientInfo member{infos, tagged, N::variadic, heads, in, out, gives, all_out ? N::outputs : 0};
 
   static void run(const Call& call, Cpu& ctx) {
     std::array<Placed, S::count> placed;
-    const Dtype element = place_gradient(info, call, placed);
+    const Dtype element = place_gradient(member, call, placed);
     call_typed<M>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
   }
 
