@@ -1,65 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The CUDA kernel of a map: one thread per element in a grid-stride loop, the body evaluated on Num<E>. Index
-/// arithmetic and body are host functions as well, so that a machine without a GPU runs the same code
-/// (tests/cuda/shim.hpp).
+/// The kernels of maps. A kernel is a struct that is called with a thread's number and the number of threads; all of it
+/// are ordinary functions as well, so that a machine without a GPU runs the same code (tests/cuda/shim.hpp).
 #pragma once
+#include "map_layout.cuh"
+
 #include <strop/op/gradient.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace strop::inline v0::cuda {
 
-/// Pointers of a map with N inputs and M results over n elements; an input of step 0 is one element for all.
-template <class E, std::size_t N, std::size_t M>
-struct MapArguments {
+/// The body at the numbers x, its results as Y.
+template <class Y, class T, class C, std::size_t... I>
+constexpr auto evaluate(const T& op, const C* x, std::index_sequence<I...>) {
+  return detail::as_numbers<number::Num<Y>>(op.forward(number::Num<C>(x[I])...));
+}
+
+/// As many elements as one thread moves at once.
+template <class E>
+struct alignas(16) Pack {
+  static constexpr std::int64_t size = 16 / static_cast<std::int64_t>(sizeof(E));
+  E e[static_cast<std::size_t>(size)];
+};
+
+/// A map over n contiguous elements of type E. An input of step 0 is one element for all, or 0 where it has no memory;
+/// a result without memory is dropped. Pointers of step 1 and results are multiples of 16.
+template <class T, class E, std::size_t N, std::size_t M>
+struct MapPacks {
+  using C = ComputeAs<E>;
+  T op;
   const E* in[N];
   std::int64_t step[N];
   E* out[M];
+  bool add[M];
   std::int64_t n;
-  bool add;
-};
 
-/// What a halves' element is computed in.
-template <class E>
-struct ComputeAs {
-  using type = E;
-};
-template <>
-struct ComputeAs<half> {
-  using type = float;
-};
-template <>
-struct ComputeAs<bfloat16> {
-  using type = float;
-};
+  /// The threads that have work.
+  constexpr std::int64_t work() const { return (n + Pack<E>::size - 1) / Pack<E>::size; }
 
-/// Element i of every result. Runs on both sides.
-template <class T, class E, std::size_t N, std::size_t M>
-constexpr void map_element(const T& op, const MapArguments<E, N, M>& a, std::int64_t i) {
-  using C = typename ComputeAs<E>::type;
-  using S = number::Num<C>;
-  const auto y = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return detail::as_numbers<S>(op.forward(S(static_cast<C>(a.in[I][i * a.step[I]]))...));
-  }(std::make_index_sequence<N>{});
-  for (std::size_t k = 0; k < M; ++k) {
-    const C before = a.add ? static_cast<C>(a.out[k][i]) : C(0);
-    a.out[k][i] = static_cast<E>(a.add ? static_cast<C>(before + y[k].v) : y[k].v);
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    constexpr std::int64_t size = Pack<E>::size;
+    for (std::int64_t p = thread; p < work(); p += threads) {
+      const std::int64_t at = p * size;
+      if (at + size <= n)
+        whole(at);
+      else
+        for (std::int64_t i = at; i < n; ++i) single(i);
+    }
   }
-}
 
-/// All elements of one thread. Runs on both sides.
-template <class T, class E, std::size_t N, std::size_t M>
-constexpr void map_thread(const T& op, const MapArguments<E, N, M>& a, std::int64_t thread, std::int64_t threads) {
-  for (std::int64_t i = thread; i < a.n; i += threads) map_element(op, a, i);
-}
+ private:
+  constexpr void whole(std::int64_t at) const {
+    Pack<E> x[N], y[M];
+    for (std::size_t k = 0; k < N; ++k) {
+      if (step[k] != 0) {
+        x[k] = *reinterpret_cast<const Pack<E>*>(in[k] + at);
+      } else {
+        const E one = in[k] != nullptr ? *in[k] : E{};
+        for (E& e : x[k].e) e = one;
+      }
+    }
+    for (std::size_t k = 0; k < M; ++k)
+      if (add[k]) y[k] = *reinterpret_cast<const Pack<E>*>(out[k] + at);
+    for (std::int64_t i = 0; i < Pack<E>::size; ++i) {
+      C numbers[N] = {};
+      for (std::size_t k = 0; k < N; ++k) numbers[k] = number_of<C>(x[k].e[i]);
+      const auto r = cuda::evaluate<C>(op, numbers, std::make_index_sequence<N>{});
+      for (std::size_t k = 0; k < M; ++k) {
+        const C before = add[k] ? number_of<C>(y[k].e[i]) : C(0);
+        y[k].e[i] = element_of<E>(add[k] ? before + r[k].v : r[k].v);
+      }
+    }
+    for (std::size_t k = 0; k < M; ++k)
+      if (out[k] != nullptr) *reinterpret_cast<Pack<E>*>(out[k] + at) = y[k];
+  }
+  constexpr void single(std::int64_t i) const {
+    C numbers[N] = {};
+    for (std::size_t k = 0; k < N; ++k) numbers[k] = in[k] != nullptr ? number_of<C>(in[k][i * step[k]]) : C(0);
+    const auto r = cuda::evaluate<C>(op, numbers, std::make_index_sequence<N>{});
+    for (std::size_t k = 0; k < M; ++k)
+      if (out[k] != nullptr) out[k][i] = element_of<E>(add[k] ? number_of<C>(out[k][i]) + r[k].v : r[k].v);
+  }
+};
 
-#if defined(__CUDACC__)
-template <class T, class E, std::size_t N, std::size_t M>
-__global__ void map_kernel(T op, MapArguments<E, N, M> a) {
-  map_thread(op, a, static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x,
-             static_cast<std::int64_t>(gridDim.x) * blockDim.x);
-}
-#endif
+/// A map over operands that lie in any way in the common shape, of any element type that is computed in C; results come
+/// as Y. An element per thread.
+template <class T, class C, class Y, std::size_t N, std::size_t M>
+struct MapElements {
+  T op;
+  MapLayout<N, M> a;
+
+  constexpr std::int64_t work() const { return a.n; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t i = thread; i < a.n; i += threads) {
+      std::int64_t at[N + M] = {};
+      a.locate(i, at);
+      C numbers[N] = {};
+      for (std::size_t k = 0; k < N; ++k)
+        numbers[k] = a.in[k] != nullptr ? load_from<C>(a.dtype, a.in[k], at[k]) : C(0);
+      const auto r = cuda::evaluate<Y>(op, numbers, std::make_index_sequence<N>{});
+      for (std::size_t k = 0; k < M; ++k) {
+        if (a.out[k] == nullptr) continue;
+        const Y value = a.add[k] ? plus(load_from<Y>(a.dtype, a.out[k], at[N + k]), r[k].v) : r[k].v;
+        store_to(a.dtype, a.out[k], at[N + k], value);
+      }
+    }
+  }
+};
+
+/// Result k of a map, alone, where it may be smaller than the common shape: an element is then the sum, in double, of
+/// the values that belong to it. Thread (o, p) adds up every pieces-th value of element o from the p-th on, so that the
+/// order of a sum depends on the shapes alone; FinishSums makes one number of the pieces where there are several.
+template <class T, class C, std::size_t N, std::size_t M>
+struct MapResult {
+  T op;
+  MapLayout<N, M> a;
+  std::size_t k;
+  std::int64_t elements, terms, pieces;  // of the result; values of an element; threads for an element
+  bool pieces_first;                     // neighbouring threads take neighbouring pieces, not elements
+  double* sums;                          // elements × pieces, where there are several
+
+  constexpr std::int64_t work() const { return elements * pieces; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t t = thread; t < work(); t += threads) {
+      const std::int64_t o = pieces_first ? t / pieces : t % elements, p = pieces_first ? t % pieces : t / elements;
+      double sum = pieces == 1 && a.add[k] ? load_from<double>(a.dtype, a.out[k], o) : 0;
+      for (std::int64_t term = p; term < terms; term += pieces) {
+        std::int64_t at[N + M] = {};
+        a.locate_in(N + k, o, term, at);
+        C numbers[N] = {};
+        for (std::size_t i = 0; i < N; ++i)
+          numbers[i] = a.in[i] != nullptr ? load_from<C>(a.dtype, a.in[i], at[i]) : C(0);
+        sum += static_cast<double>(cuda::evaluate<C>(op, numbers, std::make_index_sequence<N>{})[k].v);
+      }
+      if (pieces == 1)
+        store_to(a.dtype, a.out[k], o, sum);
+      else
+        sums[o * pieces + p] = sum;
+    }
+  }
+};
+
+/// The pieces of an element become one number.
+struct FinishSums {
+  const double* sums;
+  std::int64_t elements, pieces;
+  Dtype dtype;
+  void* out;
+  bool add;
+
+  constexpr std::int64_t work() const { return elements; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t o = thread; o < elements; o += threads) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < pieces; ++p) sum += sums[o * pieces + p];
+      if (add) sum += load_from<double>(dtype, out, o);
+      store_to(dtype, out, o, sum);
+    }
+  }
+};
+
+/// sum = a + b, element by element.
+struct AddElements {
+  Dtype dtype;
+  const void *a, *b;
+  void* sum;
+  std::int64_t n;
+
+  constexpr std::int64_t work() const { return n; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t i = thread; i < n; i += threads) {
+      if (is_floating(dtype))  // a sum of two floats in double rounds to what it is in float
+        store_to(dtype, sum, i, load_from<double>(dtype, a, i) + load_from<double>(dtype, b, i));
+      else
+        store_to(dtype, sum, i, plus(load_from<std::int64_t>(dtype, a, i), load_from<std::int64_t>(dtype, b, i)));
+    }
+  }
+};
 
 }  // namespace strop::inline v0::cuda

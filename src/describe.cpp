@@ -89,8 +89,6 @@ std::vector<std::string> storages_of(Card& card) {
   return out;
 }
 
-std::vector<std::string> devices_of(const Entry&) { return {"cpu"}; }
-
 std::string note_of(const Entry& e, std::string_view name) {
   for (const Note& note : e.notes)
     if (note.name == name) return std::string(note.text);
@@ -158,7 +156,7 @@ int list_operators(bool json) {
       }
     item["gradient"] = gradient_text(*e);
     item["storages"] = storages_of(card);
-    item["devices"] = devices_of(*e);
+    item["devices"] = detail::devices_of(*e);
     list.push_back(item);
   }
   if (json)
@@ -192,7 +190,7 @@ int describe(const std::string& name) {
   std::printf("  gradient   %s\n", gradient_text(e).c_str());
   std::string storages, devices;
   for (const std::string& s : storages_of(card)) storages += cat(storages.empty() ? "" : "; ", s);
-  for (const std::string& d : devices_of(e)) devices += cat(devices.empty() ? "" : ", ", d);
+  for (std::string_view d : detail::devices_of(e)) devices += cat(devices.empty() ? "" : ", ", d);
   std::printf("  storages   %s\n  devices    %s\n", storages.c_str(), devices.c_str());
   if (e.resources != nullptr) std::printf("  resources  %s\n", resources_of(e).c_str());
   if (e.make_state != nullptr) std::printf("  state      kept from forward to backward\n");

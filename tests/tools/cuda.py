@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/cuda/*.cu with nvcc: each is compiled; together with tests/unit/main.cpp they are one program, which is run.
+"""The GPU's side: cuda.py
 
-A file with a main of its own is a program of its own. Without nvcc everything is skipped; without a device the cases
-whose names contain `[gpu]` are, and the rest (index arithmetic, refusals) run on the CPU.
+tests/cuda/*.cpp (g++) and *.cu (nvcc) are one program with tests/unit/main.cpp. Without nvcc it is made of the .cpp
+files, and the CPU plays the device; without a device the cases whose names contain `[gpu]` are skipped. tests/cuda/one_entry
+is a program of objects of g++, clang and nvcc. bench/gpu/*.cu are compiled.
 """
 import os
 import pathlib
@@ -12,7 +13,8 @@ import shutil
 import subprocess
 import sys
 
-from common import BUILD, INCLUDE, ROOT, Report, digest, parallel, pkg_config, remembered, run, shown
+from common import (BUILD, INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, digest, parallel, pkg_config, remembered, run,
+                    shown)
 
 
 def find_nvcc():
@@ -31,68 +33,83 @@ def capability():
 
 def main():
     report = Report("cuda")
-    sources = sorted((ROOT / "tests/cuda").glob("*.cu"))
     nvcc = find_nvcc()
-    if nvcc is None:
-        report.skipped(f"{len(sources)} files", "nvcc is not installed")
-        report.finish()
-    device = capability()
+    device = capability() if nvcc else None
     folder = BUILD / "programs" / "cuda"
     folder.mkdir(parents=True, exist_ok=True)
-    version = run([nvcc, "--version"])[1]
+    includes = [f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT / 'tests'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I"))]
+    host = {c.name: [c.path, "-std=c++20", "-O1", "-pthread", *c.native, *(STRICT if c.name == "g++" else ["-Wall", "-Wextra", "-Werror"]), *includes]
+            for c in compilers_or_skip(report)}
+    if "g++" not in host:
+        report.finish()
     # Debian's fmt 9.1 takes nvcc for a compiler without constant evaluation
-    flags = ["-std=c++20", "--expt-relaxed-constexpr", f"-arch={device or 'sm_80'}", "-O2", "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA",
-             f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT / 'tests'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I")), "-Xcompiler=-pthread,-Wall"]
+    cuda = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch={device or 'sm_80'}", "-O2", "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA",
+            *includes, "-Xcompiler=-pthread,-Wall,-Wextra"]
+    versions = run([nvcc, "--version"])[1] if nvcc else "", *(c.version for c in compilers())
     objects = {}
 
     def compile_one(source):
         name = str(source.relative_to(ROOT))
-        place = folder / (source.stem + ".o")
-        command = [nvcc, *flags, "-c", source, "-o", place]
+        command = cuda if source.suffix == ".cu" else host["clang++" if source.stem == "clang" else "g++"]
+        place = folder / f"{source.parent.name}.{source.stem}{source.suffix}.o"
+        beside = [digest(p) for p in sorted(source.parent.glob("*.hpp"))]
 
         def work():
             place.unlink(missing_ok=True)
-            status, out, err = run(command, timeout=900)
+            status, out, err = run([*command, "-c", source, "-o", place], timeout=900)
             return [status, out + err], None
 
-        status, messages = remembered([version, *map(str, command), digest(source)], work, output=place)
+        status, messages = remembered([*versions, *map(str, command), str(source), digest(source), *beside], work, output=place)
         if status != 0:
-            report.failed(name, shown(command) + "\n" + messages)
+            report.failed(name, shown([*command, "-c", source]) + "\n" + messages)
         elif "warning" in messages:
             report.failed(name, "warnings:\n" + messages)
         else:
             report.passed(f"{name} compiles")
             objects[source] = place
 
-    parallel(compile_one, sources + ([ROOT / "tests/unit/main.cpp"] if sources else []))
-    main_object = objects.pop(ROOT / "tests/unit/main.cpp", None)
-    alone = [s for s in objects if re.search(r"(?m)^int main\(", s.read_text())]
-    together = [s for s in objects if s not in alone]
-    programs = [(s.stem, [objects[s]], False) for s in sorted(alone)]
-    if together and main_object:
-        programs.append(("maps", [main_object, *(objects[s] for s in sorted(together))], True))
-    for name, parts, is_doctest in programs:
+    def link(name, sources):
+        """The program of these objects; None where one of them or the link failed."""
+        if any(s not in objects for s in sources):
+            return None
         program = folder / name
-        status, out, err = run([nvcc, *flags, *parts, "-lfmt", "-o", program])
+        status, out, err = run([*(cuda if nvcc else host["g++"]), *(objects[s] for s in sources), "-lfmt", "-o", program])
         if status != 0:
             report.failed(f"link of {name}", out + err)
-            continue
+            return None
         report.passed(f"link of {name}")
-        if is_doctest:
-            arguments = [] if device else ["--test-case-exclude=*[gpu]*"]
-            done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("doctest_run.py"), "cuda", program, *arguments],
-                                  capture_output=True, text=True, env=dict(os.environ, STROP_ONLY=""))
-            count = re.search(r"strop-count: (\d+) passed, (\d+) failed, (\d+) skipped", done.stdout)
-            report.passed(name, int(count[1]) if count else 0)
-            if done.returncode != 0:
-                report.failed(f"run of {name}", done.stdout + done.stderr)
-            if not device:
-                report.skipped(f"the [gpu] cases of {name}", "no CUDA device")
-        elif device:
-            status, out, err = run([program])
-            report.passed(f"run of {name}") if status == 0 else report.failed(f"run of {name}", out + err)
-        else:
-            report.skipped(f"run of {name}", "no CUDA device")
+        return program
+
+    def wanted(path):
+        return path.suffix != ".cu" or nvcc
+
+    tests = [s for s in sorted((ROOT / "tests/cuda").glob("*.c*")) if wanted(s)] + [ROOT / "tests/unit/main.cpp"]
+    entry = sorted((ROOT / "tests/cuda/one_entry").glob("*.c*"))
+    benches = sorted((ROOT / "bench/gpu").glob("*.cu"))
+    if nvcc is None:
+        report.skipped(f"{len(entry) + len(benches)} files and the kernels of nvcc", "nvcc is not installed")
+        entry, benches = [], []
+    elif "clang++" not in host:
+        entry = []
+    parallel(compile_one, [*tests, *entry, *benches])
+
+    program = link("maps", tests)
+    if program:
+        arguments = [] if device else ["--test-case-exclude=*[gpu]*"]
+        done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("doctest_run.py"), "cuda", program, *arguments],
+                              capture_output=True, text=True, env=dict(os.environ, STROP_ONLY=""))
+        count = re.search(r"strop-count: (\d+) passed, (\d+) failed, (\d+) skipped", done.stdout)
+        report.passed("maps", int(count[1]) if count else 0)
+        if done.returncode != 0:
+            report.failed("run of maps", done.stdout + done.stderr)
+        if not device:
+            report.skipped("the [gpu] cases of maps", "no CUDA device")
+    program = link("one_entry", entry) if entry else None
+    if program:
+        status, out, err = run([program])
+        report.passed("run of one_entry") if status == 0 else report.failed("run of one_entry", out + err)
+    for source in benches:
+        link(f"bench_{source.stem}", [source])
     report.finish()
 
 

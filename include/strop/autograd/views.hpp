@@ -3,9 +3,8 @@
 /// Views of an array that remember where they came from: slice, index, reshape, copy.
 #pragma once
 #include <strop/autograd/function.hpp>
+#include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
-
-#include <cstring>
 
 namespace strop::inline v0 {
 namespace detail {
@@ -18,10 +17,11 @@ class ViewStep : public Function {
   std::vector<NDArray> backward(std::span<const NDArray> heads) override {
     const NDArray& head = heads[0];
     if (head.size() == whole_.size()) return {head.reshape(whole_.shape())};
-    NDArray gradient(whole_.shape(), whole_.dtype());
+    const NDArray gradient(whole_.shape(), whole_.dtype(), whole_.device());
     const auto size = size_of(whole_.dtype());
-    std::memset(gradient.bytes(), 0, static_cast<std::size_t>(whole_.size() * size));
-    std::memcpy(gradient.bytes() + first_ * size, head.bytes(), static_cast<std::size_t>(head.size() * size));
+    clear(gradient, whole_.size() * size);
+    memory::detail::copy_bytes(gradient.device(), gradient.bytes() + first_ * size, head.device(), head.bytes(),
+                               head.size() * size);
     return {gradient};
   }
 

@@ -30,7 +30,7 @@ STROP_COLD void set_to_zero(const NDArray& a) {
   if (a.storage() != dense)
     a.allocate_stored(0);
   else if (a.size() != 0)
-    std::memset(a.bytes(), 0, static_cast<std::size_t>(a.size() * size_of(a.dtype())));
+    clear(a, a.size() * size_of(a.dtype()));
   if (a.body().buffer) a.body().buffer->written();
 }
 

@@ -6,7 +6,9 @@
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
+#include <strop/op/gpu_map.hpp>
 #include <strop/op/names.hpp>
+#include <strop/tensor/create.hpp>
 
 #include <algorithm>
 #include <span>
@@ -49,11 +51,43 @@ constexpr Entry plain_map(std::string_view name, int inputs, MapLoops loops) {
   return e;
 }
 
+/// On a GPU the driver alone adds and fills, so that no kernel has to be in the program.
+STROP_COLD void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
+  const memory::GpuDriver& driver = memory::detail::driver_for(ctx.device());
+  const std::int64_t n = call.common.size();
+  if (n == 0) return;
+  const MapOperand& out = call.out[0];
+  const bool add = out.request == Request::add;
+  if (!add && call.in[0].data != out.data)
+    driver.copy(ctx.device(), out.data, ctx.device(), call.in[0].data, n * size_of(call.dtype));
+  for (std::size_t k = add ? 0 : 1; k < call.in.size(); ++k)
+    driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
+}
+template <int Value>
+STROP_COLD void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
+  const MapOperand& out = call.out[0];
+  const NDArray values = full(out.shape, Value, call.dtype, ctx.device());
+  if (values.size() == 0) return;
+  if (out.request == Request::add)
+    memory::detail::driver_for(ctx.device())
+        .add(ctx.device(), call.dtype, out.data, values.bytes(), out.data, values.size());
+  else
+    memory::detail::copy_bytes(ctx.device(), out.data, ctx.device(), values.bytes(),
+                               values.size() * size_of(call.dtype));
+}
+inline constexpr CudaLaunch sum_launch{{&sum_on_gpu}};
+template <int Value>
+inline constexpr CudaLaunch fill_launch{{&fill_on_gpu<Value>}};
+inline constinit Slot sum_slot{.cuda = &sum_launch};
+template <int Value>
+inline constinit Slot fill_slot{.cuda = &fill_launch<Value>};
+
 /// The sum of N contributions to one gradient; of a single one, a copy.
 template <int N>
 constexpr Entry sum_entry() {
   Entry e = plain_map("_grad_sum", N, {&sum_loop<float, N>, &sum_loop<double, N>, &sum_loop<std::int64_t, N>});
   e.signature = &same_shape_signature<N>;
+  e.slot = &sum_slot;
   e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
   e.gradient.heads = 1;
   e.gradient.gives = (std::uint64_t{1} << N) - 1;
@@ -72,6 +106,7 @@ template <int Value>
 constexpr Entry fill_entry(std::string_view name) {
   Entry e = plain_map(name, 1, {&fill_loop<float, Value>, &fill_loop<double, Value>, &fill_loop<std::int64_t, Value>});
   e.signature = &same_shape_signature<1>;
+  e.slot = &fill_slot<Value>;
   e.facts.zero = [](const void*, Dtype, std::uint64_t) { return Value == 0; };
   e.gradient.zero = true;
   return e;

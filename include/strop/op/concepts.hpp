@@ -217,8 +217,8 @@ concept NamesResources = Plain<T> && !requires { &NamedMembers<T>::resources; };
 /// What make_state gives when it takes N shapes.
 template <class T, std::size_t... I>
 auto state_type(std::index_sequence<I...>)
-    -> std::type_identity<decltype(std::declval<const T&>().make_state(std::declval<Cpu&>(),
-                                                                       std::declval<Repeat<I, const Shape&>>()...))>;
+    -> std::type_identity<decltype(std::declval<const T&>().make_state(  // an alias that drops I confuses nvcc
+        std::declval<Cpu&>(), (static_cast<void>(I), std::declval<const Shape&>())...))>;
 /// How many shapes make_state takes; −1 where it cannot be called with shapes.
 template <class T, int N = 0>
 constexpr int state_shapes() {

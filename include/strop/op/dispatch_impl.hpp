@@ -6,6 +6,7 @@
 #include <strop/core/few.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/dispatch.hpp>
+#include <strop/op/gpu_map.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/param_box.hpp>
@@ -18,6 +19,13 @@ namespace strop::inline v0::detail {
 STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
 
 STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
+  if (const Device device = total.device(); device.kind == DeviceKind::gpu) {
+    if (a.device() != device || b.device() != device || a.dtype() != total.dtype() || b.dtype() != total.dtype())
+      fail("strop: a sum on ", to_text(device), " takes arrays of one type that are there, not ", name_of(a.dtype()),
+           " on ", to_text(a.device()), " and ", name_of(b.dtype()), " on ", to_text(b.device()));
+    memory::detail::driver_for(device).add(device, total.dtype(), a.bytes(), b.bytes(), total.bytes(), total.size());
+    return;
+  }
   const bool real = is_floating(total.dtype());
   constexpr std::int64_t block = 256;
   for (std::int64_t at = 0; at < total.size(); at += block) {
@@ -50,12 +58,20 @@ STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
 STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request request) {
   NDArray made = given;
   if (request == Request::add) {
-    NDArray total(target.shape(), target.dtype());
+    NDArray total(target.shape(), target.dtype(), target.device());
     const NDArray before = dense_form(target), after = dense_form(made);
     add_elements(before, after, total);
     made = total;
   }
   if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
+  if (target.storage() == dense && target.device().kind == DeviceKind::gpu) {
+    if (made.dtype() != target.dtype())
+      fail("strop: ", name_of(made.dtype()), " is not converted to ", name_of(target.dtype()), " on ",
+           to_text(target.device()));
+    memory::detail::copy_bytes(target.device(), target.bytes(), made.device(), made.bytes(),
+                               target.size() * size_of(target.dtype()));
+    return;
+  }
   if (target.storage() == dense) {
     convert_elements(made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
     return;
@@ -348,6 +364,9 @@ class Dispatch {
       why_ = "the operator works on dense arrays";
       dense_run_ = true;
     }
+    if (device_.kind == DeviceKind::gpu && sparse)
+      fail(entry_.snake, ": ", describe_storages(in), " was asked for on ", to_text(device_),
+           ", where maps work on dense arrays; convert with to(strop::dense)");
     if (!why_.empty()) note_fallback(entry_, op_, describe_storages(in), why_, site_);
   }
 
@@ -413,6 +432,7 @@ class Dispatch {
       settle(fresh);
       return;
     }
+    const bool on_gpu = device_.kind == DeviceKind::gpu;
     Few<NDArray, 4> inputs(in_.size()), results(out_.size());
     Few<MapOperand, 4> x(in_.size()), y(out_.size() + signature_.mutated.size());
     Shape common;
@@ -421,7 +441,8 @@ class Dispatch {
       broadcast_into(common, a->shape());
       if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
         static constexpr double nothing = 0;
-        x[i] = {reinterpret_cast<std::byte*>(const_cast<double*>(&nothing)), a->dtype(), Shape{}, Request::write};
+        auto* const unread = reinterpret_cast<std::byte*>(const_cast<double*>(&nothing));
+        x[i] = {on_gpu ? nullptr : unread, a->dtype(), Shape{}, Request::write};
         continue;
       }
       inputs[i] = dense_form(*a);
@@ -441,7 +462,10 @@ class Dispatch {
       const auto k = static_cast<std::size_t>(i);
       y[next++] = {inputs[k].bytes(), in(i).dtype(), in(i).shape(), Request::write};
     }
-    run_map(entry_, op_, common, x, y);
+    if (on_gpu)
+      run_map_on_gpu(entry_, op_, device_, common, x, y);
+    else
+      run_map(entry_, op_, common, x, y);
     for (int i : signature_.mutated)  // states that were given sparse go back
       if (const NDArray& state = inputs[static_cast<std::size_t>(i)]; !state.is(in(i)))
         deliver(state, in(i), Request::write);

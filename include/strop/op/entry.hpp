@@ -39,6 +39,8 @@ struct Call {
 
 namespace detail {
 
+struct Slot;
+
 /// A map over n contiguous elements: `in` and `out` point to elements of the kernel's own type.
 using MapLoop = void (*)(const void* op, const void* const* in, void* const* out, std::int64_t n);
 
@@ -107,6 +109,10 @@ struct Entry {
 
   detail::GradientRule gradient;
 
+  // Where .cu files put the GPU's kernels: the slot of the operator, and of which order this entry is its gradient.
+  const detail::Slot* slot = nullptr;
+  int order = 0;
+
   /// Whether it is the gradient of another operator: in the registry only where somebody enrols it, and not for users.
   bool is_gradient() const { return name.starts_with("_backward_"); }
   bool is_map() const { return loops.f32 != nullptr || loops.f64 != nullptr || loops.i64 != nullptr; }
@@ -114,9 +120,13 @@ struct Entry {
 
 namespace detail {
 
-/// CUDA launchers of an operator; a .cu file that includes its header fills it in.
+struct GpuMap;
+
+/// GPU launchers of an operator; a .cu file in which it is named fills them in. Of a map: forward, and its gradients of
+/// order 1, 2 and 3.
 struct CudaLaunch {
-  void (*run)(const Call&, Cuda&) = nullptr;
+  using Map = void (*)(const GpuMap&, Cuda&);
+  Map map[4] = {};
 };
 
 /// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's
@@ -147,6 +157,15 @@ inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
 
 template <class T>
 inline constinit Slot slot{};
+
+/// Where the program can run the operator.
+inline std::vector<std::string_view> devices_of(const Entry& entry) {
+  std::vector<std::string_view> out;
+  if (entry.is_map() || entry.run_cpu != nullptr) out.emplace_back("cpu");
+  const CudaLaunch* const launch = entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;
+  if (launch != nullptr && launch->map[entry.order] != nullptr) out.emplace_back("gpu");
+  return out;
+}
 
 }  // namespace detail
 }  // namespace strop::inline v0

@@ -31,6 +31,11 @@ struct RootOf<Tangent<T>> : RootOf<T> {};
 template <class T>
 using Root = typename RootOf<T>::type;
 
+template <class T>
+inline constexpr bool is_forward_mode = is_tangent<T>;
+template <class T>
+inline constexpr bool is_forward_mode<Gradient<T>> = is_forward_mode<T>;
+
 constexpr ShortName joined_name(std::string_view before, std::string_view name) {
   ShortName out;
   for (char c : before) out.text[out.size++] = c;
@@ -76,6 +81,12 @@ bool zero_without_heads(const void*, Dtype, std::uint64_t zeros) {
   return (zeros & heads) == heads;
 }
 
+/// Whether T has a gradient that is a map, stated or derived.
+template <class T>
+inline constexpr bool gradient_is_map = !GradComposes<T> && !requires {
+  T::zero_gradient;
+} && !MutatesInputs<T> && gradient_order<T> < last_gradient_order && (map_dtypes<T>().bits & floating.bits) != 0;
+
 template <class T>
 constexpr GradientRule map_gradient() {
   GradientRule rule;
@@ -88,8 +99,7 @@ constexpr GradientRule map_gradient() {
     rule.compose_symbols = &compose_nodes<T, static_cast<int>(arity<T>)>;
   } else if constexpr (requires { T::zero_gradient; }) {
     rule.zero = T::zero_gradient;
-  } else if constexpr (!MutatesInputs<T> && gradient_order<T> < last_gradient_order &&
-                       (map_dtypes<T>().bits & floating.bits) != 0) {
+  } else if constexpr (gradient_is_map<T>) {
     using G = Gradient<T>;
     rule.entry = &EntryOf<G>::value;
     rule.heads = out;
@@ -128,6 +138,10 @@ constexpr Entry map_entry() {
   e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
+  if constexpr (!is_forward_mode<T>) {  // which GPUs have no kernels of
+    e.slot = &slot<Root<T>>;
+    e.order = gradient_order<T>;
+  }
   if constexpr (is_gradient<T> && !is_tangent<T>)
     e.facts.zero = &zero_without_heads<T::results_of>;
   else

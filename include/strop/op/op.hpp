@@ -15,6 +15,10 @@
 #include <type_traits>
 #include <vector>
 
+#if defined(__CUDACC__)
+#include <strop/cuda/enrol.hpp>
+#endif
+
 namespace strop::inline v0 {
 
 /// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it.
@@ -46,6 +50,7 @@ struct SymbolOf {
   using type = Symbol;
 };
 
+inline namespace STROP_ISA {
 #if defined(__AVX512F__)
 inline constexpr int isa_level = 3;
 inline bool isa_runs_here() { return __builtin_cpu_supports("avx512f"); }
@@ -57,7 +62,6 @@ inline constexpr int isa_level = 1;
 inline bool isa_runs_here() { return true; }
 #endif
 
-inline namespace STROP_ISA {
 template <class T, bool Library>
 const Entry& entry_for() {
   if constexpr (Library)
@@ -85,10 +89,22 @@ struct LibraryEnroller {
     done.store(true, std::memory_order_release);
   }
 };
+
+#if defined(__CUDACC__)
+/// Adds the GPU's kernels to T's slot when the program starts, also where the calls that the linker keeps are those of
+/// an object that has none.
+template <class T>
+struct GpuEnroller {
+  GpuEnroller() { slot<T>.cuda.store(cuda::launch_of<T>(), std::memory_order_release); }
+  static const GpuEnroller instance;
+};
+template <class T>
+inline const GpuEnroller<T> GpuEnroller<T>::instance{};
+#endif
 }  // namespace STROP_ISA
 
 /// A type whose naming makes the enroller of a user's operator come to life.
-template <const auto& Instance>
+template <const auto* Instance>  // not a reference, which nvcc hands on to the host compiler as a pointer
 struct Uses {};
 template <class T, bool Library>
 struct RegistersIf {
@@ -97,7 +113,10 @@ struct RegistersIf {
 template <class T>
 struct RegistersIf<T, false> {
   static_assert(diagnose<T>());
-  using type = Uses<Enroller<T>::instance>;
+  using type = Uses<&Enroller<T>::instance>;
+#if defined(__CUDACC__)
+  using OnGpu = Uses<&GpuEnroller<T>::instance>;
+#endif
 };
 template <class T, bool Library>
 using Registers = typename RegistersIf<T, Library>::type;
@@ -105,6 +124,9 @@ using Registers = typename RegistersIf<T, Library>::type;
 /// The entry in use; before main has begun it may not be enrolled yet.
 template <class T, bool Library>
 const Entry& entry_in_use() {
+#if defined(__CUDACC__)
+  (void)&GpuEnroller<T>::instance;
+#endif
   if constexpr (Library)
     LibraryEnroller<T>::run();
   else

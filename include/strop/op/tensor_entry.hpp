@@ -159,9 +159,8 @@ struct TensorGradient {
     return position(names, info.name);
   }
   static constexpr bool tags_known = [] {
-    if (!tagged) return true;
     for (const ArgInfo& info : S::infos)
-      if (!info.tagged || tag_position(info) < 0) return false;
+      if (tagged && (!info.tagged || tag_position(info) < 0)) return false;
     return true;
   }();
   static_assert(tags_known,

@@ -8,10 +8,12 @@
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -54,6 +56,18 @@ inline void assign(const NDArray& from, const NDArray& to) {
   if (to.storage() != dense) copy_structure(source, to);
   convert_stored(source, to);
 }
+
+/// A copy between devices, as the tape sees it: its gradient goes back to where the array was.
+inline constexpr Entry device_copy = [] {
+  Entry e;
+  e.name = e.snake = e.qualified = "_copyto";
+  e.dtypes = any_dtype;
+  e.gradient.heads = e.gradient.gives = 1;
+  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray> in) {
+    return std::vector<NDArray>{dy[0].to(in[0].device())};
+  };
+  return e;
+}();
 
 }  // namespace detail
 
@@ -128,7 +142,12 @@ NDArray NDArray::to(S storage) const {
 template <std::same_as<Device> D>
 NDArray NDArray::to(D device) const {
   if (!*this) fail("strop: to() of a handle without an array");
-  return detail::on_device(*this, device);
+  NDArray out[1] = {detail::on_device(*this, device)};
+  if (detail::call_mode.recording && !out[0].is(*this)) {
+    const std::array<const NDArray*, 1> in{this};
+    detail::call_mode.record(detail::device_copy, nullptr, in, std::span<NDArray>(out, 1), nullptr);
+  }
+  return std::move(out[0]);
 }
 
 using CastOps = OpList<Cast, CastStorage>;

@@ -5,6 +5,7 @@
 #include <strop/core/device.hpp>
 #include <strop/core/ref.hpp>
 #include <strop/memory/allocator.hpp>
+#include <strop/memory/gpu.hpp>
 #include <strop/memory/small.hpp>
 
 #include <atomic>

@@ -10,10 +10,7 @@ namespace strop::inline v0::detail {
 
 inline NDArray view_as(const NDArray& a, const Shape& shape);  // with the members of NDArray
 
-/// Copies an array to another device; set by the layer that knows devices beside the CPU.
-inline NDArray (*copy_between_devices)(const NDArray&, Device) = nullptr;
-
-/// The array on `device`: the same one where it is there already.
+/// The array on `device`: the same one where it is there already, else a copy.
 NDArray on_device(const NDArray& a, Device device);
 
 /// Refuses a shell that has no memory yet.
@@ -33,7 +30,7 @@ double element_as_double(const NDArray& a, std::int64_t i);
 /// Rows [begin, end), positions already checked: a view of a dense array, a copy of a CSR one.
 NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
 
-/// Sets the first bytes of an array to zero.
+/// Sets the first bytes of an array to zero, on any device.
 void clear(const NDArray& a, std::int64_t bytes);
 
 /// Calls `f` with an unsigned integer of an element's width and the mask of the bits that make it other than zero.

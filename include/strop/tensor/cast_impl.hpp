@@ -13,9 +13,24 @@ namespace strop::inline v0::detail {
 
 STROP_COLD NDArray on_device(const NDArray& a, Device device) {
   if (a.device() == device) return a;
-  if (copy_between_devices == nullptr)
-    fail("strop: no copy from ", to_text(a.device()), " to ", to_text(device), ": this program is built without CUDA");
-  return copy_between_devices(a, device);
+  a.wait();
+  check_filled(a);
+  const auto copied = [&](const NDArray& from, std::int64_t elements) {
+    const std::int64_t bytes = elements * size_of(from.dtype());
+    Ref<Buffer> to(new Buffer(device, bytes));
+    memory::detail::copy_bytes(device, to->data(), from.device(), from.bytes(), bytes);
+    return to;
+  };
+  const auto part = [&](const Ref<Body>& body) {
+    const NDArray from(body), to = NDArray::shell(from.shape(), from.dtype(), device);
+    to.body().buffer = copied(from, from.size());
+    return to.body_ref();
+  };
+  NDArray out = NDArray::shell(a.shape(), a.dtype(), device, a.storage());
+  out.body().buffer = copied(a, a.stored());
+  if (a.storage() != dense) out.body().indices = part(a.body().indices);
+  if (a.storage() == csr) out.body().indptr = part(a.body().indptr);
+  return out;
 }
 
 STROP_COLD void check_filled(const NDArray& a) {
@@ -115,7 +130,7 @@ STROP_COLD void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
 }
 
 STROP_COLD void clear(const NDArray& a, std::int64_t bytes) {
-  if (bytes != 0) std::memset(a.bytes(), 0, static_cast<std::size_t>(bytes));
+  memory::detail::clear_bytes(a.device(), a.bytes(), bytes);
 }
 
 STROP_COLD NDArray csr_to_dense(const NDArray& a) {

@@ -46,9 +46,7 @@ inline void NDArray::allocate_stored(std::int64_t count) const {
   b.indices = NDArray(Shape{count}, i64, b.device).body_ref();
   if (b.storage == csr) {
     const NDArray rows(Shape{b.shape[0] + 1}, i64, b.device);
-    if (count == 0 && b.device.kind == DeviceKind::cpu) {
-      std::memset(rows.bytes(), 0, static_cast<std::size_t>((b.shape[0] + 1) * 8));
-    }
+    if (count == 0) memory::detail::clear_bytes(b.device, rows.bytes(), (b.shape[0] + 1) * 8);
     b.indptr = rows.body_ref();
   }
 }
@@ -90,7 +88,7 @@ inline NDArray NDArray::copy() const {
   if (body_->buffer) {
     const std::int64_t bytes = stored() * size_of(dtype());
     b.buffer = detail::Ref(new detail::Buffer(device(), bytes));
-    if (bytes != 0) std::memcpy(b.buffer->data(), this->bytes(), static_cast<std::size_t>(bytes));
+    memory::detail::copy_bytes(device(), b.buffer->data(), device(), this->bytes(), bytes);
   }
   if (body_->indices) b.indices = NDArray(body_->indices).copy().body_ref();
   if (body_->indptr) b.indptr = NDArray(body_->indptr).copy().body_ref();
@@ -119,6 +117,8 @@ inline void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (!a) fail("strop: view() of a handle without an array");
   if (a.storage() != dense)
     fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
+  if (a.device().kind != DeviceKind::cpu)
+    fail("strop: view() takes an array on the CPU, this one is on ", to_text(a.device()), "; use to(strop::cpu())");
   if (a.dtype() != wanted) fail("strop: view<", name_of(wanted), ">() of an array of ", name_of(a.dtype()));
   if (rank != any_rank && a.ndim() != rank) fail("strop: view() of rank ", rank, " of an array of shape ", a.shape());
 }

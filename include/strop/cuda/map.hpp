@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// From a call of a map to its kernels: which of them, over which layout. How a kernel is run over threads is left to a
+/// Launcher, so that tests run all of this on the CPU.
+#pragma once
+#include <strop/op/gpu_map.hpp>
+#include <strop/op/map_entry.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#if __has_include("../../../kernels/map.cuh")
+#include "../../../kernels/map.cuh"
+#else
+#include <strop/kernels/map.cuh>  // as installed
+#endif
+
+namespace strop::inline v0::cuda {
+
+/// Threads that a reduction keeps busy where it has so many values, and the most of them for one sum.
+inline constexpr std::int64_t sum_threads = std::int64_t{1} << 17, sum_pieces = 512;
+
+/// The operands of a call in its common shape, axes merged.
+template <std::size_t N, std::size_t M>
+MapLayout<N, M> layout_of(const detail::GpuMap& call) {
+  MapLayout<N, M> a{};
+  a.dtype = call.dtype;
+  a.n = call.common.size();
+  const auto operand = [&](std::size_t k) -> const detail::MapOperand& { return k < N ? call.in[k] : call.out[k - N]; };
+  std::int64_t below[N + M];  // elements of an operand below the axis
+  for (std::int64_t& elements : below) elements = 1;
+  std::int64_t extents[64], strides[64][N + M];
+  const int ndim = call.common.ndim();
+  if (ndim > 64) fail(call.entry.snake, ": broadcasting takes at most 64 dimensions");
+  for (int axis = ndim - 1; axis >= 0; --axis) {
+    extents[axis] = call.common[axis];
+    for (std::size_t k = 0; k < N + M; ++k) {
+      const Shape& shape = operand(k).shape;
+      const int own = axis - (ndim - shape.ndim());
+      const std::int64_t extent = own >= 0 ? shape[own] : 1;
+      strides[axis][k] = extent == 1 ? 0 : below[k];
+      below[k] *= extent;
+    }
+  }
+  for (int axis = 0; axis < ndim; ++axis) {
+    if (extents[axis] == 1) continue;
+    bool merges = a.rank > 0;
+    for (std::size_t k = 0; k < N + M && merges; ++k)
+      merges = a.strides[a.rank - 1][k] == strides[axis][k] * extents[axis];
+    if (!merges && a.rank == a.most)
+      fail(call.entry.snake, ": broadcasting on a GPU alternates over at most ", a.most, " axes");
+    const int at = merges ? a.rank - 1 : a.rank++;
+    a.extents[at] = merges ? a.extents[at] * extents[axis] : extents[axis];
+    std::copy_n(strides[axis], N + M, a.strides[at]);
+  }
+  for (std::size_t k = 0; k < N; ++k) a.in[k] = call.in[k].data;
+  for (std::size_t k = 0; k < M; ++k) {
+    a.out[k] = call.out[k].request == Request::null ? nullptr : call.out[k].data;
+    a.add[k] = call.out[k].request == Request::add;
+  }
+  return a;
+}
+
+/// Runs map T, which may be a gradient. `Launcher::run(ctx, entry, kernel)` calls the kernel for every thread.
+template <class T, class Launcher>
+class MapLaunch {
+ public:
+  static void run(const detail::GpuMap& call, Cuda& ctx) {
+    const Layout a = layout_of<N, M>(call);
+    const T& op = *static_cast<const T*>(call.op);
+    constexpr DtypeSet types = detail::map_dtypes<T>();
+    if constexpr (detail::gradient_order<T> >= 2) {  // as on the CPU: rare, and in double
+      general<double, double>(op, a, call, ctx);
+    } else {
+      switch (call.dtype) {
+        case Dtype::f32:
+          if constexpr (types.contains(f32)) floating<float>(op, a, call, ctx);
+          break;
+        case Dtype::f64:
+          if constexpr (types.contains(f64)) floating<double>(op, a, call, ctx);
+          break;
+        case Dtype::f16:
+          if constexpr (types.contains(f16)) floating<half>(op, a, call, ctx);
+          break;
+        case Dtype::bf16:
+          if constexpr (types.contains(bf16)) floating<bfloat16>(op, a, call, ctx);
+          break;
+        default:
+          if constexpr ((types.bits & (integral | boolean).bits) != 0) {
+            using Y = std::conditional_t<detail::integer_results<T>(), std::int64_t, double>;
+            general<std::int64_t, Y>(op, a, call, ctx);
+          }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t N = arity<T>, M = detail::results<T>;
+  using Layout = MapLayout<N, M>;
+
+  template <class E>
+  static void floating(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
+    if (!packs<E>(a)) return general<ComputeAs<E>, ComputeAs<E>>(op, a, call, ctx);
+    MapPacks<T, E, N, M> kernel{op, {}, {}, {}, {}, a.n};
+    for (std::size_t k = 0; k < N; ++k) {
+      kernel.in[k] = static_cast<const E*>(a.in[k]);
+      kernel.step[k] = a.rank == 0 ? 0 : a.strides[0][k];
+    }
+    for (std::size_t k = 0; k < M; ++k) {
+      kernel.out[k] = static_cast<E*>(a.out[k]);
+      kernel.add[k] = a.add[k];
+    }
+    Launcher::run(ctx, call.entry, kernel);
+  }
+
+  /// Whether every operand is one element or whole, and can be moved 16 bytes at a time.
+  template <class E>
+  static bool packs(const Layout& a) {
+    if (a.rank > 1) return false;
+    const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % sizeof(Pack<E>) == 0; };
+    bool good = true;
+    for (std::size_t k = 0; k < N; ++k) good = good && (a.rank == 0 || a.strides[0][k] == 0 || aligned(a.in[k]));
+    for (std::size_t k = 0; k < M; ++k)
+      good = good && (a.out[k] == nullptr || ((a.rank == 0 || a.strides[0][N + k] != 0) && aligned(a.out[k])));
+    return good;
+  }
+
+  /// Operands that lie in any way.
+  template <class C, class Y>
+  static void general(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
+    if constexpr (detail::gradient_order<T> == 0) {
+      Launcher::run(ctx, call.entry, MapElements<T, C, Y, N, M>{op, a});
+    } else {  // only gradients have results that are smaller than the common shape
+      for (std::size_t k = 0; k < M; ++k)
+        if (a.out[k] != nullptr) result<C>(op, a, k, call, ctx);
+    }
+  }
+
+  template <class C>
+  static void result(const T& op, const Layout& a, std::size_t k, const detail::GpuMap& call, Cuda& ctx) {
+    const std::int64_t elements = call.out[k].shape.size();
+    if (elements == 0) return;
+    const std::int64_t terms = a.n / elements;
+    const std::int64_t pieces = std::max<std::int64_t>(1, std::min({sum_threads / elements, terms, sum_pieces}));
+    const bool inner = a.rank > 0 && a.strides[a.rank - 1][N + k] == 0;
+    double* const sums = pieces == 1 ? nullptr : ctx.temp<double>(elements * pieces).data();
+    Launcher::run(ctx, call.entry, MapResult<T, C, N, M>{op, a, k, elements, terms, pieces, inner, sums});
+    if (pieces > 1) Launcher::run(ctx, call.entry, FinishSums{sums, elements, pieces, a.dtype, a.out[k], a.add[k]});
+  }
+};
+
+/// The launchers of operator T: none where it is no map.
+template <class T, class Launcher>
+constexpr detail::CudaLaunch launches_of() {
+  detail::CudaLaunch launch;
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    launch.map[0] = &MapLaunch<T, Launcher>::run;
+    if constexpr (detail::gradient_is_map<T>) {
+      using G1 = Gradient<T>;
+      using G2 = Gradient<G1>;
+      using G3 = Gradient<G2>;
+      launch.map[1] = &MapLaunch<G1, Launcher>::run;
+      launch.map[2] = &MapLaunch<G2, Launcher>::run;
+      launch.map[3] = &MapLaunch<G3, Launcher>::run;
+    }
+  }
+  return launch;
+}
+
+}  // namespace strop::inline v0::cuda

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The object of nvcc: naming the operator brings its GPU kernels.
+#include "operator.hpp"
+
+const strop::Entry& entry_of_nvcc() { return bent.entry(); }
