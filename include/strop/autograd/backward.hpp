@@ -55,7 +55,8 @@ inline void backward(std::initializer_list<NDArray> heads, std::initializer_list
 /// the results can be differentiated again.
 template <std::same_as<NDArray> A>
 std::vector<NDArray> grad(const A& head, std::initializer_list<NDArray> variables, const GradOptions& options = {}) {
-  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options, &detail::add_recorded<>);
+  return detail::collect_gradients(head, {variables.begin(), variables.size()}, options,
+                                   &detail::add_recorded<detail::GradAdd>);
 }
 
 }  // namespace strop::inline v0

@@ -54,7 +54,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
           const Bound& with = *static_cast<const Bound*>(f);
           return NDArray(with.op(in, with.params));
         },
-        &bound, inputs, along, &detail::add_recorded<>);
+        &bound, inputs, along, &detail::add_recorded<detail::GradAdd>);
   }
 }
 
@@ -67,7 +67,7 @@ std::pair<NDArray, NDArray> jvp(const F& f, std::initializer_list<NDArray> x, st
   detail::check_tangents("the function", inputs, along);
   return detail::push_forward(
       [](const void* object, std::span<const NDArray> in) -> NDArray { return (*static_cast<const F*>(object))(in); },
-      &f, inputs, along, &detail::add_recorded<>);
+      &f, inputs, along, &detail::add_recorded<detail::GradAdd>);
 }
 
 }  // namespace strop::inline v0

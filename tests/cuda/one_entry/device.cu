@@ -4,3 +4,5 @@
 #include "operator.hpp"
 
 const strop::Entry& entry_of_nvcc() { return bent.entry(); }
+
+strop::NDArray tanh_by_nvcc(const strop::NDArray& x) { return strop::tanh(x); }

@@ -27,6 +27,10 @@ int main() {
 
   const strop::NDArray x = strop::array({-2, 4});
   check(bent(x).to_vector<float>() == std::vector<float>{-1, 4}, "it runs on the CPU");
+  check(tanh_by_nvcc(x).to_vector<float>() == strop::tanh(x).to_vector<float>(), "the library's tanh is one as well");
+  check(strop::detail::devices_of(strop::tanh.entry()) == both, "with the kernels of the object that calls it");
+  check(strop::detail::devices_of(strop::exp.entry()) == std::vector<std::string_view>{"cpu"},
+        "exp, which none calls, has none");
   try {
     const auto y = bent(x.to(strop::gpu(0)));
     check(y.to_vector<float>() == std::vector<float>{-1, 4}, "it runs on the GPU");

@@ -14,3 +14,6 @@ inline constexpr strop::Op<Bent> bent;
 const strop::Entry& entry_of_gcc();
 const strop::Entry& entry_of_clang();
 const strop::Entry& entry_of_nvcc();
+
+/// A call of the library's tanh in the object of nvcc.
+strop::NDArray tanh_by_nvcc(const strop::NDArray& x);
