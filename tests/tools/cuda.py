@@ -43,7 +43,7 @@ def main():
     if "g++" not in host:
         report.finish()
     # Debian's fmt 9.1 takes nvcc for a compiler without constant evaluation
-    cuda = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch={device or 'sm_80'}", "-O2", "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA",
+    cuda = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch={device or 'sm_80'}", "-O1", "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA",
             *includes, "-Xcompiler=-pthread,-Wall,-Wextra"]
     versions = run([nvcc, "--version"])[1] if nvcc else "", *(c.version for c in compilers())
     objects = {}
