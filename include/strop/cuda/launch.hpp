@@ -42,7 +42,7 @@ struct Launcher {
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess)
       fail(entry != nullptr ? entry->snake : "strop", ": ", to_text(device),
-           " refused the kernel: ", cudaGetErrorString(status));
+           " refused the kernel, or failed before it: ", cudaGetErrorString(status));
     if (entry != nullptr) state_of(device).last.store(entry, std::memory_order_relaxed);
   }
 };
