@@ -91,6 +91,8 @@ void add_map_rows(std::vector<Row>& rows) {
   rows.push_back({"_scatter_elemwise_div", {}, {part, other}, {.sparse = false}, false, sparse_elsewhere});
   rows.push_back({"amp_cast", "dtype=float32", {part}, {.gradient = false, .dtypes = false}});
   rows.push_back({"amp_cast", "dtype=float64", {part}, {.dtypes = false}});
+  rows.push_back({"amp_multicast", "num_outputs=2", {part, row}, {.same_shape = false}});
+  add(rows, {"_backward_amp_multicast"}, {part, part});
 }
 
 }  // namespace strop::verify

@@ -13,7 +13,15 @@ void add_index_rows(std::vector<Row>& rows) {
     rows.push_back({op, params, std::move(in), moves});
   };
   const Sample matrix{{4, 6}}, cube{{2, 3, 4}};
-  add("take", "", {matrix, at({2, 2}, 4)});
+  const Sample lengths = listed({3}, {2.5, 0.5, 1.5}), some = listed({3}, {2.5, 1.5, 1.5});
+  for (std::string_view op : {"SequenceMask", "SequenceLast", "SequenceReverse"}) {
+    add(op, "", {cube});
+    add(op, "use_sequence_length=True", {{{2, 3, 4}}, op == "SequenceLast" ? some : lengths});
+    add(op, "use_sequence_length=True", {{{4, 3}}, some});
+    if (op != "SequenceReverse") add(op, "use_sequence_length=True; axis=1", {{{3, 4, 2}}, some});
+  }
+  rows.push_back({"take", "", {matrix, at({2, 2}, 4)}, {.sparse = false, .same_shape = false}});
+  add("take", "", {matrix, at({3}, 4)});
   add("take", "axis=1; mode=wrap", {cube, at({5}, 9)});
   add("take", "axis=-1; mode=raise", {cube, at({2}, 4)});
   add("take", "", {matrix, at({0}, 4)});
@@ -37,28 +45,44 @@ void add_index_rows(std::vector<Row>& rows) {
   add("gather_nd", "", {matrix, places});
   add("_backward_gather_nd", "", {{{3, 4}}, places, cube});
   add("scatter_nd", "shape=(2, 3, 4)", {{{3, 4}}, listed({2, 3}, {0.5, 1.5, 1.5, 2.5, 0.5, 1.5})});
-  add("_scatter_set_nd", "shape=(2, 3, 4)", {cube, {{3, 4}}, places});
-  add("_ravel_multi_index", "shape=(4, 6)", {listed({2, 3}, {3, 0, 2, 5, 1, 4})});
-  add("_unravel_index", "shape=(4, 6)", {listed({5}, {23, 0, 7, 12, 5})});
+  const Parts steps{.gradient = false, .same_shape = false};  // without a gradient, or where differences see the steps
+  rows.push_back({"_scatter_set_nd", "shape=(2, 3, 4)", {cube, {{3, 4}}, places}, steps});
+  rows.push_back({"_ravel_multi_index", "shape=(4, 6)", {listed({2, 3}, {3, 0, 2, 5, 1, 4})}, steps});
+  rows.push_back({"_unravel_index", "shape=(4, 6)", {listed({5}, {23, 0, 7, 12, 5})}, steps});
 }
 
 void add_reduce_rows(std::vector<Row>& rows) {
   const Sample cube{{2, 3, 4}}, none{{2, 0, 4}}, number{Shape{}};
-  for (std::string_view op : {"sum", "mean", "prod", "nansum", "max", "min"}) {
+  for (std::string_view op : {"sum", "mean", "prod", "nansum", "nanprod", "max", "min"}) {
     const Parts parts{.same_shape = false, .loose = 4};
     for (std::string_view axes : {"", "axis=1", "axis=(0, -1); keepdims=True", "axis=1; exclude=True", "axis=()"})
-      rows.push_back({op, axes, {listed({2, 3, 4}, {})}, {.dtypes = op != "prod", .same_shape = false, .loose = 4}});
-    rows.push_back({op, "", {{{5, 6}}}, {.dtypes = op != "prod", .same_shape = false, .loose = 4}});
+      rows.push_back(
+          {op, axes, {listed({2, 3, 4}, {})}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
+    rows.push_back({op, "", {{{5, 6}}}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
     rows.push_back({op, "axis=0", {{{3, 5}}}, parts});
     rows.push_back({op, "axis=1", {none}, parts});
     rows.push_back({op, "axis=(0, 2); keepdims=True", {none}, parts});
     rows.push_back({op, "", {number}, parts});
   }
-  for (std::string_view params : {"", "ord=1", "axis=1", "axis=(0, 2); keepdims=True", "ord=1; axis=-1"})
-    rows.push_back({"norm", params, {cube}, {.same_shape = false, .loose = 4}});
+  for (std::string_view params :
+       {"", "ord=1", "axis=1", "axis=(0, 2); keepdims=True", "ord=1; axis=-1", "axis=0; out_dtype=float64"})
+    rows.push_back({"norm", params, {cube}, {.dtypes = !params.ends_with("float64"), .same_shape = false, .loose = 4}});
+  for (std::string_view params : {"", "ord=1; axis=0", "axis=-1"})
+    rows.push_back({"norm", params, {{{4, 6}}}, {.same_shape = false, .loose = 4}});
   for (std::string_view op : {"argmax", "argmin"})
     for (std::string_view params : {"", "axis=1", "axis=-1; keepdims=True"})
       rows.push_back({op, params, {cube}, moves});
+  rows.push_back({"argmax_channel", "", {cube}, moves});
+  for (std::string_view params : {"", "axes=(1,)", "axes=(0, -1); keepdims=True"})
+    rows.push_back({"moments", params, {cube}, {.same_shape = false, .loose = 8}});
+  for (std::string_view params : {"", "axis=0; is_ascend=False", "axis=None"}) {
+    rows.push_back({"sort", params, {cube}, moves});
+    rows.push_back({"argsort", params, {cube}, moves});
+  }
+  rows.push_back({"sort", "", {none}, moves});
+  for (std::string_view params : {"", "k=2; ret_typ=value", "k=2; ret_typ=both; axis=1", "k=3; ret_typ=mask; axis=None",
+                                  "k=3; axis=None; is_ascend=True; ret_typ=value", "dtype=int32"})
+    rows.push_back({"topk", params, {cube}, moves});
   rows.push_back({"_reduce_gradient", "axis=1; mean=True", {{{2, 4}}, cube}, moves});
 }
 
