@@ -76,7 +76,7 @@ int bench(const std::string& name) {
     if (!e->dtypes.contains(f32) || e->mutates || e->outputs != 1) continue;
     verify::Arrays in;
     for (int i = 0; i < e->inputs; ++i) in.push_back(sample.make(f32, i));
-    const verify::Subject subject = verify::subject(e->qualified, in);
+    const verify::Subject subject = verify::subject(e->name, in);
     const verify::Arrays out{NDArray(Shape{n}, f32)};
     const double bytes = 4.0 * static_cast<double>(n) * (e->inputs + 1);
     const double rate = bytes / seconds_of([&] { verify::call(subject, in, out); });

@@ -74,7 +74,7 @@ std::vector<Row> rows_of(const Entry& entry) {
   for (const Row& row : rows())
     if (row.op == entry.name) out.push_back(row);
   if (out.empty() && entry.is_map() && !entry.mutates)
-    out.push_back({entry.qualified, "", std::vector<Sample>(static_cast<std::size_t>(entry.inputs), Sample{{7, 9}})});
+    out.push_back({entry.name, "", std::vector<Sample>(static_cast<std::size_t>(entry.inputs), Sample{{7, 9}})});
   return out;
 }
 
