@@ -74,6 +74,11 @@ void add_layer_rows(std::vector<Row>& rows) {
   rows.push_back({"FullyConnected", "num_hidden=3", {{{4, 6}}, {{3, 6}}, {{3}}}, layer});
   rows.push_back({"FullyConnected", "num_hidden=3; no_bias=True; flatten=False", {{{2, 4, 6}}, {{3, 6}}}, layer});
   rows.push_back({"FullyConnected", "num_hidden=3", {{{2, 3, 2}}, {{3, 6}}, {{3}}}, layer});
+  rows.push_back({"_backward_FullyConnected_again", "num_hidden=3", {{{4, 3}}, {{4, 2, 3}}, {{3, 6}}}, layer});
+  const std::vector<Sample> layers{{{2, 4}}, {{3, 4}}, {{2, 4}}, {{3, 4}}, {{3}}};
+  rows.push_back({"_backward_FullyConnected_sum", "num_hidden=3; flatten=False", layers, layer});
+  rows.push_back(
+      {"_backward_FullyConnected_sum", "num_hidden=3; no_bias=True", {layers.begin(), layers.begin() + 4}, layer});
   for (std::string_view op : {"softmax", "log_softmax", "softmin"}) {
     rows.push_back({op, "", {rowsum}, layer});
     rows.push_back({op, "axis=0; temperature=2.5", {rowsum}, layer});

@@ -99,6 +99,10 @@ void add_tensor_rows(std::vector<Row>& rows) {
   rows.push_back({"dot", "", {{{3, 5}}, {{5, 2}}}, products});
   rows.push_back({"dot", "", {{{5}}, {{5}}}, products});
   rows.push_back({"dot", "", {{{0, 5}}, {{5, 2}}}, products});
+  for (std::string_view params : {"", "transpose_a=True", "transpose_b=True"}) {
+    rows.push_back({"_backward_dot_again", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
+    rows.push_back({"_backward_dot_sum", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
+  }
   rows.push_back({"cast_storage", "stype=default", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=csr", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 6}}}, moves});

@@ -338,6 +338,19 @@ void gradient(Findings& found, const Subject& s, GradientTolerance tolerance) {
   found.expect(s, "gradient", result.passed ? "" : result.text);
 }
 
+void second_gradient(Findings& found, const Subject& s, GradientTolerance tolerance) {
+  const GradientCheck result = detail::compare_gradients(
+      s.entry->snake, s.in, tolerance,
+      [](const void* context, std::span<const NDArray> x) {
+        const Subject& with = *static_cast<const Subject*>(context);
+        record scope;
+        const NDArray y = call(with, {x.begin(), x.end()})[0];
+        return detail::collect_gradients(invoke("square", {y}), x, {.create_graph = true}, &detail::add_recorded<>);
+      },
+      &s);
+  found.expect(s, "gradient of the gradient", result.passed ? "" : result.text);
+}
+
 void battery(Findings& found, const Subject& s, Parts parts) {
   if (parts.dtypes) dtypes(found, s, any_dtype, parts.loose), refused_dtypes(found, s);
   requests(found, s, {1e-5 * parts.loose, 1e-6 * parts.loose});

@@ -99,6 +99,8 @@ void places(Findings& found, const Subject& s);
 void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// backward against central differences, in double; inputs that the operator writes are left out.
 void gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
+/// The gradient of the gradient against differences of the gradient: of Σ y², so that all of it takes part.
+void second_gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
 
 /// Which parts of the battery apply.
 struct Parts {

@@ -97,6 +97,10 @@ inline void check_sparse(const Subject& s, Tolerance tolerance = {}) { report(st
 inline void check_gradient(const Subject& s, strop::GradientTolerance tolerance = {}) {
   report(strop::verify::gradient, s, tolerance);
 }
+/// The gradient of the gradient against differences of the gradient.
+inline void check_second_gradient(const Subject& s, strop::GradientTolerance tolerance = {}) {
+  report(strop::verify::second_gradient, s, tolerance);
+}
 inline void battery(const Subject& s, Parts parts = {}) { report(strop::verify::battery, s, parts); }
 
 }  // namespace ops_test

@@ -45,7 +45,6 @@ _equal(lhs, rhs) _Equal elemwise_equal
 _equal_scalar(data; scalar=1, is_int=True) _EqualScalar equal_scalar
 _eye(; N, M=0, k=0, ctx=, dtype=float32)
 _full(; shape=(), ctx=, dtype=float32, value) _npi_full
-_grad_add(lhs, rhs)
 _greater(lhs, rhs) _Greater elemwise_greater
 _greater_equal(lhs, rhs) _Greater_Equal elemwise_greater_equal
 _greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_equal_scalar
