@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators of the command: few.
+#include <strop/autograd/views.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/elementwise/amp.hpp>

@@ -88,5 +88,13 @@ TEST_CASE("amp_cast casts what is floating") {
                     [](const NDArray& a) { return strop::amp_cast(a, {.dtype = strop::f16}); }) == Numbers{1, 2});
   CHECK(error_of([&] { strop::amp_cast(x); }) == "amp_cast: parameter 'dtype' (dtype) is required");
   saw(subject(strop::amp_cast, {x}));
+  const Subject several = subject("amp_multicast", {x, x}, {{"num_outputs", "2"}}),
+                back = subject("_backward_amp_multicast", {x, x});
+  for (const Subject& s : {several, back}) {
+    saw(s);
+    check_requests(s);
+    check_views(s);
+    check_gradient(s);
+  }
   check_covered(strop::AmpOps{});
 }

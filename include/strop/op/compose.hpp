@@ -60,4 +60,13 @@ std::vector<Symbol> compose_nodes(const void* op, std::span<const Symbol> dy, st
   return compose<T, N, Several, Symbol>(op, dy, in);
 }
 
+/// The gradient of a gradient that kernels compute: `gradient_again(heads, in)` with the heads of what `grad` makes and
+/// all that it takes.
+template <class T>
+concept GradAgain = requires(const T& op, std::span<const NDArray> x) { op.gradient_again(x, x); };
+template <class T, class Node>
+std::vector<Node> compose_again(const void* op, std::span<const Node> heads, std::span<const Node> in) {
+  return static_cast<const T*>(op)->gradient_again(heads, in);
+}
+
 }  // namespace strop::inline v0::detail

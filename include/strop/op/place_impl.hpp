@@ -79,7 +79,9 @@ STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std:
 
 STROP_COLD Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
-  const int heads = std::popcount(member.heads), ins = std::popcount(member.in);
+  // Inputs that are optional stand last; the forward call may have come without them.
+  const int heads = std::popcount(member.heads),
+            ins = std::min(std::popcount(member.in), total - heads - std::popcount(member.out));
   int next_in = 0, next_out = 0;
   ElementType element;
   for (std::size_t k = 0; k < member.args.size(); ++k) {
@@ -95,7 +97,8 @@ STROP_COLD Dtype place_gradient(const GradientInfo& member, const Call& call, st
         const int i = info.role == Role::head ? below(member.heads)
                       : info.role == Role::in ? heads + below(member.in)
                                               : heads + ins + below(member.out);
-        if (i < total && call.in(i).allocated()) p.array = &call.in(i);
+        const bool given = info.role != Role::in || below(member.in) < ins;
+        if (given && i < total && call.in(i).allocated()) p.array = &call.in(i);
       }
     } else if (info.writes) {
       if (info.variadic)

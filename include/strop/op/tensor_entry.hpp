@@ -234,6 +234,11 @@ constexpr Entry tensor_gradient_entry() {
   e.takes = &G::takes;
   e.skips_null = G::tagged;
   if constexpr (requires { T::gradient_accumulates; }) e.accumulates = T::gradient_accumulates;
+  if constexpr (GradAgain<T>) {
+    e.gradient.heads = e.gradient.in = e.gradient.gives = every;
+    e.gradient.compose = &compose_again<T, NDArray>;
+    e.gradient.compose_symbols = &compose_again<T, Symbol>;
+  }
   if constexpr (requires(const T& op, Storages& s) { op.infer_gradient_storage(s); }) {
     e.infer_storage = &G::infer_storage;
     e.sparse_forms = true;

@@ -11,7 +11,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -178,6 +181,10 @@ struct Dot {
     }
   }
 
+  /// Heads of the two gradients; head gradient, lhs, rhs.
+  template <class Node>
+  std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
+
  private:
   Storage natural(Storage a, Storage b) const {
     if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
@@ -188,6 +195,63 @@ struct Dot {
   }
 };
 inline constexpr Op<Dot, OnUse> dot;
+
+/// The gradients of both factors of dot as an operator, whose own gradient is again a dot: dot is linear in each of its
+/// factors. Internal.
+struct DotGradient {
+  bool transpose_a = false, transpose_b = false;
+  static constexpr std::string_view name = "_backward_dot_again", inputs[] = {"head", "lhs", "rhs"},
+                                    outputs[] = {"lhs", "rhs"};
+  static constexpr std::string_view doc = "The gradients of both factors of dot.";
+  void infer_shape(Shapes& s) const {
+    for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
+  }
+  template <Real E>
+  void forward(Cpu& ctx, const NDArray& dy, const NDArray& lhs, const NDArray& rhs, NDArray& da, NDArray& db) const {
+    Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}.grad<E>(ctx, {dy}, {lhs}, {rhs}, {da}, {db});
+  }
+  template <class Node>
+  std::vector<Node> gradient(std::span<const Node> heads, const Node& dy, const Node& lhs, const Node& rhs) const;
+};
+inline constexpr Op<DotGradient, OnUse> dot_gradient;
+
+/// a · b + c · d: the head gradient's part in the gradient of DotGradient. Internal.
+struct DotSum {
+  bool transpose_a = false, transpose_b = false;
+  static constexpr std::string_view name = "_backward_dot_sum", inputs[] = {"a", "b", "c", "d"};
+  static constexpr std::string_view doc = "The sum of two products.";
+  void infer_shape(Shapes& s) const {
+    detail::infer_dot_shape(s, transpose_a, transpose_b);
+    s.set_in(2, s.in(0));
+    s.set_in(3, s.in(1));
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> a, View<const E> b, View<const E> c, View<const E> d, View<E> y) const {
+    const Shape lhs(a.shape()), rhs(b.shape());
+    const detail::DotExtents e(lhs, rhs, transpose_a, transpose_b);
+    const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
+    detail::gemm(e.m, e.n, e.k, a.data(), first, b.data(), last, y.data(), false);
+    detail::gemm(e.m, e.n, e.k, c.data(), first, d.data(), last, y.data(), true);
+  }
+  auto gradient(const auto& dy, const auto& a, const auto& b, const auto& c, const auto& d) const {
+    const auto one = dot_gradient(dy, a, b, {.transpose_a = transpose_a, .transpose_b = transpose_b}),
+               two = dot_gradient(dy, c, d, {.transpose_a = transpose_a, .transpose_b = transpose_b});
+    return std::vector<std::remove_cvref_t<decltype(dy)>>{one[0], one[1], two[0], two[1]};
+  }
+};
+inline constexpr Op<DotSum, OnUse> dot_sum;
+
+template <class Node>
+std::vector<Node> DotGradient::gradient(std::span<const Node> heads, const Node& dy, const Node& lhs,
+                                        const Node& rhs) const {
+  const auto factors = dot_gradient(dy, heads[0], heads[1], {.transpose_a = transpose_a, .transpose_b = transpose_b});
+  return {dot_sum(heads[0], rhs, lhs, heads[1], {.transpose_a = transpose_a, .transpose_b = transpose_b}), factors[0],
+          factors[1]};
+}
+template <class Node>
+std::vector<Node> Dot::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
+  return DotGradient{.transpose_a = transpose_a, .transpose_b = transpose_b}.gradient<Node>(heads, in[0], in[1], in[2]);
+}
 
 namespace detail {
 /// gemm for each of `batch` pairs of matrices.
@@ -280,6 +344,6 @@ struct BatchDot {
 };
 inline constexpr Op<BatchDot, OnUse> batch_dot;
 
-using DotOps = OpList<Dot, BatchDot>;
+using DotOps = OpList<Dot, DotGradient, DotSum, BatchDot>;
 
 }  // namespace strop::inline v0

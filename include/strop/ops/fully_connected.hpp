@@ -10,7 +10,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -124,6 +127,10 @@ struct FullyConnected {
     if (db) detail::sum_rows(dy.data(), examples, hidden, db.data(), adds(2));
   }
 
+  /// Heads of the gradients of data, weight and, where there is one, bias; head gradient, data, weight.
+  template <class Node>
+  std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
+
  private:
   static NDArray all_rows(const NDArray& a) {
     return a.storage() == row_sparse && a.nnz() == a.shape()[0] ? a.data() : detail::cast_storage(a, dense);
@@ -131,6 +138,77 @@ struct FullyConnected {
 };
 inline constexpr Op<FullyConnected, OnUse> fully_connected;
 
-using FullyConnectedOps = OpList<FullyConnected>;
+/// The gradients of data, weight and bias of FullyConnected as an operator: its own gradient is again a layer, which is
+/// linear in each of its inputs. Internal.
+struct FullyConnectedGradient {
+  Required<int> num_hidden = {};
+  bool flatten = true;
+  static constexpr std::string_view name = "_backward_FullyConnected_again", inputs[] = {"head", "data", "weight"},
+                                    outputs[] = {"data", "weight", "bias"};
+  static constexpr std::string_view doc = "The gradients of data, weight and bias of FullyConnected.";
+  void infer_shape(Shapes& s) const {
+    for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
+    s.set_out(2, {*num_hidden});
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E, 2> w, View<E> dx, View<E, 2> dw,
+               View<E, 1> db) const {
+    FullyConnected{.num_hidden = num_hidden, .flatten = flatten}.grad<E>(ctx, {dy}, {x}, {w}, {dx}, {dw}, {db});
+  }
+  template <class Node>
+  std::vector<Node> gradient(std::span<const Node> heads, const Node& dy, const Node& data, const Node& weight) const;
+};
+inline constexpr Op<FullyConnectedGradient, OnUse> fully_connected_gradient;
+
+/// The layer of (a, b) plus that of (c, d), plus bias unless no_bias: the head gradient's part in the gradient of
+/// FullyConnectedGradient. Internal.
+struct FullyConnectedSum {
+  Required<int> num_hidden = {};
+  bool no_bias = false, flatten = true;
+  static constexpr std::string_view name = "_backward_FullyConnected_sum", inputs[] = {"a", "b", "c", "d", "bias"};
+  static constexpr std::string_view doc = "The sum of two layers, and of a bias unless no_bias.";
+  int input_count() const { return no_bias ? 4 : 5; }
+  void infer_shape(Shapes& s) const {
+    FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}.infer_shape(s);
+    s.set_in(2, s.in(0));
+    s.set_in(3, s.in(1));
+    if (!no_bias) s.set_in(4, {*num_hidden});
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> a, View<const E, 2> b, View<const E> c, View<const E, 2> d, View<const E, 1> bias,
+               View<E> y) const {
+    const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
+    for (std::int64_t i = 0; i < y.size(); ++i) y[i] = bias ? bias[i % hidden] : E(0);
+    if (examples == 0) return;
+    detail::gemm(examples, hidden, a.size() / examples, a.data(), false, b.data(), true, y.data(), true);
+    detail::gemm(examples, hidden, a.size() / examples, c.data(), false, d.data(), true, y.data(), true);
+  }
+  auto gradient(const auto& dy, const auto& a, const auto& b, const auto& c, const auto& d, const auto&) const {
+    const auto one = fully_connected_gradient(dy, a, b, {.num_hidden = num_hidden, .flatten = flatten}),
+               two = fully_connected_gradient(dy, c, d, {.num_hidden = num_hidden, .flatten = flatten});
+    std::vector<std::remove_cvref_t<decltype(dy)>> out{one[0], one[1], two[0], two[1]};
+    if (!no_bias) out.push_back(two[2]);
+    return out;
+  }
+};
+inline constexpr Op<FullyConnectedSum, OnUse> fully_connected_sum;
+
+template <class Node>
+std::vector<Node> FullyConnectedGradient::gradient(std::span<const Node> heads, const Node& dy, const Node& data,
+                                                   const Node& weight) const {
+  const auto parts = fully_connected_gradient(dy, heads[0], heads[1], {.num_hidden = num_hidden, .flatten = flatten});
+  const bool bias = heads.size() > 2;
+  const FullyConnectedSum sum{.num_hidden = num_hidden, .no_bias = !bias, .flatten = flatten};
+  std::vector<Node> in{heads[0], weight, data, heads[1]};
+  if (bias) in.push_back(heads[2]);
+  return {fully_connected_sum(std::span<const Node>(in), sum), parts[0], parts[1]};
+}
+template <class Node>
+std::vector<Node> FullyConnected::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
+  return FullyConnectedGradient{.num_hidden = num_hidden, .flatten = flatten}.gradient<Node>(heads, in[0], in[1],
+                                                                                             in[2]);
+}
+
+using FullyConnectedOps = OpList<FullyConnected, FullyConnectedGradient, FullyConnectedSum>;
 
 }  // namespace strop::inline v0

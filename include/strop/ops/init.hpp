@@ -48,7 +48,7 @@ inline void fill_progression(const NDArray& y, double start, double step, std::i
 /// An output of a shape that is given, or that of an array that exists.
 inline void infer_made(Shapes& s, const Shape& shape) {
   for (std::int64_t extent : shape)
-    if (extent < 0) s.fail("shape = ", shape, " has a negative extent");
+    if (extent < 0) s.fail("parameter 'shape' has an extent of ", extent, ", expected 0 or more");
   if (shape.ndim() != 0) s.set_out(0, shape);
 }
 

@@ -32,11 +32,14 @@
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/moments.hpp>
 #include <strop/ops/norm.hpp>
 #include <strop/ops/optimizer.hpp>
+#include <strop/ops/order.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>
+#include <strop/ops/sequence.hpp>
 #include <strop/ops/shape/broadcast.hpp>
 #include <strop/ops/shape/diag.hpp>
 #include <strop/ops/shape/join.hpp>

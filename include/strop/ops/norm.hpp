@@ -172,10 +172,10 @@ struct LayerNorm {
     shapes.set_in(0, shapes.out(0));
     if (!shapes.in(0).has_rank()) return;
     const int at = detail::norm_axis(shapes, axis);
-    Shape moments = shapes.in(0);
-    for (int i = 1; i < 3; ++i) shapes.set_in(i, {moments[at]});
-    moments[at] = 1;
-    for (int i = 1; i < 3; ++i) shapes.set_out(i, moments);
+    Shape statistics = shapes.in(0);
+    for (int i = 1; i < 3; ++i) shapes.set_in(i, {statistics[at]});
+    statistics[at] = 1;
+    for (int i = 1; i < 3; ++i) shapes.set_out(i, statistics);
   }
   void infer_type(Types& types) const { detail::infer_norm_type(types); }
 

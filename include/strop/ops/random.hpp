@@ -81,6 +81,7 @@ struct RandomUniform {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"},
                                     doc = "Uniform random numbers from low to below high.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -99,6 +100,7 @@ struct RandomNormal {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"},
                                     doc = "Normal random numbers with mean loc and standard deviation scale.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -117,6 +119,7 @@ struct RandomExponential {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"},
                                     doc = "Exponential random numbers with rate lam.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
@@ -135,6 +138,7 @@ struct RandomRandint {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"},
                                     doc = "Uniform random integers from low to below high.";
+  static constexpr DtypeSet dtypes = i32 | i64;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   void infer_type(Types& t) const {
@@ -174,6 +178,7 @@ struct RandomUniformLike {
   float low = 0, high = 1;
   static constexpr std::string_view name = "_random_uniform_like",
                                     doc = "Uniform random numbers in the shape and type of the input.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_uniform(cpu, y, low, high, name); }
@@ -185,6 +190,7 @@ struct RandomNormalLike {
   float loc = 0, scale = 1;
   static constexpr std::string_view name = "_random_normal_like",
                                     doc = "Normal random numbers in the shape and type of the input.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_normal(cpu, y, loc, scale, name); }
@@ -196,6 +202,7 @@ struct RandomExponentialLike {
   float lam = 1;
   static constexpr std::string_view name = "_random_exponential_like",
                                     doc = "Exponential random numbers in the shape and type of the input.";
+  static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_exponential(cpu, y, lam, name); }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reductions along axes: sum, mean, prod, nansum, nanprod, max, min, norm, argmax, argmin.
+/// Reductions along axes: sum, mean, prod, nansum, nanprod, max, min, norm, argmax, argmin, argmax_channel.
 #pragma once
 #include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/reduce_sparse.hpp>
 
 #include <limits>
 #include <tuple>
@@ -18,11 +20,13 @@ struct ReduceGradient {
   bool keepdims = false, exclude = false, mean = false;
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  /// The second input lends its shape alone, in whatever storage.
+  bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
   template <Real E>
-  void forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) const {
+  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
     const detail::ReducePlan plan(dx.shape(), axis, exclude);
     const E factor = mean ? E(1) / static_cast<E>(plan.reduced) : E(1);
-    detail::spread(plan, dx.shape(), dy.data(), dx.data(), factor);
+    detail::spread(plan, dx.shape(), dy.pointer<const E>(), dx.pointer<E>(), factor);
   }
   auto gradient(const auto& ddx, const auto& dy, const auto&) const;
 };
@@ -36,16 +40,18 @@ struct ReduceGradient {
   }
 
 /// Sum over the axes given (all by default), the others with `exclude`. y = Σ x. Result (1,) when all axes go and
-/// keepdims is false, as the original has it. Types: floating, i32, i64.
+/// keepdims is false, as the original has it. Types: floating, i32, i64. A CSR array is summed over its stored values
+/// (without exclude), a row_sparse one where all axes go; the result is dense.
 /// `sum(array({{1, 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
-  static constexpr std::string_view name = "sum", aliases[] = {"sum_axis"},
+  static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"},
                                     doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
+  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::AddStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+    detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
   }
   auto gradient(const auto& dy, const auto& x) const;
   template <class... X>
@@ -54,17 +60,18 @@ struct Sum {
   }
 };
 
-/// Mean over the axes. y = Σ x / n.
+/// Mean over the axes. y = Σ x / n. Storages as sum.
 struct Mean {
-  static constexpr std::string_view name = "mean", doc = "Mean over the given axes, all by default.";
+  static constexpr std::string_view name = "mean", aliases[] = {"_sparse_mean"},
+                                    doc = "Mean over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
+  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    const detail::ReducePlan plan(x.shape(), axis, exclude);
-    detail::reduce<detail::AddStep>(ctx, x, y, plan);
-    const E scale = E(1) / static_cast<E>(plan.reduced);
-    for (E& value : y) value *= scale;
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+    detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
+    const E scale = E(1) / static_cast<E>(detail::ReducePlan(x.shape(), axis, exclude).reduced);
+    for (std::int64_t i = 0; i < y.size(); ++i) y.pointer<E>()[i] *= scale;
   }
   auto gradient(const auto& dy, const auto& x) const;
 };
@@ -95,6 +102,26 @@ struct Nansum {
   template <Real E>
   void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const {
     detail::spread(detail::ReducePlan(x.shape(), axis, exclude), x.shape(), dy.data(), dx.data(), E(1));
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      if (x[i] != x[i]) dx[i] = 0;
+  }
+};
+
+/// Product over the axes in which NaN counts as 1.
+struct Nanprod {
+  static constexpr std::string_view name = "nanprod", doc = "Product over the given axes; NaN counts as 1.";
+  STROP_REDUCE_PARAMS
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
+    detail::reduce<detail::MultiplyNumbersStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
+  }
+  /// dx = dy · y / x, the product of the others where x is 0, and 0 where x is NaN.
+  template <Real E>
+  void grad_use_in_out(Cpu& ctx, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
+    const View<E, 1> numbers = ctx.temp<E>(x.size());
+    for (std::int64_t i = 0; i < x.size(); ++i) numbers[i] = x[i] == x[i] ? x[i] : E(1);
+    detail::spread_product(detail::ReducePlan(x.shape(), axis, exclude), View<const E>(numbers.data(), x.shape()), dy,
+                           y, dx);
     for (std::int64_t i = 0; i < x.size(); ++i)
       if (x[i] != x[i]) dx[i] = 0;
   }
@@ -139,36 +166,63 @@ struct Min {
 };
 #undef STROP_REDUCE_PARAMS
 
-/// Euclidean norm (ord 2) or sum of absolute values (ord 1) over the axes.
+/// Euclidean norm (ord 2) or sum of absolute values (ord 1) over the axes, in the type `out_dtype`. A CSR array is read
+/// by its stored values, a row_sparse one where all axes go; the result is dense.
 struct Norm {
-  static constexpr std::string_view name = "norm", doc = "Norm over the given axes: ord 1 or 2.";
+  static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
+                                    doc = "Norm over the given axes: ord 1 or 2.";
   int ord = 2;
   Axes axis;
+  std::optional<Dtype> out_dtype;
   bool keepdims = false;
   static constexpr Range range[] = {{"ord", 1, 2}};
+  static constexpr Note notes[] = {{"out_dtype", "the type of the result; that of data where not given"}};
   void infer_shape(Shapes& s) const {
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, false, s.op()));
   }
+  void infer_type(Types& t) const {
+    t.set_out(0, out_dtype ? out_dtype : t.in(0));
+    if (!out_dtype) t.set_in(0, t.out(0));
+  }
+  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, false); }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    const detail::ReducePlan plan(x.shape(), axis, false);
-    if (ord == 1) return detail::reduce<detail::AddMagnitudeStep>(ctx, x, y, plan);
-    detail::reduce<detail::AddSquareStep>(ctx, x, y, plan);
-    for (E& value : y) value = number::Rep<E>::sqrt(value);
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+    const NDArray sums = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
+    if (ord == 1)
+      detail::reduce_array<detail::AddMagnitudeStep, E>(ctx, x, sums, axis, false);
+    else
+      detail::reduce_array<detail::AddSquareStep, E>(ctx, x, sums, axis, false);
+    for (std::int64_t i = 0; ord == 2 && i < sums.size(); ++i)
+      sums.pointer<E>()[i] = number::Rep<E>::sqrt(sums.pointer<E>()[i]);
+    if (!sums.is(y)) detail::assign(sums, y);
   }
   /// ord 2: dx = dy · x / y; ord 1: dx = dy · sign x.
   template <Real E>
-  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
+  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& data, const NDArray& y, NDArray& gradient) const {
+    const NDArray x = as<E>(data), dx = gradient.dtype() == dtype_of<E> ? gradient : NDArray(data.shape(), dtype_of<E>);
     const detail::ReducePlan plan(x.shape(), axis, false);
-    detail::spread(plan, x.shape(), dy.data(), dx.data(), E(1));
+    const std::int64_t n = x.size();
+    E* const to = dx.pointer<E>();
+    const E* const from = x.pointer<const E>();
+    detail::spread(plan, x.shape(), dy.pointer<const E>(), to, E(1));
     if (ord == 1) {
-      for (std::int64_t i = 0; i < x.size(); ++i) dx[i] *= static_cast<E>((x[i] > 0) - (x[i] < 0));
-      return;
+      for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<E>((from[i] > 0) - (from[i] < 0));
+    } else {
+      std::vector<E> norm(static_cast<std::size_t>(n));
+      detail::spread(plan, x.shape(), y.pointer<const E>(), norm.data(), E(1));
+      for (std::int64_t i = 0; i < n; ++i)
+        to[i] *= norm[static_cast<std::size_t>(i)] == 0 ? E(0) : from[i] / norm[static_cast<std::size_t>(i)];
     }
-    std::vector<E> norm(static_cast<std::size_t>(x.size()));
-    detail::spread(plan, x.shape(), y.data(), norm.data(), E(1));
-    for (std::int64_t i = 0; i < x.size(); ++i)
-      dx[i] *= norm[static_cast<std::size_t>(i)] == 0 ? E(0) : x[i] / norm[static_cast<std::size_t>(i)];
+    if (!dx.is(gradient)) detail::assign(dx, gradient);
+  }
+
+ private:
+  template <class E>
+  static NDArray as(const NDArray& a) {
+    if (a.dtype() == dtype_of<E>) return a;
+    NDArray converted(a.shape(), dtype_of<E>);
+    detail::assign(a, converted);
+    return converted;
   }
 };
 
@@ -204,17 +258,29 @@ struct Argmin {
     detail::reduce_position<false>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
   }
 };
+/// argmax_channel: the position of the largest element along axis 1.
+struct ArgmaxChannel {
+  static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";
+  static constexpr bool zero_gradient = true;
+  void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
+  template <detail::Summable E>
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
+    Argmax{.axis = 1}.forward<E>(ctx, x, y);
+  }
+};
 
 inline constexpr Op<ReduceGradient, OnUse> reduce_gradient;
 inline constexpr Op<Sum, OnUse> sum;
 inline constexpr Op<Mean, OnUse> mean;
 inline constexpr Op<Prod, OnUse> prod;
 inline constexpr Op<Nansum, OnUse> nansum;
+inline constexpr Op<Nanprod, OnUse> nanprod;
 inline constexpr Op<Max, OnUse> max;
 inline constexpr Op<Min, OnUse> min;
 inline constexpr Op<Norm, OnUse> norm;
 inline constexpr Op<Argmax, OnUse> argmax;
 inline constexpr Op<Argmin, OnUse> argmin;
+inline constexpr Op<ArgmaxChannel, OnUse> argmax_channel;
 
 auto Sum::gradient(const auto& dy, const auto& x) const {
   return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude});
@@ -233,6 +299,7 @@ auto ReduceGradient::gradient(const auto& ddx, const auto& dy, const auto&) cons
   return out;
 }
 
-using ReduceOps = OpList<ReduceGradient, Sum, Mean, Prod, Nansum, Max, Min, Norm, Argmax, Argmin>;
+using ReduceOps =
+    OpList<ReduceGradient, Sum, Mean, Prod, Nansum, Nanprod, Max, Min, Norm, Argmax, Argmin, ArgmaxChannel>;
 
 }  // namespace strop::inline v0

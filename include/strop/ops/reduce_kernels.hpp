@@ -108,6 +108,12 @@ struct AddNumbersStep : AddStep {
     return number::Rep<R>::select(x != x, number::Rep<R>::splat(0), x);
   }
 };
+struct MultiplyNumbersStep : MultiplyStep {
+  template <class R>
+  static R map(R x) {
+    return number::Rep<R>::select(x != x, number::Rep<R>::splat(1), x);
+  }
+};
 struct AddMagnitudeStep : AddStep {
   template <class R>
   static R map(R x) {
@@ -213,7 +219,7 @@ template <class Step, bool Mapped, class E>
 void reduce_pass(const E* x, E* y, const ReducePass& p) {
   if (p.inner == 1) {
     const std::int64_t rows = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced));
-    if (p.outer > 1) {
+    if (p.outer != 1) {
       parallel_for(p.outer, rows, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t o = begin; o < end; ++o) y[o] = reduce_row<Step, Mapped>(x + o * p.reduced, p.reduced);
       });
@@ -228,7 +234,7 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
               reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
       });
       y[0] = reduce_row<Step, true>(partial.data(), chunks);
-    } else if (p.outer == 1) {
+    } else {
       y[0] = Step::template neutral<E>();
     }
     return;

@@ -47,14 +47,18 @@ void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArra
   });
   if (!out.is(y)) assign(out, y);
 }
+/// Elements behind the end of a row have no part in it and no gradient.
 template <class E>
-void run_softmax_gradient(const NDArray& dy, const NDArray& y, const NDArray& dx, int axis, double scale,
-                          bool logarithm) {
+void run_softmax_gradient(const NDArray& dy, View<const std::int64_t> length, const NDArray& y, const NDArray& dx,
+                          int axis, double scale, bool logarithm) {
   const AxisSplit split(y.shape(), axis < 0 ? axis + y.ndim() : axis);
   const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
   each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(),
-                 [&](const E* const(&in)[2], E* to, std::int64_t) {
-                   softmax_gradient_row(in[0], in[1], to, split.length, static_cast<E>(scale), logarithm);
+                 [&](const E* const(&in)[2], E* to, std::int64_t row) {
+                   std::int64_t count = split.length;
+                   if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
+                   softmax_gradient_row(in[0], in[1], to, count, static_cast<E>(scale), logarithm);
+                   std::fill(to + count, to + split.length, E(0));
                  });
   if (!out.is(dx)) assign(out, dx);
 }
@@ -96,8 +100,9 @@ struct Softmax {
     detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), false);
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, 1 / temperature.value_or(1), false);
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
+            Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, 1 / temperature.value_or(1), false);
   }
 };
 inline constexpr Op<Softmax, OnUse> softmax;
@@ -128,8 +133,9 @@ struct LogSoftmax {
     detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), true);
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, 1 / temperature.value_or(1), true);
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
+            Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, 1 / temperature.value_or(1), true);
   }
 };
 inline constexpr Op<LogSoftmax, OnUse> log_softmax;
@@ -160,8 +166,9 @@ struct Softmin {
     detail::run_softmax<E>(x, length, y, axis, -1 / temperature.value_or(1), false);
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"output", NDArray> y, Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, y, dx, axis, -1 / temperature.value_or(1), false);
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
+            Grad<"data", NDArray> dx) const {
+    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, -1 / temperature.value_or(1), false);
   }
 };
 inline constexpr Op<Softmin, OnUse> softmin;

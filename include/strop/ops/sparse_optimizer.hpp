@@ -94,8 +94,8 @@ inline bool infer_update_storage(Storages& s) {
 inline void infer_update_shape(Shapes& shapes) {
   for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < shapes.inputs(); ++i) {
-      shapes.set_out(0, shapes.in(i));
       shapes.set_in(i, shapes.out(0));
+      shapes.set_out(0, shapes.in(i));
     }
   }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// amp_cast: the cast of mixed precision, of floating arrays only.
+/// amp_cast and amp_multicast: the casts of mixed precision, of floating arrays only.
 #pragma once
 #include <strop/core/params.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 
+#include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -34,6 +37,69 @@ struct AmpCast {
 
 inline constexpr Op<AmpCast, OnUse> amp_cast;
 
-using AmpOps = OpList<AmpCast>;
+/// `data` in the type of `like`: the gradient of amp_multicast. Internal.
+struct AmpMulticastGradient {
+  static constexpr std::string_view name = "_backward_amp_multicast", inputs[] = {"data", "like"};
+  static constexpr std::string_view doc = "data in the type of like.";
+  static constexpr Keeps gradient_keeps = Keeps::none;
+  void infer_type(Types& types) const { types.set_out(0, types.in(1)); }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::assign(x, y); }
+  auto gradient(const auto& dy, const auto& x, const auto& like) const;
+};
+inline constexpr Op<AmpMulticastGradient, OnUse> amp_multicast_gradient;
+
+auto AmpMulticastGradient::gradient(const auto& dy, const auto& x, const auto&) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{amp_multicast_gradient(dy, x)};
+}
+
+/// amp_multicast: `num_outputs` floating arrays in one type: the widest of theirs, or the narrowest with `cast_narrow`
+/// (float16 and bfloat16 are equally wide: the first of them counts). Integer arrays as they are. Shapes stay. The
+/// gradient is the head gradient in the input's type. Error: another number of inputs.
+struct AmpMulticast {
+  Required<int> num_outputs{};
+  bool cast_narrow = false;
+
+  static constexpr std::string_view name = "amp_multicast";
+  static constexpr Note notes[] = {{"num_outputs", "how many arrays there are"},
+                                   {"cast_narrow", "the narrowest type instead of the widest"}};
+  static constexpr std::string_view doc =
+      "Floating arrays in one type: the widest of theirs, or the narrowest with cast_narrow.";
+  static constexpr Range range[] = {{"num_outputs", 1}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+
+  int output_count() const { return num_outputs.value.value_or(1); }
+  void infer_shape(Shapes& s) const {
+    if (s.inputs() != *num_outputs)
+      s.fail("num_outputs is ", *num_outputs, ", ", s.inputs(),
+             s.inputs() == 1 ? " input was given" : " inputs were given");
+    for (int k = 0; k < s.outputs(); ++k) {
+      s.set_out(k, s.in(k));
+      s.set_in(k, s.out(k));
+    }
+  }
+  void infer_type(Types& t) const {
+    std::optional<Dtype> common;
+    for (int k = 0; k < t.inputs(); ++k) {
+      if (!t.in(k)) return;
+      if (!is_floating(*t.in(k))) continue;
+      const bool better =
+          !common || (cast_narrow ? size_of(*t.in(k)) < size_of(*common) : size_of(*t.in(k)) > size_of(*common));
+      if (better) common = t.in(k);
+    }
+    for (int k = 0; k < t.outputs(); ++k) t.set_out(k, is_floating(*t.in(k)) ? common : t.in(k));
+  }
+  void forward(Cpu&, std::span<const NDArray> x, std::span<NDArray> y) const {
+    for (std::size_t k = 0; k < x.size(); ++k) detail::assign(x[k], y[k]);
+  }
+  template <class Node>
+  auto gradient(std::span<const Node> dy, std::span<const Node> x) const {
+    std::vector<Node> out;
+    for (std::size_t k = 0; k < dy.size(); ++k) out.push_back(amp_multicast_gradient(dy[k], x[k]));
+    return out;
+  }
+};
+inline constexpr Op<AmpMulticast, OnUse> amp_multicast;
+
+using AmpOps = OpList<AmpCast, AmpMulticastGradient, AmpMulticast>;
 
 }  // namespace strop::inline v0

@@ -17,7 +17,8 @@ namespace strop::inline v0 {
 ///
 /// Positions of floating types truncate. What lies outside is moved to the nearest end (clip), counted round (wrap), or
 /// is an Error (raise, which counts negative positions from the end). All types; a CSR `a` gives CSR along axis 0 with
-/// clip and wrap. The gradient of `a` adds each part of the head gradient where it came from; `indices` has none.
+/// clip and wrap, and takes positions of one dimension. The gradient of `a` adds each part of the head gradient where
+/// it came from; `indices` has none.
 ///
 /// Example: `take(array({{1, 2}, {3, 4}}), array({1, 1}))` is [[3, 4], [3, 4]].
 struct Take {
@@ -52,7 +53,11 @@ struct Take {
     const int k = detail::checked_axis(axis, a.ndim(), name);
     const std::vector<std::int64_t> at =
         detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
-    if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
+    if (a.storage() == csr) {
+      if (indices.ndim() != 1)
+        fail(name, ": input 'indices' has shape ", indices.shape(), ", expected 1 dimension where input 'a' is csr");
+      return detail::take_csr_rows(a, at, y);
+    }
     detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
   }
   auto gradient(const auto& dy, const auto& a, const auto& indices) const;

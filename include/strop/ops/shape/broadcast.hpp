@@ -163,7 +163,7 @@ struct Tile {
   }
   void infer_shape(Shapes& s) const {
     for (std::int64_t r : *reps)
-      if (r < 0) s.fail("a repetition of ", r, " in reps = ", *reps);
+      if (r < 0) s.fail("parameter 'reps' has a repetition of ", r, ", expected 0 or more");
     if (!s.in(0).known()) return;
     const Plan p = plan(s.in(0));
     Shape out = p.extents;

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Order along an axis: sort, argsort, topk. Equal elements keep their order; NaN counts as the greatest number.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
+#include <strop/ops/softmax_kernels.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// What is sorted: numbers of any type but bool; halves come as converted copies.
+template <class E>
+concept Sortable = Real<E> || std::same_as<E, std::uint8_t> || std::same_as<E, std::int8_t> ||
+                   std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
+
+/// Extents of the result: `count` along the axis, or alone where the whole array is one row.
+inline Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_t k, std::string_view op) {
+  const int at = axis ? checked_axis(*axis, in.ndim(), op) : 0;
+  const std::int64_t length = axis ? in[at] : in.size();
+  if (k > length) fail(op, ": k is ", k, ", the ", axis ? "axis" : "array", " has ", length, " elements");
+  const std::int64_t count = k < 1 ? length : k;
+  if (!axis) return {count};
+  Shape out = in;
+  out[at] = count;
+  return out;
+}
+
+/// How many elements of each row are wanted: k, or all where it is less than 1.
+inline std::int64_t ordered_count(const NDArray& x, std::optional<int> axis, std::int64_t k) {
+  return k >= 1 ? k : axis ? x.shape()[*axis < 0 ? *axis + x.ndim() : *axis] : x.size();
+}
+
+/// Calls f(row, offset of its first element, distance of its elements, positions of the first `count` in order).
+template <class E, class F>
+void each_ordered(const NDArray& x, std::optional<int> axis, std::int64_t count, bool ascending, F f) {
+  const E* data = x.pointer<const E>();
+  const Shape flat{x.size()};
+  const Shape& shape = axis ? x.shape() : flat;
+  const AxisSplit s(shape, axis ? (*axis < 0 ? *axis + x.ndim() : *axis) : 0);
+  if (s.length == 0) return;
+  parallel_for(s.outer * s.inner, std::max<std::int64_t>(1, 4096 / s.length),
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::vector<std::int64_t> at(static_cast<std::size_t>(s.length));
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   const std::int64_t first = row / s.inner * s.length * s.inner + row % s.inner;
+                   const E* from = data + first;
+                   std::iota(at.begin(), at.end(), std::int64_t{0});
+                   const auto less = [&](E a, E b) { return a < b || (b != b && a == a); };
+                   const auto before = [&](std::int64_t i, std::int64_t j) {
+                     const E a = from[i * s.inner], b = from[j * s.inner];
+                     if (ascending ? less(a, b) : less(b, a)) return true;
+                     return !(ascending ? less(b, a) : less(a, b)) && i < j;
+                   };
+                   if (count < s.length)
+                     std::partial_sort(at.begin(), at.begin() + count, at.end(), before);
+                   else
+                     std::sort(at.begin(), at.end(), before);
+                   f(row, first, s.inner, at.data());
+                 }
+               });
+}
+
+/// Where the results of a row go: `count` of them along the axis.
+inline std::int64_t ordered_offset(std::int64_t row, std::int64_t inner, std::int64_t count) {
+  return row / inner * count * inner + row % inner;
+}
+
+/// The first `count` elements of each row in order, and their positions; either array may be absent.
+template <class E>
+void order(const NDArray& x, std::optional<int> axis, std::int64_t k, bool ascending, const NDArray* values,
+           const NDArray* positions) {
+  const std::int64_t count = ordered_count(x, axis, k);
+  each_ordered<E>(x, axis, count, ascending,
+                  [&](std::int64_t row, std::int64_t first, std::int64_t inner, const std::int64_t* at) {
+                    const std::int64_t to = ordered_offset(row, inner, count);
+                    for (std::int64_t i = 0; i < count; ++i) {
+                      const std::int64_t place = to + i * inner;
+                      if (values != nullptr) values->pointer<E>()[place] = x.pointer<const E>()[first + at[i] * inner];
+                      if (positions != nullptr)
+                        convert_elements(i64, at + i, positions->dtype(),
+                                         positions->bytes() + place * size_of(positions->dtype()), 1);
+                    }
+                  });
+}
+
+/// dx = 0, then dx[positions] = dy: the gradient of elements that were chosen by their order.
+inline void place_ordered(const NDArray& dy, const NDArray& positions, std::optional<int> axis, const NDArray& dx) {
+  zero_elements(dx);
+  const Shape flat{dx.size()};
+  const Shape& shape = axis ? dx.shape() : flat;
+  const AxisSplit s(shape, axis ? (*axis < 0 ? *axis + dx.ndim() : *axis) : 0);
+  if (s.outer * s.inner == 0 || dy.size() == 0) return;
+  const std::int64_t count = dy.size() / (s.outer * s.inner), bytes = size_of(dx.dtype());
+  std::vector<std::int64_t> at(static_cast<std::size_t>(dy.size()));
+  convert_elements(positions.dtype(), positions.bytes(), i64, at.data(), dy.size());
+  for (std::int64_t i = 0; i < dy.size(); ++i) {
+    const std::int64_t row = i / (count * s.inner) * s.inner + i % s.inner,
+                       to = row / s.inner * s.length * s.inner + row % s.inner +
+                            at[static_cast<std::size_t>(i)] * s.inner;
+    std::memcpy(dx.bytes() + to * bytes, dy.bytes() + i * bytes, static_cast<std::size_t>(bytes));
+  }
+}
+
+inline constexpr Note order_notes[] = {{"axis", "the axis that is put in order; None: the whole array as one row"},
+                                       {"is_ascend", "the smallest element first, else the greatest"},
+                                       {"dtype", "the type of positions"},
+                                       {"k", "how many elements of each row; less than 1: all"},
+                                       {"ret_typ", "the elements, their positions, both, or a mask of their places"}};
+
+}  // namespace detail
+
+/// sort: the elements along `axis` (of the whole array for None) in order. Numbers of any type; equal ones keep their
+/// order, NaN counts as the greatest. The gradient goes where the elements came from.
+/// `sort(array({3, 1, 2}))` is [1, 2, 3].
+struct Sort {
+  std::optional<int> axis = -1;
+  bool is_ascend = true;
+  static constexpr std::string_view name = "sort", aliases[] = {"_npi_sort"}, outputs[] = {"output", "indices"};
+  static constexpr std::string_view doc = "The elements along axis in order, of the whole array where axis is None.";
+  static constexpr std::span<const Note> notes = detail::order_notes;
+  static constexpr int visible = 1;
+  void infer_shape(Shapes& s) const {
+    if (!s.in(0).known()) return;
+    for (int k = 0; k < 2; ++k) s.set_out(k, detail::ordered_shape(s.in(0), axis, 0, s.op()));
+  }
+  void infer_type(Types& t) const {
+    t.set_out(0, t.in(0));
+    t.set_in(0, t.out(0));
+    t.set_out(1, i64);
+  }
+  template <detail::Sortable E>
+  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) const {
+    detail::order<E>(x, axis, 0, is_ascend, &y, &indices);
+  }
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
+    if (dx) detail::place_ordered(dy, at, axis, dx);
+  }
+};
+
+/// argsort: the positions along `axis` of the elements in order. The gradient is 0.
+/// `argsort(array({3, 1, 2}))` is [1, 2, 0].
+struct Argsort {
+  std::optional<int> axis = -1;
+  bool is_ascend = true;
+  Dtype dtype = f32;
+  static constexpr std::string_view name = "argsort", aliases[] = {"_npi_argsort"};
+  static constexpr std::string_view doc =
+      "The positions along axis of the elements in order, of the whole array where axis is None.";
+  static constexpr std::span<const Note> notes = detail::order_notes;
+  static constexpr bool zero_gradient = true;
+  void infer_shape(Shapes& s) const {
+    if (s.in(0).known()) s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
+  }
+  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  template <detail::Sortable E>
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    detail::order<E>(x, axis, 0, is_ascend, nullptr, &y);
+  }
+};
+
+/// topk: the `k` greatest elements along `axis` (smallest with is_ascend) in order: their positions, their values,
+/// both, or a mask of the input's shape that is 1 at them. Positions count within the axis, or in the whole array for
+/// None, and have type `dtype`. The gradient of values goes where they came from. Error: k is more than there are.
+/// `topk(array({3, 1, 2}), {.k = 2, .ret_typ = Topk::value})` is [3, 2].
+struct Topk {
+  enum Kind : int { value, indices, mask, both };
+  std::optional<int> axis = -1;
+  int k = 1;
+  Kind ret_typ = indices;
+  bool is_ascend = false;
+  Dtype dtype = f32;
+  static constexpr std::string_view name = "topk", aliases[] = {"_npx_topk"}, outputs[] = {"output", "indices"};
+  static constexpr std::string_view doc =
+      "The k greatest elements along axis, or the smallest with is_ascend: positions, values, both, or a mask.";
+  static constexpr std::span<const Note> notes = detail::order_notes;
+
+  static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
+  int visible_count() const { return ret_typ == both ? 2 : 1; }
+  void infer_shape(Shapes& s) const {
+    if (!s.in(0).known()) return;
+    const Shape chosen = detail::ordered_shape(s.in(0), axis, k, s.op());
+    s.set_out(0, ret_typ == mask ? s.in(0) : chosen);
+    s.set_out(1, ret_typ == value || ret_typ == both ? chosen : Shape{0});
+  }
+  void infer_type(Types& t) const {
+    t.set_out(0, ret_typ == indices ? std::optional<Dtype>(dtype) : t.in(0));
+    t.set_out(1, ret_typ == both ? dtype : i64);
+  }
+  template <detail::Sortable E>
+  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const {
+    if (ret_typ == indices) return detail::order<E>(x, axis, k, is_ascend, nullptr, &y);
+    if (ret_typ != mask) return detail::order<E>(x, axis, k, is_ascend, &y, &at);
+    detail::zero_elements(y);
+    const std::int64_t count = detail::ordered_count(x, axis, k);
+    detail::each_ordered<E>(x, axis, count, is_ascend,
+                            [&](std::int64_t, std::int64_t first, std::int64_t inner, const std::int64_t* chosen) {
+                              for (std::int64_t i = 0; i < count; ++i) y.pointer<E>()[first + chosen[i] * inner] = E(1);
+                            });
+  }
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
+    if (!dx) return;
+    if (ret_typ == value || ret_typ == both)
+      detail::place_ordered(dy, at, axis, dx);
+    else
+      detail::zero_elements(dx);
+  }
+};
+
+inline constexpr Op<Sort, OnUse> sort;
+inline constexpr Op<Argsort, OnUse> argsort;
+inline constexpr Op<Topk, OnUse> topk;
+
+using OrderOps = OpList<Sort, Argsort, Topk>;
+
+}  // namespace strop::inline v0

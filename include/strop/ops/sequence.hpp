@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sequences of different lengths in one array: SequenceMask, SequenceLast, SequenceReverse.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/init.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+inline constexpr std::string_view sequence_inputs[] = {"data", "sequence_length"};
+inline constexpr Note sequence_notes[] = {
+    {"use_sequence_length", "there is a second input, how long each sequence is; else all take the whole axis"},
+    {"axis", "the axis of the steps, 0 or 1; the other one is that of the batch"},
+    {"value", "what stands behind the end of a sequence"}};
+
+/// Steps and sequences of an array, whichever of its first two axes is which.
+struct SequencePlan {
+  std::int64_t steps, batch, bytes;  // bytes of one step of one sequence
+  bool steps_first;
+  std::vector<std::int64_t> length;
+
+  /// Lengths from `least` to the steps that there are; others are an Error or, with `clip`, brought inside.
+  SequencePlan(const NDArray& x, const NDArray& lengths, int axis, std::int64_t least, bool clip, std::string_view op)
+      : steps(x.shape()[axis]),
+        batch(x.shape()[1 - axis]),
+        bytes(x.shape().size(2, x.ndim()) * size_of(x.dtype())),
+        steps_first(axis == 0),
+        length(static_cast<std::size_t>(batch), steps) {
+    if (!lengths) return;
+    convert_elements(lengths.dtype(), lengths.bytes(), i64, length.data(), batch);
+    for (std::size_t b = 0; b < length.size(); ++b)
+      if (clip)
+        length[b] = std::clamp<std::int64_t>(length[b], 0, steps);
+      else if (length[b] < least || length[b] > steps)
+        fail(op, ": sequence ", b, " has length ", length[b], ", expected ", least, " to ", steps);
+  }
+  /// Offset of step t of sequence b, in bytes.
+  std::int64_t at(std::int64_t t, std::int64_t b) const {
+    return (steps_first ? t * batch + b : b * steps + t) * bytes;
+  }
+};
+
+/// Shapes of data and lengths; the shape of the result is data's, or with `last` data's without the steps.
+inline void infer_sequence_shape(Shapes& s, int axis, bool last) {
+  if (axis != 0 && axis != 1) s.fail("axis is ", axis, ", expected 0 or 1");
+  if (!last) {
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+  }
+  const Shape& x = s.in(0);
+  if (!x.has_rank()) return;
+  if (x.ndim() < 2) s.fail(s.name_in(0), " has shape ", x, ", expected 2 dimensions or more");
+  if (s.inputs() > 1) s.set_in(1, Shape{x[1 - axis]});
+  if (!last) return;
+  Shape out = x;
+  out.erase(axis);
+  s.set_out(0, out);
+}
+inline void infer_sequence_type(Types& t) {
+  t.set_out(0, t.in(0));
+  t.set_in(0, t.out(0));
+}
+
+}  // namespace detail
+
+/// SequenceMask: `data` with `value` behind the end of each sequence. Steps along `axis`, the batch along the other of
+/// the first two axes; a length beyond the steps means all of them. All types. The gradient is 0 behind the end. Error:
+/// fewer than 2 axes. `sequence_mask(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [[1,
+/// 2], [0, 4]].
+struct SequenceMask {
+  bool use_sequence_length = false;
+  float value = 0;
+  int axis = 0;
+  static constexpr std::string_view aliases[] = {"_npx_sequence_mask"};
+  static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
+  static constexpr std::string_view doc = "data with `value` behind the end of each sequence.";
+  static constexpr std::span<const Note> notes = detail::sequence_notes;
+  static constexpr Share inplace[] = {{0, 0}};
+  int input_count() const { return use_sequence_length ? 2 : 1; }
+  void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, false); }
+  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { fill(x, lengths, y, value); }
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
+    if (dx) fill(dy, lengths, dx, 0);
+  }
+
+ private:
+  void fill(const NDArray& x, const NDArray& lengths, const NDArray& y, float behind) const {
+    const detail::SequencePlan plan(x, lengths, axis, 0, true, "sequence_mask");
+    detail::copy_elements(x, y);
+    if (plan.bytes == 0) return;
+    const NDArray step(Shape{plan.bytes / size_of(y.dtype())}, y.dtype());
+    detail::fill_elements(step, static_cast<double>(behind));
+    for (std::int64_t b = 0; b < plan.batch; ++b)
+      for (std::int64_t t = plan.length[static_cast<std::size_t>(b)]; t < plan.steps; ++t)
+        std::memcpy(y.bytes() + plan.at(t, b), step.bytes(), static_cast<std::size_t>(plan.bytes));
+  }
+};
+
+/// SequenceLast: the last step of each sequence. Shape: that of `data` without the axis of the steps. All types. Error:
+/// fewer than 2 axes, a length outside 1 … steps.
+/// `sequence_last(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [1, 4].
+struct SequenceLast {
+  bool use_sequence_length = false;
+  int axis = 0;
+  static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
+  static constexpr std::string_view doc = "The last step of each sequence.";
+  static constexpr std::span<const Note> notes = detail::sequence_notes;
+  int input_count() const { return use_sequence_length ? 2 : 1; }
+  void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, true); }
+  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const {
+    each(x, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
+      std::memcpy(y.bytes() + part, x.bytes() + whole, bytes);
+    });
+  }
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
+    if (!dx) return;
+    detail::zero_elements(dx);
+    each(dx, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
+      std::memcpy(dx.bytes() + whole, dy.bytes() + part, bytes);
+    });
+  }
+
+ private:
+  template <class F>
+  void each(const NDArray& whole, const NDArray& lengths, F f) const {
+    if (whole.size() == 0) return;
+    const detail::SequencePlan plan(whole, lengths, axis, 1, false, "sequence_last");
+    for (std::int64_t b = 0; b < plan.batch; ++b)
+      f(plan.at(plan.length[static_cast<std::size_t>(b)] - 1, b), b * plan.bytes, static_cast<std::size_t>(plan.bytes));
+  }
+};
+
+/// SequenceReverse: the steps of each sequence in reverse order, what is behind its end as it is. All types. Error:
+/// fewer than 2 axes, a length outside 0 … steps, axis is not 0.
+/// `sequence_reverse(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [[1, 4], [3, 2]].
+struct SequenceReverse {
+  bool use_sequence_length = false;
+  int axis = 0;
+  static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
+  static constexpr std::string_view doc = "The steps of each sequence in reverse order; what is behind its end stays.";
+  static constexpr std::span<const Note> notes = detail::sequence_notes;
+  int input_count() const { return use_sequence_length ? 2 : 1; }
+  void infer_shape(Shapes& s) const {
+    if (axis != 0) s.fail("axis is ", axis, ", expected 0");
+    detail::infer_sequence_shape(s, axis, false);
+  }
+  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { turn(x, lengths, y); }
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
+    if (dx) turn(dy, lengths, dx);
+  }
+
+ private:
+  void turn(const NDArray& x, const NDArray& lengths, const NDArray& y) const {
+    if (x.size() == 0) return;
+    const detail::SequencePlan plan(x, lengths, axis, 0, false, "sequence_reverse");
+    for (std::int64_t b = 0; b < plan.batch; ++b)
+      for (std::int64_t t = 0; t < plan.steps; ++t) {
+        const std::int64_t length = plan.length[static_cast<std::size_t>(b)], from = t < length ? length - 1 - t : t;
+        std::memcpy(y.bytes() + plan.at(t, b), x.bytes() + plan.at(from, b), static_cast<std::size_t>(plan.bytes));
+      }
+  }
+};
+
+inline constexpr Op<SequenceMask, OnUse> sequence_mask;
+inline constexpr Op<SequenceLast, OnUse> sequence_last;
+inline constexpr Op<SequenceReverse, OnUse> sequence_reverse;
+
+using SequenceOps = OpList<SequenceMask, SequenceLast, SequenceReverse>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: order, moments, sequences.
+#include <strop/graph/symbol.hpp>
+#include <strop/ops/moments.hpp>
+#include <strop/ops/order.hpp>
+#include <strop/ops/sequence.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::MomentsOps::enrol(),
+    strop::OrderOps::enrol(),
+    strop::SequenceOps::enrol(),
+};
+}  // namespace

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Rows made into calls and checked.
+#include "rows.hpp"
+
+#include <cmath>
+
+namespace strop::verify {
+namespace {
+
+/// "axis=1; keepdims=True" as pairs.
+std::vector<std::pair<std::string_view, std::string_view>> split_params(std::string_view text) {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find("; "), equals = text.find('=');
+    const std::string_view one = text.substr(0, end);
+    out.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
+  }
+  return out;
+}
+
+/// A sequence in (0, 1) without repetition or order.
+double scattered(std::int64_t i, int salt) {
+  return std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
+}
+
+}  // namespace
+
+NDArray Sample::make(Dtype type, int salt) const {
+  NDArray x(shape, f64);
+  auto* to = x.pointer<double>();
+  const std::int64_t width = shape.ndim() == 0 ? 1 : shape.size(1, shape.ndim());
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const double u = scattered(i, salt);
+    if (!elements.empty())
+      to[i] = elements[static_cast<std::size_t>(i) % elements.size()];
+    else if (positions != 0)
+      to[i] = std::floor(u * static_cast<double>(positions)) + 0.5;
+    else if (is_floating(type))
+      to[i] = low + (high - low) * u;
+    else
+      to[i] = std::floor(high - low < 1 ? 1 + 8 * u : low + (high - low) * u);
+    if (storage == csr && (i / width + i % width) % 3 != 0) to[i] = 0;
+    if (storage == row_sparse && (i / width) % 3 != 1) to[i] = 0;
+  }
+  const NDArray y = with_dtype(x, type);
+  return storage == dense ? y : detail::cast_storage(y, storage);
+}
+
+Subject Row::subject(Dtype type) const {
+  Arrays inputs;
+  for (const Sample& sample : in) inputs.push_back(sample.make(type, static_cast<int>(inputs.size())));
+  const auto attributes = split_params(params);
+  Subject s = verify::subject(op, std::move(inputs), attributes);
+  s.random = random;
+  return s;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> list;
+    add_map_rows(list);
+    add_shape_rows(list);
+    add_tensor_rows(list);
+    add_layer_rows(list);
+    return list;
+  }();
+  return all;
+}
+
+std::vector<Row> rows_of(const Entry& entry) {
+  std::vector<Row> out;
+  for (const Row& row : rows())
+    if (row.op == entry.name) out.push_back(row);
+  if (out.empty() && entry.is_map() && !entry.mutates)
+    out.push_back({entry.name, "", std::vector<Sample>(static_cast<std::size_t>(entry.inputs), Sample{{7, 9}})});
+  return out;
+}
+
+Findings check_row(const Row& row) {
+  const Subject s = row.subject(f32);
+  const DtypeSet served = s.entry->dtypes, whole = integral | boolean;
+  Findings found;
+  if (row.parts.dtypes) {
+    dtypes(found, s, floating, row.parts.loose);
+    dtypes(found, row.subject(i64), whole, row.parts.loose);
+    refused_dtypes(found, s);
+  }
+  for (const Dtype type : {f32, f64, i64})
+    if (served.contains(type)) {
+      const Subject typed = row.subject(type);
+      requests(found, typed, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
+      inplace(found, typed);
+      views(found, typed);
+    }
+  if (row.parts.same_shape) zero_size(found, s);
+  if (row.parts.same_shape && s.entry->is_map() && !s.entry->mutates) places(found, s);
+  if (row.parts.sparse) {
+    std::vector<Sample> thin = row.in;
+    for (Sample& sample : thin)
+      if (sample.shape.ndim() == 2 && sample.positions == 0 && sample.elements.empty()) sample.storage = csr;
+    Subject sparsely = Row{row.op, row.params, thin, row.parts, row.random}.subject(f32);
+    for (NDArray& a : sparsely.in) a = detail::cast_storage(a, dense);
+    sparse(found, sparsely, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
+  }
+  if (row.parts.gradient && served.contains(f64)) gradient(found, row.subject(f64));
+  return found;
+}
+
+}  // namespace strop::verify

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Rows of layers, losses, optimizer updates, constants and random numbers.
+#include "rows.hpp"
+
+namespace strop::verify {
+namespace {
+
+void add_update_rows(std::vector<Row>& rows) {
+  const Sample weight{{7, 9}}, state{{7, 9}, 1.1, 1.9};
+  const auto add = [&](std::string_view op, std::string_view params, int states) {
+    std::vector<Sample> in{weight, {{7, 9}, -0.9, 0.9}};
+    for (int i = 0; i < states; ++i) in.push_back(state);
+    rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4}, false, sparse_elsewhere});
+  };
+  add("sgd_update", "lr=0.1", 0);
+  add("sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5", 0);
+  add("sgd_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 1);
+  add("adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5", 2);
+  add("ftrl_update", "lr=0.1; wd=0.01; clip_gradient=0.5", 2);
+  add("nag_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 1);
+  add("rmsprop_update", "lr=0.1; wd=0.01; clip_gradient=0.5; clip_weights=0.7", 1);
+  // n − g² stays above 0.
+  rows.push_back({"rmspropalex_update",
+                  "lr=0.1; wd=0.01; clip_gradient=0.5",
+                  {weight, {{7, 9}, -0.9, 0.9}, state, {{7, 9}}, state},
+                  {.gradient = false, .sparse = false, .loose = 8}});
+  add("ftml_update", "lr=0.1; t=3; wd=0.01; clip_grad=0.5", 3);
+  add("signsgd_update", "lr=0.1; wd=0.01", 0);
+  add("signum_update", "lr=0.1; momentum=0.9; wd=0.01; wd_lh=0.01", 1);
+  rows.push_back({"_sparse_adagrad_update",
+                  "lr=0.1; clip_gradient=0.5",
+                  {weight, stored({7, 9}, row_sparse), state},
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
+                  false,
+                  sparse_elsewhere});
+}
+
+void add_constant_rows(std::vector<Row>& rows) {
+  const auto add = [&](std::string_view op, std::string_view params, std::vector<Sample> in, bool random) {
+    rows.push_back({op, params, std::move(in), {.dtypes = !random, .same_shape = false}, random});
+  };
+  for (std::string_view op : {"_zeros", "_ones"}) {
+    add(op, "shape=(3, 4)", {}, false);
+    add(op, "shape=(0, 4); dtype=int64", {}, false);
+  }
+  add("_zeros_without_dtype", "shape=(3, 4)", {}, false);
+  add("_full", "shape=(3, 4); value=2.5", {}, false);
+  add("_full", "shape=(2,); value=7; dtype=uint8", {}, false);
+  add("_arange", "start=2; stop=9; step=1.5; repeat=2", {}, false);
+  add("_arange", "start=5; dtype=int32", {}, false);
+  add("_eye", "N=3; M=5; k=1", {}, false);
+  add("_eye", "N=4; k=-2; dtype=float64", {}, false);
+  add("_linspace", "start=1; stop=2; num=5", {}, false);
+  add("_linspace", "start=1; stop=2; num=5; endpoint=False", {}, false);
+  add("zeros_like", "", {{{3, 4}}}, false);
+  add("ones_like", "", {{{3, 4}}}, false);
+  add("_contrib_arange_like", "start=3; step=2; repeat=2", {{{3, 4}}}, false);
+  add("_contrib_arange_like", "axis=-1", {{{3, 4}}}, false);
+  for (std::string_view type : {"shape=(3, 4)", "shape=(3, 4); dtype=float64", "shape=(0,); dtype=float16"})
+    for (std::string_view op : {"_random_uniform", "_random_normal", "_random_exponential"}) add(op, type, {}, true);
+  add("_random_randint", "low=-3; high=9; shape=(3, 4)", {}, true);
+  add("_random_randint", "low=0; high=5; shape=(3, 4); dtype=int64", {}, true);
+  for (std::string_view op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
+    rows.push_back({op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true});
+  rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});
+}
+
+}  // namespace
+
+void add_layer_rows(std::vector<Row>& rows) {
+  const Parts layer{.same_shape = false, .loose = 8}, loss{.gradient = false, .loose = 4};
+  const Sample rowsum{{4, 6}, -2, 2.1}, image{{2, 3, 2, 2}, -2, 2.1};
+  rows.push_back({"FullyConnected", "num_hidden=3", {{{4, 6}}, {{3, 6}}, {{3}}}, layer});
+  rows.push_back({"FullyConnected", "num_hidden=3; no_bias=True; flatten=False", {{{2, 4, 6}}, {{3, 6}}}, layer});
+  rows.push_back({"FullyConnected", "num_hidden=3", {{{2, 3, 2}}, {{3, 6}}, {{3}}}, layer});
+  rows.push_back({"_backward_FullyConnected_again", "num_hidden=3", {{{4, 3}}, {{4, 2, 3}}, {{3, 6}}}, layer});
+  const std::vector<Sample> layers{{{2, 4}}, {{3, 4}}, {{2, 4}}, {{3, 4}}, {{3}}};
+  rows.push_back({"_backward_FullyConnected_sum", "num_hidden=3; flatten=False", layers, layer});
+  rows.push_back(
+      {"_backward_FullyConnected_sum", "num_hidden=3; no_bias=True", {layers.begin(), layers.begin() + 4}, layer});
+  for (std::string_view op : {"softmax", "log_softmax", "softmin"}) {
+    rows.push_back({op, "", {rowsum}, layer});
+    rows.push_back({op, "axis=0; temperature=2.5", {rowsum}, layer});
+    rows.push_back({op, "axis=1", {image}, layer});
+    rows.push_back({op, "use_length=True", {rowsum, listed({4}, {3.5, 1.5, 6.5, 0.5})}, layer});
+    rows.push_back({op, "", {{{3, 0}}}, layer});
+  }
+  rows.push_back({"softmax", "dtype=float64", {rowsum}, {.dtypes = false, .same_shape = false, .loose = 8}});
+  rows.push_back({"softmax_cross_entropy", "", {rowsum, listed({4}, {2.5, 0.5, 5.5, 3.5})}, layer});
+  rows.push_back({"SoftmaxOutput",
+                  "",
+                  {rowsum, listed({4}, {2, 0, 5, 3})},
+                  {.gradient = false, .same_shape = false, .loose = 4},
+                  false,
+                  gradient_elsewhere});
+  for (std::string_view op : {"LinearRegressionOutput", "MAERegressionOutput", "LogisticRegressionOutput"})
+    rows.push_back({op, "", {rowsum, rowsum}, loss, false, gradient_elsewhere});
+  rows.push_back({"MakeLoss", "", {rowsum}, loss, false, gradient_elsewhere});
+  for (std::string_view act : {"act_type=leaky; slope=0.1", "act_type=elu", "act_type=selu", "act_type=gelu"})
+    rows.push_back({"LeakyReLU", act, {rowsum}, layer});
+  rows.push_back({"LeakyReLU", "act_type=rrelu", {rowsum}, layer, true});
+  rows.push_back({"LeakyReLU", "act_type=prelu", {image, {{3}}}, layer});
+  rows.push_back({"LeakyReLU", "act_type=prelu", {rowsum, {{1}}}, layer});
+  rows.push_back({"Dropout", "p=0.4", {rowsum}, layer, true});
+  rows.push_back({"Dropout", "p=0.4; mode=always; axes=(1,)", {image}, layer, true});
+  const Sample channels{{3}}, positive{{3}, 0.5, 1.4};
+  const std::vector<Sample> batch{image, channels, channels, channels, positive};
+  rows.push_back({"BatchNorm", "fix_gamma=False", batch, layer});
+  rows.push_back({"BatchNorm", "", batch, layer});
+  rows.push_back({"BatchNorm", "fix_gamma=False; use_global_stats=True; output_mean_var=True", batch, layer});
+  rows.push_back({"BatchNorm",
+                  "axis=-1; eps=0.01",
+                  {{{4, 3}, -2, 2.1}, channels, channels, channels, positive},
+                  {.sparse = false, .same_shape = false, .loose = 8}});
+  rows.push_back({"LayerNorm", "", {rowsum, {{6}}, {{6}}}, layer});
+  rows.push_back({"LayerNorm", "axis=1; eps=0.01", {image, channels, channels}, layer});
+  add_update_rows(rows);
+  add_constant_rows(rows);
+}
+
+}  // namespace strop::verify

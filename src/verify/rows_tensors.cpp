@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Rows of the operators that index and reduce elements, and of products.
+#include "rows.hpp"
+
+namespace strop::verify {
+namespace {
+
+const Parts moves{.same_shape = false};
+
+void add_index_rows(std::vector<Row>& rows) {
+  const auto add = [&](std::string_view op, std::string_view params, std::vector<Sample> in) {
+    rows.push_back({op, params, std::move(in), moves});
+  };
+  const Sample matrix{{4, 6}}, cube{{2, 3, 4}};
+  const Sample lengths = listed({3}, {2.5, 0.5, 1.5}), some = listed({3}, {2.5, 1.5, 1.5});
+  for (std::string_view op : {"SequenceMask", "SequenceLast", "SequenceReverse"}) {
+    add(op, "", {cube});
+    add(op, "use_sequence_length=True", {{{2, 3, 4}}, op == "SequenceLast" ? some : lengths});
+    add(op, "use_sequence_length=True", {{{4, 3}}, some});
+    if (op != "SequenceReverse") add(op, "use_sequence_length=True; axis=1", {{{3, 4, 2}}, some});
+  }
+  rows.push_back({"take", "", {matrix, at({2, 2}, 4)}, {.sparse = false, .same_shape = false}});
+  add("take", "", {matrix, at({3}, 4)});
+  add("take", "axis=1; mode=wrap", {cube, at({5}, 9)});
+  add("take", "axis=-1; mode=raise", {cube, at({2}, 4)});
+  add("take", "", {matrix, at({0}, 4)});
+  add("_backward_take", "", {{{3, 6}}, at({3}, 4), matrix});
+  add("batch_take", "", {matrix, at({4}, 6)});
+  add("pick", "", {matrix, at({4}, 6)});
+  add("pick", "axis=0; keepdims=True", {matrix, at({1, 6}, 4)});
+  add("pick", "axis=1; mode=wrap", {cube, at({2, 4}, 7)});
+  add("_backward_pick", "axis=1", {{{4}}, at({4}, 6), matrix});
+  add("one_hot", "depth=4", {at({3, 2}, 5)});
+  add("one_hot", "depth=3; on_value=5; off_value=-1; dtype=int32", {at({4}, 3)});
+  add("Embedding", "input_dim=4; output_dim=6", {at({2, 3}, 4), matrix});
+  rows.push_back({"Embedding",
+                  "input_dim=4; output_dim=6; sparse_grad=True",
+                  {at({2, 3}, 4), matrix},
+                  {.sparse = false, .same_shape = false}});
+  add("_backward_Embedding", "", {{{3, 6}}, at({3}, 4), matrix});
+  // Coordinates along the first axes: they differ in their ranges, so they are said.
+  const Sample places = listed({2, 3}, {0.5, 1.5, 1.5, 2.5, 0.5, 2.5});
+  add("gather_nd", "", {cube, places});
+  add("gather_nd", "", {matrix, places});
+  add("_backward_gather_nd", "", {{{3, 4}}, places, cube});
+  add("scatter_nd", "shape=(2, 3, 4)", {{{3, 4}}, listed({2, 3}, {0.5, 1.5, 1.5, 2.5, 0.5, 1.5})});
+  const Parts steps{.gradient = false, .same_shape = false};  // without a gradient, or where differences see the steps
+  rows.push_back({"_scatter_set_nd", "shape=(2, 3, 4)", {cube, {{3, 4}}, places}, steps});
+  rows.push_back({"_ravel_multi_index", "shape=(4, 6)", {listed({2, 3}, {3, 0, 2, 5, 1, 4})}, steps});
+  rows.push_back({"_unravel_index", "shape=(4, 6)", {listed({5}, {23, 0, 7, 12, 5})}, steps});
+}
+
+void add_reduce_rows(std::vector<Row>& rows) {
+  const Sample cube{{2, 3, 4}}, none{{2, 0, 4}}, number{Shape{}};
+  for (std::string_view op : {"sum", "mean", "prod", "nansum", "nanprod", "max", "min"}) {
+    const Parts parts{.same_shape = false, .loose = 4};
+    for (std::string_view axes : {"", "axis=1", "axis=(0, -1); keepdims=True", "axis=1; exclude=True", "axis=()"})
+      rows.push_back(
+          {op, axes, {listed({2, 3, 4}, {})}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
+    rows.push_back({op, "", {{{5, 6}}}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
+    rows.push_back({op, "axis=0", {{{3, 5}}}, parts});
+    rows.push_back({op, "axis=1", {none}, parts});
+    rows.push_back({op, "axis=(0, 2); keepdims=True", {none}, parts});
+    rows.push_back({op, "", {number}, parts});
+  }
+  for (std::string_view params :
+       {"", "ord=1", "axis=1", "axis=(0, 2); keepdims=True", "ord=1; axis=-1", "axis=0; out_dtype=float64"})
+    rows.push_back({"norm", params, {cube}, {.dtypes = !params.ends_with("float64"), .same_shape = false, .loose = 4}});
+  for (std::string_view params : {"", "ord=1; axis=0", "axis=-1"})
+    rows.push_back({"norm", params, {{{4, 6}}}, {.same_shape = false, .loose = 4}});
+  for (std::string_view op : {"argmax", "argmin"})
+    for (std::string_view params : {"", "axis=1", "axis=-1; keepdims=True"})
+      rows.push_back({op, params, {cube}, moves});
+  rows.push_back({"argmax_channel", "", {cube}, moves});
+  for (std::string_view params : {"", "axes=(1,)", "axes=(0, -1); keepdims=True"})
+    rows.push_back({"moments", params, {cube}, {.same_shape = false, .loose = 8}});
+  for (std::string_view params : {"", "axis=0; is_ascend=False", "axis=None"}) {
+    rows.push_back({"sort", params, {cube}, moves});
+    rows.push_back({"argsort", params, {cube}, moves});
+  }
+  rows.push_back({"sort", "", {none}, moves});
+  for (std::string_view params : {"", "k=2; ret_typ=value", "k=2; ret_typ=both; axis=1", "k=3; ret_typ=mask; axis=None",
+                                  "k=3; axis=None; is_ascend=True; ret_typ=value", "dtype=int32"})
+    rows.push_back({"topk", params, {cube}, moves});
+  rows.push_back({"_reduce_gradient", "axis=1; mean=True", {{{2, 4}}, cube}, moves});
+}
+
+}  // namespace
+
+void add_tensor_rows(std::vector<Row>& rows) {
+  add_index_rows(rows);
+  add_reduce_rows(rows);
+  const Parts products{.same_shape = false, .loose = 8};
+  for (std::string_view params : {"", "transpose_a=True; transpose_b=True"}) {
+    rows.push_back({"dot", params, {{{4, 4}}, {{4, 4}}}, products});
+    rows.push_back({"batch_dot", params, {{{2, 3, 3}}, {{2, 3, 3}}}, products});
+  }
+  rows.push_back({"dot", "", {{{3, 5}}, {{5, 2}}}, products});
+  rows.push_back({"dot", "", {{{5}}, {{5}}}, products});
+  rows.push_back({"dot", "", {{{0, 5}}, {{5, 2}}}, products});
+  for (std::string_view params : {"", "transpose_a=True", "transpose_b=True"}) {
+    rows.push_back({"_backward_dot_again", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
+    rows.push_back({"_backward_dot_sum", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
+  }
+  rows.push_back({"cast_storage", "stype=default", {{{4, 6}}}, moves});
+  rows.push_back({"cast_storage", "stype=csr", {{{4, 6}}}, moves});
+  rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 6}}}, moves});
+  rows.push_back({"Cast", "dtype=float32", {{{4, 6}}}, {.gradient = false, .same_shape = false}});
+  rows.push_back({"Cast", "dtype=float64", {{{4, 6}}}, {.dtypes = false, .same_shape = false}});
+  rows.push_back({"_sparse_retain",
+                  "",
+                  {stored({6, 3}, row_sparse), listed({3}, {4, 1, 2})},
+                  {.gradient = false, .sparse = false, .same_shape = false},
+                  false,
+                  gradient_elsewhere | sparse_elsewhere});
+}
+
+}  // namespace strop::verify

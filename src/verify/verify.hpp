@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One call, run in every way that its operator's entry claims to serve. `strop check` and the tests share it.
+#pragma once
+#include <strop/strop.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace strop::verify {
+
+using Arrays = std::vector<NDArray>;
+
+/// One call: an operator with its parameters and inputs, which the checks convert to other types and storages.
+struct Subject {
+  const Entry* entry;
+  std::shared_ptr<const void> params;
+  Arrays in;
+  bool random = false;  // draws random numbers: every call starts from the same seed
+
+  std::string name() const { return std::string(entry->name); }
+  const void* op() const { return params.get(); }
+};
+
+/// The operator called `name` with parameters as text. Throws Error for unknown ones.
+Subject subject(std::string_view name, Arrays in, AttributeSpan params = {});
+
+struct Tolerance {
+  double rtol = 1e-5, atol = 1e-6;
+};
+
+/// What the checks of a call found.
+struct Findings {
+  int checks = 0;
+  std::vector<std::string> failures;
+  /// `wrong` is empty where all is well.
+  void expect(const Subject& s, std::string_view way, const std::string& wrong);
+};
+
+// --- calling and comparing ------------------------------------------------------------------------------------------
+
+/// Runs the operator on other inputs than the subject's own; gives all outputs. Inputs that it writes are copied first,
+/// and the copies go into `states`.
+Arrays call(const Subject& s, const Arrays& in, Arrays out = {}, std::vector<Request> requests = {},
+            Arrays* states = nullptr);
+inline Arrays call(const Subject& s) { return call(s, s.in); }
+
+NDArray with_dtype(const NDArray& a, Dtype dtype);
+Arrays with_dtype(const Arrays& in, Dtype dtype);
+std::vector<double> values(const NDArray& a);
+
+/// Where two arrays differ most, as text; empty where they agree. NaN equals NaN, an infinity itself.
+std::string difference(const NDArray& got, const std::vector<double>& wanted, const Shape& shape,
+                       Tolerance tolerance = {});
+std::string difference(const NDArray& got, const NDArray& wanted, Tolerance tolerance = {});
+
+/// The message of the Error that the call throws.
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+/// Restores the way of fallbacks.
+class QuietFallbacks {
+ public:
+  QuietFallbacks() { set_fallback(Fallback::silent); }
+  QuietFallbacks(const QuietFallbacks&) = delete;
+  QuietFallbacks& operator=(const QuietFallbacks&) = delete;
+  ~QuietFallbacks() { set_fallback(Fallback::warn); }
+};
+
+// --- the checks -----------------------------------------------------------------------------------------------------
+
+/// Every type of `among` that the entry lists, against the same inputs in double. An integer result is the truncated
+/// one. `loose` widens the tolerances of the types.
+void dtypes(Findings& found, const Subject& s, DtypeSet among = any_dtype, double loose = 1);
+/// Every type that the entry does not list is refused by its name.
+void refused_dtypes(Findings& found, const Subject& s);
+/// write, add and null into arrays that exist.
+void requests(Findings& found, const Subject& s, Tolerance tolerance = {});
+/// An output in the memory of an input, where the operator allows it.
+void inplace(Findings& found, const Subject& s);
+/// Inputs and outputs that are views: the same results, nothing written beside them, inputs unchanged.
+void views(Findings& found, const Subject& s);
+/// No elements, and no dimensions. For operators whose outputs have the shape of their inputs.
+void zero_size(Findings& found, const Subject& s);
+/// Of a map: an element among many is, bit for bit, the element alone, whatever its place.
+void places(Findings& found, const Subject& s);
+/// Every combination of dense, CSR and row-sparse inputs of two dimensions: the dense result, in the storage that
+/// follows from the body where the operator is a map, with a sound structure; also into a dense array.
+void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
+/// backward against central differences, in double; inputs that the operator writes are left out.
+void gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
+/// The gradient of the gradient against differences of the gradient: of Σ y², so that all of it takes part.
+void second_gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
+
+/// Which parts of the battery apply.
+struct Parts {
+  bool gradient = true;    // the inputs lie where the function is differentiable
+  bool dtypes = true;      // the inputs are exact in every type that is served
+  bool sparse = true;      // the values agree with zero · anything = zero
+  bool same_shape = true;  // outputs have the shape of the inputs, whatever it is
+  double loose = 1;        // widens the tolerances of types and sums
+};
+
+/// All of them.
+void battery(Findings& found, const Subject& s, Parts parts = {});
+
+}  // namespace strop::verify

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The public operators of the library: name, inputs, parameters with their defaults, aliases. A line that differs from
+/// the registry fails the suite; a new operator is a new line.
+#pragma once
+#include <string_view>
+
+namespace ops_test {
+
+inline constexpr std::string_view operators = R"(
+Activation(data; act_type) _npx_activation
+BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm
+BlockGrad(data) _sparse_stop_gradient stop_gradient
+Cast(data; dtype) _npi_cast _npx_cast
+Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
+Dropout(data; p=0.5, mode=training, axes=(), cudnn_off=False) _npx_dropout
+Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False) _sparse_Embedding _npx_embedding
+Flatten(data) _npx_batch_flatten
+FullyConnected(data, weight, bias; num_hidden, no_bias=False, flatten=True) _sparse_FullyConnected _npx_fully_connected
+LayerNorm(data, gamma, beta; axis=-1, eps=1e-05, output_mean_var=False) _npx_layer_norm
+LeakyReLU(data; act_type=leaky, slope=0.25, lower_bound=0.125, upper_bound=0.334) leaky_relu _npx_leaky_relu
+LinearRegressionOutput(data, label; grad_scale=1) _sparse_LinearRegressionOutput
+LogisticRegressionOutput(data, label; grad_scale=1) _sparse_LogisticRegressionOutput
+MAERegressionOutput(data, label; grad_scale=1) _sparse_MAERegressionOutput
+MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null)
+Pad(data; mode, pad_width, constant_value=0)
+Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
+SequenceLast(data; use_sequence_length=False, axis=0)
+SequenceMask(data; use_sequence_length=False, value=0, axis=0) _npx_sequence_mask
+SequenceReverse(data; use_sequence_length=False, axis=0)
+SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
+SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
+SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
+_arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32)
+_broadcast_backward(data, like)
+_contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) _npx_arange_like
+_contrib_div_sqrt_dim(data) div_sqrt_dim
+_contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
+_contrib_quadratic(data; a=0, b=0, c=0) quadratic
+_contrib_round_ste(data) _sparse__contrib_round_ste round_ste
+_contrib_sign_ste(data) _sparse__contrib_sign_ste sign_ste
+_copy(data) identity
+_div_scalar(data; scalar=1, is_int=True) _DivScalar div_scalar
+_equal(lhs, rhs) _Equal elemwise_equal
+_equal_scalar(data; scalar=1, is_int=True) _EqualScalar equal_scalar
+_eye(; N, M=0, k=0, ctx=, dtype=float32)
+_full(; shape=(), ctx=, dtype=float32, value) _npi_full
+_greater(lhs, rhs) _Greater elemwise_greater
+_greater_equal(lhs, rhs) _Greater_Equal elemwise_greater_equal
+_greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_equal_scalar
+_greater_scalar(data; scalar=1, is_int=True) _GreaterScalar greater_scalar
+_hypot(lhs, rhs) _Hypot elemwise_hypot
+_hypot_scalar(data; scalar=1, is_int=True) _npi_hypot_scalar _HypotScalar hypot_scalar
+_lesser(lhs, rhs) _Lesser elemwise_lesser
+_lesser_equal(lhs, rhs) _Lesser_Equal elemwise_lesser_equal
+_lesser_equal_scalar(data; scalar=1, is_int=True) _LesserEqualScalar lesser_equal_scalar
+_lesser_scalar(data; scalar=1, is_int=True) _LesserScalar lesser_scalar
+_linspace(; start, stop, num, endpoint=True, ctx=, dtype=float32) _npi_linspace
+_logical_and(lhs, rhs) _Logical_And elemwise_logical_and
+_logical_and_scalar(data; scalar=1, is_int=True) _LogicalAndScalar logical_and_scalar
+_logical_or(lhs, rhs) _Logical_Or elemwise_logical_or
+_logical_or_scalar(data; scalar=1, is_int=True) _LogicalOrScalar logical_or_scalar
+_logical_xor(lhs, rhs) _Logical_Xor elemwise_logical_xor
+_logical_xor_scalar(data; scalar=1, is_int=True) _LogicalXorScalar logical_xor_scalar
+_maximum(lhs, rhs) _Maximum elemwise_maximum
+_maximum_scalar(data; scalar=1, is_int=True) _MaximumScalar _npi_maximum_scalar maximum_scalar
+_minimum(lhs, rhs) _Minimum elemwise_minimum
+_minimum_scalar(data; scalar=1, is_int=True) _MinimumScalar _npi_minimum_scalar minimum_scalar
+_minus_scalar(data; scalar=1, is_int=True) _MinusScalar minus_scalar
+_mod(lhs, rhs) _Mod elemwise_mod
+_mod_scalar(data; scalar=1, is_int=True) _ModScalar mod_scalar
+_mul_scalar(data; scalar=1, is_int=True) _MulScalar mul_scalar
+_not_equal(lhs, rhs) _Not_Equal elemwise_not_equal
+_not_equal_scalar(data; scalar=1, is_int=True) _NotEqualScalar not_equal_scalar
+_ones(; shape=(), ctx=, dtype=float32)
+_plus_scalar(data; scalar=1, is_int=True) _PlusScalar plus_scalar
+_power(lhs, rhs) _Power elemwise_power
+_power_scalar(data; scalar=1, is_int=True) _PowerScalar power_scalar
+_random_exponential(; lam=1, shape=(), ctx=, dtype=None) exponential random_exponential
+_random_exponential_like(data; lam=1)
+_random_normal(; loc=0, scale=1, shape=(), ctx=, dtype=None) normal random_normal
+_random_normal_like(data; loc=0, scale=1)
+_random_randint(; low, high, shape=(), ctx=, dtype=None) random_randint _npi_random_randint
+_random_uniform(; low=0, high=1, shape=(), ctx=, dtype=None) uniform random_uniform
+_random_uniform_like(data; low=0, high=1)
+_ravel_multi_index(data; shape=()) ravel_multi_index
+_rdiv_scalar(data; scalar=1, is_int=True) _RDivScalar rdiv_scalar
+_reduce_gradient(data, like; axis=None, keepdims=False, exclude=False, mean=False)
+_rminus_scalar(data; scalar=1, is_int=True) _RMinusScalar rminus_scalar
+_rmod_scalar(data; scalar=1, is_int=True) _RModScalar rmod_scalar
+_rpower_scalar(data; scalar=1, is_int=True) _RPowerScalar rpower_scalar
+_scatter_elemwise_div(lhs, rhs) scatter_elemwise_div
+_scatter_minus_scalar(data; scalar=1, is_int=True) scatter_minus_scalar
+_scatter_plus_scalar(data; scalar=1, is_int=True) scatter_plus_scalar
+_scatter_set_nd(lhs, rhs, indices; shape) _npi_scatter_set_nd
+_shuffle(data) shuffle _npi_shuffle
+_slice_assign(lhs, rhs; begin, end, step=()) _crop_assign _npi_slice_assign
+_slice_assign_scalar(data; scalar=0, begin, end, step=()) _crop_assign_scalar _npi_slice_assign_scalar
+_slice_window(data, like; begin=(), step=(), axis=None)
+_sparse_adagrad_update(weight, grad, history; lr, epsilon=1e-07, wd=0, rescale_grad=1, clip_gradient=-1)
+_sparse_retain(data, indices)
+_split_v2(data; indices=(), axis=1, squeeze_axis=False, sections=0) _npi_split split_v2
+_split_v2_backward(like, parts, parts; indices=(), axis=1, squeeze_axis=False, sections=0)
+_unravel_index(data; shape=()) unravel_index
+_zeros(; shape=(), ctx=, dtype=float32)
+_zeros_without_dtype(; shape=(), ctx=, dtype=-1)
+abs(data) _sparse_abs
+adam_update(weight, grad, mean, var; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_adam_update
+add_n(args, args, args; num_args=0) _sparse_add_n _sparse_ElementWiseSum ElementWiseSum
+amp_cast(data; dtype)
+amp_multicast(arg0, arg1; num_outputs, cast_narrow=False)
+arccos(data) _sparse_arccos
+arccosh(data) _sparse_arccosh
+arcsin(data) _sparse_arcsin
+arcsinh(data) _sparse_arcsinh
+arctan(data) _sparse_arctan
+arctanh(data) _sparse_arctanh
+argmax(data; axis=None, keepdims=False)
+argmax_channel(data)
+argmin(data; axis=None, keepdims=False)
+argsort(data; axis=-1, is_ascend=True, dtype=float32) _npi_argsort
+batch_dot(lhs, rhs; transpose_a=False, transpose_b=False, forward_stype=None) _npx_batch_dot
+batch_take(a, indices)
+broadcast_add(lhs, rhs) _sparse_broadcast_add _sparse_broadcast_plus broadcast_plus
+broadcast_axis(data; axis=(), size=()) broadcast_axes
+broadcast_div(lhs, rhs) _sparse_broadcast_div
+broadcast_equal(lhs, rhs)
+broadcast_greater(lhs, rhs)
+broadcast_greater_equal(lhs, rhs)
+broadcast_hypot(lhs, rhs)
+broadcast_lesser(lhs, rhs)
+broadcast_lesser_equal(lhs, rhs)
+broadcast_like(lhs, rhs; lhs_axes=None, rhs_axes=None)
+broadcast_logical_and(lhs, rhs)
+broadcast_logical_or(lhs, rhs)
+broadcast_logical_xor(lhs, rhs)
+broadcast_maximum(lhs, rhs) _npi_maximum
+broadcast_minimum(lhs, rhs) _npi_minimum
+broadcast_mod(lhs, rhs)
+broadcast_mul(lhs, rhs) _sparse_broadcast_mul
+broadcast_not_equal(lhs, rhs)
+broadcast_power(lhs, rhs)
+broadcast_sub(lhs, rhs) _sparse_broadcast_sub _sparse_broadcast_minus broadcast_minus
+broadcast_to(data; shape=())
+cast_storage(data; stype) _sparse_cast_storage
+cbrt(data) _sparse_cbrt
+ceil(data) _sparse_ceil
+clip(data; a_min, a_max) _sparse_clip _npi_clip
+cos(data) _sparse_cos
+cosh(data) _sparse_cosh
+degrees(data) _sparse_degrees
+depth_to_space(data; block_size)
+diag(data; k=0, axis1=0, axis2=1)
+dot(lhs, rhs; transpose_a=False, transpose_b=False, forward_stype=None) _sparse_dot
+elemwise_add(lhs, rhs) _sparse_elemwise_add _add _plus _Plus
+elemwise_div(lhs, rhs) _sparse_elemwise_div _div _Div
+elemwise_mul(lhs, rhs) _sparse_elemwise_mul _mul _Mul
+elemwise_sub(lhs, rhs) _sparse_elemwise_sub _sub _minus _Minus
+erf(data) _npx_erf
+erfinv(data) _npx_erfinv
+exp(data) _sparse_exp
+expand_dims(data; axis) _npi_expand_dims
+expm1(data) _sparse_expm1
+fix(data) _sparse_fix
+floor(data) _sparse_floor
+ftml_update(weight, grad, d, v, z; lr, beta1=0.6, beta2=0.999, epsilon=1e-08, t, wd=0, rescale_grad=1, clip_grad=-1)
+ftrl_update(weight, grad, z, n; lr, lamda1=0.01, beta=1, wd=0, rescale_grad=1, clip_gradient=-1) _sparse_ftrl_update
+gamma(data) _sparse_gamma _npx_gamma
+gammaln(data) _npx_gammaln _sparse_gammaln
+gather_nd(data, indices) _npi_gather_nd _npx_gather_nd
+hard_sigmoid(data; alpha=0.2, beta=0.5)
+log(data) _sparse_log
+log10(data) _sparse_log10
+log1p(data) _sparse_log1p
+log2(data) _sparse_log2
+log_softmax(data; axis=-1, temperature=None, dtype=None, use_length=False) _npx_log_softmax
+logical_not(data)
+max(data; axis=None, keepdims=False, exclude=False) max_axis
+mean(data; axis=None, keepdims=False, exclude=False) _sparse_mean
+min(data; axis=None, keepdims=False, exclude=False) min_axis
+moments(data; axes=None, keepdims=False)
+nag_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
+nanprod(data; axis=None, keepdims=False, exclude=False)
+nansum(data; axis=None, keepdims=False, exclude=False)
+negative(data) _sparse_negative
+norm(data; ord=2, axis=None, out_dtype=None, keepdims=False) _sparse_norm
+one_hot(indices; depth, on_value=1, off_value=0, dtype=float32) _npx_one_hot
+ones_like(data)
+pick(data, index; axis=-1, keepdims=False, mode=clip) choose_element_0index _npx_pick
+prod(data; axis=None, keepdims=False, exclude=False)
+radians(data) _sparse_radians
+rcbrt(data)
+reciprocal(data)
+relu(data) _sparse_relu
+repeat(data; repeats, axis=None) _np_repeat
+reshape_like(lhs, rhs; lhs_begin=None, lhs_end=None, rhs_begin=None, rhs_end=None) _npx_reshape_like
+reverse(data; axis) flip
+rint(data) _sparse_rint
+rmsprop_update(weight, grad, n; lr, gamma1=0.95, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, clip_weights=-1)
+rmspropalex_update(weight, grad, n, g, delta; lr, gamma1=0.95, gamma2=0.9, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, clip_weights=-1)
+round(data) _sparse_round
+rsqrt(data) _sparse_rsqrt
+scatter_nd(data, indices; shape)
+sgd_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_sgd_mom_update
+sgd_update(weight, grad; lr, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_sgd_update
+shape_array(data) _npx_shape_array
+sigmoid(data) _sparse_sigmoid
+sign(data) _sparse_sign
+signsgd_update(weight, grad; lr, wd=0, rescale_grad=1, clip_gradient=-1)
+signum_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, wd_lh=0)
+sin(data) _sparse_sin
+sinh(data) _sparse_sinh
+size_array(data)
+slice(data; begin, end, step=()) _sparse_slice crop _npx_slice _npi_slice
+slice_axis(data; axis, begin, end=None)
+slice_like(data, shape_like; axes=())
+smooth_l1(data; scalar=1, is_int=True) _npx_smooth_l1
+softmax(data; axis=-1, temperature=None, dtype=None, use_length=False) _npx_softmax
+softmax_cross_entropy(data, label)
+softmin(data; axis=-1, temperature=None, dtype=None, use_length=False)
+softsign(data)
+sort(data; axis=-1, is_ascend=True) _npi_sort
+space_to_depth(data; block_size)
+sqrt(data) _sparse_sqrt
+square(data) _sparse_square
+squeeze(data; axis=None)
+stack(arg0, arg1; axis=0, num_args=0)
+sum(data; axis=None, keepdims=False, exclude=False) _sparse_sum sum_axis
+take(a, indices; axis=0, mode=clip) _npi_take
+tan(data) _sparse_tan
+tanh(data) _sparse_tanh
+tile(data; reps) _npi_tile
+topk(data; axis=-1, k=1, ret_typ=indices, is_ascend=False, dtype=float32) _npx_topk
+transpose(data; axes=())
+trunc(data) _sparse_trunc
+where(condition, x, y) _sparse_where _npi_where
+zeros_like(data) _sparse_zeros_like
+)";
+
+}  // namespace ops_test

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_rows.hpp"
+
+using namespace ops_test;
+using strop::array;
+
+namespace {
+/// The new weight, then the states that the update writes, from MXNet 1.9.1.
+void update(std::string_view op, strop::Attributes params, const Arrays& in, const std::vector<Numbers>& wanted) {
+  const NDArray weight = in[0].copy();
+  const Subject s = subject(op, in, params);
+  Arrays states;
+  const NDArray y = call(s, in, {}, {}, &states)[0];
+  expect(s, "new weight", difference(y, wanted[0], y.shape(), {2e-5, 1e-6}));
+  REQUIRE(states.size() + 1 == wanted.size());
+  for (std::size_t k = 0; k < states.size(); ++k)
+    expect(s, cat("state ", k), difference(states[k], wanted[k + 1], y.shape(), {2e-5, 1e-6}));
+  expect(s, "old weight", difference(in[0], weight, {0, 0}));
+  // Into the weight itself, as training does it.
+  Arrays own;
+  for (const NDArray& a : in) own.push_back(a.copy());
+  std::vector<const NDArray*> inputs;
+  for (const NDArray& a : own) inputs.push_back(&a);
+  Arrays out{own[0]};
+  strop::detail::dispatch(*s.entry, s.op(), inputs, out);
+  expect(s, "in place", difference(own[0], y, {0, 0}));
+}
+
+/// Rows 0 and 2 of three are stored in the gradient.
+NDArray some_rows() { return strop::row_sparse_array({{1, 2}, {3, 4}}, {0, 2}, {3, 2}); }
+}  // namespace
+
+TEST_CASE("updates as MXNet does them") {
+  update("sgd_update", {{"lr", "0.1"}}, {array({1, -2, 0.5}), array({0.3, -4, 0})}, {{0.97, -1.6, 0.5}});
+  update("sgd_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0})}, {{0.939, -1.848, 0.4995}});
+  update("sgd_mom_update",
+         {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}, {"momentum", "0.9"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3})},
+         {{1.029, -1.668, 0.7695}, {0.028999992, 0.33200002, 0.26950002}});
+  update("nag_mom_update",
+         {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}, {"momentum", "0.9"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3})},
+         {{0.9651, -1.5492, 0.74205005}, {0.028999995, 0.332, 0.26950002}});
+  update("signsgd_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0})}, {{0.899, -1.898, 0.4995}});
+  update("signum_update",
+         {{"lr", "0.1"},
+          {"wd", "0.01"},
+          {"rescale_grad", "2"},
+          {"clip_gradient", "1.5"},
+          {"momentum", "0.9"},
+          {"wd_lh", "0.02"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3})},
+         {{1.098, -1.896, 0.59900004}, {0.028999977, 0.33200002, 0.26950002}});
+  update("adam_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3}), array({0.5, 0.4, 2})},
+         {{0.97864264, -2.0047324, 0.48086318}, {0.15100001, 0.029999956, 0.2705}, {0.4998721, 0.40185, 1.998}});
+  update("ftrl_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3}), array({0.5, 0.4, 2})},
+         {{0.077399924, -0.7074692, -0.012007221}, {-1.5025506, 18.608532, 0.3}, {0.86, 2.65, 2}});
+  update("rmsprop_update",
+         {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}, {"clip_weights", "0.9"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.5, 0.4, 2})},
+         {{0.9, -0.9, 0.49963728}, {0.493605, 0.4925, 1.9000012}});
+  update("rmspropalex_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.5, 0.4, 2}), array({0.1, 0.2, 0.3}),
+          array({0.01, 0.02, 0.03})},
+         {{0.9207567, -1.76533, 0.5266292},
+          {0.493605, 0.4925, 1.9000012},
+          {0.12550001, 0.11499998, 0.28525},
+          {-0.07924333, 0.23467004, 0.026629236}});
+  update("ftml_update", {{"lr", "0.1"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_grad", "1.5"}, {"t", "3"}},
+         {array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3}), array({0.5, 0.4, 2}),
+          array({0.01, 0.02, 0.03})},
+         {{0.99693835, -1.9908793, 0.49945664},
+          {101.251976, 90.78331, 202.42856},
+          {0.4998721, 0.40185, 1.998},
+          {-100.94198, 180.73862, -101.10429}});
+}
+
+TEST_CASE("a row_sparse gradient touches its rows only, or all where the update is not lazy") {
+  const NDArray weight = strop::ones({3, 2}), grad = some_rows();
+  // weight − lr · (grad + wd · weight), by hand.
+  row("sgd_update", {{"lr", "0.5"}, {"wd", "0.2"}}, {weight, grad}, {{{3, 2}, {0.4, -0.1, 1, 1, -0.6, -1.1}}});
+  row("sgd_update", {{"lr", "0.5"}, {"wd", "0.2"}, {"lazy_update", "False"}}, {weight, grad},
+      {{{3, 2}, {0.4, -0.1, 0.9, 0.9, -0.6, -1.1}}});
+  const NDArray whole = weight.to(strop::row_sparse);
+  const NDArray y = strop::invoke("sgd_update", {whole, grad}, {{"lr", "0.5"}, {"wd", "0.2"}});
+  CHECK(y.storage() == strop::row_sparse);
+  y.check_format();
+  CHECK(difference(y, Numbers{0.4, -0.1, 1, 1, -0.6, -1.1}, {3, 2}).empty());
+}
+
+TEST_CASE("lazy updates are those of the dense gradient in the stored rows") {
+  const strop::verify::QuietFallbacks quiet;
+  strop::clear_fallbacks();
+  const NDArray sparse = some_rows(), dense = sparse.to(strop::dense);
+  const struct {
+    std::string_view op;
+    int states;
+  } updates[] = {{"sgd_mom_update", 1}, {"adam_update", 2}};
+  for (const auto& [op, states] : updates) {
+    const NDArray weight = count({3, 2}, 1);
+    Arrays lazy{weight, sparse}, full{weight, dense};
+    for (int k = 0; k < states; ++k) {
+      lazy.push_back(strop::full({3, 2}, 0.5));
+      full.push_back(strop::full({3, 2}, 0.5));
+    }
+    const std::vector<std::pair<std::string_view, std::string_view>> params{{"lr", "0.1"}, {"wd", "0.01"}};
+    const NDArray a = strop::invoke(op, lazy, params), b = strop::invoke(op, full, params);
+    for (const std::int64_t stored : {0, 2}) {
+      CHECK_MESSAGE(difference(a[stored], b[stored]).empty(), op);
+      for (std::size_t k = 2; k < lazy.size(); ++k)
+        CHECK_MESSAGE(difference(lazy[k][stored], full[k][stored]).empty(), op);
+    }
+    CHECK_MESSAGE(values(a[1]) == values(weight[1]), op);
+    for (std::size_t k = 2; k < lazy.size(); ++k) CHECK_MESSAGE((values(lazy[k][1]) == Numbers{0.5, 0.5}), op);
+  }
+  CHECK(strop::fallbacks().empty());
+}
+
+TEST_CASE("adagrad for the rows that a gradient stores") {
+  // history + g², weight − lr · g / √(history + epsilon): by hand, epsilon 0.
+  const NDArray weight = strop::ones({3, 2}), history = strop::full({3, 2}, 3);
+  const NDArray grad = strop::row_sparse_array({{1, -1}}, {1}, {3, 2});
+  row("_sparse_adagrad_update", {{"lr", "0.5"}, {"epsilon", "0"}}, {weight, grad, history},
+      {{{3, 2}, {1, 1, 0.75, 1.25, 1, 1}}});
+  CHECK(values(history) == Numbers{3, 3, 4, 4, 3, 3});
+}
+
+TEST_CASE("_sparse_retain keeps the rows that are listed") {
+  const NDArray x = strop::row_sparse_array({{1, 2}, {3, 4}}, {0, 2}, {4, 2});
+  const NDArray y = strop::invoke("_sparse_retain", {x, array({2, 1, 2})});
+  CHECK(y.storage() == strop::row_sparse);
+  y.check_format();
+  CHECK(values(y.indices()) == Numbers{1, 2});
+  CHECK(values(y) == Numbers{0, 0, 0, 0, 3, 4, 0, 0});
+  CHECK(strop::invoke("_sparse_retain", {x, strop::zeros({0})}).nnz() == 0);
+  for (const Dtype type : {strop::f16, strop::f64, strop::i32})
+    CHECK(values(strop::invoke("_sparse_retain", {x.to(type), array({0}).to(strop::i64)})) ==
+          Numbers{1, 2, 0, 0, 0, 0, 0, 0});
+  x.attach_grad();
+  {
+    strop::record scope;
+    strop::invoke("_sparse_retain", {x, array({2, 3})}).backward(count({4, 2}, 1).to(strop::row_sparse));
+  }
+  CHECK(values(x.grad()) == Numbers{0, 0, 0, 0, 5, 6, 7, 8});
+}
+
+TEST_CASE("updates and sparse operators refuse in a sentence") {
+  const NDArray m = count({2, 3}), c = count({2, 3, 4}), half = strop::row_sparse_array({{1, 2, 3}}, {1}, {2, 3});
+  CHECK(refusal("sgd_update", {}, {m, m}) == "sgd_update: parameter 'lr' (float) is required");
+  CHECK(refusal("sgd_update", {{"lr", "0.1"}}, {m, count({3})}) ==
+        "sgd_update: input 'grad' has shape (3,), expected (2, 3)");
+  CHECK(refusal("sgd_mom_update", {{"lr", "0.1"}}, {m, m}) ==
+        "sgd_mom_update: takes 3 inputs (weight, grad, mom), 2 were given");
+  CHECK(refusal("ftml_update", {{"lr", "0.1"}, {"t", "1"}, {"beta1", "2"}}, {m, m, m, m, m}) ==
+        "ftml_update: parameter 'beta1' is 2, expected a value from 0 to 1");
+  CHECK(refusal("adam_update", {{"lr", "fast"}}, {m, m, m, m}) ==
+        "adam_update: parameter 'lr' is 'fast', expected a float");
+  CHECK(refusal("_sparse_adagrad_update", {{"lr", "0.1"}}, {m, m, m}) ==
+        "_sparse_adagrad_update: storages are (dense, dense, dense), expected (dense, row_sparse, dense) or all "
+        "row_sparse");
+  CHECK(refusal("_sparse_adagrad_update", {{"lr", "0.1"}, {"wd", "0.1"}}, {m, m.to(strop::row_sparse), m.copy()}) ==
+        "_sparse_adagrad_update: wd is 0.10000000149011612, expected 0");
+  CHECK(refusal("_sparse_retain", {}, {m, array({0})}) ==
+        "_sparse_retain: storages are (dense, dense), expected (row_sparse, dense)");
+  CHECK(refusal("_sparse_retain", {}, {m.to(strop::row_sparse), array({2})}) ==
+        "_sparse_retain: index 2 is outside the first axis of shape (2, 3)");
+  CHECK(refusal("cast_storage", {{"stype", "csr"}}, {c}) ==
+        "cast_storage: input 'data' has shape (2, 3, 4), expected 2 dimensions");
+  CHECK(refusal("cast_storage", {{"stype", "coo"}}, {m}) ==
+        "cast_storage: parameter 'stype' is 'coo', expected one of {'default', 'row_sparse', 'csr'}");
+  CHECK(refusal("cast_storage", {{"stype", "row_sparse"}}, {strop::scalar(1)}) ==
+        "cast_storage: input 'data' has no dimension, expected 1 or more for row_sparse");
+  CHECK(refusal("sgd_update", {{"lr", "0.1"}}, {half, m.to(strop::row_sparse)}) ==
+        "sgd_update: 'weight' is row_sparse and stores 1 of its 2 rows, expected all of them");
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../src/verify/rows.hpp"
+#include "harness.hpp"
+#include "operators.hpp"
+
+#include <algorithm>
+#include <set>
+
+using namespace ops_test;
+using strop::Entry;
+using strop::verify::Row;
+
+namespace {
+
+/// The library's operators, those that only gradients use included; without the sum that enters the registry where a
+/// gradient is first differentiated again.
+std::vector<const Entry*> library() {
+  std::vector<const Entry*> out;
+  for (const Entry* e : strop::detail::all_operators())
+    if (e->library && e->name != "_grad_add") out.push_back(e);
+  return out;
+}
+
+bool has_row(const Entry& e) {
+  return std::ranges::any_of(strop::verify::rows(), [&](const Row& row) { return row.op == e.name; });
+}
+
+/// "sum(data; axis=None, keepdims=False, exclude=False) sum_axis": inputs, parameters with their defaults, aliases.
+std::string card(const Entry& e) {
+  std::string text(e.name);
+  text += '(';
+  if (has_row(e)) {
+    const Row row = strop::verify::rows_of(e).front();
+    const Subject s = row.subject(e.dtypes.contains(strop::f32) ? strop::f32 : strop::i64);
+    strop::Signature signature;
+    if (e.signature != nullptr) e.signature(s.op(), static_cast<int>(s.in.size()), signature);
+    for (std::string_view name : signature.inputs) text += cat(text.ends_with('(') ? "" : ", ", name);
+  }
+  const strop::detail::ParamBox defaults(e.params);
+  for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
+    const strop::detail::Field& field = e.params->fields[i];
+    const void* at = e.params->at(const_cast<void*>(defaults.get()), i);
+    text += cat(i == 0 ? "; " : ", ", field.name);
+    if (field.type->missing == nullptr || !field.type->missing(at)) text += cat('=', field.type->print(at));
+  }
+  text += ')';
+  for (std::string_view alias : e.aliases) text += cat(' ', alias);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every operator of the library does what its entry claims") {
+  for (const Entry* e : library()) {
+    for (const Row& row : strop::verify::rows_of(*e)) {
+      strop::verify::Findings found;
+      try {
+        found = strop::verify::check_row(row);
+      } catch (const std::exception& error) {
+        found.failures.push_back(error.what());
+      }
+      CHECK_MESSAGE(found.checks > 0, row.op, " {", row.params, "}: nothing was checked");
+      for (const std::string& failure : found.failures)
+        CHECK_MESSAGE(failure.empty(), row.op, " {", row.params, "} ", failure);
+    }
+  }
+}
+
+TEST_CASE("a claim without a row fails") {
+  for (const Entry* e : library()) {
+    CHECK_MESSAGE(has_row(*e), e->name, " has no row in src/verify");
+    bool gradient = e->gradient.entry == nullptr && e->gradient.compose == nullptr;
+    bool sparse = !e->sparse_forms;
+    for (const Row& row : strop::verify::rows_of(*e)) {
+      gradient = gradient || row.parts.gradient || (row.elsewhere & strop::verify::gradient_elsewhere) != 0;
+      sparse = sparse || row.parts.sparse || (row.elsewhere & strop::verify::sparse_elsewhere) != 0;
+    }
+    CHECK_MESSAGE(gradient, e->name, " claims a gradient that no row checks");
+    CHECK_MESSAGE(sparse, e->name, " claims sparse forms that no row checks");
+  }
+  for (const Row& row : strop::verify::rows())
+    CHECK_MESSAGE(std::ranges::any_of(library(), [&](const Entry* e) { return e->name == row.op; }), "a row for ",
+                  row.op, ", which is no operator of the library");
+}
+
+TEST_CASE("the public operators are those of the golden list") {
+  std::set<std::string> listed, found;
+  for (std::string_view rest = operators; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    if (end != 0) listed.emplace(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  for (const Entry* e : library())
+    if (!e->is_gradient()) found.insert(card(*e));
+  for (const std::string& line : found) CHECK_MESSAGE(listed.contains(line), "not in the list: ", line);
+  for (const std::string& line : listed) CHECK_MESSAGE(found.contains(line), "no longer there: ", line);
+}
