@@ -10,10 +10,14 @@
 #include <iterator>
 #include <source_location>
 #include <string_view>
+#include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
+#include <strop/engine/bulk.hpp>
+#include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
+#include <strop/engine/trace_record.hpp>
 #include <strop/engine/variable.hpp>
 #include <utility>
 
@@ -44,7 +48,11 @@ class EngineVariable {
   friend bool operator==(const EngineVariable& a, const EngineVariable& b) { return a.var_ == b.var_; }
 
   /// No operation that uses it is pending; everything that the completed ones did is visible to the caller. One load.
-  bool idle() const { return var_ == nullptr || var_->uses.load(std::memory_order_acquire) == 0; }
+  bool idle() const {
+    if (var_ == nullptr) return true;
+    detail::Gathering::flush_current();
+    return var_->uses.load(std::memory_order_acquire) == 0;
+  }
   /// The writes that have completed, failed ones included.
   std::uint64_t version() const { return var_ == nullptr ? 0 : var_->version.load(std::memory_order_acquire); }
   /// Its last completed write failed or inherited a failure. One load.
@@ -112,6 +120,11 @@ struct EngineUses {
   EngineVariables writes = {};
   std::string_view name = {};  ///< appears in failures; copied
   int priority = 0;            ///< among ready operations, higher ones tend to run first
+  /// Whose threads run it, and of what the stream is that a function of an EngineContext gets. All of the processor's
+  /// share one queue, whatever their number.
+  Device device = cpu();
+  bool copies = false;     ///< in the other device's queue of copies, beside its work
+  EngineNotes notes = {};  ///< what a trace says of it; called in the push, and only while a trace is taken
 };
 
 namespace detail {
@@ -158,10 +171,17 @@ inline Operation* new_operation(Core& core, const FunctionTable& table, const En
     Link* const links = operation->links();
     operation->uses = static_cast<std::uint16_t>(Access::gather(&core, uses, links));
     for (std::size_t i = 0; i < operation->uses; ++i) links[i].operation = operation;
+    if (uses.device != cpu()) {
+      operation->lane = lane_of(uses.device, uses.copies);
+      core.open_lane(operation->lane);
+    }
   } catch (...) {
     operation->free();
     throw;
   }
+  if (is_tracing()) [[unlikely]]
+    operation->trace(
+        trace_push(core.number(), uses.name, trace_notes(uses.notes), where, operation->lane, table.asynchronous));
   if (uses.priority != 0) operation->level = level_of(uses.priority);
   return operation;
 }
@@ -171,16 +191,28 @@ class InlineRun {
  public:
   static constexpr std::size_t max_uses = 8;
 
-  InlineRun(Core& core, Link* links, std::size_t n, std::string_view name, std::source_location where)
+  InlineRun(Core& core, Link* links, std::size_t n, std::string_view name, std::source_location where,
+            TraceRecord* record)
       : core_(core),
         links_(links),
         n_(n),
         name_(name),
         where_(where),
+        record_(record),
         running_(&core, links, n, name.data(), name.size()) {
     failure_ = Core::inherited(links, n);
+    if (record_ == nullptr) return;
+    ran_ = clean();
+    if (ran_) trace_start(record_);
   }
-  ~InlineRun() { core_.leave(links_, n_, failure_); }
+  ~InlineRun() {
+    if (record_ != nullptr) [[unlikely]] {
+      if (ran_) trace_return(record_);
+      trace_end(record_, failure_, ran_);
+      trace_keep(record_);
+    }
+    core_.leave(links_, n_, failure_);
+  }
   InlineRun(const InlineRun&) = delete;
   InlineRun& operator=(const InlineRun&) = delete;
 
@@ -195,6 +227,8 @@ class InlineRun {
   std::string_view name_;
   std::source_location where_;
   FailureState* failure_ = nullptr;
+  TraceRecord* record_;
+  bool ran_ = false;
   Running running_;
 };
 

@@ -10,6 +10,14 @@
 
 namespace strop::inline v0::detail {
 
+/// How many threads run what is in a queue, and where they come from.
+struct WorkersOptions {
+  int threads = 1;
+  bool computes = true;  // they count as busy while they run something; those of other devices mostly wait
+  bool (*spawn)(void* context, void (*task)(void*), void* argument) = nullptr;  // the host's pool
+  void* spawn_context = nullptr;
+};
+
 /// Threads that run what is in a ready queue.
 ///
 /// A thread is running, searching (awake without work), sleeping, not yet started, or retired (asleep and not to be
@@ -21,12 +29,12 @@ class Workers {
   using Execute = void (*)(Core& core, Operation* operation);
   using Idle = void (*)(Core& core);
 
-  Workers(Core& core, int threads, Execute execute, Idle idle)
+  Workers(Core& core, const WorkersOptions& options, Execute execute, Idle idle)
       : core_(core),
         execute_(execute),
         idle_(idle),
-        limit_(threads),
-        state_(unstarted * static_cast<unsigned>(threads)) {}
+        options_(options),
+        state_(unstarted * static_cast<unsigned>(options.threads)) {}
 
   ReadyQueue& queue() { return queue_; }
 
@@ -76,6 +84,7 @@ class Workers {
     }
     wake_.release(static_cast<std::uint32_t>(threads));
     for (int i = 0; i < threads; ++i) threads_[i].is_this() ? threads_[i].detach() : threads_[i].join();
+    for (Backoff wait; tasks_.load(std::memory_order_acquire) > 0;) wait();
     started_ = 0;
     state_.store(0);
   }
@@ -89,8 +98,9 @@ class Workers {
     queue_.unlock();
     if (child) {
       started_ = 0;
+      tasks_.store(0);
       wake_.reset();
-      state_.store(unstarted * static_cast<unsigned>(limit_));
+      state_.store(unstarted * static_cast<unsigned>(options_.threads));
       worker_of = nullptr;
     }
     start_lock_.unlock();
@@ -127,30 +137,42 @@ class Workers {
     {
       Hold hold(start_lock_);
       if (stopping_.load()) return;
-      if (started_ < max_started && threads_[started_].start(
-                                        [](void* workers) -> void* {
-                                          static_cast<Workers*>(workers)->work();
-                                          return nullptr;
-                                        },
-                                        this)) {
+      if (options_.spawn != nullptr) {
+        if (tasks_.fetch_add(1), options_.spawn(options_.spawn_context, host_task, this)) return;
+        alone = tasks_.fetch_sub(1) == 1;
+      } else if (started_ < max_started && threads_[started_].start(
+                                               [](void* workers) -> void* {
+                                                 static_cast<Workers*>(workers)->work();
+                                                 return nullptr;
+                                               },
+                                               this)) {
         ++started_;
         return;
+      } else {
+        alone = started_ == 0;
       }
-      alone = started_ == 0;
     }
     // The system has no more threads: those that run do everything, or, where there is none, this one does it now and
     // the next push tries again.
     state_.fetch_sub(searching);
-    if (!alone) return;
-    while (Operation* operation = queue_.pop()) execute_(core_, operation);
-    state_.fetch_add(unstarted);
+    if (alone)
+      while (Operation* operation = queue_.pop()) execute_(core_, operation);
+    if (alone || options_.spawn != nullptr) state_.fetch_add(unstarted);
+  }
+
+  static void host_task(void* argument) {
+    Workers& own = *static_cast<Workers*>(argument);
+    Workers* const outer = worker_of;
+    own.work();
+    worker_of = outer;
+    own.tasks_.fetch_sub(1, std::memory_order_release);  // the engine may be gone from here on
   }
 
   void work() {
     worker_of = this;
     while (Operation* operation = search()) {
       {
-        const BusyScope busy;
+        const BusyScope busy(options_.computes);
         do execute_(core_, operation);
         while (count(state_.load(std::memory_order_relaxed), excess) == 0 && (operation = queue_.pop()) != nullptr);
       }
@@ -172,8 +194,28 @@ class Workers {
         }
         pause();
       }
-      sleep();
+      if (options_.spawn == nullptr)
+        sleep();
+      else if (!stays())
+        return nullptr;
     }
+  }
+
+  /// From searching to not started: the host has its thread back. True, and searching, where something came in between.
+  bool stays() {
+    std::uint64_t state = state_.load();
+    bool retires = false;
+    do {
+      retires = count(state, excess) > 0;
+    } while (!state_.compare_exchange_weak(state, state - searching + (retires ? 0 - excess : unstarted)));
+    if (queue_.empty_for_sure()) return false;
+    if (!retires) {
+      state = state_.load();
+      while (count(state, unstarted) > 0)
+        if (state_.compare_exchange_weak(state, state - unstarted + searching)) return true;
+    }
+    call();
+    return false;
   }
 
   Operation* leave() {
@@ -206,10 +248,11 @@ class Workers {
   Core& core_;
   const Execute execute_;
   const Idle idle_;
-  const int limit_;
+  const WorkersOptions options_;
   std::atomic<bool> stopping_{false};
   SpinLock start_lock_;
   int started_ = 0;
+  std::atomic<int> tasks_{0};  // that the host's pool has
   alignas(64) std::atomic<std::uint64_t> state_;
   Semaphore wake_;
   ReadyQueue queue_;

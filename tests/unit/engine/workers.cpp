@@ -11,29 +11,14 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-#if defined(__SANITIZE_THREAD__)
-#define STROP_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STROP_TEST_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define STROP_TEST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STROP_TEST_ASAN 1
-#endif
-#endif
+using namespace engine_test;
 
 namespace {
 
@@ -43,23 +28,6 @@ int threads_of_this_process() {
     if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
   return -1;
 }
-
-#ifndef STROP_TEST_TSAN
-/// Runs `child` in a fork and returns its exit status; what it returns, or 100 + the signal that ended it.
-template <class F>
-int in_child(F&& child) {
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  REQUIRE(pid >= 0);
-  if (pid == 0) {
-    alarm(60);
-    _exit(child());
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
-}
-#endif
 
 }  // namespace
 
