@@ -60,7 +60,7 @@ struct Tracer {
   std::uint64_t sessions = 0;
   std::atomic<std::int64_t> began{0};
   std::string path;
-  std::size_t most = 0, made = 0, left_out = 0;
+  std::size_t most = 0, made = 0, discarded = 0, left_out = 0;
   std::atomic<TraceRecord*> kept{nullptr};
   Place** places = nullptr;
 
@@ -100,7 +100,7 @@ struct Tracer {
     if (places == nullptr) places = new Place* [buckets] {};
     path = std::move(to);
     most = limit;
-    made = left_out = 0;
+    made = discarded = left_out = 0;
     began.store(clock(), std::memory_order_relaxed);
     session.store(++sessions, std::memory_order_relaxed);
     tracing.store(true, std::memory_order_seq_cst);
@@ -118,7 +118,7 @@ struct Tracer {
         places[i] = gone->next;
         delete gone;
       }
-    said = {path, left_out, made};
+    said = {path, left_out, made - discarded};
     return kept.exchange(nullptr, std::memory_order_acquire);
   }
 
@@ -194,7 +194,14 @@ STROP_COLD TraceRecord* trace_push(unsigned engine, std::string_view name, std::
   return record;
 }
 
-STROP_COLD void trace_discard(TraceRecord* record) noexcept { delete record; }
+STROP_COLD void trace_discard(TraceRecord* record) noexcept {
+  Tracer& tracer = Tracer::get();
+  {
+    Hold hold(tracer.lock);
+    if (tracer.session.load(std::memory_order_relaxed) == record->session) ++tracer.discarded;
+  }
+  delete record;
+}
 
 STROP_COLD void trace_order(TraceRecord* record, const Link* links, std::size_t uses) noexcept {
   Tracer& tracer = Tracer::get();

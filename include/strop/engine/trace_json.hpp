@@ -22,7 +22,7 @@ namespace strop::inline v0::detail {
 /// What the file says of the session as a whole.
 struct TraceSession {
   std::string path;
-  std::size_t left_out = 0, made = 0;
+  std::size_t left_out = 0, pushed = 0;
 };
 
 /// The bytes of a well-formed UTF-8 character that begins here; 0 where none does.
@@ -81,7 +81,7 @@ class TraceFile {
       : path_(session.path), beside_(session.path + ".part"), file_(std::fopen(beside_.c_str(), "wb")) {
     if (file_ == nullptr) fail("Trace: cannot write ", path_);
     text_ = cat("{\"displayTimeUnit\": \"ns\", \"otherData\": {\"program\": \"strop\", \"operations\": ", written,
-                ", \"left out\": ", session.left_out, ", \"unfinished\": ", session.made - written,
+                ", \"left out\": ", session.left_out, ", \"unfinished\": ", session.pushed - written,
                 "},\n\"traceEvents\": [");
   }
   ~TraceFile() {
