@@ -119,12 +119,12 @@ class Gathering {
       Link* to = whole->links() - 1;
       for (std::size_t i = 0; i < all.size(); ++i) {
         Link& use = *all[i];
-        const std::uint32_t writes = use.mode == Mode::read ? 0 : 1;
+        const std::uint16_t writes = use.mode == Mode::read ? 0 : 1;
         if (i == 0 || use.var != to->var) {
-          *++to = {use.var, whole, nullptr, use.mode, writes};
+          *++to = {use.var, whole, nullptr, use.mode, 0, writes};
         } else {
           if (to->mode == Mode::read && writes > 0) to->mode = Mode::update;
-          to->writes += writes;
+          to->writes = static_cast<std::uint16_t>(to->writes + writes);
         }
         use.next = to;
       }

@@ -66,7 +66,7 @@ class Core {
   /// Takes the block over; its uses are settled. Runs it here where the kind says so.
   void submit(Operation* operation);
   /// Claims all of these settled uses at once where nothing is pending on any of them.
-  bool try_enter(Link* links, std::size_t uses, TraceRecord* record);
+  bool try_enter(Link* links, std::size_t uses);
   /// The counterpart of try_enter: completes the uses. The failure's ownership passes in.
   void leave(Link* links, std::size_t uses, FailureState* failure);
   /// Runs operations of a bulk one after the other, on the uses of all of them, and completes those.
@@ -118,7 +118,8 @@ class Core {
   FailureState* destroy_function(Operation* operation, FailureState* failure);
   void finish(Operation* operation, FailureState* failure, ReadyList& ready);
   void complete(Operation* operation, FailureState* failure) noexcept;
-  void release(Link* links, std::size_t uses, FailureState* failure, FailureState** each, ReadyList& ready);
+  template <bool Bulk>
+  void release(Link* links, std::size_t uses, FailureState* const* failures, ReadyList& ready);
   void make_ready(Operation* operation);
   void make_ready(ReadyList& ready);
 

@@ -98,29 +98,21 @@ class Engine {
   /// the variables. Failures go to the variables in either case.
   template <class F>
   void run(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
+    if (detail::Access::count(uses) > detail::InlineRun::max_uses || uses.device != cpu() || detail::is_tracing() ||
+        detail::Gathering::current != nullptr) [[unlikely]] {
+      run_apart(std::forward<F>(fn), uses, site);
+      return;
+    }
     detail::Link links[detail::InlineRun::max_uses];
-    if (detail::Access::count(uses) > detail::InlineRun::max_uses || detail::Gathering::holds(core_)) {
-      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
-      return;
-    }
     const std::size_t n = detail::Access::gather(core_, uses, links);
-    std::uint8_t lane = 0;
-    if (uses.device != cpu()) {
-      lane = detail::lane_of(uses.device, uses.copies);
-      core_->open_lane(lane);
-    }
-    detail::TraceRecord* record = nullptr;
-    if (detail::is_tracing()) [[unlikely]]
-      record = detail::trace_push(core_->number(), uses.name, detail::trace_notes(uses.notes), site, lane, false);
-    if (!core_->try_enter(links, n, record)) {
-      if (record != nullptr) detail::trace_discard(record);
+    if (!core_->try_enter(links, n)) {
       submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
       return;
     }
-    detail::InlineRun scope(*core_, links, n, uses.name, site, record);
+    detail::InlineRun scope(*core_, links, n, uses.name, site);
     if (!scope.clean()) return;
     try {
-      detail::CallPlain::call(fn, *core_, lane);
+      detail::CallPlain::call(fn, *core_, 0);
     } catch (...) {
       scope.failed();
     }
@@ -163,6 +155,36 @@ class Engine {
   }
 
  private:
+  /// run with everything that it seldom has to do.
+  template <class F>
+  [[gnu::noinline]] void run_apart(F&& fn, const Uses& uses, std::source_location site) {
+    if (detail::Access::count(uses) > detail::InlineRun::max_uses || detail::Gathering::holds(core_)) {
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
+      return;
+    }
+    detail::Link links[detail::InlineRun::max_uses];
+    const std::size_t n = detail::Access::gather(core_, uses, links);
+    const std::uint8_t lane = detail::lane_of(uses.device, uses.copies);
+    core_->open_lane(lane);
+    detail::TraceRecord* const record =
+        detail::is_tracing()
+            ? detail::trace_push(core_->number(), uses.name, detail::trace_notes(uses.notes), site, lane, false)
+            : nullptr;
+    if (!core_->try_enter(links, n)) {
+      if (record != nullptr) detail::trace_discard(record);
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
+      return;
+    }
+    detail::InlineRun scope(*core_, links, n, uses.name, site);
+    const detail::InlineTrace trace(record, scope, links, n);
+    if (!scope.clean()) return;
+    try {
+      detail::CallPlain::call(fn, *core_, lane);
+    } catch (...) {
+      scope.failed();
+    }
+  }
+
   template <class Call, class F>
   void submit(F&& fn, const Uses& uses, std::source_location site) {
     using Work = std::decay_t<F>;

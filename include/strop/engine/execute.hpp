@@ -35,15 +35,13 @@ inline void Core::submit(Operation* operation) {
   if (waits == 0) make_ready(operation);
 }
 
-inline bool Core::try_enter(Link* links, std::size_t uses, TraceRecord* record) {
+inline bool Core::try_enter(Link* links, std::size_t uses) {
   lock_uses(links, uses);
   bool free = true;
   for (std::size_t i = 0; i < uses; ++i) free = free && links[i].var->free_for(links[i].mode);
   if (free) {
     count_pushed();
     for (std::size_t i = 0; i < uses; ++i) links[i].var->append(&links[i]);
-    if (record != nullptr) [[unlikely]]
-      trace_order(record, links, uses);
   }
   for (std::size_t i = 0; i < uses; ++i) links[i].var->lock.unlock();
   return free;
@@ -51,7 +49,7 @@ inline bool Core::try_enter(Link* links, std::size_t uses, TraceRecord* record) 
 
 inline void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
   ReadyList ready;
-  release(links, uses, failure, nullptr, ready);
+  release<false>(links, uses, &failure, ready);
   if (failure != nullptr) failure->drop();
   count_completed();
   if (ready.first != nullptr) make_ready(ready);
@@ -173,13 +171,15 @@ inline FailureState* Core::destroy_function(Operation* operation, FailureState* 
 
 /// Ends every use. Takes over the caller's share of the failure.
 inline void Core::finish(Operation* operation, FailureState* failure, ReadyList& ready) {
-  release(operation->links(), operation->uses, failure, nullptr, ready);
+  release<false>(operation->links(), operation->uses, &failure, ready);
   if (failure != nullptr) failure->drop();
 }
 
-/// Every write leaves `failure`, or what `each` says of it.
-inline void Core::release(Link* links, std::size_t uses, FailureState* failure, FailureState** each, ReadyList& ready) {
+/// Every write leaves the failure; those of a bulk each leave their own.
+template <bool Bulk>
+void Core::release(Link* links, std::size_t uses, FailureState* const* failures, ReadyList& ready) {
   bool wake = false;
+  FailureState* const only = Bulk ? nullptr : *failures;
   const auto grant = [&ready](Operation* operation) {
     if (operation->waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (operation->traced) [[unlikely]]
@@ -197,15 +197,16 @@ inline void Core::release(Link* links, std::size_t uses, FailureState* failure, 
       wakes = var->watched && var->readers == 0;
     } else {
       healed = var->failure.load(std::memory_order_relaxed);
-      FailureState* const left = each == nullptr ? failure : each[i];
+      FailureState* const left = Bulk ? failures[i] : only;
       // an update keeps the failure that it inherits from its own variable
-      if (healed == left || (links[i].mode == Mode::update && healed != nullptr && each == nullptr)) {
+      if (healed == left || (!Bulk && links[i].mode == Mode::update && healed != nullptr)) {
         healed = nullptr;
       } else {
         if (left != nullptr) left->retain();
         var->failure.store(left, std::memory_order_release);
       }
-      var->version.store(var->version.load(std::memory_order_relaxed) + links[i].writes, std::memory_order_release);
+      var->version.store(var->version.load(std::memory_order_relaxed) + (Bulk ? links[i].writes : 1),
+                         std::memory_order_release);
       granted = var->end_write();
       wakes = var->watched;
     }
@@ -277,7 +278,7 @@ inline void Core::execute_bulk(Operation* whole, Operation* first, FailureState*
     put(failure, nullptr);
     operation->free();
   }
-  release(links, whole->uses, nullptr, now, ready);
+  release<true>(links, whole->uses, now, ready);
   for (std::size_t i = 0; i < whole->uses; ++i) put(now[i], nullptr);
   count_completed();
 }

@@ -129,10 +129,12 @@ inline std::size_t settle_uses(Link* links, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t at = few || kept == 0 ? 0 : kept - 1;
     while (at < kept && links[at].var != links[i].var) ++at;
-    if (at == kept)
-      links[kept++] = links[i];
-    else if (links[at].mode != links[i].mode)
-      links[at].mode = Mode::update;
+    if (at < kept) {
+      if (links[at].mode != links[i].mode) links[at].mode = Mode::update;
+    } else {
+      if (kept != i) links[kept] = links[i];  // a copy of what has just been written in parts would wait for it
+      ++kept;
+    }
   }
   return kept;
 }

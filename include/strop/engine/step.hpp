@@ -111,8 +111,9 @@ inline void StepState::push() {
     for (std::size_t i = 0; i < uses; ++i) own[i] = links[i];
     TraceRecord* const record =
         is_tracing() ? trace_push(core.number(), name, notes, where, lane, asynchronous) : nullptr;
-    if (core.try_enter(own, uses, record)) {
-      InlineRun scope(core, own, uses, name, where, record);
+    if (core.try_enter(own, uses)) {
+      InlineRun scope(core, own, uses, name, where);
+      const InlineTrace trace(record, scope, own, uses);
       if (!scope.clean()) return;
       try {
         run(*this, nullptr);

@@ -191,32 +191,21 @@ class InlineRun {
  public:
   static constexpr std::size_t max_uses = 8;
 
-  InlineRun(Core& core, Link* links, std::size_t n, std::string_view name, std::source_location where,
-            TraceRecord* record)
+  InlineRun(Core& core, Link* links, std::size_t n, std::string_view name, std::source_location where)
       : core_(core),
         links_(links),
         n_(n),
         name_(name),
         where_(where),
-        record_(record),
         running_(&core, links, n, name.data(), name.size()) {
     failure_ = Core::inherited(links, n);
-    if (record_ == nullptr) return;
-    ran_ = clean();
-    if (ran_) trace_start(record_);
   }
-  ~InlineRun() {
-    if (record_ != nullptr) [[unlikely]] {
-      if (ran_) trace_return(record_);
-      trace_end(record_, failure_, ran_);
-      trace_keep(record_);
-    }
-    core_.leave(links_, n_, failure_);
-  }
+  ~InlineRun() { core_.leave(links_, n_, failure_); }
   InlineRun(const InlineRun&) = delete;
   InlineRun& operator=(const InlineRun&) = delete;
 
   bool clean() const { return failure_ == nullptr; }
+  const FailureState* failure() const { return failure_; }
   /// Inside a handler: the exception that is handled is the operation's failure.
   void failed() { failure_ = core_.failed(std::current_exception(), name_, where_); }
 
@@ -227,9 +216,31 @@ class InlineRun {
   std::string_view name_;
   std::source_location where_;
   FailureState* failure_ = nullptr;
-  TraceRecord* record_;
-  bool ran_ = false;
   Running running_;
+};
+
+/// What a trace says of one; there may be no record.
+class InlineTrace {
+ public:
+  InlineTrace(TraceRecord* record, const InlineRun& scope, const Link* links, std::size_t n)
+      : record_(record), scope_(scope), runs_(scope.clean()) {
+    if (record_ == nullptr) return;
+    trace_order(record_, links, n);
+    if (runs_) trace_start(record_);
+  }
+  ~InlineTrace() {
+    if (record_ == nullptr) return;
+    if (runs_) trace_return(record_);
+    trace_end(record_, scope_.failure(), runs_);
+    trace_keep(record_);
+  }
+  InlineTrace(const InlineTrace&) = delete;
+  InlineTrace& operator=(const InlineTrace&) = delete;
+
+ private:
+  TraceRecord* record_;
+  const InlineRun& scope_;
+  const bool runs_;
 };
 
 }  // namespace detail

@@ -24,7 +24,8 @@ struct Link {
   Operation* operation;  // null: it runs on its pusher's stack
   Link* next;
   Mode mode;
-  std::uint32_t writes = 1;  // that its operation stands for, if it writes
+  std::uint8_t unused = 0;
+  std::uint16_t writes = 1;  // that its operation stands for, if it writes
 };
 
 /// The state behind Engine::Variable. One cache line; whatever is not atomic is guarded by `lock`.
