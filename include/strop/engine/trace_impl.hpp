@@ -2,8 +2,6 @@
 /// \file
 /// How traces are taken.
 #pragma once
-#include <time.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -68,12 +66,7 @@ struct Tracer {
     static Tracer* const tracer = new Tracer;
     return *tracer;
   }
-  static std::int64_t clock() {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-  }
-  std::int64_t now() const { return clock() - began.load(std::memory_order_relaxed); }
+  std::int64_t now() const { return nanoseconds() - began.load(std::memory_order_relaxed); }
 
   static std::size_t bucket(const Var* var) { return reinterpret_cast<std::uintptr_t>(var) / 64 % buckets; }
   /// Under the lock.
@@ -101,7 +94,7 @@ struct Tracer {
     path = std::move(to);
     most = limit;
     made = discarded = left_out = 0;
-    began.store(clock(), std::memory_order_relaxed);
+    began.store(nanoseconds(), std::memory_order_relaxed);
     session.store(++sessions, std::memory_order_relaxed);
     tracing.store(true, std::memory_order_seq_cst);
     return sessions;

@@ -110,7 +110,7 @@ inline FailureState* Core::wait(Var* var, bool all) {
       for (int spin = 0; spin < 300 && var->version.load(std::memory_order_acquire) == version &&
                          var->uses.load(std::memory_order_acquire) > 0;
            ++spin)
-        pause();
+        spin_once(spin);
     } else {
       sleep_at_gate(seen);
     }
@@ -134,7 +134,7 @@ inline void Core::quiesce() {
           while ((next = workers_.queue().pop()) != nullptr);
           spin = 0;
         }
-        pause();
+        spin_once(spin);
       }
     }
     if (quiet()) break;

@@ -111,7 +111,8 @@ class Workers {
   static constexpr std::uint64_t searching = 1, sleeping = 1 << 12, unstarted = 1 << 24,
                                  retired = std::uint64_t{1} << 36, excess = std::uint64_t{1} << 48;
   static constexpr int max_started = 2 * max_threads;
-  static constexpr int search_rounds = 400;  // of about 25 ns each
+  static constexpr int most_patience = 400, least_patience = 12;  // looks of about 25 ns each
+  static constexpr std::int64_t soon = 20'000;                    // nanoseconds asleep that were not worth it
 
   static int count(std::uint64_t state, std::uint64_t unit) { return static_cast<int>(state / unit & 0xfff); }
 
@@ -170,7 +171,8 @@ class Workers {
 
   void work() {
     worker_of = this;
-    while (Operation* operation = search()) {
+    int patience = most_patience;
+    while (Operation* operation = search(patience)) {
       {
         const BusyScope busy(options_.computes);
         do execute_(core_, operation);
@@ -182,9 +184,12 @@ class Workers {
   }
 
   /// Called while this thread counts as searching; null: stop. Afterwards it counts as running.
-  Operation* search() {
+  ///
+  /// A thread that searches keeps a core from others, who pushes next among them, so it is patient only where work has
+  /// lately come soon.
+  Operation* search(int& patience) {
     for (;;) {
-      for (int round = 0; round < search_rounds; ++round) {
+      for (int round = 0; round < patience; ++round) {
         if (stopping_.load(std::memory_order_relaxed)) return leave();
         if (count(state_.load(std::memory_order_relaxed), excess) > 0) break;
         if (Operation* operation = queue_.pop()) {
@@ -192,12 +197,17 @@ class Workers {
           if (count(before, searching) == 1 && !queue_.empty()) wake_one();
           return operation;
         }
-        pause();
+        spin_once(round);
       }
-      if (options_.spawn == nullptr)
-        sleep();
-      else if (!stays())
-        return nullptr;
+      if (options_.spawn != nullptr) {
+        if (!stays()) return nullptr;
+        continue;
+      }
+      const std::int64_t before = nanoseconds();
+      sleep();
+      patience = nanoseconds() - before < soon   ? most_patience
+                 : patience / 2 > least_patience ? patience / 2
+                                                 : least_patience;
     }
   }
 

@@ -101,16 +101,22 @@ TEST_CASE("operations on the host's threads may wait: another task takes their p
   Engine engine{{.threads = 1, .kind = Kind::threaded, .spawn = Pool::spawn, .spawn_context = &pool}};
   const auto v = engine.variable(), w = engine.variable();
   int x = 0;
-  Door door;
+  std::atomic<bool> called = false;
+  Engine::Done kept;
   engine.push(
       [&] {
-        engine.push(
-            [&] {
-              door.pass();
-              x = 1;
+        // the thread that waits can call this function, and cannot complete the operation
+        engine.push_async(
+            [&](Engine::Done done) {
+              kept = std::move(done);
+              called = true;
             },
             {.writes = {v}});
-        engine.push([&] { door.open(); });
+        engine.push([&] {
+          while (!called) std::this_thread::yield();
+          x = 1;
+          std::exchange(kept, {})();
+        });
         engine.wait(v);
         x *= 3;
       },

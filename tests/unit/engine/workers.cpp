@@ -221,10 +221,12 @@ TEST_CASE("where the system has no thread left the pusher does the work") {
           statm >> pages;
           limit.rlim_cur = limit.rlim_max = pages * 4096 + (4u << 20);
           if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
-          try {
-            for (;;) std::thread([] { pause(); }).detach();
-          } catch (const std::system_error&) {
-          }
+          for (int refused = 0; refused < 3;) try {
+              for (;;) std::thread([] { pause(); }).detach();
+            } catch (const std::system_error&) {
+              ++refused;  // a thread that is starting may hold memory for a moment
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
           const int threads = threads_of_this_process();
           Engine engine{{.threads = 2, .kind = Kind::threaded}};
           const auto v = engine.variable();
