@@ -65,7 +65,8 @@ std::vector<Line> lines_of(const TraceFileContents& trace) {
   }
   std::vector<Line> sorted;
   for (auto& [name, line] : lines) sorted.push_back(std::move(line));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Line& a, const Line& b) { return a.total > b.total; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Line& a, const Line& b) { return a.total != b.total ? a.total > b.total : a.name < b.name; });
   return sorted;
 }
 
@@ -135,8 +136,9 @@ TraceFileContents read_trace(const std::string& path) {
   } catch (const json::exception& e) {
     fail("trace: ", path, " is not a trace that strop wrote: ", e.what());
   }
-  std::stable_sort(trace.operations.begin(), trace.operations.end(),
-                   [](const TracedOperation& a, const TracedOperation& b) { return a.start < b.start; });
+  std::sort(trace.operations.begin(), trace.operations.end(), [](const TracedOperation& a, const TracedOperation& b) {
+    return a.start != b.start ? a.start < b.start : a.id < b.id;
+  });
   for (const TracedOperation& operation : trace.operations) {
     if (&operation == trace.operations.data()) trace.begin = operation.start;
     trace.end = std::max(trace.end, operation.completed);

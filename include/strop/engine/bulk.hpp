@@ -103,22 +103,28 @@ class Gathering {
   Operation* united(Operation* first) noexcept {
     Operation* whole = nullptr;
     try {
-      std::vector<Link*> all;
+      struct Use {
+        Link* link;
+        std::size_t place;
+      };
+      std::vector<Use> all;
       all.reserve(vars_.size());
       for (Operation* at = first; at != nullptr; at = at->next)
-        for (std::size_t i = 0; i < at->uses; ++i) all.push_back(&at->links()[i]);
-      // as sort_uses would: locking must not change what the members' uses refer to
-      std::stable_sort(all.begin(), all.end(), [](const Link* a, const Link* b) {
-        return reinterpret_cast<std::uintptr_t>(a->var) < reinterpret_cast<std::uintptr_t>(b->var);
+        for (std::size_t i = 0; i < at->uses; ++i) all.push_back({&at->links()[i], all.size()});
+      // by variable as sort_uses would: locking must not change what the members' uses refer to
+      std::sort(all.begin(), all.end(), [](const Use& a, const Use& b) {
+        const auto x = reinterpret_cast<std::uintptr_t>(a.link->var), y = reinterpret_cast<std::uintptr_t>(b.link->var);
+        return x != y ? x < y : a.place < b.place;
       });
       std::size_t distinct = 0;
-      for (std::size_t i = 0; i < all.size(); ++i) distinct += i == 0 || all[i]->var != all[i - 1]->var ? 1 : 0;
+      for (std::size_t i = 0; i < all.size(); ++i)
+        distinct += i == 0 || all[i].link->var != all[i - 1].link->var ? 1 : 0;
       whole = Operation::make(&core_, table, distinct, {}, first->where);
       ::new (whole->function()) Members{first, nullptr};
       static_cast<Members*>(whole->function())->now = new FailureState* [distinct] {};
       Link* to = whole->links() - 1;
       for (std::size_t i = 0; i < all.size(); ++i) {
-        Link& use = *all[i];
+        Link& use = *all[i].link;
         const std::uint16_t writes = use.mode == Mode::read ? 0 : 1;
         if (i == 0 || use.var != to->var) {
           *++to = {use.var, whole, nullptr, use.mode, 0, writes};
