@@ -126,6 +126,13 @@ void programs(Engine& engine, const char* independent, const char* dependent) {
     }
     engine.wait_all();
   });
+  program("independent, no variables, in bulks of 15", independent, [&] {
+    {
+      const Engine::Bulk bulk(engine, 15);
+      for (std::int64_t i = 0; i < n; ++i) engine.push([c] { ++c[0].value; });
+    }
+    engine.wait_all();
+  });
   program("push and wait for the variable", "<= 2500", [&] {
     for (std::int64_t i = 0; i < n; ++i) {
       engine.push([c] { ++c[0].value; }, {.writes = {v[0]}});
