@@ -115,6 +115,24 @@ void programs(Engine& engine, const char* independent, const char* dependent) {
     for (std::size_t i = 0; i < n; ++i) steps[i % 1000].push();
     engine.wait_all();
   });
+  program("2 reads + 1 write, in bulks of 15", dependent, [&] {
+    Random same;
+    {
+      const Engine::Bulk bulk(engine, 15);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::size_t r = same.below(64), s = same.below(64), w = same.below(64);
+        engine.push([=] { c[w].value = c[r].value + c[s].value; }, {.reads = {v[r], v[s]}, .writes = {v[w]}});
+      }
+    }
+    engine.wait_all();
+  });
+  program("independent, no variables, in bulks of 15", independent, [&] {
+    {
+      const Engine::Bulk bulk(engine, 15);
+      for (std::int64_t i = 0; i < n; ++i) engine.push([c] { ++c[0].value; });
+    }
+    engine.wait_all();
+  });
   program("push and wait for the variable", "<= 2500", [&] {
     for (std::int64_t i = 0; i < n; ++i) {
       engine.push([c] { ++c[0].value; }, {.writes = {v[0]}});
@@ -131,7 +149,7 @@ void programs(Engine& engine, const char* independent, const char* dependent) {
     engine.wait(v[0]);
     apart.push_back(nanoseconds_since(start));
   }
-  report("the same, 100 us apart (threads asleep)", "", std::move(apart));
+  report("the same, 100 us apart (threads asleep)", "<= 2500", std::move(apart));
   program("run at once: nothing pending, 2 reads + 1 write", "<= 50", [&] {
     for (std::int64_t i = 0; i < n; ++i)
       engine.run([c] { c[2].value = c[0].value + c[1].value; }, {.reads = {v[0], v[1]}, .writes = {v[2]}});

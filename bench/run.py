@@ -81,18 +81,47 @@ def peer_python(kind):
     return python
 
 
+def compile_peer(build, path, options):
+    """The program, or None where it does not compile."""
+    program = build / "bench" / path.stem
+    program.parent.mkdir(parents=True, exist_ok=True)
+    command = ["c++", "-std=c++20", "-O2", "-march=native", f"-I{ROOT / 'include'}", path, *options, "-lfmt", "-pthread", "-o", program]
+    if subprocess.run([str(c) for c in command]).returncode == 0:
+        return program
+    print(f"{path.name} does not compile")
+    return None
+
+
+def run_debian_peer(build, path, results):
+    """Peers that are packages of the system."""
+    flags = output(["pkg-config", "--cflags", "--libs", "tbb"]).split()
+    if not flags:
+        print(f"SKIP {path.stem}: oneTBB is not installed (apt-get install libtbb-dev)")
+        return True
+    program = compile_peer(build, path, flags)
+    return program is not None and execute(path.stem, [program], results)
+
+
 def run_peers(build, chosen, results):
-    """bench/peers/KIND_NAME.py runs in KIND's environment; bench/peers/torch_NAME.cpp is linked with its libtorch."""
+    """bench/peers/KIND_NAME.py runs in KIND's environment; torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is
+    told where its library is, debian_NAME.cpp is linked with packages of the system."""
     good = True
     for path in sorted((BENCH / "peers").glob("*.*")):
         kind = path.stem.split("_", 1)[0]
-        if kind not in ENVIRONMENTS or (chosen and path.stem.split("_", 1)[-1] not in chosen):
+        if kind not in [*ENVIRONMENTS, "debian"] or path.suffix == ".hpp" or (chosen and path.stem.split("_", 1)[-1] not in chosen):
+            continue
+        if kind == "debian":
+            good &= run_debian_peer(build, path, results)
             continue
         python = peer_python(kind)
         if python is None:
             continue
         if path.suffix == ".py":
             good &= execute(path.stem, [python, path], results)
+        elif path.suffix == ".cpp" and kind == "mxnet":
+            library = output([str(python), "-c", "import mxnet; print(mxnet.libinfo.find_lib_path()[0])"]).splitlines()
+            program = compile_peer(build, path, ["-ldl"])
+            good &= program is not None and execute(path.stem, [program, *library[-1:]], results)
         elif path.suffix == ".cpp":
             library = output([str(python), "-c", "import torch, os; print(os.path.dirname(torch.__file__))"])
             program = build / "bench" / path.stem

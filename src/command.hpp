@@ -24,5 +24,8 @@ int check(const std::string& name);
 int bench(const std::string& name);
 int train(const TrainOptions& options);
 int info();
+/// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.
+int trace_summary(const std::string& path);
+int trace_picture(const std::string& path, const std::string& out, const std::string& title);
 
 }  // namespace strop::command

@@ -53,6 +53,18 @@ int main(int argc, char** argv) {
   train->add_option("--plot", options.plot, "Where the picture of loss and accuracy goes (SVG)");
   train->callback([&] { status = strop::command::train(options); });
 
+  std::string trace_path, trace_out, trace_title;
+  CLI::App* trace = app.add_subcommand("trace", "What a trace of the engine says (STROP_TRACE=file.json)");
+  trace->require_subcommand(1);
+  CLI::App* summary = trace->add_subcommand("summary", "Time by operation and thread, the critical path, failures");
+  summary->add_option("file", trace_path)->required();
+  summary->callback([&] { status = strop::command::trace_summary(trace_path); });
+  CLI::App* picture = trace->add_subcommand("picture", "Threads over time, as an SVG file");
+  picture->add_option("file", trace_path)->required();
+  picture->add_option("-o,--output", trace_out, "Where the picture goes")->required();
+  picture->add_option("--title", trace_title);
+  picture->callback([&] { status = strop::command::trace_picture(trace_path, trace_out, trace_title); });
+
   CLI::App* info = app.add_subcommand("info", "Version, processor, instruction set, threads, devices");
   info->callback([&] { status = strop::command::info(); });
 

@@ -9,9 +9,11 @@
 #include <source_location>
 #include <string_view>
 #include <strop/core/error.hpp>
+#include <strop/engine/context.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/operation.hpp>
 #include <strop/engine/options.hpp>
+#include <strop/engine/trace_record.hpp>
 #include <strop/engine/variable.hpp>
 #include <strop/engine/workers.hpp>
 #include <utility>
@@ -40,6 +42,12 @@ struct Running {
   }
 };
 
+/// The queue of a device other than the processor, its threads and its streams.
+struct Lane {
+  Workers workers;
+  IdleStreams streams;
+};
+
 class Core {
  public:
   explicit Core(const EngineOptions& options);
@@ -49,6 +57,10 @@ class Core {
 
   EngineKind kind() const { return kind_.load(std::memory_order_relaxed); }
   int threads() const { return options_.threads; }
+  unsigned number() const { return number_; }
+  /// Makes the queue of a lane where there is none yet. Throws std::bad_alloc.
+  void open_lane(unsigned lane);
+  IdleStreams* streams(unsigned lane) { return lane == 0 ? nullptr : &lane_at(lane)->streams; }
 
   // --- submitting
   /// Takes the block over; its uses are settled. Runs it here where the kind says so.
@@ -57,6 +69,8 @@ class Core {
   bool try_enter(Link* links, std::size_t uses);
   /// The counterpart of try_enter: completes the uses. The failure's ownership passes in.
   void leave(Link* links, std::size_t uses, FailureState* failure);
+  /// Runs operations of a bulk one after the other, on the uses of all of them, and completes those.
+  void execute_bulk(Operation* whole, Operation* first, FailureState** now, ReadyList& ready);
 
   // --- failures
   /// A new failure that wait_all is going to raise once; the caller owns a share.
@@ -103,11 +117,22 @@ class Core {
   void execute(Operation* operation, ReadyList& ready);
   FailureState* destroy_function(Operation* operation, FailureState* failure);
   void finish(Operation* operation, FailureState* failure, ReadyList& ready);
-  void release(Link* links, std::size_t uses, FailureState* failure, ReadyList& ready);
+  void complete(Operation* operation, FailureState* failure) noexcept;
+  template <bool Bulk>
+  void release(Link* links, std::size_t uses, FailureState* const* failures, ReadyList& ready);
   void make_ready(Operation* operation);
   void make_ready(ReadyList& ready);
 
+  Lane* lane_at(unsigned lane) const { return lanes_[lane - 1].load(std::memory_order_acquire); }
+  Workers& workers_of(unsigned lane) { return lane == 0 ? workers_ : lane_at(lane)->workers; }
+  template <class F>
+  void each_lane(F f) const {
+    for (const auto& lane : lanes_)
+      if (Lane* const at = lane.load(std::memory_order_acquire)) f(*at);
+  }
+
   const EngineOptions options_;
+  const unsigned number_;  // 1 is the first of the process
   std::atomic<EngineKind> kind_;
   std::atomic<std::uint64_t> random_;  // simulated
   Count count_[counts];
@@ -119,6 +144,8 @@ class Core {
   FailureState* last_unraised_ = nullptr;
   bool out_of_memory_ = false;  // a failure for which there was no memory has not been raised
   Workers workers_;
+  SpinLock lanes_lock_;
+  std::atomic<Lane*> lanes_[max_lanes]{};
 
   friend struct AllCores;
   Core *older_ = nullptr, *newer_ = nullptr;  // in AllCores

@@ -3,9 +3,11 @@
 /// How an asynchronous operation tells the engine that it is complete.
 #pragma once
 #include <exception>
+#include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace strop::inline v0 {
@@ -50,15 +52,38 @@ namespace detail {
 struct CallPlain {
   static constexpr bool asynchronous = false;
   template <class F>
-  void operator()(F& f, Operation&) const {
-    static_cast<void>(f());
+  static constexpr bool takes = std::is_invocable_v<F&> || std::is_invocable_v<F&, const EngineContext&>;
+
+  template <class F>
+  void operator()(F& f, Operation& operation) const {
+    call(f, *operation.core, operation.lane);
+  }
+  template <class F>
+  static void call(F& f, Core& core, unsigned lane) {
+    if constexpr (std::is_invocable_v<F&>) {
+      static_cast<void>(f());
+    } else {
+      StreamScope scope(core.streams(lane), device_of_lane(lane));
+      static_cast<void>(f(scope.context()));
+      scope.finish();
+    }
   }
 };
 struct CallWithDone {
   static constexpr bool asynchronous = true;
   template <class F>
+  static constexpr bool takes =
+      std::is_invocable_v<F&, EngineDone> || std::is_invocable_v<F&, const EngineContext&, EngineDone>;
+
+  template <class F>
   void operator()(F& f, Operation& operation) const {
-    static_cast<void>(f(EngineDone(operation)));
+    if constexpr (std::is_invocable_v<F&, EngineDone>) {
+      static_cast<void>(f(EngineDone(operation)));
+    } else {
+      StreamScope scope(operation.core->streams(operation.lane), device_of_lane(operation.lane));
+      static_cast<void>(f(scope.context(), EngineDone(operation)));
+      scope.leave_running();
+    }
   }
 };
 

@@ -8,7 +8,10 @@
 #include <new>
 #include <source_location>
 #include <string_view>
+#include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
+#include <strop/engine/bulk.hpp>
+#include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/done.hpp>
 #include <strop/engine/execute.hpp>
@@ -17,6 +20,7 @@
 #include <strop/engine/operation.hpp>
 #include <strop/engine/options.hpp>
 #include <strop/engine/step.hpp>
+#include <strop/engine/trace.hpp>
 #include <strop/engine/uses.hpp>
 #include <strop/engine/variable.hpp>
 #include <strop/engine/wait.hpp>
@@ -39,6 +43,8 @@ class Engine {
   using Uses = EngineUses;
   using Done = EngineDone;
   using Step = EngineStep;
+  using Context = EngineContext;
+  class Bulk;
 
   Engine() : Engine(Options{}) {}
   /// Starts no thread. Throws Error where options or environment say what does not exist.
@@ -71,7 +77,8 @@ class Engine {
   /// nothing, only where a variable is empty or of another engine, or memory is short.
   template <class F>
   void push(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
-    static_assert(std::is_invocable_v<std::decay_t<F>&>, "push takes a function without parameters");
+    static_assert(detail::CallPlain::takes<std::decay_t<F>>,
+                  "push takes a function without parameters, or of an Engine::Context");
     if (kind() == Kind::naive) {
       run(std::forward<F>(fn), uses, site);
     } else {
@@ -82,7 +89,8 @@ class Engine {
   /// As push, and complete only when the Done that fn is called with has been called.
   template <class F>
   void push_async(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
-    static_assert(std::is_invocable_v<std::decay_t<F>&, Done>, "push_async takes a function of an Engine::Done");
+    static_assert(detail::CallWithDone::takes<std::decay_t<F>>,
+                  "push_async takes a function of an Engine::Done, or of an Engine::Context and an Engine::Done");
     submit<detail::CallWithDone>(std::forward<F>(fn), uses, site);
   }
 
@@ -90,11 +98,12 @@ class Engine {
   /// the variables. Failures go to the variables in either case.
   template <class F>
   void run(F&& fn, const Uses& uses = {}, std::source_location site = std::source_location::current()) {
-    detail::Link links[detail::InlineRun::max_uses];
-    if (detail::Access::count(uses) > detail::InlineRun::max_uses) {
-      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
+    if (detail::Access::count(uses) > detail::InlineRun::max_uses || uses.device != cpu() || detail::is_tracing() ||
+        detail::Gathering::current != nullptr) [[unlikely]] {
+      run_apart(std::forward<F>(fn), uses, site);
       return;
     }
+    detail::Link links[detail::InlineRun::max_uses];
     const std::size_t n = detail::Access::gather(core_, uses, links);
     if (!core_->try_enter(links, n)) {
       submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
@@ -103,7 +112,7 @@ class Engine {
     detail::InlineRun scope(*core_, links, n, uses.name, site);
     if (!scope.clean()) return;
     try {
-      static_cast<void>(fn());
+      detail::CallPlain::call(fn, *core_, 0);
     } catch (...) {
       scope.failed();
     }
@@ -124,7 +133,17 @@ class Engine {
   void wait_idle(const Variable& variable) { observe(variable, true); }
 
   /// Waits until nothing is pending. Throws the first failure that no wait_all has thrown yet: each is thrown once.
-  void wait_all() { core_->wait_all(); }
+  void wait_all() {
+    detail::Gathering::flush_current();
+    core_->wait_all();
+  }
+
+  /// Has fn() run once every operation on the variable that has been pushed is complete, whatever failed among them:
+  /// for giving back what the variable stands for. At once, on this thread, where nothing is pending.
+  template <class F>
+  void release(const Variable& variable, F&& fn, std::source_location site = std::source_location::current()) {
+    run(std::forward<F>(fn), {.writes = {variable}, .name = "release"}, site);
+  }
 
   /// Whether no operation on the variable is pending; one load.
   static bool idle(const Variable& variable) { return variable.idle(); }
@@ -136,6 +155,36 @@ class Engine {
   }
 
  private:
+  /// run with everything that it seldom has to do.
+  template <class F>
+  [[gnu::noinline]] void run_apart(F&& fn, const Uses& uses, std::source_location site) {
+    if (detail::Access::count(uses) > detail::InlineRun::max_uses || detail::Gathering::holds(core_)) {
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
+      return;
+    }
+    detail::Link links[detail::InlineRun::max_uses];
+    const std::size_t n = detail::Access::gather(core_, uses, links);
+    const std::uint8_t lane = detail::lane_of(uses.device, uses.copies);
+    core_->open_lane(lane);
+    detail::TraceRecord* const record =
+        detail::is_tracing()
+            ? detail::trace_push(core_->number(), uses.name, detail::trace_notes(uses.notes), site, lane, false)
+            : nullptr;
+    if (!core_->try_enter(links, n)) {
+      if (record != nullptr) detail::trace_discard(record);
+      submit<detail::CallPlain>(std::forward<F>(fn), uses, site);
+      return;
+    }
+    detail::InlineRun scope(*core_, links, n, uses.name, site);
+    const detail::InlineTrace trace(record, scope, links, n);
+    if (!scope.clean()) return;
+    try {
+      detail::CallPlain::call(fn, *core_, lane);
+    } catch (...) {
+      scope.failed();
+    }
+  }
+
   template <class Call, class F>
   void submit(F&& fn, const Uses& uses, std::source_location site) {
     using Work = std::decay_t<F>;
@@ -144,13 +193,15 @@ class Engine {
     try {
       ::new (operation->function()) Work(std::forward<F>(fn));
     } catch (...) {
+      if (operation->traced) detail::trace_discard(operation->record);
       operation->free();
       throw;
     }
-    core_->submit(operation);
+    detail::enqueue(*core_, operation);
   }
 
   void observe(const Variable& variable, bool all) {
+    detail::Gathering::flush_current();
     detail::Var* const var = detail::Access::var(variable);
     if (var == nullptr || var->core != core_)
       strop::fail("wait: the variable ", var == nullptr ? "is empty" : "belongs to another engine");
@@ -158,6 +209,23 @@ class Engine {
   }
 
   detail::Core* core_;
+};
+
+/// Gathers what its thread pushes on an engine, and pushes up to `most` operations as one, which takes one turn in the
+/// queues. That saves time for operations with no variables, or few; uniting many uses costs more than pushing singly
+/// (`./run bench engine`).
+///
+/// Order and failures are those of the single operations. What is gathered goes on its way when `most` are there, when
+/// this thread waits for or looks at a variable, pushes what cannot be gathered (an asynchronous operation, another
+/// device or priority, another engine), or when the bulk ends. Operations of one bulk run one after the other on one
+/// thread, and must not wait for each other.
+class Engine::Bulk {
+ public:
+  explicit Bulk(Engine& engine, std::size_t most = 15)
+      : gathering_(*engine.core_, engine.kind() == EngineKind::naive ? 1 : most) {}
+
+ private:
+  detail::Gathering gathering_;
 };
 
 }  // namespace strop::inline v0

@@ -27,6 +27,10 @@ inline void Core::submit(Operation* operation) {
   std::int32_t waits = 0;
   for (std::size_t i = 0; i < n; ++i) waits += links[i].var->append(&links[i]) ? 0 : 1;
   operation->waits.store(waits, std::memory_order_relaxed);
+  if (operation->traced) [[unlikely]] {
+    trace_order(operation->record, links, n);
+    if (waits == 0) trace_ready(operation->record);
+  }
   for (std::size_t i = 0; i < n; ++i) links[i].var->lock.unlock();
   if (waits == 0) make_ready(operation);
 }
@@ -45,7 +49,7 @@ inline bool Core::try_enter(Link* links, std::size_t uses) {
 
 inline void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
   ReadyList ready;
-  release(links, uses, failure, ready);
+  release<false>(links, uses, &failure, ready);
   if (failure != nullptr) failure->drop();
   count_completed();
   if (ready.first != nullptr) make_ready(ready);
@@ -62,11 +66,13 @@ inline void Core::make_ready(Operation* operation) {
       gate_.fetch_add(1, std::memory_order_seq_cst);
       gate_.notify_all();
       break;
-    default:
-      workers_.push(operation);
+    default: {
+      Workers& workers = workers_of(operation->lane);
+      workers.push(operation);
       // the end of the process has closed this engine in between: nobody else is going to look
       if (kind() == EngineKind::naive)
-        while (Operation* left = workers_.queue().pop()) execute_chain(*this, left);
+        while (Operation* left = workers.queue().pop()) execute_chain(*this, left);
+    }
   }
 }
 
@@ -79,13 +85,14 @@ inline void Core::make_ready(ReadyList& ready) {
 /// Runs the operation, then on this thread one that it made ready, and so on; the others go to the queue.
 inline void Core::execute_chain(Core& core, Operation* operation) {
   ReadyList ready;
+  const std::uint8_t lane = operation->lane;
   for (int length = 1;; ++length) {
     core.execute(operation, ready);
     const EngineKind kind = core.kind();
     operation = kind == EngineKind::simulated ? nullptr : ready.take();
     if (kind != EngineKind::naive) {
       core.make_ready(ready);
-      if (operation != nullptr && length % 64 == 0) {  // let others have a turn
+      if (operation != nullptr && (length % 64 == 0 || operation->lane != lane)) {  // let others have a turn
         core.make_ready(operation);
         operation = nullptr;
       }
@@ -96,34 +103,54 @@ inline void Core::execute_chain(Core& core, Operation* operation) {
 }
 
 inline void Core::execute(Operation* operation, ReadyList& ready) {
+  if (operation->table->whole != nullptr) {
+    operation->table->whole(*operation, ready);
+    return;
+  }
   FailureState* failure = inherited(operation->links(), operation->uses);
   const bool asynchronous = operation->table->asynchronous;
   if (failure == nullptr) {
     std::exception_ptr error;
+    if (operation->traced) [[unlikely]]
+      trace_start(operation->record);
     {
-      const Running here(this, operation->links(), operation->uses, operation->name, std::string_view::npos);
+      const Running here(this, operation->links(), operation->uses, operation->name(), std::string_view::npos);
       try {
         operation->table->run(*operation);
       } catch (...) {
         error = std::current_exception();
       }
     }
+    if (operation->traced) [[unlikely]]
+      trace_return(operation->record);
     if (asynchronous) {
-      const auto before = operation->state.fetch_or(async_returned, std::memory_order_acq_rel);
       if (error) {
-        if ((before & async_done) != 0)
-          failed(error, operation->name, operation->where)->drop();  // too late for its variables, but not lost
-        else
-          done(operation, std::move(error));
+        FailureState* const thrown = failed(std::move(error), operation->name(), operation->where);
+        if ((operation->state.fetch_or(async_done, std::memory_order_acq_rel) & async_done) == 0) {
+          operation->state.fetch_or(async_returned, std::memory_order_relaxed);
+          complete(operation, thrown);
+          drop(operation);
+          return;
+        }
+        thrown->drop();  // too late for its variables, but not lost
       }
-      if ((before & async_done) != 0)
+      if ((operation->state.fetch_or(async_returned, std::memory_order_acq_rel) & async_completed) != 0) {
         if (FailureState* const late = destroy_function(operation, nullptr)) late->drop();
+        if (operation->traced) [[unlikely]]
+          trace_keep(operation->record);
+      }
       drop(operation);
       return;
     }
-    if (error) failure = failed(std::move(error), operation->name, operation->where);
+    if (error) failure = failed(std::move(error), operation->name(), operation->where);
+    if (operation->traced) [[unlikely]]
+      trace_end(operation->record, failure, true);
+  } else if (operation->traced) [[unlikely]] {
+    trace_end(operation->record, failure, false);
   }
   failure = destroy_function(operation, failure);
+  if (operation->traced) [[unlikely]]
+    trace_keep(operation->record);
   finish(operation, failure, ready);
   operation->free();
   count_completed();
@@ -144,14 +171,20 @@ inline FailureState* Core::destroy_function(Operation* operation, FailureState* 
 
 /// Ends every use. Takes over the caller's share of the failure.
 inline void Core::finish(Operation* operation, FailureState* failure, ReadyList& ready) {
-  release(operation->links(), operation->uses, failure, ready);
+  release<false>(operation->links(), operation->uses, &failure, ready);
   if (failure != nullptr) failure->drop();
 }
 
-inline void Core::release(Link* links, std::size_t uses, FailureState* failure, ReadyList& ready) {
+/// Every write leaves the failure; those of a bulk each leave their own.
+template <bool Bulk>
+void Core::release(Link* links, std::size_t uses, FailureState* const* failures, ReadyList& ready) {
   bool wake = false;
+  FailureState* const only = Bulk ? nullptr : *failures;
   const auto grant = [&ready](Operation* operation) {
-    if (operation->waits.fetch_sub(1, std::memory_order_acq_rel) == 1) ready.add(operation);
+    if (operation->waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (operation->traced) [[unlikely]]
+      trace_ready(operation->record);
+    ready.add(operation);
   };
   for (std::size_t i = 0; i < uses; ++i) {
     Var* const var = links[i].var;
@@ -164,14 +197,16 @@ inline void Core::release(Link* links, std::size_t uses, FailureState* failure, 
       wakes = var->watched && var->readers == 0;
     } else {
       healed = var->failure.load(std::memory_order_relaxed);
+      FailureState* const left = Bulk ? failures[i] : only;
       // an update keeps the failure that it inherits from its own variable
-      if (healed == failure || (links[i].mode == Mode::update && healed != nullptr)) {
+      if (healed == left || (!Bulk && links[i].mode == Mode::update && healed != nullptr)) {
         healed = nullptr;
       } else {
-        if (failure != nullptr) failure->retain();
-        var->failure.store(failure, std::memory_order_release);
+        if (left != nullptr) left->retain();
+        var->failure.store(left, std::memory_order_release);
       }
-      var->version.store(var->version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+      var->version.store(var->version.load(std::memory_order_relaxed) + (Bulk ? links[i].writes : 1),
+                         std::memory_order_release);
       granted = var->end_write();
       wakes = var->watched;
     }
@@ -197,6 +232,55 @@ inline void Core::release(Link* links, std::size_t uses, FailureState* failure, 
     gate_.fetch_add(1, std::memory_order_seq_cst);
     gate_.notify_all();
   }
+}
+
+// --- bulks -----------------------------------------------------------------------------------------------------------
+
+/// `now` is the failure of each use as the operations go, in the place of the variables that they hold.
+inline void Core::execute_bulk(Operation* whole, Operation* first, FailureState** now, ReadyList& ready) {
+  Link* const links = whole->links();
+  const auto put = [](FailureState*& at, FailureState* failure) {
+    if (failure != nullptr) failure->retain();
+    if (at != nullptr) at->drop();
+    at = failure;
+  };
+  for (std::size_t i = 0; i < whole->uses; ++i)
+    now[i] = links[i].mode == Mode::write ? nullptr : failure_of(links[i].var);
+  for (Operation* at = first; at != nullptr;) {
+    Operation* const operation = at;
+    at = at->next;
+    FailureState* failure = nullptr;
+    for (std::size_t i = 0; i < operation->uses && failure == nullptr; ++i)
+      if (const Link& use = operation->links()[i]; use.mode != Mode::write) put(failure, now[use.next - links]);
+    const bool runs = failure == nullptr;
+    if (runs) {
+      if (operation->traced) [[unlikely]]
+        trace_start(operation->record);
+      const Running here(this, links, whole->uses, operation->name(), std::string_view::npos);
+      try {
+        operation->table->run(*operation);
+      } catch (...) {
+        failure = failed(std::current_exception(), operation->name(), operation->where);
+      }
+    }
+    if (operation->traced) [[unlikely]] {
+      if (runs) trace_return(operation->record);
+      trace_end(operation->record, failure, runs);
+    }
+    failure = destroy_function(operation, failure);
+    if (operation->traced) [[unlikely]]
+      trace_keep(operation->record);
+    for (std::size_t i = 0; i < operation->uses; ++i) {
+      const Link& use = operation->links()[i];
+      FailureState*& own = now[use.next - links];
+      if (use.mode == Mode::write || (use.mode == Mode::update && own == nullptr)) put(own, failure);
+    }
+    put(failure, nullptr);
+    operation->free();
+  }
+  release<true>(links, whole->uses, now, ready);
+  for (std::size_t i = 0; i < whole->uses; ++i) put(now[i], nullptr);
+  count_completed();
 }
 
 // --- failures -------------------------------------------------------------------------------------------------------
@@ -237,18 +321,28 @@ inline FailureState* Core::failure_of(Var* var) {
 // --- asynchronous completion ----------------------------------------------------------------------------------------
 
 inline void Core::done(Operation* operation, std::exception_ptr error) noexcept {
-  const auto before = operation->state.fetch_or(async_done, std::memory_order_acq_rel);
-  if ((before & async_done) != 0) return;
+  if ((operation->state.fetch_or(async_done, std::memory_order_acq_rel) & async_done) != 0) return;
   Core& core = *operation->core;
   core.visitors_.fetch_add(1, std::memory_order_seq_cst);
-  FailureState* failure = error ? core.failed(std::move(error), operation->name, operation->where) : nullptr;
-  if ((before & async_returned) != 0) failure = core.destroy_function(operation, failure);  // the name may go with it
-  ReadyList ready;
-  core.finish(operation, failure, ready);
-  core.count_completed();
-  core.make_ready(ready);
-  core.tell_waiters();
+  core.complete(operation, error ? core.failed(std::move(error), operation->name(), operation->where) : nullptr);
   core.visitors_.fetch_sub(1, std::memory_order_seq_cst);  // the engine may be gone from here on
+}
+
+/// The second half of done. Takes over the caller's share of the failure.
+inline void Core::complete(Operation* operation, FailureState* failure) noexcept {
+  if (operation->traced) [[unlikely]]
+    trace_end(operation->record, failure, true);
+  // the name may go with the function: nothing asks for it after this
+  if ((operation->state.fetch_or(async_completed, std::memory_order_acq_rel) & async_returned) != 0) {
+    failure = destroy_function(operation, failure);
+    if (operation->traced) [[unlikely]]
+      trace_keep(operation->record);
+  }
+  ReadyList ready;
+  finish(operation, failure, ready);
+  count_completed();
+  make_ready(ready);
+  tell_waiters();
 }
 
 inline void Core::drop(Operation* operation) noexcept {

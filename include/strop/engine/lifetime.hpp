@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <strop/engine/blocks.hpp>
+#include <strop/engine/bulk.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
@@ -22,6 +23,7 @@ struct AllCores {
   SpinLock lock;
   Core* newest = nullptr;
   bool hooked = false;
+  std::atomic<unsigned> made{0};
 
   void add(Core* core);
   void remove(Core* core);
@@ -42,6 +44,7 @@ inline void AllCores::add(Core* core) {
 
 /// Pending operations run in the parent alone: the fork waits for them. Nobody else may push meanwhile.
 inline void AllCores::before_fork() {
+  Gathering::flush_current();
   for (;;) {
     lock.lock();
     Core* busy = newest;
@@ -52,7 +55,15 @@ inline void AllCores::before_fork() {
     busy->quiesce();
     busy->visitors_.fetch_sub(1, std::memory_order_seq_cst);
   }
-  for (Core* at = newest; at != nullptr; at = at->older_) at->workers_.before_fork();
+  for (Core* at = newest; at != nullptr; at = at->older_) {
+    at->workers_.before_fork();
+    at->lanes_lock_.lock();
+    at->each_lane([](Lane& lane) {
+      lane.workers.before_fork();
+      lane.streams.lock();
+    });
+  }
+  trace_before_fork();
   Blocks<64>::lock_all();
   Operation::Block::lock_all();
 }
@@ -61,7 +72,16 @@ inline void AllCores::after_fork(bool child) {
   if (child) busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
   Operation::Block::unlock_all();
   Blocks<64>::unlock_all();
-  for (Core* at = newest; at != nullptr; at = at->older_) at->workers_.after_fork(child);
+  trace_after_fork(child);
+  for (Core* at = newest; at != nullptr; at = at->older_) {
+    at->each_lane([child](Lane& lane) {
+      if (child) lane.streams.forget();
+      lane.streams.unlock();
+      lane.workers.after_fork(child);
+    });
+    at->lanes_lock_.unlock();
+    at->workers_.after_fork(child);
+  }
   lock.unlock();
 }
 
@@ -73,10 +93,24 @@ inline void AllCores::remove(Core* core) {
 
 inline Core::Core(const EngineOptions& options)
     : options_(settled(options)),
+      number_(all_cores.made.fetch_add(1, std::memory_order_relaxed) + 1),
       kind_(options_.kind),
       random_(options_.seed * 0xd1342543de82ef95u + 1),
-      workers_(*this, options_.threads, &Core::execute_chain, [](Core& core) { core.tell_waiters(); }) {
+      workers_(*this, {options_.threads, true, options_.spawn, options_.spawn_context}, &Core::execute_chain,
+               [](Core& core) { core.tell_waiters(); }) {
+  trace_from_environment();
   all_cores.add(this);
+}
+
+inline void Core::open_lane(unsigned lane) {
+  if (lane == 0 || lane_at(lane) != nullptr) return;
+  Hold hold(lanes_lock_);
+  if (lane_at(lane) != nullptr) return;
+  const bool copies = lane % 2 == 0;
+  lanes_[lane - 1].store(new Lane{Workers(*this, {copies ? options_.copy_threads : options_.device_threads, false},
+                                          &Core::execute_chain, [](Core& core) { core.tell_waiters(); }),
+                                  {}},
+                         std::memory_order_release);
 }
 
 inline void Core::close() noexcept {
@@ -85,6 +119,7 @@ inline void Core::close() noexcept {
   kind_.store(EngineKind::naive, std::memory_order_seq_cst);
   quiesce();
   workers_.stop();
+  each_lane([](Lane& lane) { lane.workers.stop(); });
 }
 
 inline Core::~Core() {
@@ -94,6 +129,11 @@ inline Core::~Core() {
     first_unraised_ = failure->next_unraised;
     failure->drop();
   }
+  for (unsigned lane = 1; lane <= max_lanes; ++lane)
+    if (Lane* const at = lane_at(lane)) {
+      at->streams.destroy_all(device_of_lane(lane));
+      delete at;
+    }
 }
 
 }  // namespace strop::inline v0::detail

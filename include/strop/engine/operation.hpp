@@ -16,16 +16,23 @@
 
 namespace strop::inline v0::detail {
 
+struct ReadyList;
+
 /// What the engine knows of the type of a pushed function.
 struct FunctionTable {
   void (*run)(Operation&);
-  void (*destroy)(Operation&);  // null: nothing to do
-  std::uint32_t links;          // offset of the uses, behind the function
+  void (*whole)(Operation&, ReadyList&);  // not null: executes and completes the operation by itself
+  void (*destroy)(Operation&);            // null: nothing to do
+  std::uint32_t links;                    // offset of the uses, behind the function
   bool asynchronous;
 };
 
 /// The states of an operation that completes by Done: bits of Operation::state.
-enum AsyncState : std::uint8_t { async_returned = 1, async_done = 2 };
+enum AsyncState : std::uint8_t {
+  async_returned = 1,   // the function has returned
+  async_done = 2,       // a Done has been called
+  async_completed = 4,  // and has completed the uses; the later one of this and async_returned destroys the function
+};
 
 /// The header; the function follows it at once, then the uses, then the name.
 struct alignas(64) Operation {
@@ -36,7 +43,10 @@ struct alignas(64) Operation {
   Core* core;
   const FunctionTable* table;
   std::source_location where;
-  const char* name = "";
+  union {
+    const char* text = "";  // the name
+    TraceRecord* record;    // knows it as well
+  };
   std::atomic<std::int32_t> waits{0};    // uses that are not granted, and threads that look at it
   std::atomic<std::int32_t> holders{1};  // asynchronous ones: the engine, and every Done
   std::uint16_t uses = 0;
@@ -44,12 +54,20 @@ struct alignas(64) Operation {
   bool queued = false;      // in a level of the ready queue; guarded by the queue's lock
   bool pooled;
   std::atomic<std::uint8_t> state{0};  // asynchronous ones: AsyncState
+  std::uint8_t lane = 0;               // the queue that it becomes ready in: context.hpp
+  bool traced = false;
 
   Operation(Core* core_, const FunctionTable* table_, std::source_location where_, bool pooled_)
       : core(core_), table(table_), where(where_), pooled(pooled_) {}
 
   Link* links() { return reinterpret_cast<Link*>(reinterpret_cast<char*>(this) + table->links); }
   void* function() { return this + 1; }
+  const char* name() const { return traced ? record->name.c_str() : text; }
+  void trace(TraceRecord* as) {
+    if (as == nullptr) return;
+    traced = true;
+    record = as;
+  }
 
   /// A block with room for `uses` uses and a copy of the name; the function is still to be made. May throw bad_alloc.
   static Operation* make(Core* core, const FunctionTable& table, std::size_t uses, std::string_view name,
@@ -63,7 +81,7 @@ struct alignas(64) Operation {
     if (!name.empty()) {
       std::memcpy(memory + named, name.data(), name.size());
       memory[named + name.size()] = 0;
-      operation->name = memory + named;
+      operation->text = memory + named;
     }
     return operation;
   }
@@ -85,7 +103,7 @@ struct FunctionTableOf {
   static void run(Operation& operation) { Call()(*static_cast<F*>(operation.function()), operation); }
   static void destroy(Operation& operation) { static_cast<F*>(operation.function())->~F(); }
   static constexpr FunctionTable value{
-      run, std::is_trivially_destructible_v<F> ? nullptr : destroy,
+      run, nullptr, std::is_trivially_destructible_v<F> ? nullptr : destroy,
       static_cast<std::uint32_t>((sizeof(Operation) + sizeof(F) + alignof(Link) - 1) / alignof(Link) * alignof(Link)),
       Call::asynchronous};
 };
@@ -111,10 +129,12 @@ inline std::size_t settle_uses(Link* links, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t at = few || kept == 0 ? 0 : kept - 1;
     while (at < kept && links[at].var != links[i].var) ++at;
-    if (at == kept)
-      links[kept++] = links[i];
-    else if (links[at].mode != links[i].mode)
-      links[at].mode = Mode::update;
+    if (at < kept) {
+      if (links[at].mode != links[i].mode) links[at].mode = Mode::update;
+    } else {
+      if (kept != i) links[kept] = links[i];  // a copy of what has just been written in parts would wait for it
+      ++kept;
+    }
   }
   return kept;
 }

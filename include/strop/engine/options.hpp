@@ -24,6 +24,15 @@ struct EngineOptions {
   /// Operations that may run at the same time; 0: STROP_CPU_WORKER_NTHREADS, else num_threads().
   int threads = 0;
   EngineKind kind = EngineKind::automatic;
+  /// Threads of each other device's queue; 0: STROP_GPU_WORKER_NTHREADS, else 2.
+  int device_threads = 0;
+  /// Threads of each other device's queue of copies; 0: STROP_GPU_COPY_NTHREADS, else 2.
+  int copy_threads = 0;
+  /// Threaded: the host's pool instead of threads of the engine's own, for what runs on the processor. Has
+  /// `task(argument)` called once on some thread, soon, and never inside this call; false where it cannot. At most
+  /// `threads` tasks are there at a time, each until it finds nothing more to do.
+  bool (*spawn)(void* context, void (*task)(void*), void* argument) = nullptr;
+  void* spawn_context = nullptr;
   /// Simulated: the order of execution is a function of the seed and the program.
   std::uint64_t seed = 0;
   /// Simulated: picks one of `ready` operations (0 is the one that became ready first), instead of the seed.
@@ -49,14 +58,23 @@ inline EngineKind engine_kind_from_environment() {
   fail("STROP_ENGINE_TYPE: expected threaded or naive, got '", type, "'");
 }
 
+/// What was asked for, else what one of the two variables of the environment says, else `standard`.
+inline int threads_or(int threads, const char* name, const char* old_name, int standard) {
+  if (threads < 0) fail("Engine: expected at least 1 thread, got ", threads);
+  if (threads == 0) threads = positive_from_environment(name);
+  if (threads == 0) threads = positive_from_environment(old_name);
+  if (threads == 0) threads = standard;
+  return threads < max_threads ? threads : max_threads;
+}
+
 /// The options with every choice made.
 inline EngineOptions settled(EngineOptions options) {
   if (options.kind == EngineKind::automatic) options.kind = engine_kind_from_environment();
-  if (options.threads < 0) fail("Engine: expected at least 1 thread, got ", options.threads);
-  if (options.threads == 0) options.threads = positive_from_environment("STROP_CPU_WORKER_NTHREADS");
-  if (options.threads == 0) options.threads = positive_from_environment("MXNET_CPU_WORKER_NTHREADS");
-  if (options.threads == 0) options.threads = num_threads();
-  if (options.threads > max_threads) options.threads = max_threads;
+  options.threads =
+      threads_or(options.threads, "STROP_CPU_WORKER_NTHREADS", "MXNET_CPU_WORKER_NTHREADS", num_threads());
+  options.device_threads =
+      threads_or(options.device_threads, "STROP_GPU_WORKER_NTHREADS", "MXNET_GPU_WORKER_NTHREADS", 2);
+  options.copy_threads = threads_or(options.copy_threads, "STROP_GPU_COPY_NTHREADS", "MXNET_GPU_COPY_NTHREADS", 2);
   return options;
 }
 

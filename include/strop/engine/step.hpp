@@ -23,15 +23,15 @@ namespace detail {
 
 /// Everything of a prepared operation but its function. Owned by its steps and by its pending pushes.
 struct StepState {
-  using Run = void (*)(StepState& state, Operation* operation);
+  using Run = void (*)(StepState& state, Operation* operation);  // null: at once, in the push
 
   std::atomic<int> owners{1};
   Core& core;
   const Run run;
   const bool asynchronous;
   std::source_location where;
-  std::string name;
-  std::uint8_t level;
+  std::string name, notes;
+  std::uint8_t level, lane;
   std::uint16_t uses = 0;
   Link* links = nullptr;
 
@@ -41,7 +41,10 @@ struct StepState {
         asynchronous(asynchronous_),
         where(where_),
         name(said.name),
-        level(level_of(said.priority)) {
+        notes(trace_notes(said.notes)),
+        level(level_of(said.priority)),
+        lane(lane_of(said.device, said.copies)) {
+    core_.open_lane(lane);
     const std::size_t n = Access::count(said);
     if (n > 0xffff) fail("prepare of operation '", name, "': expected at most 65535 variables, got ", n);
     links = new Link[n];
@@ -69,7 +72,7 @@ struct StepState {
 
 template <class F>
 struct StepOf final : StepState {
-  static constexpr bool takes_done = !std::is_invocable_v<F&>;
+  static constexpr bool takes_done = CallWithDone::takes<F> && !std::is_invocable_v<F&>;
   F function;
 
   template <class G>
@@ -80,7 +83,7 @@ struct StepOf final : StepState {
     if constexpr (takes_done)
       CallWithDone()(f, *operation);
     else
-      static_cast<void>(operation), static_cast<void>(f());
+      static_cast<void>(operation), CallPlain::call(f, state.core, state.lane);
   }
 };
 
@@ -106,8 +109,11 @@ inline void StepState::push() {
   if (core.kind() == EngineKind::naive && !asynchronous && uses <= InlineRun::max_uses) {
     Link own[InlineRun::max_uses];
     for (std::size_t i = 0; i < uses; ++i) own[i] = links[i];
+    TraceRecord* const record =
+        is_tracing() ? trace_push(core.number(), name, notes, where, lane, asynchronous) : nullptr;
     if (core.try_enter(own, uses)) {
       InlineRun scope(core, own, uses, name, where);
+      const InlineTrace trace(record, scope, own, uses);
       if (!scope.clean()) return;
       try {
         run(*this, nullptr);
@@ -116,17 +122,21 @@ inline void StepState::push() {
       }
       return;
     }
+    if (record != nullptr) trace_discard(record);
   }
   const FunctionTable& table = asynchronous ? FunctionTableOf<StepShare, CallStep<true>>::value
                                             : FunctionTableOf<StepShare, CallStep<false>>::value;
   Operation* const operation = Operation::make(&core, table, uses, {}, where);
   ::new (operation->function()) StepShare(*this);
-  operation->name = name.c_str();  // alive as long as the share
+  operation->text = name.c_str();  // alive as long as the share
   operation->level = level;
+  operation->lane = lane;
+  if (is_tracing()) [[unlikely]]
+    operation->trace(trace_push(core.number(), name, notes, where, lane, asynchronous));
   operation->uses = uses;
   Link* const to = operation->links();
   for (std::size_t i = 0; i < uses; ++i) to[i] = {links[i].var, operation, nullptr, links[i].mode};
-  core.submit(operation);
+  enqueue(core, operation);
 }
 
 }  // namespace detail

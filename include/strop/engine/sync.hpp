@@ -4,6 +4,7 @@
 #pragma once
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstdint>
@@ -33,6 +34,22 @@ class Backoff {
  private:
   int rounds_ = 0;
 };
+
+/// One look of many at a word that another thread is about to change. Who is looked at, or who would give this thread
+/// work, may be ready to run on this very core: it gets its turn now and then.
+inline void spin_once(int round) {
+  if (round % 16 == 15)
+    sched_yield();
+  else
+    pause();
+}
+
+/// Since some moment.
+inline std::int64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
 
 /// Mutual exclusion for a few dozen instructions. It is constant-initialised and one byte.
 class SpinLock {

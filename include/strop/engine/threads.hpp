@@ -25,7 +25,7 @@ inline constinit thread_local bool inside_loop = false;
 /// Counts this thread among the busy ones for a scope.
 class BusyScope {
  public:
-  BusyScope() : counts_(!counted_busy) {
+  explicit BusyScope(bool counts = true) : counts_(counts && !counted_busy) {
     if (!counts_) return;
     counted_busy = true;
     busy_threads.fetch_add(1, std::memory_order_relaxed);

@@ -10,10 +10,14 @@
 #include <iterator>
 #include <source_location>
 #include <string_view>
+#include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
+#include <strop/engine/bulk.hpp>
+#include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
+#include <strop/engine/trace_record.hpp>
 #include <strop/engine/variable.hpp>
 #include <utility>
 
@@ -44,7 +48,11 @@ class EngineVariable {
   friend bool operator==(const EngineVariable& a, const EngineVariable& b) { return a.var_ == b.var_; }
 
   /// No operation that uses it is pending; everything that the completed ones did is visible to the caller. One load.
-  bool idle() const { return var_ == nullptr || var_->uses.load(std::memory_order_acquire) == 0; }
+  bool idle() const {
+    if (var_ == nullptr) return true;
+    detail::Gathering::flush_current();
+    return var_->uses.load(std::memory_order_acquire) == 0;
+  }
   /// The writes that have completed, failed ones included.
   std::uint64_t version() const { return var_ == nullptr ? 0 : var_->version.load(std::memory_order_acquire); }
   /// Its last completed write failed or inherited a failure. One load.
@@ -112,6 +120,11 @@ struct EngineUses {
   EngineVariables writes = {};
   std::string_view name = {};  ///< appears in failures; copied
   int priority = 0;            ///< among ready operations, higher ones tend to run first
+  /// Whose threads run it, and of what the stream is that a function of an EngineContext gets. All of the processor's
+  /// share one queue, whatever their number.
+  Device device = cpu();
+  bool copies = false;     ///< in the other device's queue of copies, beside its work
+  EngineNotes notes = {};  ///< what a trace says of it; called in the push, and only while a trace is taken
 };
 
 namespace detail {
@@ -158,10 +171,17 @@ inline Operation* new_operation(Core& core, const FunctionTable& table, const En
     Link* const links = operation->links();
     operation->uses = static_cast<std::uint16_t>(Access::gather(&core, uses, links));
     for (std::size_t i = 0; i < operation->uses; ++i) links[i].operation = operation;
+    if (uses.device != cpu()) {
+      operation->lane = lane_of(uses.device, uses.copies);
+      core.open_lane(operation->lane);
+    }
   } catch (...) {
     operation->free();
     throw;
   }
+  if (is_tracing()) [[unlikely]]
+    operation->trace(
+        trace_push(core.number(), uses.name, trace_notes(uses.notes), where, operation->lane, table.asynchronous));
   if (uses.priority != 0) operation->level = level_of(uses.priority);
   return operation;
 }
@@ -185,6 +205,7 @@ class InlineRun {
   InlineRun& operator=(const InlineRun&) = delete;
 
   bool clean() const { return failure_ == nullptr; }
+  const FailureState* failure() const { return failure_; }
   /// Inside a handler: the exception that is handled is the operation's failure.
   void failed() { failure_ = core_.failed(std::current_exception(), name_, where_); }
 
@@ -196,6 +217,30 @@ class InlineRun {
   std::source_location where_;
   FailureState* failure_ = nullptr;
   Running running_;
+};
+
+/// What a trace says of one; there may be no record.
+class InlineTrace {
+ public:
+  InlineTrace(TraceRecord* record, const InlineRun& scope, const Link* links, std::size_t n)
+      : record_(record), scope_(scope), runs_(scope.clean()) {
+    if (record_ == nullptr) return;
+    trace_order(record_, links, n);
+    if (runs_) trace_start(record_);
+  }
+  ~InlineTrace() {
+    if (record_ == nullptr) return;
+    if (runs_) trace_return(record_);
+    trace_end(record_, scope_.failure(), runs_);
+    trace_keep(record_);
+  }
+  InlineTrace(const InlineTrace&) = delete;
+  InlineTrace& operator=(const InlineTrace&) = delete;
+
+ private:
+  TraceRecord* record_;
+  const InlineRun& scope_;
+  const bool runs_;
 };
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <strop/engine/blocks.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/sync.hpp>
+#include <strop/engine/trace_record.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -23,6 +24,8 @@ struct Link {
   Operation* operation;  // null: it runs on its pusher's stack
   Link* next;
   Mode mode;
+  std::uint8_t unused = 0;
+  std::uint16_t writes = 1;  // that its operation stands for, if it writes
 };
 
 /// The state behind Engine::Variable. One cache line; whatever is not atomic is guarded by `lock`.
@@ -54,7 +57,7 @@ struct alignas(64) Var {
         return true;
       }
     } else {
-      ++writes_pushed;
+      writes_pushed += link->writes;
       if (first == nullptr && readers == 0) {
         writing = true;
         first = last = link;
@@ -114,6 +117,8 @@ struct alignas(64) Var {
     return var;
   }
   void free() {
+    if (is_tracing()) [[unlikely]]
+      trace_forget(this);
     if (FailureState* const last_failure = failure.load(std::memory_order_acquire)) last_failure->drop();
     this->~Var();
     Blocks<64>::give(this);

@@ -28,7 +28,8 @@ inline void Core::check_waitable(const Var* var) const {
 inline Operation* Core::claim(Var* var, int& looks) {
   if (kind() != EngineKind::threaded || !var->writing || var->first->operation == nullptr) return nullptr;
   Operation* const writer = var->first->operation;  // it cannot end without var's lock
-  if (workers_.queue().claim(writer)) return writer;
+  // what belongs to another device is left to that device's threads
+  if (writer->lane == 0 && workers_.queue().claim(writer)) return writer;
   // One more wait keeps it from running, and so its variables from going away, while this thread looks at them.
   std::int32_t waits = writer->waits.load(std::memory_order_relaxed);
   do {
@@ -44,6 +45,10 @@ inline Operation* Core::claim(Var* var, int& looks) {
   }
   if (writer->waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return found;
   // everything else was granted meanwhile, so it is for this thread to see that it runs
+  if (writer->lane != 0) {
+    lane_at(writer->lane)->workers.push(writer);
+    return found;
+  }
   if (found == nullptr) return writer;
   workers_.queue().push(writer);  // the caller calls the workers, without these locks
   return found;
@@ -105,7 +110,7 @@ inline FailureState* Core::wait(Var* var, bool all) {
       for (int spin = 0; spin < 300 && var->version.load(std::memory_order_acquire) == version &&
                          var->uses.load(std::memory_order_acquire) > 0;
            ++spin)
-        pause();
+        spin_once(spin);
     } else {
       sleep_at_gate(seen);
     }
@@ -129,7 +134,7 @@ inline void Core::quiesce() {
           while ((next = workers_.queue().pop()) != nullptr);
           spin = 0;
         }
-        pause();
+        spin_once(spin);
       }
     }
     if (quiet()) break;

@@ -10,6 +10,14 @@
 
 namespace strop::inline v0::detail {
 
+/// How many threads run what is in a queue, and where they come from.
+struct WorkersOptions {
+  int threads = 1;
+  bool computes = true;  // they count as busy while they run something; those of other devices mostly wait
+  bool (*spawn)(void* context, void (*task)(void*), void* argument) = nullptr;  // the host's pool
+  void* spawn_context = nullptr;
+};
+
 /// Threads that run what is in a ready queue.
 ///
 /// A thread is running, searching (awake without work), sleeping, not yet started, or retired (asleep and not to be
@@ -21,12 +29,12 @@ class Workers {
   using Execute = void (*)(Core& core, Operation* operation);
   using Idle = void (*)(Core& core);
 
-  Workers(Core& core, int threads, Execute execute, Idle idle)
+  Workers(Core& core, const WorkersOptions& options, Execute execute, Idle idle)
       : core_(core),
         execute_(execute),
         idle_(idle),
-        limit_(threads),
-        state_(unstarted * static_cast<unsigned>(threads)) {}
+        options_(options),
+        state_(unstarted * static_cast<unsigned>(options.threads)) {}
 
   ReadyQueue& queue() { return queue_; }
 
@@ -76,6 +84,7 @@ class Workers {
     }
     wake_.release(static_cast<std::uint32_t>(threads));
     for (int i = 0; i < threads; ++i) threads_[i].is_this() ? threads_[i].detach() : threads_[i].join();
+    for (Backoff wait; tasks_.load(std::memory_order_acquire) > 0;) wait();
     started_ = 0;
     state_.store(0);
   }
@@ -89,8 +98,9 @@ class Workers {
     queue_.unlock();
     if (child) {
       started_ = 0;
+      tasks_.store(0);
       wake_.reset();
-      state_.store(unstarted * static_cast<unsigned>(limit_));
+      state_.store(unstarted * static_cast<unsigned>(options_.threads));
       worker_of = nullptr;
     }
     start_lock_.unlock();
@@ -101,7 +111,8 @@ class Workers {
   static constexpr std::uint64_t searching = 1, sleeping = 1 << 12, unstarted = 1 << 24,
                                  retired = std::uint64_t{1} << 36, excess = std::uint64_t{1} << 48;
   static constexpr int max_started = 2 * max_threads;
-  static constexpr int search_rounds = 400;  // of about 25 ns each
+  static constexpr int most_patience = 400, least_patience = 12;  // looks of about 25 ns each
+  static constexpr std::int64_t soon = 20'000;                    // nanoseconds asleep that were not worth it
 
   static int count(std::uint64_t state, std::uint64_t unit) { return static_cast<int>(state / unit & 0xfff); }
 
@@ -127,30 +138,43 @@ class Workers {
     {
       Hold hold(start_lock_);
       if (stopping_.load()) return;
-      if (started_ < max_started && threads_[started_].start(
-                                        [](void* workers) -> void* {
-                                          static_cast<Workers*>(workers)->work();
-                                          return nullptr;
-                                        },
-                                        this)) {
+      if (options_.spawn != nullptr) {
+        if (tasks_.fetch_add(1), options_.spawn(options_.spawn_context, host_task, this)) return;
+        alone = tasks_.fetch_sub(1) == 1;
+      } else if (started_ < max_started && threads_[started_].start(
+                                               [](void* workers) -> void* {
+                                                 static_cast<Workers*>(workers)->work();
+                                                 return nullptr;
+                                               },
+                                               this)) {
         ++started_;
         return;
+      } else {
+        alone = started_ == 0;
       }
-      alone = started_ == 0;
     }
     // The system has no more threads: those that run do everything, or, where there is none, this one does it now and
     // the next push tries again.
     state_.fetch_sub(searching);
-    if (!alone) return;
-    while (Operation* operation = queue_.pop()) execute_(core_, operation);
-    state_.fetch_add(unstarted);
+    if (alone)
+      while (Operation* operation = queue_.pop()) execute_(core_, operation);
+    if (alone || options_.spawn != nullptr) state_.fetch_add(unstarted);
+  }
+
+  static void host_task(void* argument) {
+    Workers& own = *static_cast<Workers*>(argument);
+    Workers* const outer = worker_of;
+    own.work();
+    worker_of = outer;
+    own.tasks_.fetch_sub(1, std::memory_order_release);  // the engine may be gone from here on
   }
 
   void work() {
     worker_of = this;
-    while (Operation* operation = search()) {
+    int patience = most_patience;
+    while (Operation* operation = search(patience)) {
       {
-        const BusyScope busy;
+        const BusyScope busy(options_.computes);
         do execute_(core_, operation);
         while (count(state_.load(std::memory_order_relaxed), excess) == 0 && (operation = queue_.pop()) != nullptr);
       }
@@ -160,9 +184,12 @@ class Workers {
   }
 
   /// Called while this thread counts as searching; null: stop. Afterwards it counts as running.
-  Operation* search() {
+  ///
+  /// A thread that searches keeps a core from others, who pushes next among them, so it is patient only where work has
+  /// lately come soon.
+  Operation* search(int& patience) {
     for (;;) {
-      for (int round = 0; round < search_rounds; ++round) {
+      for (int round = 0; round < patience; ++round) {
         if (stopping_.load(std::memory_order_relaxed)) return leave();
         if (count(state_.load(std::memory_order_relaxed), excess) > 0) break;
         if (Operation* operation = queue_.pop()) {
@@ -170,10 +197,35 @@ class Workers {
           if (count(before, searching) == 1 && !queue_.empty()) wake_one();
           return operation;
         }
-        pause();
+        spin_once(round);
       }
+      if (options_.spawn != nullptr) {
+        if (!stays()) return nullptr;
+        continue;
+      }
+      const std::int64_t before = nanoseconds();
       sleep();
+      patience = nanoseconds() - before < soon   ? most_patience
+                 : patience / 2 > least_patience ? patience / 2
+                                                 : least_patience;
     }
+  }
+
+  /// From searching to not started: the host has its thread back. True, and searching, where something came in between.
+  bool stays() {
+    std::uint64_t state = state_.load();
+    bool retires = false;
+    do {
+      retires = count(state, excess) > 0;
+    } while (!state_.compare_exchange_weak(state, state - searching + (retires ? 0 - excess : unstarted)));
+    if (queue_.empty_for_sure()) return false;
+    if (!retires) {
+      state = state_.load();
+      while (count(state, unstarted) > 0)
+        if (state_.compare_exchange_weak(state, state - unstarted + searching)) return true;
+    }
+    call();
+    return false;
   }
 
   Operation* leave() {
@@ -206,10 +258,11 @@ class Workers {
   Core& core_;
   const Execute execute_;
   const Idle idle_;
-  const int limit_;
+  const WorkersOptions options_;
   std::atomic<bool> stopping_{false};
   SpinLock start_lock_;
   int started_ = 0;
+  std::atomic<int> tasks_{0};  // that the host's pool has
   alignas(64) std::atomic<std::uint64_t> state_;
   Semaphore wake_;
   ReadyQueue queue_;

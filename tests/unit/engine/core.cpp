@@ -8,15 +8,14 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <vector>
 
+#include "common.hpp"
 #include "random_program.hpp"
 
-using strop::Engine;
-using Kind = Engine::Kind;
 using namespace engine_test;
 
 namespace {
@@ -73,7 +72,12 @@ template <class Body>
 void push_step(Engine& engine, Completer& completer, const std::vector<Engine::Variable>& vars, const Step& step,
                Body body) {
   const auto reads = pick(vars, step.reads), writes = pick(vars, step.writes);
-  const Engine::Uses uses{.reads = reads, .writes = writes, .name = "step", .priority = step.priority};
+  const Engine::Uses uses{.reads = reads,
+                          .writes = writes,
+                          .name = "step",
+                          .priority = step.priority,
+                          .device = step.device > 0 ? strop::gpu(0) : strop::cpu(),
+                          .copies = step.device == 2};
   switch (step.how) {
     case How::push:
       engine.push(body, uses);
@@ -122,11 +126,14 @@ std::size_t failure_of(F&& wait) {
   return none;
 }
 
+/// Threads of devices cost time to start: few programs have them.
+bool uses_devices(std::uint64_t seed) { return seed % 6 == 5; }
+
 /// One program from one thread: everything that can be observed must be what the interpreter says.
 bool same_as_serial(Kind kind, std::uint64_t seed, std::size_t n, std::size_t failing) {
   Random random(seed);
   const std::size_t variables = 1 + random.below(random.once_in(10) ? 200 : 12);
-  const auto steps = random_steps(random, variables, n, failing);
+  const auto steps = random_steps(random, variables, n, failing, uses_devices(seed));
   Interpreter serial(variables);
   std::vector<std::uint64_t> values(variables);
   std::vector<char> ran(n);
@@ -143,7 +150,10 @@ bool same_as_serial(Kind kind, std::uint64_t seed, std::size_t n, std::size_t fa
     same = same && vars[v].version() == serial.versions[v] && vars[v].failed() == (id != none);
     if (all) same = same && vars[v].idle();
   };
+  std::optional<Engine::Bulk> bulk;
   for (const Step& step : steps) {
+    if (random.once_in(20)) bulk.reset();
+    if (random.once_in(20)) bulk.reset(), bulk.emplace(engine, 1 + random.below(20));
     push_step(engine, completer, vars, step, [&step, &values, &ran] {
       ran[step.id] = 1;
       if (step.fails) throw Failed{step.id};
@@ -152,6 +162,7 @@ bool same_as_serial(Kind kind, std::uint64_t seed, std::size_t n, std::size_t fa
     serial.step(step);
     if (random.once_in(30)) observe(random.below(variables));
   }
+  bulk.reset();
   std::vector<std::size_t> raised;
   for (;;) {
     const std::size_t id = failure_of([&] { engine.wait_all(); });
@@ -180,6 +191,18 @@ TEST_CASE("random programs do what a serial interpreter does") {
     }
 }
 
+TEST_CASE("as many operations of random programs as STROP_TEST_OPERATIONS says") {
+  // under the thread sanitizer ten million is what a release is tested with: docs/engine.md says how
+  const char* const text = std::getenv("STROP_TEST_OPERATIONS");
+  const long long wanted = text == nullptr ? 2000 : std::atoll(text);
+  for (long long done = 0; done < wanted;) {
+    const auto seed = static_cast<std::uint64_t>(1'000'000 + done);
+    CAPTURE(seed);
+    REQUIRE(same_as_serial(Kind::threaded, seed, 1000, seed % 4000 == 0 ? 12 : 0));
+    done += 1000;
+  }
+}
+
 namespace {
 
 /// What one step that ran saw and did, in terms of the writes that each variable had had.
@@ -203,7 +226,7 @@ bool serialisable(Kind kind, std::uint64_t seed, std::size_t pushers, std::size_
   std::vector<std::vector<Step>> programs(pushers);
   std::vector<std::vector<Seen>> seen(pushers, std::vector<Seen>(n));
   for (std::size_t t = 0; t < pushers; ++t) {
-    programs[t] = random_steps(random, shared, n, 0);
+    programs[t] = random_steps(random, shared, n, 0, false);
     for (Step& step : programs[t]) {
       step.id = t * n + step.id;
       if (random.once_in(2)) continue;

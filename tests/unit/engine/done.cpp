@@ -8,28 +8,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-namespace {
-
-constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
-
-template <class F>
-std::string thrown(F&& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
+using namespace engine_test;
 
 TEST_CASE("an asynchronous operation is complete when done is called") {
   for (Kind kind : kinds) {

@@ -8,38 +8,12 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-namespace {
-
-constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
-
-/// What `call` throws as a std::exception, or nothing.
-template <class F>
-std::string thrown(F&& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-
-/// A door that operations wait at until the test opens it.
-struct Door {
-  std::atomic<bool> is_open = false;
-  void open() { is_open = true; }
-  void pass() const {
-    while (!is_open) std::this_thread::yield();
-  }
-};
-
-}  // namespace
+using namespace engine_test;
 
 TEST_CASE("operations on one variable run in the order of their pushes") {
   for (Kind kind : kinds) {

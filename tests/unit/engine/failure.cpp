@@ -8,27 +8,15 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
+
+using namespace engine_test;
 
 namespace {
-
-constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
-
-template <class F>
-std::string thrown(F&& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 struct Own {
   int code;

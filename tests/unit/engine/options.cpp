@@ -6,25 +6,12 @@
 #include <cstdlib>
 #include <set>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <vector>
 
+#include "common.hpp"
 #include "random_program.hpp"
 
-using strop::Engine;
-using Kind = Engine::Kind;
 using namespace engine_test;
-
-namespace {
-
-/// Sets a variable of the environment for a scope.
-struct Environment {
-  const char* name;
-  Environment(const char* name_, const char* value) : name(name_) { setenv(name, value, 1); }
-  ~Environment() { unsetenv(name); }
-};
-
-}  // namespace
 
 TEST_CASE("the environment chooses the kind where the program does not") {
   unsetenv("STROP_ENGINE_TYPE");

@@ -37,6 +37,7 @@ struct Step {
   bool fails = false;
   How how = How::push;
   int priority = 0;
+  int device = 0;  // 1: another one's queue, 2: its queue of copies
 
   static bool has(const std::vector<std::size_t>& list, std::size_t v) {
     for (std::size_t x : list)
@@ -61,7 +62,8 @@ inline void apply(const Step& step, std::vector<std::uint64_t>& values) {
   for (std::size_t w : step.writes) values[w] = mix(h, w + (Step::has(step.reads, w) ? values[w] : 0));
 }
 
-inline std::vector<Step> random_steps(Random& random, std::size_t variables, std::size_t n, std::size_t failing) {
+inline std::vector<Step> random_steps(Random& random, std::size_t variables, std::size_t n, std::size_t failing,
+                                      bool devices = false) {
   std::vector<Step> steps(n);
   for (std::size_t i = 0; i < n; ++i) {
     Step& step = steps[i];
@@ -73,6 +75,7 @@ inline std::vector<Step> random_steps(Random& random, std::size_t variables, std
     if (!step.writes.empty() && random.once_in(3)) step.reads.push_back(step.writes[0]);
     step.fails = failing > 0 && random.once_in(failing);
     step.how = static_cast<How>(random.below(5));
+    if (devices && random.once_in(3)) step.device = static_cast<int>(random.below(3));
     if (random.once_in(5)) step.priority = static_cast<int>(random.below(21)) - 10;
   }
   return steps;

@@ -7,16 +7,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-namespace {
-constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
-}
+using namespace engine_test;
 
 TEST_CASE("a step is pushed often and keeps its place in the order") {
   for (Kind kind : kinds) {

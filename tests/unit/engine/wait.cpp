@@ -7,38 +7,12 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-namespace {
-
-constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
-
-/// What `call` throws as a std::exception, or nothing.
-template <class F>
-std::string thrown(F&& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-
-/// A door that operations wait at until the test opens it.
-struct Door {
-  std::atomic<bool> is_open = false;
-  void open() { is_open = true; }
-  void pass() const {
-    while (!is_open) std::this_thread::yield();
-  }
-};
-
-}  // namespace
+using namespace engine_test;
 
 TEST_CASE("wait waits for writers, wait_idle for readers as well") {
   Engine engine{{.threads = 2, .kind = Kind::threaded}};

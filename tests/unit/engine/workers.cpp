@@ -11,29 +11,14 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
-#include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-using strop::Engine;
-using Kind = Engine::Kind;
+#include "common.hpp"
 
-#if defined(__SANITIZE_THREAD__)
-#define STROP_TEST_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define STROP_TEST_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define STROP_TEST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STROP_TEST_ASAN 1
-#endif
-#endif
+using namespace engine_test;
 
 namespace {
 
@@ -43,23 +28,6 @@ int threads_of_this_process() {
     if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
   return -1;
 }
-
-#ifndef STROP_TEST_TSAN
-/// Runs `child` in a fork and returns its exit status; what it returns, or 100 + the signal that ended it.
-template <class F>
-int in_child(F&& child) {
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  REQUIRE(pid >= 0);
-  if (pid == 0) {
-    alarm(60);
-    _exit(child());
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
-}
-#endif
 
 }  // namespace
 
@@ -253,10 +221,12 @@ TEST_CASE("where the system has no thread left the pusher does the work") {
           statm >> pages;
           limit.rlim_cur = limit.rlim_max = pages * 4096 + (4u << 20);
           if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
-          try {
-            for (;;) std::thread([] { pause(); }).detach();
-          } catch (const std::system_error&) {
-          }
+          for (int refused = 0; refused < 3;) try {
+              for (;;) std::thread([] { pause(); }).detach();
+            } catch (const std::system_error&) {
+              ++refused;  // a thread that is starting may hold memory for a moment
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
           const int threads = threads_of_this_process();
           Engine engine{{.threads = 2, .kind = Kind::threaded}};
           const auto v = engine.variable();

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Queues of devices, and the device and stream that a function asks for. No device is needed: streams are numbers.
+#include <atomic>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "common.hpp"
+
+using namespace engine_test;
+using strop::cpu;
+using strop::gpu;
+
+namespace {
+
+/// Streams that count what happens to them, for a scope.
+struct FakeStreams {
+  static inline std::atomic<int> made = 0, alive = 0, finished = 0;
+  static inline std::atomic<bool> finish_fails = false;
+  static constexpr strop::EngineStreams hooks{[](strop::Device device) -> void* {
+                                                if (device.id == 3) throw std::runtime_error("there is no such device");
+                                                ++alive;
+                                                return new int(++made);
+                                              },
+                                              [](strop::Device, void*) {
+                                                ++finished;
+                                                if (finish_fails) throw std::runtime_error("the kernel was bad");
+                                              },
+                                              [](strop::Device, void* stream) noexcept {
+                                                --alive;
+                                                delete static_cast<int*>(stream);
+                                              }};
+  FakeStreams() {
+    made = alive = finished = 0;
+    finish_fails = false;
+    strop::set_streams(&hooks);
+  }
+  ~FakeStreams() { strop::set_streams(nullptr); }
+  FakeStreams(const FakeStreams&) = delete;
+  FakeStreams& operator=(const FakeStreams&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("a function that asks gets its device and a stream, which is finished before the operation is complete") {
+  for (Kind kind : kinds) {
+    const FakeStreams streams;
+    {
+      Engine engine{{.threads = 2, .kind = kind}};
+      const auto v = engine.variable();
+      int seen = 0;
+      const auto ask = [&](const Engine::Context& context) {
+        seen += context.device() == gpu(1) && context.stream() != nullptr && FakeStreams::finished == seen ? 1 : 100;
+      };
+      engine.push(ask, {.reads = {v}, .writes = {v}, .device = gpu(1)});
+      engine.push(ask, {.reads = {v}, .writes = {v}, .device = gpu(1), .copies = true});
+      engine.prepare(ask, {.reads = {v}, .writes = {v}, .device = gpu(1)}).push();
+      engine.wait(v);
+      engine.run(ask, {.reads = {v}, .writes = {v}, .device = gpu(1)});
+      engine.wait(v);
+      CHECK(seen == 4);
+      CHECK(FakeStreams::finished == 4);
+      engine.push(
+          [&](const Engine::Context& context) {
+            seen = context.device() == cpu() && context.stream() == nullptr ? 10 : 0;
+          },
+          {.writes = {v}, .device = cpu(2)});
+      engine.wait(v);
+      CHECK(seen == 10);
+      engine.push([&] { seen = 11; }, {.writes = {v}, .device = gpu(1)});  // does not ask: no stream is waited for
+      engine.wait(v);
+      CHECK(seen == 11);
+      CHECK(FakeStreams::finished == 4);
+      CHECK(FakeStreams::made <= 2);  // they are used again; work and copies have their own
+    }
+    CHECK(FakeStreams::alive == 0);
+  }
+}
+
+TEST_CASE("an asynchronous function gets a stream as well, and says itself when its work is done") {
+  for (Kind kind : kinds) {
+    const FakeStreams streams;
+    Engine engine{{.threads = 1, .kind = kind}};
+    const auto v = engine.variable();
+    Engine::Done later;
+    std::atomic<bool> called = false;
+    const auto function = [&](const Engine::Context& context, Engine::Done done) {
+      if (context.stream() == nullptr) return;
+      later = std::move(done);
+      called = true;
+    };
+    engine.push_async(function, {.writes = {v}, .device = gpu(0)});
+    const auto other = engine.variable();
+    engine.push([] {}, {.writes = {other}, .device = gpu(0)});
+    engine.wait(other);  // the simulated kind runs things in waits
+    if (kind == Kind::simulated)
+      while (!called) engine.push([] {}, {.writes = {other}}), engine.wait(other);
+    while (!called) std::this_thread::yield();
+    CHECK(!v.idle());
+    later();
+    later = {};
+    engine.wait(v);
+    called = false;
+    engine.prepare(function, {.writes = {v}, .device = gpu(0)}).push();
+    if (kind == Kind::simulated)
+      while (!called) engine.push([] {}, {.writes = {other}}), engine.wait(other);
+    while (!called) std::this_thread::yield();
+    later();
+    later = {};
+    engine.wait_all();
+    CHECK(FakeStreams::finished == 0);
+  }
+}
+
+TEST_CASE("what goes wrong with a stream is a failure of the operation") {
+  for (Kind kind : kinds) {
+    const FakeStreams streams;
+    Engine engine{{.threads = 1, .kind = kind}};
+    const auto a = engine.variable(), b = engine.variable();
+    engine.push([](const Engine::Context&) {}, {.writes = {a}, .name = "nowhere", .device = gpu(3)});
+    CHECK(thrown([&] { engine.wait(a); }).find("there is no such device [in operation 'nowhere'") == 0);
+    FakeStreams::finish_fails = true;
+    engine.push([](const Engine::Context&) {}, {.writes = {b}, .device = gpu(0)});
+    CHECK(thrown([&] { engine.wait(b); }) == "the kernel was bad");
+    // the function's own exception comes first
+    engine.push([](const Engine::Context&) { throw std::runtime_error("own"); }, {.writes = {b}, .device = gpu(0)});
+    CHECK(thrown([&] { engine.wait(b); }) == "own");
+  }
+}
+
+TEST_CASE("every device has threads of its own, and others for copies") {
+  Engine engine{{.threads = 1, .kind = Kind::threaded, .device_threads = 2, .copy_threads = 1}};
+  Door door;
+  std::atomic<int> inside = 0;
+  const auto block = [&] {
+    ++inside;
+    door.pass();
+  };
+  engine.push(block);
+  engine.push(block, {.device = gpu(0)});
+  engine.push(block, {.device = gpu(0)});
+  engine.push(block, {.device = gpu(0), .copies = true});
+  engine.push(block, {.device = gpu(1)});
+  while (inside < 5) std::this_thread::yield();  // all at once, whatever the number of processors
+  const auto v = engine.variable();
+  engine.push([&] { ++inside; }, {.writes = {v}, .device = gpu(0)});
+  engine.push([&] { ++inside; }, {.writes = {v}, .device = gpu(0), .copies = true});
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  CHECK(inside == 5);
+  door.open();
+  engine.wait_all();
+  CHECK(inside == 7);
+}
+
+TEST_CASE("who waits does not do a device's work, and work goes from queue to queue") {
+  Engine engine{{.threads = 2, .kind = Kind::threaded}};
+  const auto v = engine.variable(), w = engine.variable();
+  const auto here = std::this_thread::get_id();
+  bool elsewhere = true;
+  std::vector<int> order;
+  for (int i = 0; i < 300; ++i) {
+    const auto device = i % 3 == 0 ? cpu() : gpu(i % 3);
+    engine.push(
+        [&, i] {
+          order.push_back(i);
+          if (i % 3 != 0 && std::this_thread::get_id() == here) elsewhere = false;
+        },
+        {.reads = {v}, .writes = {v}, .device = device});
+    if (i % 50 == 0) engine.wait(v);
+  }
+  engine.push([&] { order.push_back(300); }, {.reads = {v}, .writes = {w}});
+  engine.wait(w);
+  CHECK(elsewhere);
+  REQUIRE(order.size() == 301);
+  for (int i = 0; i <= 300; ++i) REQUIRE(order[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("a device that cannot be is refused, and nothing is pushed") {
+  Engine engine;
+  const auto v = engine.variable();
+  const char* const sentence = "push: expected a device below gpu(16), got gpu(16)";
+  CHECK(thrown([&] { engine.push([] {}, {.writes = {v}, .device = gpu(16)}); }) == sentence);
+  CHECK(thrown([&] { engine.run([] {}, {.writes = {v}, .device = gpu(16)}); }) == sentence);
+  CHECK(thrown([&] { engine.prepare([] {}, {.writes = {v}, .device = gpu(16)}); }) == sentence);
+  CHECK(v.idle());
+  engine.push([] {}, {.writes = {v}, .device = gpu(15), .copies = true});
+  engine.wait_all();
+}
+
+TEST_CASE("the numbers of threads of devices come from options, then the environment") {
+  const Environment old_name("MXNET_GPU_WORKER_NTHREADS", "1");
+  Engine engine{{.kind = Kind::threaded}};
+  std::atomic<int> inside = 0, most = 0;
+  for (int i = 0; i < 20; ++i)
+    engine.push(
+        [&] {
+          if (++inside > most) most = inside.load();
+          std::this_thread::yield();
+          --inside;
+        },
+        {.device = gpu(0)});
+  engine.wait_all();
+  CHECK(most == 1);
+  CHECK(thrown([] { Engine{{.device_threads = -1}}; }) == "Engine: expected at least 1 thread, got -1");
+}
+
+#ifndef STROP_TEST_TSAN
+TEST_CASE("queues of devices and their streams start anew in the child of a fork") {
+  const FakeStreams streams;
+  Engine engine{{.threads = 1, .kind = Kind::threaded}};
+  const auto v = engine.variable();
+  int x = 0;
+  const auto grow = [&](const Engine::Context& context) { x += context.stream() != nullptr ? 1 : 100; };
+  for (int round = 1; round < 5; ++round) {
+    engine.push(grow, {.reads = {v}, .writes = {v}, .device = gpu(0)});
+    CHECK(in_child([&] {
+            const int before = FakeStreams::made;
+            engine.push(grow, {.reads = {v}, .writes = {v}, .device = gpu(0)});
+            engine.wait(v);
+            // the parent's stream is not good here
+            return x == round + 1 && FakeStreams::made == before + 1 ? 0 : 1;
+          }) == 0);
+    engine.wait(v);
+    CHECK(x == round);
+  }
+  CHECK(FakeStreams::made == 1);
+}
+#endif
