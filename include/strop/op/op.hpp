@@ -21,15 +21,19 @@
 
 namespace strop::inline v0 {
 
+// In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
+
 /// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it.
 struct Into {
   std::vector<NDArray> arrays;
-  Request request = Request::write;
+  Request request;
+  Into(std::vector<NDArray> ys, Request r) : arrays(std::move(ys)), request(r) {}
 };
-/// A single array as target; what into() of one array gives.
+/// A single array as target; what into() of one array gives. Without one a call makes its result.
 struct IntoOne {
-  const NDArray* array = nullptr;
-  Request request = Request::write;
+  const NDArray* array;
+  Request request;
+  IntoOne(const NDArray* y, Request r) : array(y), request(r) {}
 };
 inline IntoOne into(const NDArray& y) { return {&y, Request::write}; }
 inline IntoOne add_to(const NDArray& y) { return {&y, Request::add}; }
@@ -41,6 +45,15 @@ inline Into add_to(std::vector<NDArray> ys) { return {std::move(ys), Request::ad
 struct OnUse {};
 
 namespace detail {
+
+inline IntoOne anew() { return {nullptr, Request::write}; }
+
+/// An input of a call: an array or a symbol.
+template <class N>
+struct Given {
+  const N* node;
+  Given(const N& n) : node(&n) {}
+};
 
 Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name);
 
@@ -198,27 +211,28 @@ template <class T, bool Library, std::size_t... I>
 struct Calls<T, Library, std::index_sequence<I...>> {
   static constexpr std::size_t count = sizeof...(I);
 
-  auto operator()(Repeat<I, const NDArray&>... in, const T& p = {}, IntoOne y = {}, Site site = Site::here()) const {
+  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p = {}, IntoOne y = anew(),
+                  Site site = Site::here()) const {
     check_count();
-    const std::array<const NDArray*, count> inputs{&in...};
+    const std::array<const NDArray*, count> inputs{in.node...};
     return detail::run<T, Library>(
         p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
         site);
   }
-  auto operator()(Repeat<I, const NDArray&>... in, IntoOne y, Site site = Site::here()) const {
+  auto operator()(Repeat<I, Given<NDArray>>... in, IntoOne y, Site site = Site::here()) const {
     return (*this)(in..., T{}, y, site);
   }
-  auto operator()(Repeat<I, const NDArray&>... in, const T& p, const Into& y, Site site = Site::here()) const {
+  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p, const Into& y, Site site = Site::here()) const {
     check_count();
-    const std::array<const NDArray*, count> inputs{&in...};
+    const std::array<const NDArray*, count> inputs{in.node...};
     return detail::run<T, Library>(p, inputs, y.arrays, y.request, site);
   }
-  typename SymbolOf<T>::type operator()(Repeat<I, const Symbol&>... in, const T& p = {},
+  typename SymbolOf<T>::type operator()(Repeat<I, Given<Symbol>>... in, const T& p = {},
                                         std::string_view name = {}) const
     requires(count != 0)
   {
     check_count();
-    return make_node(entry_in_use<T, Library>(), &p, std::array<Symbol, count>{in...}, name);
+    return make_node(entry_in_use<T, Library>(), &p, std::array<Symbol, count>{*in.node...}, name);
   }
 
  private:
@@ -252,11 +266,11 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
   using detail::Calls<T, library, std::make_index_sequence<6>>::operator();
 
   /// Any number of inputs, as a list.
-  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = {},
+  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
                   detail::Site site = detail::Site::here()) const {
     return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
   }
-  auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = {},
+  auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
                   detail::Site site = detail::Site::here()) const {
     std::vector<const NDArray*> inputs;
     for (const NDArray& a : in) inputs.push_back(&a);
