@@ -45,6 +45,9 @@ struct EachLane {
 #endif
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
+  // greater and lesser give their second operand where one is NaN
+  STROP_LANE V max(V a, V b) { return a != a ? a : greater(a, b); }
+  STROP_LANE V min(V a, V b) { return a != a ? a : lesser(a, b); }
 
 #define STROP_REAL(f)                                       \
   STROP_LANE V f(V x) {                                     \
