@@ -74,6 +74,7 @@ struct BaseLanes : EachLane<T> {
   using typename EachLane<T>::Mask;
   using EachLane<T>::lanes;
   using EachLane<T>::splat;
+  using EachLane<T>::all;
 
   // --- bits ---------------------------------------------------------------------------------------------------------
   using F = Format<T>;
@@ -121,9 +122,36 @@ struct BaseLanes : EachLane<T> {
   }
 #endif
 
+  /// Quotients below 2^digits are exact but for the rounding to an integer above; the rest goes lane by lane.
+  STROP_LANE V fmod(V x, V y) {
+    if constexpr (!fused) {
+      return EachLane<T>::fmod(x, y);
+    } else {
+      const V a = abs(x), b = abs(y), q = BaseLanes::trunc(a / b), rest = fma(-q, b, a);
+      const V result = copysign(rest < T(0) ? rest + b : rest, x);
+      const Mask near = (q < F::whole) & (b < infinity());
+      if (BaseLanes::all(near)) [[likely]]
+        return result;
+      return near ? result : EachLane<T>::fmod(x, y);
+    }
+  }
+
   // --- roots --------------------------------------------------------------------------------------------------------
   STROP_LANE V sqrt(V x) { return root(x); }
-  STROP_LANE V rsqrt(V x) { return T(1) / root(x); }
+  STROP_LANE V rsqrt(V x) {
+#ifdef STROP_HAS_ESTIMATE
+    if constexpr (sizeof(T) == 4) {
+      // (1 − e)^−½ = 1 + e/2 + 3/8 e² + …, where e is what the estimate is off by
+      const V y = estimate_rsqrt(x), e = fma(x * y, -y, splat(1));
+      const V result = fma(y * e, fma(e, splat(0.375f), splat(0.5f)), y);
+      const Mask ordinary = (x >= F::smallest_normal) & (x < infinity());
+      if (all(ordinary)) [[likely]]
+        return result;
+      return ordinary ? result : T(1) / root(x);
+    }
+#endif
+    return T(1) / root(x);
+  }
 
   /// Between low and high; NaN stays.
   STROP_LANE V clamp(V x, T low, T high) { return lesser(splat(high), greater(splat(low), x)); }
@@ -134,5 +162,6 @@ struct BaseLanes : EachLane<T> {
 }  // namespace strop::inline v0::number
 
 #undef STROP_HAS_ROUNDING
+#undef STROP_HAS_ESTIMATE
 #undef STROP_LANE
 #endif

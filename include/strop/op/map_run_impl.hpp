@@ -141,7 +141,10 @@ class MapRun {
       if (p.dtype == type_) return stage;
       from = raw;
     }
-    convert_elements(p.dtype, from, type_, stage, count);
+    if (type_ == i64)
+      load_integers(p.dtype, from, reinterpret_cast<std::int64_t*>(stage), count);
+    else
+      convert_elements(p.dtype, from, type_, stage, count);
     return stage;
   }
 
@@ -163,6 +166,8 @@ class MapRun {
       convert_elements(result_, raw, p.dtype, to, count);
     } else if (p.stream) {
       memory::stream_copy(to, stage, count * p.size);
+    } else if (result_ == i64 && !is_floating(p.dtype)) {
+      store_integers(p.dtype, reinterpret_cast<const std::int64_t*>(stage), to, count);
     } else {
       convert_elements(result_, stage, p.dtype, to, count);
     }
