@@ -29,6 +29,25 @@ struct EachLane {
     return v;
   }
   STROP_LANE void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+  /// Past the caches, where the machine can; p is aligned to the register. Before other threads read: drain().
+  STROP_LANE void store_past(T* p, V v) {
+#if defined(__x86_64__) && defined(__clang__)
+    __builtin_nontemporal_store(v, reinterpret_cast<V*>(p));
+#elif defined(__x86_64__) && STROP_LANE_BYTES == 64
+    __builtin_ia32_movntps512(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#elif defined(__x86_64__) && STROP_LANE_BYTES == 32
+    __builtin_ia32_movntps256(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#elif defined(__x86_64__)
+    __builtin_ia32_movntps(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#else
+    store(p, v);
+#endif
+  }
+  STROP_LANE void drain() {
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+  }
   /// Whether the answer is yes in some lane, in every lane.
   STROP_LANE bool any(Mask m) {
 #if defined(__x86_64__) && STROP_LANE_BYTES == 64

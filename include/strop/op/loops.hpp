@@ -34,14 +34,24 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   E padded[N][static_cast<std::size_t>(L)], tail[M][static_cast<std::size_t>(L)];
   std::int64_t whole = n / L * L;
   const std::int64_t rest = n - whole;
+  bool past = past_caches;
+  if (past)
+    for (std::size_t k = 0; k < M; ++k) past = past && reinterpret_cast<std::uintptr_t>(y[k]) % sizeof(S) == 0;
   for (int pass = 0;; ++pass) {
     for (std::int64_t i = 0; i < whole; i += L) {
       const auto r = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return as_numbers<S>(op.forward(S::of(R::load(x[I] + i))...));
       }(std::make_index_sequence<N>{});
-      for (std::size_t k = 0; k < M; ++k) R::store(y[k] + i, r[k].v);
+      for (std::size_t k = 0; k < M; ++k) {
+        if (past) [[unlikely]]
+          R::store_past(y[k] + i, r[k].v);
+        else
+          R::store(y[k] + i, r[k].v);
+      }
     }
+    if (past) R::drain();
     if (pass == 1 || rest == 0) break;
+    past = false;
     for (std::size_t k = 0; k < N; ++k) {
       for (std::int64_t j = 0; j < L; ++j) padded[k][j] = j < rest ? x[k][whole + j] : E(1);
       x[k] = padded[k];
