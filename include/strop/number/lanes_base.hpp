@@ -64,7 +64,8 @@ struct EachLane {
 #endif
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
-  // greater and lesser give their second operand where one is NaN
+  STROP_LANE V larger(V a, V b) { return greater(a, b); }
+  STROP_LANE V smaller(V a, V b) { return lesser(a, b); }
   STROP_LANE V max(V a, V b) { return a != a ? a : greater(a, b); }
   STROP_LANE V min(V a, V b) { return a != a ? a : lesser(a, b); }
 

@@ -34,7 +34,7 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   E padded[N][static_cast<std::size_t>(L)], tail[M][static_cast<std::size_t>(L)];
   std::int64_t whole = n / L * L;
   const std::int64_t rest = n - whole;
-  bool past = past_caches;
+  bool past = n >= 4096 && past_caches;
   if (past)
     for (std::size_t k = 0; k < M; ++k) past = past && reinterpret_cast<std::uintptr_t>(y[k]) % sizeof(S) == 0;
   for (int pass = 0;; ++pass) {

@@ -384,20 +384,25 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
     using R = number::Rep<V>;
     constexpr std::int64_t L = R::lanes;
     if (n >= 8 * L && best == best) {
+      const auto pick = [](V a, V b) {
+        if constexpr (Largest)
+          return R::larger(a, b);
+        else
+          return R::smaller(a, b);
+      };
       V top[4];
       for (V& v : top) v = R::splat(best);
       for (; i + 4 * L <= n; i += 4 * L)
-        for (std::int64_t k = 0; k < 4; ++k) {
-          const V v = R::load(x + i + k * L);
-          top[k] = R::select(better(v, top[k]), v, top[k]);
-        }
-      for (int k = 1; k < 4; ++k) top[0] = R::select(better(top[k], top[0]), top[k], top[0]);
+        for (std::int64_t k = 0; k < 4; ++k) top[k] = pick(R::load(x + i + k * L), top[k]);
       E lanes[static_cast<std::size_t>(L)];
-      R::store(lanes, top[0]);
+      R::store(lanes, pick(pick(top[0], top[1]), pick(top[2], top[3])));
       for (E lane : lanes) best = better(lane, best) ? lane : best;
       for (; i < n; ++i) best = better(x[i], best) ? x[i] : best;
       const V wanted = R::splat(best);
-      for (i = 0; i + L <= n && !R::any(R::load(x + i) == wanted);) i += L;
+      const auto here = [&](std::int64_t at) { return R::load(x + at) == wanted; };
+      i = 0;
+      while (i + 4 * L <= n && !R::any(here(i) | here(i + L) | here(i + 2 * L) | here(i + 3 * L))) i += 4 * L;
+      while (i + L <= n && !R::any(here(i))) i += L;
       while (x[i] != best) ++i;
       return i;
     }
