@@ -26,7 +26,6 @@ ENVIRONMENTS = {
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
-TURNS = 3
 
 
 def output(command):
@@ -117,17 +116,17 @@ def cases(command, threads):
     return {case: float(time_) for case, time_ in lines}
 
 
-def compare(name, ours, peers):
+def compare(name, ours, peers, turns):
     """Lines of a table: our best time of every case, every peer's, and how many times ours that is."""
     best = {}
-    for turn in range(TURNS):
+    for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
             for threads in THREADS:
-                print(f"turn {turn + 1} of {TURNS}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
+                print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
                 for case, nanoseconds in cases(command, threads).items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
-    yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {TURNS} turns; x: times ours"
+    yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
     yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
     for case, times in best.items():
         if "strop" in times and len(times) > 1:
@@ -136,7 +135,7 @@ def compare(name, ours, peers):
                 f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
 
 
-def run_peers(build, chosen, results):
+def run_peers(build, chosen, results, turns):
     """The questions that peers answer as well; a table for each."""
     for name in chosen:
         sides = {path: path.stem.split("_", 1)[0] for path in sorted((BENCH / "peers").glob(f"*_{name}.*"))}
@@ -146,7 +145,7 @@ def run_peers(build, chosen, results):
             continue
         print(f"\n== {name}: strop and {', '.join(peers)}", flush=True)
         kept = [heading(f"{name} --peers")]
-        for line in compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers):
+        for line in compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers, turns):
             print(line, flush=True)
             kept.append(line + "\n")
         results.mkdir(parents=True, exist_ok=True)
@@ -181,6 +180,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--gpu", action="store_true", help="also those of the GPU")
     parser.add_argument("--peers", action="store_true", help="also the peers, in the same run")
+    parser.add_argument("--turns", type=int, default=3, help="how many times we and each peer take turns (3)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these questions")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -203,7 +203,7 @@ def main():
     if options.gpu:
         good &= run_gpu(build, options.names, results)
     if options.peers:
-        run_peers(build, chosen, results)
+        run_peers(build, chosen, results, options.turns)
     print(f"\nresults are in {results.relative_to(ROOT)}/")
     sys.exit(0 if good else 1)
 

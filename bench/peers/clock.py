@@ -11,7 +11,7 @@ def best(work, budget=0.04, round_time=1e-4):
     timer.timeit(1)
     once = min(timer.timeit(1), timer.timeit(1))
     calls = max(1, int(round_time / max(once, 1e-9)))
-    rounds = max(5, min(200, int(budget / max(1e-6, timer.timeit(calls)))))
+    rounds = max(5 if once < 0.05 else 2, min(200, int(budget / max(1e-6, timer.timeit(calls)))))
     return min(timer.repeat(rounds, calls)) / calls * 1e9
 
 

@@ -64,8 +64,7 @@ struct EachLane {
 #endif
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
-  STROP_LANE V larger(V a, V b) { return greater(a, b); }
-  STROP_LANE V smaller(V a, V b) { return lesser(a, b); }
+  // greater and lesser give their second operand where one is NaN
   STROP_LANE V max(V a, V b) { return a != a ? a : greater(a, b); }
   STROP_LANE V min(V a, V b) { return a != a ? a : lesser(a, b); }
 

@@ -19,7 +19,7 @@ namespace strop::inline v0::number {
 /// - `Elem` (one number), `Mask` (the answer of a comparison), `lanes` (how many numbers an R holds);
 /// - `splat(e)`, `select(mask, a, b)`, `load(p)`, `store(p, r)`, `any(mask)`, `all(mask)`;
 /// - `store_past(p, r)`, to aligned memory without the caches, and `drain()` after the last of these;
-/// - `larger(a, b)`, `smaller(a, b)`: b where they are equal or one is NaN; `max(a, b)`, `min(a, b)`: NaN where one is;
+/// - `max(a, b)`, `min(a, b)`: NaN where one is NaN, and b where they are equal;
 /// - where R is floating: the functions of vocabulary.def, `abs`, `copysign` and `isnan`.
 template <class R>
 struct Rep;
@@ -40,8 +40,6 @@ struct PlainRep {
   STROP_FN void drain() {}
   STROP_FN bool any(bool m) { return m; }
   STROP_FN bool all(bool m) { return m; }
-  STROP_FN R larger(R a, R b) { return a > b ? a : b; }
-  STROP_FN R smaller(R a, R b) { return a < b ? a : b; }
   STROP_FN R max(R a, R b) { return a != a ? a : a > b ? a : b; }
   STROP_FN R min(R a, R b) { return a != a ? a : a < b ? a : b; }
 };

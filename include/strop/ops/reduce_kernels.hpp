@@ -377,38 +377,53 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
       return a < b;
   };
   E best = x[0];
-  std::int64_t i = 0;
+  std::int64_t at = 0, i = 1;
   if constexpr (std::floating_point<E>) {
-    // the value first, then where it stands
     using V = number::Vec<E>;
     using R = number::Rep<V>;
-    constexpr std::int64_t L = R::lanes;
-    if (n >= 8 * L && best == best) {
-      const auto pick = [](V a, V b) {
-        if constexpr (Largest)
-          return R::larger(a, b);
-        else
-          return R::smaller(a, b);
+    constexpr std::int64_t L = R::lanes, step = 4 * L;
+    // Every lane of four registers remembers its best value and the step that it is from, as a number of type E.
+    constexpr std::int64_t chunk = std::int64_t{1} << 20;
+    for (i = 0; i + step <= n;) {
+      V now = R::splat(0);
+      struct Found {
+        V value, from;
+      } found[4];
+      for (Found& f : found) f = {R::splat(best), now};
+      const auto take = [&](Found& f, V v, V from, auto yes) {
+        f.value = R::select(yes, v, f.value);
+        f.from = R::select(yes, from, f.from);
       };
-      V top[4];
-      for (V& v : top) v = R::splat(best);
-      for (; i + 4 * L <= n; i += 4 * L)
-        for (std::int64_t k = 0; k < 4; ++k) top[k] = pick(R::load(x + i + k * L), top[k]);
-      E lanes[static_cast<std::size_t>(L)];
-      R::store(lanes, pick(pick(top[0], top[1]), pick(top[2], top[3])));
-      for (E lane : lanes) best = better(lane, best) ? lane : best;
-      for (; i < n; ++i) best = better(x[i], best) ? x[i] : best;
-      const V wanted = R::splat(best);
-      const auto here = [&](std::int64_t at) { return R::load(x + at) == wanted; };
-      i = 0;
-      while (i + 4 * L <= n && !R::any(here(i) | here(i + L) | here(i + 2 * L) | here(i + 3 * L))) i += 4 * L;
-      while (i + L <= n && !R::any(here(i))) i += L;
-      while (x[i] != best) ++i;
-      return i;
+      const auto look = [&](Found& f, const E* from) {
+        const V v = R::load(from);
+        take(f, v, now, better(v, f.value));
+      };
+      const std::int64_t begin = i, end = std::min(n, begin + chunk);
+      for (; i + step <= end; i += step, now += E(step)) {
+        look(found[0], x + i);
+        look(found[1], x + i + L);
+        look(found[2], x + i + 2 * L);
+        look(found[3], x + i + 3 * L);
+      }
+      Found& all = found[0];
+      for (int k = 1; k < 4; ++k) {
+        const V v = found[k].value, from = found[k].from + static_cast<E>(k * L);
+        take(all, v, from, better(v, all.value) | ((v == all.value) & (from < all.from)));
+      }
+      E value[static_cast<std::size_t>(L)], place[static_cast<std::size_t>(L)];
+      R::store(value, all.value);
+      R::store(place, all.from);
+      E first = 0, largest = best;
+      for (std::int64_t k = 0; k < L; ++k) {
+        place[k] += static_cast<E>(k);
+        const bool yes = better(value[k], largest) || (value[k] == largest && place[k] < first);
+        largest = yes ? value[k] : largest;
+        first = yes ? place[k] : first;
+      }
+      if (better(largest, best)) best = largest, at = begin + static_cast<std::int64_t>(first);
     }
   }
-  std::int64_t at = 0;
-  for (i = 1; i < n; ++i)
+  for (; i < n; ++i)
     if (better(x[i], best)) best = x[i], at = i;
   return at;
 }
