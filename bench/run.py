@@ -47,7 +47,7 @@ def processor():
 
 def heading(name):
     cores = len(os.sched_getaffinity(0))
-    return (f"# {name}\n# {time.strftime('%Y-%m-%d')}, {processor()}, {cores} cores, {output(['uname', '-sr'])}\n"
+    return (f"# {name}\n# {time.strftime('%Y-%m-%d')}, {processor()}, {cores} cores, {platform.system()}\n"
             f"# {output(['c++', '--version']).splitlines()[0]}, commit {output(['git', 'rev-parse', '--short', 'HEAD']) or 'none'}\n"
             f"# at the start {os.getloadavg()[0]:.1f} other processes wanted a core; figures are the best of many short rounds\n")
 
