@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds and runs the benchmarks; behind `./run bench`: run.py --build FOLDER [--gpu] [--peers] [NAME...]
 
-bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. With --peers the
-peers' side of the same questions (bench/peers) runs right after, in environments of its own. What each prints is kept in
-bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured.
+bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. What each prints is
+kept in bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured. With --peers the questions
+that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us and by them, each
+with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt.
 """
 import argparse
 import os
@@ -21,8 +22,11 @@ ROOT = BENCH.parent
 # MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
     "torch": (BENCH / ".venv", ["torch", "numpy"]),
+    "numpy": (BENCH / ".venv", ["torch", "numpy"]),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
+THREADS = (1, 2)
+OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
 def output(command):
@@ -44,8 +48,9 @@ def processor():
 
 def heading(name):
     cores = len(os.sched_getaffinity(0))
-    return (f"# {name}\n# {time.strftime('%Y-%m-%d')}, {processor()}, {cores} cores, {output(['uname', '-sr'])}\n"
-            f"# {output(['c++', '--version']).splitlines()[0]}, commit {output(['git', 'rev-parse', '--short', 'HEAD']) or 'none'}\n")
+    return (f"# {name}\n# {time.strftime('%Y-%m-%d')}, {processor()}, {cores} cores, {platform.system()}\n"
+            f"# {output(['c++', '--version']).splitlines()[0]}, commit {output(['git', 'rev-parse', '--short', 'HEAD']) or 'none'}\n"
+            f"# at the start {os.getloadavg()[0]:.1f} other processes wanted a core; figures are the best of many short rounds\n")
 
 
 def execute(name, command, results, environment=None):
@@ -82,58 +87,94 @@ def peer_python(kind):
 
 
 def compile_peer(build, path, options):
-    """The program, or None where it does not compile."""
+    """A peer's program; None where it does not compile."""
     program = build / "bench" / path.stem
+    if program.exists() and program.stat().st_mtime > path.stat().st_mtime:
+        return program
     program.parent.mkdir(parents=True, exist_ok=True)
-    command = ["c++", "-std=c++20", "-O2", "-march=native", f"-I{ROOT / 'include'}", path, *options, "-lfmt", "-pthread", "-o", program]
+    print(f"compiling {path.name}", flush=True)
+    command = ["c++", "-std=c++20", "-O2", "-march=native", f"-I{ROOT / 'include'}", path, *options, "-pthread", "-o", program]
     if subprocess.run([str(c) for c in command]).returncode == 0:
         return program
-    print(f"{path.name} does not compile")
+    print(f"SKIP {path.stem}: {path.name} does not compile")
     return None
 
 
-def run_debian_peer(build, path, results):
-    """Peers that are packages of the system."""
-    flags = output(["pkg-config", "--cflags", "--libs", "tbb"]).split()
-    if not flags:
-        print(f"SKIP {path.stem}: oneTBB is not installed (apt-get install libtbb-dev)")
-        return True
-    program = compile_peer(build, path, flags)
-    return program is not None and execute(path.stem, [program], results)
+def peer_command(path, build):
+    """What runs a peer's side of a question; None where it cannot be had. KIND_NAME.py runs in KIND's environment;
+    torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp is linked with
+    packages of the system."""
+    kind = path.stem.split("_", 1)[0]
+    if kind == "debian":
+        flags = output(["pkg-config", "--cflags", "--libs", "tbb"]).split()
+        if not flags:
+            print(f"SKIP {path.stem}: oneTBB is not installed (apt-get install libtbb-dev)")
+            return None
+        program = compile_peer(build, path, [*flags, "-lfmt"])
+        return program and [program]
+    python = peer_python(kind)
+    if python is None or path.suffix == ".py":
+        return python and [python, path]
+    if kind == "mxnet":
+        library = output([str(python), "-c", "import mxnet; print(mxnet.libinfo.find_lib_path()[0])"]).splitlines()
+        program = compile_peer(build, path, ["-ldl", "-lfmt"])
+        return program and [program, *library[-1:]]
+    library = output([str(python), "-c", "import torch, os; print(os.path.dirname(torch.__file__))"])
+    program = compile_peer(build, path, [f"-isystem{library}/include", f"-isystem{library}/include/torch/csrc/api/include",
+                                         f"-L{library}/lib", f"-Wl,-rpath,{library}/lib", "-ltorch", "-ltorch_cpu", "-lc10"])
+    return program and [program]
 
 
-def run_peers(build, chosen, results):
-    """bench/peers/KIND_NAME.py runs in KIND's environment; torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is
-    told where its library is, debian_NAME.cpp is linked with packages of the system."""
+def cases(command, threads):
+    """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`."""
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
+                       **{f"{library}_NUM_THREADS": str(threads) for library in ("STROP", "OMP", "MKL", "OPENBLAS")})
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"run bench: {command[-1]} ended with status {done.returncode}\n{done.stderr}")
+    lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 1)
+    return {case: float(time_) for case, time_ in lines}
+
+
+def compare(name, ours, peers, turns):
+    """Lines of a table: our best time of every case, every peer's, and how many times ours that is."""
+    best = {}
+    for turn in range(turns):
+        for who, command in {"strop": ours, **peers}.items():
+            for threads in THREADS:
+                print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
+                for case, nanoseconds in cases(command, threads).items():
+                    times = best.setdefault(case, {})
+                    times[who] = min(times.get(who, nanoseconds), nanoseconds)
+    yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
+    yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
+    for case, times in best.items():
+        if "strop" in times and len(times) > 1:
+            mine = times["strop"]
+            yield f"{case:38} {mine / 1e3:12.3f}" + "".join(
+                f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
+
+
+def run_peers(build, chosen, results, turns):
+    """The questions that peers answer as well; a table for each, or each peer's own where it prints one."""
     good = True
-    for path in sorted((BENCH / "peers").glob("*.*")):
-        kind = path.stem.split("_", 1)[0]
-        if kind not in [*ENVIRONMENTS, "debian"] or path.suffix == ".hpp" or (chosen and path.stem.split("_", 1)[-1] not in chosen):
+    for name in chosen:
+        sides = {path: path.stem.split("_", 1)[0] for path in sorted((BENCH / "peers").glob(f"*_{name}.*"))}
+        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, "debian"]}
+        peers = {kind: command for kind, command in peers.items() if command}
+        if name in OWN_TABLES:
+            for kind, command in peers.items():
+                good &= execute(f"{kind}_{name}", command, results)
             continue
-        if kind == "debian":
-            good &= run_debian_peer(build, path, results)
+        if not peers:
             continue
-        python = peer_python(kind)
-        if python is None:
-            continue
-        if path.suffix == ".py":
-            good &= execute(path.stem, [python, path], results)
-        elif path.suffix == ".cpp" and kind == "mxnet":
-            library = output([str(python), "-c", "import mxnet; print(mxnet.libinfo.find_lib_path()[0])"]).splitlines()
-            program = compile_peer(build, path, ["-ldl"])
-            good &= program is not None and execute(path.stem, [program, *library[-1:]], results)
-        elif path.suffix == ".cpp":
-            library = output([str(python), "-c", "import torch, os; print(os.path.dirname(torch.__file__))"])
-            program = build / "bench" / path.stem
-            program.parent.mkdir(parents=True, exist_ok=True)
-            command = ["c++", "-std=c++20", "-O2", "-march=native", path, f"-isystem{library}/include",
-                       f"-isystem{library}/include/torch/csrc/api/include", f"-L{library}/lib", f"-Wl,-rpath,{library}/lib",
-                       "-ltorch_cpu", "-lc10", "-pthread", "-o", program]
-            if subprocess.run([str(c) for c in command]).returncode != 0:
-                print(f"{path.name} does not compile")
-                good = False
-            else:
-                good &= execute(path.stem, [program], results)
+        print(f"\n== {name}: strop and {', '.join(peers)}", flush=True)
+        kept = [heading(f"{name} --peers")]
+        for line in compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers, turns):
+            print(line, flush=True)
+            kept.append(line + "\n")
+        results.mkdir(parents=True, exist_ok=True)
+        (results / f"{name}-peers.txt").write_text("".join(kept))
     return good
 
 
@@ -165,6 +206,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--gpu", action="store_true", help="also those of the GPU")
     parser.add_argument("--peers", action="store_true", help="also the peers, in the same run")
+    parser.add_argument("--turns", type=int, default=3, help="how many times we and each peer take turns (3)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these questions")
     options = parser.parse_args()
     build = options.build.resolve()
@@ -187,7 +229,7 @@ def main():
     if options.gpu:
         good &= run_gpu(build, options.names, results)
     if options.peers:
-        good &= run_peers(build, options.names, results)
+        good &= run_peers(build, chosen, results, options.turns)
     print(f"\nresults are in {results.relative_to(ROOT)}/")
     sys.exit(0 if good else 1)
 

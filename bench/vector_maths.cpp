@@ -44,12 +44,15 @@ double nanoseconds(std::size_t elements, const void* out, F run) {
   return best;
 }
 
+/// Memory as arrays have it, aligned to lines of the cache.
 template <class T>
 struct Arrays {
-  std::vector<T> x, y;
-  Arrays(double low, double high) : x(65536 / sizeof(T)), y(x.size()) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double part = static_cast<double>((i * 2654435761u) % x.size()) / static_cast<double>(x.size());
+  static constexpr std::size_t size = 65536 / sizeof(T);
+  alignas(64) T x[size];
+  alignas(64) T y[size];
+  Arrays(double low, double high) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const double part = static_cast<double>((i * 2654435761u) % size) / static_cast<double>(size);
       x[i] = static_cast<T>(low + (high - low) * part);
     }
   }
@@ -57,24 +60,24 @@ struct Arrays {
 
 template <class T, class Ours, class Library, class Peer>
 void row(const char* name, double low, double high, Ours ours, Library library, Peer peer) {
-  Arrays<T> a(low, high);
-  const std::size_t n = a.x.size();
-  const double mine = nanoseconds(n, a.y.data(), [&] {
+  static Arrays<T> a(0, 0);
+  a = Arrays<T>(low, high);
+  constexpr std::size_t n = Arrays<T>::size;
+  const double mine = nanoseconds(n, a.y, [&] {
     constexpr std::size_t step = Rep<Vec<T>>::lanes;
-    const T* x = a.x.data();
-    T* y = a.y.data();
+    const T* x = a.x;
+    T* y = a.y;
     for (std::size_t i = 0; i < n; i += step) Rep<Vec<T>>::store(y + i, ours(Rep<Vec<T>>::load(x + i)));
   });
-  const double scalar = nanoseconds(n, a.y.data(), [&] {
+  const double scalar = nanoseconds(n, a.y, [&] {
     for (std::size_t i = 0; i < n; ++i) a.y[i] = library(a.x[i]);
   });
   std::printf("%-6s %-8s %8.3f %8.3f", sizeof(T) == 4 ? "float" : "double", name, mine, scalar);
 #ifdef STROP_BENCH_EIGEN
   if constexpr (std::is_invocable_v<Peer, Eigen::Array<T, Eigen::Dynamic, 1>>) {
     using Map = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-    const double eigen = nanoseconds(n, a.y.data(), [&] {
-      Map(a.y.data(), static_cast<Eigen::Index>(n)) = peer(Map(a.x.data(), static_cast<Eigen::Index>(n)));
-    });
+    const double eigen = nanoseconds(
+        n, a.y, [&] { Map(a.y, static_cast<Eigen::Index>(n)) = peer(Map(a.x, static_cast<Eigen::Index>(n))); });
     std::printf(" %8.3f %7.1fx %7.2fx\n", eigen, scalar / mine, eigen / mine);
     return;
   }

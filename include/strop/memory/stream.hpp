@@ -27,6 +27,7 @@ inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
   std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+  _mm_sfence();  // before other threads are told that the copy is there
 #else
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
 #endif

@@ -32,6 +32,27 @@ struct Dual {
     const S q = a.v / b.v;
     return {q, (a.d - q * b.d) / b.v};
   }
+  // A constant has no tangent: 0 · v would stay in the derivative, as v may be infinite.
+#define STROP_CONSTANT(op, left, right)           \
+  template <Literal A>                            \
+    requires std::convertible_to<A, S>            \
+  STROP_FN friend Dual operator op(A c, Dual b) { \
+    return {S(c) op b.v, left};                   \
+  }                                               \
+  template <Literal A>                            \
+    requires std::convertible_to<A, S>            \
+  STROP_FN friend Dual operator op(Dual a, A c) { \
+    return {a.v op S(c), right};                  \
+  }
+  STROP_CONSTANT(+, b.d, a.d)
+  STROP_CONSTANT(-, -b.d, a.d)
+  STROP_CONSTANT(*, S(c) * b.d, a.d* S(c))
+#undef STROP_CONSTANT
+  template <Literal A>
+    requires std::convertible_to<A, S>
+  STROP_FN friend Dual operator/(Dual a, A c) {
+    return {a.v / S(c), a.d / S(c)};
+  }
   STROP_FN friend Dual operator-(Dual a) { return {-a.v, -a.d}; }
   STROP_FN friend Dual operator+(Dual a) { return a; }
   STROP_FN friend Dual& operator+=(Dual& a, Dual b) { return a = a + b; }

@@ -9,6 +9,7 @@
 #include <strop/number/lanes_base.hpp>
 
 #include <strop/number/lanes_power.hpp>
+#include <strop/number/lanes_trig_double.hpp>
 
 #ifndef STROP_NO_LANES
 namespace strop::inline v0::number {
@@ -16,7 +17,7 @@ namespace strop::inline v0::number {
 template <>
 struct Rep<Vec<float>> : detail_lanes::PowerLanes {};
 template <>
-struct Rep<Vec<double>> : detail_lanes::HyperbolicLanes<double> {};
+struct Rep<Vec<double>> : detail_lanes::CircularDoubleLanes {};
 
 }  // namespace strop::inline v0::number
 #endif

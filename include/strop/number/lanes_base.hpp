@@ -29,6 +29,25 @@ struct EachLane {
     return v;
   }
   STROP_LANE void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
+  /// Past the caches, where the machine can; p is aligned to the register. Before other threads read: drain().
+  STROP_LANE void store_past(T* p, V v) {
+#if defined(__x86_64__) && defined(__clang__)
+    __builtin_nontemporal_store(v, reinterpret_cast<V*>(p));
+#elif defined(__x86_64__) && STROP_LANE_BYTES == 64
+    __builtin_ia32_movntps512(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#elif defined(__x86_64__) && STROP_LANE_BYTES == 32
+    __builtin_ia32_movntps256(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#elif defined(__x86_64__)
+    __builtin_ia32_movntps(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
+#else
+    store(p, v);
+#endif
+  }
+  STROP_LANE void drain() {
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+  }
   /// Whether the answer is yes in some lane, in every lane.
   STROP_LANE bool any(Mask m) {
 #if defined(__x86_64__) && STROP_LANE_BYTES == 64
@@ -45,6 +64,9 @@ struct EachLane {
 #endif
   }
   STROP_LANE bool all(Mask m) { return !any(~m); }
+  // greater and lesser give their second operand where one is NaN
+  STROP_LANE V max(V a, V b) { return a != a ? a : greater(a, b); }
+  STROP_LANE V min(V a, V b) { return a != a ? a : lesser(a, b); }
 
 #define STROP_REAL(f)                                       \
   STROP_LANE V f(V x) {                                     \
@@ -71,6 +93,7 @@ struct BaseLanes : EachLane<T> {
   using typename EachLane<T>::Mask;
   using EachLane<T>::lanes;
   using EachLane<T>::splat;
+  using EachLane<T>::all;
 
   // --- bits ---------------------------------------------------------------------------------------------------------
   using F = Format<T>;
@@ -118,9 +141,36 @@ struct BaseLanes : EachLane<T> {
   }
 #endif
 
+  /// Quotients below 2^digits are exact but for the rounding to an integer above; the rest goes lane by lane.
+  STROP_LANE V fmod(V x, V y) {
+    if constexpr (!fused) {
+      return EachLane<T>::fmod(x, y);
+    } else {
+      const V a = abs(x), b = abs(y), q = BaseLanes::trunc(a / b), rest = fma(-q, b, a);
+      const V result = copysign(rest < T(0) ? rest + b : rest, x);
+      const Mask near = (q < F::whole) & (b < infinity());
+      if (BaseLanes::all(near)) [[likely]]
+        return result;
+      return near ? result : EachLane<T>::fmod(x, y);
+    }
+  }
+
   // --- roots --------------------------------------------------------------------------------------------------------
   STROP_LANE V sqrt(V x) { return root(x); }
-  STROP_LANE V rsqrt(V x) { return T(1) / root(x); }
+  STROP_LANE V rsqrt(V x) {
+#ifdef STROP_HAS_ESTIMATE
+    if constexpr (sizeof(T) == 4) {
+      // (1 − e)^−½ = 1 + e/2 + 3/8 e² + …, where e is what the estimate is off by
+      const V y = estimate_rsqrt(x), e = fma(x * y, -y, splat(1));
+      const V result = fma(y * e, fma(e, splat(0.375f), splat(0.5f)), y);
+      const Mask ordinary = (x >= F::smallest_normal) & (x < infinity());
+      if (all(ordinary)) [[likely]]
+        return result;
+      return ordinary ? result : T(1) / root(x);
+    }
+#endif
+    return T(1) / root(x);
+  }
 
   /// Between low and high; NaN stays.
   STROP_LANE V clamp(V x, T low, T high) { return lesser(splat(high), greater(splat(low), x)); }
@@ -131,5 +181,6 @@ struct BaseLanes : EachLane<T> {
 }  // namespace strop::inline v0::number
 
 #undef STROP_HAS_ROUNDING
+#undef STROP_HAS_ESTIMATE
 #undef STROP_LANE
 #endif

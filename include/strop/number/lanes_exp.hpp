@@ -71,7 +71,7 @@ struct ExpLanes : BaseLanes<T> {
   }
   /// eˣ / (1 + eˣ).
   STROP_LANE V sigmoid(V x) {
-    const V e = exp(lesser(Base::splat(40), x));
+    const V e = power<0>(Base::clamp(x, X::smallest, 40), Base::splat(X::log2_e), remainder);
     return e / (e + T(1));
   }
 

@@ -162,6 +162,20 @@ STROP_ROUNDED(double, Mask8, pd)
 #undef STROP_ROUNDED
 #endif
 
+// 1 / √x to 11 bits or more, of normal positive floats.
+#if defined(__x86_64__)
+#define STROP_HAS_ESTIMATE
+STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
+#if STROP_LANE_BYTES == 64
+  return __builtin_ia32_rsqrt14ps512_mask(x, x, Mask16(-1));
+#elif STROP_LANE_BYTES == 32
+  return __builtin_ia32_rsqrtps256(x);
+#else
+  return __builtin_ia32_rsqrtps(x);
+#endif
+}
+#endif
+
 /// c + d · x + …: four terms at a time, so that the chain of dependent operations is short (G. Estrin, 1960).
 template <class V, class T>
 STROP_INLINE V polynomial(V, T c) {

@@ -144,20 +144,8 @@ struct Num {
   // Choice. A NaN in either operand of max and min comes out.
   STROP_FN static Num select(MaskRep m, Num a, Num b) { return of(Rep::select(m, a.v, b.v)); }
   STROP_FN friend Num where(bool c, Num a, Num b) { return c ? a : b; }
-  STROP_FN friend Num max(Num a, Num b) {
-    const Num larger = select((a > b).m, a, b);
-    if constexpr (integer)
-      return larger;
-    else
-      return select((a != a).m, a, larger);
-  }
-  STROP_FN friend Num min(Num a, Num b) {
-    const Num smaller = select((a < b).m, a, b);
-    if constexpr (integer)
-      return smaller;
-    else
-      return select((a != a).m, a, smaller);
-  }
+  STROP_FN friend Num max(Num a, Num b) { return of(Rep::max(a.v, b.v)); }
+  STROP_FN friend Num min(Num a, Num b) { return of(Rep::min(a.v, b.v)); }
   template <std::floating_point F>
     requires integer
   STROP_FN friend Real max(Num a, F b) {

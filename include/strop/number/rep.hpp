@@ -18,6 +18,8 @@ namespace strop::inline v0::number {
 /// The operations of a representation R. Every Rep has
 /// - `Elem` (one number), `Mask` (the answer of a comparison), `lanes` (how many numbers an R holds);
 /// - `splat(e)`, `select(mask, a, b)`, `load(p)`, `store(p, r)`, `any(mask)`, `all(mask)`;
+/// - `store_past(p, r)`, to aligned memory without the caches, and `drain()` after the last of these;
+/// - `max(a, b)`, `min(a, b)`: NaN where one is NaN, and b where they are equal;
 /// - where R is floating: the functions of vocabulary.def, `abs`, `copysign` and `isnan`.
 template <class R>
 struct Rep;
@@ -34,8 +36,12 @@ struct PlainRep {
   STROP_FN R select(bool m, R a, R b) { return m ? a : b; }
   STROP_FN R load(const R* p) { return *p; }
   STROP_FN void store(R* p, R r) { *p = r; }
+  STROP_FN void store_past(R* p, R r) { *p = r; }
+  STROP_FN void drain() {}
   STROP_FN bool any(bool m) { return m; }
   STROP_FN bool all(bool m) { return m; }
+  STROP_FN R max(R a, R b) { return a != a ? a : a > b ? a : b; }
+  STROP_FN R min(R a, R b) { return a != a ? a : a < b ? a : b; }
 };
 }  // namespace detail
 

@@ -43,6 +43,8 @@ struct Slot;
 
 /// A map over n contiguous elements: `in` and `out` point to elements of the kernel's own type.
 using MapLoop = void (*)(const void* op, const void* const* in, void* const* out, std::int64_t n);
+/// Whether loops on this thread had better write results past the caches.
+inline constinit thread_local bool past_caches = false;
 
 /// The loops of a map, by the type they compute in. Integers of every width go through i64, halves through f32.
 struct MapLoops {

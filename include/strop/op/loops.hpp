@@ -34,14 +34,24 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   E padded[N][static_cast<std::size_t>(L)], tail[M][static_cast<std::size_t>(L)];
   std::int64_t whole = n / L * L;
   const std::int64_t rest = n - whole;
+  bool past = n >= 4096 && past_caches;
+  if (past)
+    for (std::size_t k = 0; k < M; ++k) past = past && reinterpret_cast<std::uintptr_t>(y[k]) % sizeof(S) == 0;
   for (int pass = 0;; ++pass) {
     for (std::int64_t i = 0; i < whole; i += L) {
       const auto r = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return as_numbers<S>(op.forward(S::of(R::load(x[I] + i))...));
       }(std::make_index_sequence<N>{});
-      for (std::size_t k = 0; k < M; ++k) R::store(y[k] + i, r[k].v);
+      for (std::size_t k = 0; k < M; ++k) {
+        if (past) [[unlikely]]
+          R::store_past(y[k] + i, r[k].v);
+        else
+          R::store(y[k] + i, r[k].v);
+      }
     }
+    if (past) R::drain();
     if (pass == 1 || rest == 0) break;
+    past = false;
     for (std::size_t k = 0; k < N; ++k) {
       for (std::int64_t j = 0; j < L; ++j) padded[k][j] = j < rest ? x[k][whole + j] : E(1);
       x[k] = padded[k];
@@ -55,16 +65,38 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
       std::memcpy(static_cast<E*>(out[k]) + n, tail[k], static_cast<std::size_t>(rest) * sizeof(E));
 }
 
-/// One element at a time, in Num<E>; results are stored as Y.
+/// One element at a time, in Num<E>; results are stored as Y. Integers go in short runs of a fixed length through
+/// copies, from which compilers make vector code.
 template <class T, class E, class Y>
 void scalar_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
   constexpr std::size_t N = arity<T>, M = results<T>;
   LocalCopy<T> op = *static_cast<const T*>(object);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto r = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return as_numbers<number::Num<Y>>(op.forward(number::Num<E>(static_cast<const E*>(in[I])[i])...));
-    }(std::make_index_sequence<N>{});
-    for (std::size_t k = 0; k < M; ++k) static_cast<Y*>(out[k])[i] = r[k].v;
+  const auto one = [&]<std::size_t... I>(std::index_sequence<I...>, const auto* const* x, std::int64_t i) {
+    return as_numbers<number::Num<Y>>(op.forward(number::Num<E>(x[I][i])...));
+  };
+  std::array<const E*, N> x;
+  std::array<Y*, M> y;
+  for (std::size_t k = 0; k < N; ++k) x[k] = static_cast<const E*>(in[k]);
+  for (std::size_t k = 0; k < M; ++k) y[k] = static_cast<Y*>(out[k]);
+  std::int64_t i = 0;
+  if constexpr (std::is_same_v<E, Y> && std::is_integral_v<E>) {
+    constexpr std::int64_t run = 16;
+    E from[N][run];
+    Y to[M][run];
+    std::array<const E*, N> copies;
+    for (std::size_t k = 0; k < N; ++k) copies[k] = from[k];
+    for (; i + run <= n; i += run) {
+      for (std::size_t k = 0; k < N; ++k) std::memcpy(from[k], x[k] + i, sizeof from[k]);
+      for (std::int64_t j = 0; j < run; ++j) {
+        const auto r = one(std::make_index_sequence<N>{}, copies.data(), j);
+        for (std::size_t k = 0; k < M; ++k) to[k][j] = r[k].v;
+      }
+      for (std::size_t k = 0; k < M; ++k) std::memcpy(y[k] + i, to[k], sizeof to[k]);
+    }
+  }
+  for (; i < n; ++i) {
+    const auto r = one(std::make_index_sequence<N>{}, x.data(), i);
+    for (std::size_t k = 0; k < M; ++k) y[k][i] = r[k].v;
   }
 }
 

@@ -32,6 +32,10 @@ class MapRun {
     result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;
     for (int k = 0; k < in_; ++k) prepare(part(k), in[static_cast<std::size_t>(k)], common, type_);
     for (int k = 0; k < out_; ++k) prepare_result(part(in_ + k), out[static_cast<std::size_t>(k)], common);
+    if (streams_ && (staged_ || !is_floating(type_))) {
+      staged_ = true;
+      for (int k = 0; k < out_; ++k) part(in_ + k).staged = part(in_ + k).staged || part(in_ + k).stream;
+    }
     sums_.resize(static_cast<std::size_t>(sums_needed_));
   }
 
@@ -86,7 +90,7 @@ class MapRun {
       p.sums = sums_needed_;
       sums_needed_ += p.elements;
     }
-    if (!p.staged && p.request == Request::write && n_ * p.size >= stream_bytes) p.staged = p.stream = true;
+    if (!p.staged && p.request == Request::write && n_ * p.size >= stream_bytes) p.stream = streams_ = true;
     staged_ = staged_ || p.staged;
   }
 
@@ -95,7 +99,9 @@ class MapRun {
     std::array<void*, most> y;
     for (int k = 0; k < in_; ++k) x[static_cast<std::size_t>(k)] = part(k).data + begin * part(k).size;
     for (int k = 0; k < out_; ++k) y[static_cast<std::size_t>(k)] = part(in_ + k).data + begin * part(in_ + k).size;
+    past_caches = streams_;
     loop_(op_, x.data(), y.data(), end - begin);
+    past_caches = false;
   }
 
   void blocks(std::int64_t begin, std::int64_t end) {
@@ -114,10 +120,18 @@ class MapRun {
         Part& p = part(in_ + k);
         y[static_cast<std::size_t>(k)] = p.staged ? stage[in_ + k] : p.data + at * p.size;
       }
+      if (streams_) prefetch(at + count, std::min(block, end - at - count));
       loop_(op_, x.data(), y.data(), count);
       for (int k = 0; k < out_; ++k)
         if (Part& p = part(in_ + k); p.staged) put(p, at, count, stage[in_ + k], raw);
     }
+  }
+
+  /// The next block's operands come from memory while this block's results go there.
+  void prefetch(std::int64_t at, std::int64_t count) {
+    for (int k = 0; k < in_; ++k)
+      if (const Part& p = part(k); p.whole)
+        for (std::int64_t byte = 0; byte < count * p.size; byte += 64) __builtin_prefetch(p.data + at * p.size + byte);
   }
 
   const void* fetch(const Part& p, std::int64_t at, std::int64_t count, std::byte* stage, std::byte* raw) const {
@@ -141,7 +155,10 @@ class MapRun {
       if (p.dtype == type_) return stage;
       from = raw;
     }
-    convert_elements(p.dtype, from, type_, stage, count);
+    if (type_ == i64)
+      load_integers(p.dtype, from, reinterpret_cast<std::int64_t*>(stage), count);
+    else
+      convert_elements(p.dtype, from, type_, stage, count);
     return stage;
   }
 
@@ -163,6 +180,8 @@ class MapRun {
       convert_elements(result_, raw, p.dtype, to, count);
     } else if (p.stream) {
       memory::stream_copy(to, stage, count * p.size);
+    } else if (result_ == i64 && !is_floating(p.dtype)) {
+      store_integers(p.dtype, reinterpret_cast<const std::int64_t*>(stage), to, count);
     } else {
       convert_elements(result_, stage, p.dtype, to, count);
     }
@@ -201,7 +220,7 @@ class MapRun {
   int in_, out_;
   Dtype type_ = f32, result_ = f32;
   MapLoop loop_ = nullptr;
-  bool staged_ = false, reduces_ = false;
+  bool staged_ = false, streams_ = false, reduces_ = false;
   std::int64_t sums_needed_ = 0;
   Few<double, 1> sums_;
   Few<Part, 4> parts_;

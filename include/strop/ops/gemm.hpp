@@ -288,6 +288,25 @@ struct Gemm {
     }
   }
 
+  /// Few columns of A: every row of C is a sum of few rows of B.
+  static void shallow(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b, T* c, bool add) {
+    parallel_for(m, grain(n * k), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const T* const x = a.data + i * a.row;
+        switch (k) {
+          case 1:
+            combine_rows(x, a.col, b.data, b.row, c + i * n, n, add, Upto<1>{});
+            break;
+          case 2:
+            combine_rows(x, a.col, b.data, b.row, c + i * n, n, add, Upto<2>{});
+            break;
+          default:
+            combine_rows(x, a.col, b.data, b.row, c + i * n, n, add, Upto<3>{});
+        }
+      }
+    });
+  }
+
   // --- the choice
   // -----------------------------------------------------------------------------------------------------
 
@@ -296,7 +315,8 @@ struct Gemm {
     if (n == 1 && m > 1) return run(1, m, k, {b.data, b.col, b.row}, {a.data, a.col, a.row}, c, add);
     if (m == 1 && b_rows) return combine(n, k, a.data, a.col, b.data, b.row, c, add);
     if (m == 1 && b_cols && a_rows) return along<1, 8>(m, n, k, a.data, a.row, b.data, b.col, c, add);
-    if (m <= rows && b_cols && a_rows && k >= 4 * lanes)
+    if (k <= 3 && b_rows) return shallow(m, n, k, a, b, c, add);
+    if (m <= 4 * rows && b_cols && a_rows && k >= 4 * lanes)
       return along<3, 4>(m, n, k, a.data, a.row, b.data, b.col, c, add);
     if (m <= 2 * rows && b_rows) return across(m, n, k, a, b, c, add);
     thick(m, n, k, a, b, c, add);

@@ -7,16 +7,23 @@
 #include <strop/number/lanes.hpp>
 #include <strop/op/context.hpp>
 
+#include <array>
+#include <bitset>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace strop::inline v0::detail {
 
 /// Which axes are reduced, checked and counted from 0. `op` names the operator in errors.
-inline std::vector<bool> axis_mask(int rank, const Axes& axes, bool exclude, std::string_view op) {
-  std::vector<bool> mask(static_cast<std::size_t>(rank), !axes.list || axes.list->ndim() == 0);
-  if (axes.list && axes.list->ndim() != 0) {
+using AxisMask = std::bitset<64>;
+inline AxisMask axis_mask(int rank, const Axes& axes, bool exclude, std::string_view op) {
+  if (rank > 64) fail(op, ": takes at most 64 dimensions, got ", rank);
+  AxisMask mask;
+  if (!axes.list || axes.list->ndim() == 0) {
+    mask.set();
+  } else {
     for (std::int64_t asked : *axes.list) {
       const std::int64_t axis = asked < 0 ? asked + rank : asked;
       if (axis < 0 || axis >= rank)
@@ -30,7 +37,7 @@ inline std::vector<bool> axis_mask(int rank, const Axes& axes, bool exclude, std
 }
 
 inline Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, bool exclude, std::string_view op) {
-  const std::vector<bool> mask = axis_mask(in.ndim(), axes, exclude, op);
+  const AxisMask mask = axis_mask(in.ndim(), axes, exclude, op);
   Shape out;
   for (int i = 0; i < in.ndim(); ++i) {
     if (!mask[static_cast<std::size_t>(i)])
@@ -48,11 +55,13 @@ struct ReducePass {
 };
 
 struct ReducePlan {
-  std::vector<ReducePass> passes;  // the innermost group of axes first
-  std::int64_t reduced = 1;        // elements that go into one
+  static constexpr std::size_t most = 16;
+  std::array<ReducePass, most> list;
+  std::size_t count = 0;
+  std::int64_t reduced = 1;  // elements that go into one
 
   ReducePlan(std::span<const std::int64_t> shape, const Axes& axes, bool exclude) {
-    const std::vector<bool> mask = axis_mask(static_cast<int>(shape.size()), axes, exclude, "reduce");
+    const AxisMask mask = axis_mask(static_cast<int>(shape.size()), axes, exclude, "reduce");
     std::int64_t inner = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
       if (!mask[i]) {
@@ -63,10 +72,14 @@ struct ReducePlan {
       while (i > 0 && mask[i - 1]) extent *= shape[--i];
       std::int64_t outer = 1;
       for (std::size_t k = 0; k < i; ++k) outer *= shape[k];
-      passes.push_back({outer, extent, inner});
+      if (count == most) fail("reduce: reduced and kept axes alternate more than ", most, " times");
+      list[count++] = {outer, extent, inner};
       reduced *= extent;
     }
   }
+
+  /// The innermost group of axes first.
+  std::span<const ReducePass> passes() const { return {list.data(), count}; }
 };
 
 template <class E>
@@ -140,8 +153,7 @@ struct MaxStep {
   }
   template <class R>
   static R join(R a, R b) {
-    using Rep = number::Rep<R>;
-    return Rep::select(a > b, a, Rep::select(a != a, a, b));
+    return number::Rep<R>::max(a, b);
   }
 };
 struct MinStep {
@@ -158,8 +170,7 @@ struct MinStep {
   }
   template <class R>
   static R join(R a, R b) {
-    using Rep = number::Rep<R>;
-    return Rep::select(a < b, a, Rep::select(a != a, a, b));
+    return number::Rep<R>::min(a, b);
   }
 };
 
@@ -180,39 +191,61 @@ E reduce_row(const E* x, std::int64_t n) {
     using V = number::Vec<E>;
     using R = number::Rep<V>;
     constexpr std::int64_t L = R::lanes;
-    if (n >= 4 * L) {
-      V a[4];
-      for (V& v : a) v = R::splat(Step::template neutral<E>());
-      for (; i + 4 * L <= n; i += 4 * L)
-        for (int k = 0; k < 4; ++k) a[k] = Step::template join<V>(a[k], mapped(R::load(x + i + k * L)));
-      const V all = Step::template join<V>(Step::template join<V>(a[0], a[1]), Step::template join<V>(a[2], a[3]));
+    if (n >= L) {
+      const auto join = [](V a, V b) { return Step::template join<V>(a, b); };
+      V a = mapped(R::load(x));
+      i = L;
+      if (n >= 8 * L) {
+        V b = mapped(R::load(x + L)), c = mapped(R::load(x + 2 * L)), d = mapped(R::load(x + 3 * L));
+        for (i = 4 * L; i + 4 * L <= n; i += 4 * L) {
+          a = join(a, mapped(R::load(x + i)));
+          b = join(b, mapped(R::load(x + i + L)));
+          c = join(c, mapped(R::load(x + i + 2 * L)));
+          d = join(d, mapped(R::load(x + i + 3 * L)));
+        }
+        a = join(join(a, b), join(c, d));
+      }
+      for (; i + L <= n; i += L) a = join(a, mapped(R::load(x + i)));
       E lanes[static_cast<std::size_t>(L)];
-      R::store(lanes, all);
-      for (E v : lanes) total = Step::template join<E>(total, v);
+      R::store(lanes, a);
+      for (std::int64_t half = L / 2; half > 0; half /= 2)
+        for (std::int64_t k = 0; k < half; ++k) lanes[k] = Step::template join<E>(lanes[k], lanes[k + half]);
+      total = lanes[0];
     }
   }
   for (; i < n; ++i) total = Step::template join<E>(total, mapped(x[i]));
   return total;
 }
 
-/// y[i] = join(y[i], x[i]) for a row.
+/// y[i] = x[0, i] joined with those of the other rows, which are `stride` apart: four rows at a time pass over y.
 template <class Step, bool Mapped, class E>
-void join_row(E* y, const E* x, std::int64_t n) {
-  std::int64_t i = 0;
-  if constexpr (std::floating_point<E>) {
-    using V = number::Vec<E>;
+void join_rows(E* y, const E* x, std::int64_t stride, std::int64_t rows, std::int64_t n) {
+  const auto mapped = []<class R>(R v) {
+    if constexpr (Mapped)
+      return v;
+    else
+      return Step::template map<R>(v);
+  };
+  const auto pass = [&]<class V, std::size_t... I>(std::type_identity<V>, const E* from, bool first, std::int64_t i,
+                                                   std::index_sequence<I...>) {
     using R = number::Rep<V>;
-    for (; i + R::lanes <= n; i += R::lanes) {
-      V v = R::load(x + i);
-      if constexpr (!Mapped) v = Step::template map<V>(v);
-      R::store(y + i, Step::template join<V>(R::load(y + i), v));
+    V v = mapped(R::load(from + i));
+    if (!first) v = Step::template join<V>(R::load(y + i), v);
+    ((v = Step::template join<V>(v, mapped(R::load(from + (static_cast<std::int64_t>(I) + 1) * stride + i)))), ...);
+    R::store(y + i, v);
+  };
+  const auto over = [&](const E* from, bool first, auto others) {
+    std::int64_t i = 0;
+    if constexpr (std::floating_point<E>) {
+      using V = number::Vec<E>;
+      for (; i + number::Rep<V>::lanes <= n; i += number::Rep<V>::lanes)
+        pass(std::type_identity<V>{}, from, first, i, others);
     }
-  }
-  for (; i < n; ++i) {
-    E v = x[i];
-    if constexpr (!Mapped) v = Step::template map<E>(v);
-    y[i] = Step::template join<E>(y[i], v);
-  }
+    for (; i < n; ++i) pass(std::type_identity<E>{}, from, first, i, others);
+  };
+  std::int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) over(x + r * stride, r == 0, std::make_index_sequence<3>{});
+  for (; r < rows; ++r) over(x + r * stride, r == 0, std::make_index_sequence<0>{});
 }
 
 template <class Step, bool Mapped, class E>
@@ -239,27 +272,29 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
     }
     return;
   }
-  parallel_for(p.outer, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced * p.inner)),
+  if (p.reduced == 0) return std::fill(y, y + p.outer * p.inner, Step::template neutral<E>());
+  // Stretches of the inner axis, so that there is work for all threads where little is outside.
+  const std::int64_t wide = std::min<std::int64_t>(p.inner, 1024), stretches = (p.inner + wide - 1) / wide;
+  parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 32768 / (p.reduced * wide)),
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t o = begin; o < end; ++o) {
-                   E* row = y + o * p.inner;
-                   for (std::int64_t i = 0; i < p.inner; ++i) row[i] = Step::template neutral<E>();
-                   for (std::int64_t r = 0; r < p.reduced; ++r)
-                     join_row<Step, Mapped>(row, x + (o * p.reduced + r) * p.inner, p.inner);
+                 for (std::int64_t k = begin; k < end; ++k) {
+                   const std::int64_t o = k / stretches, at = k % stretches * wide;
+                   join_rows<Step, Mapped>(y + o * p.inner + at, x + o * p.reduced * p.inner + at, p.inner, p.reduced,
+                                           std::min(wide, p.inner - at));
                  }
                });
 }
 
 template <class Step, class E>
 void reduce(Cpu& ctx, View<const E> x, View<E> y, const ReducePlan& plan) {
-  if (plan.passes.empty()) {
+  if (plan.count == 0) {
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = Step::template map<E>(x[i]);
     return;
   }
   const E* from = x.data();
-  for (std::size_t k = 0; k < plan.passes.size(); ++k) {
-    const ReducePass& pass = plan.passes[k];
-    E* to = k + 1 == plan.passes.size() ? y.data() : ctx.temp<E>(pass.outer * pass.inner).data();
+  for (std::size_t k = 0; k < plan.count; ++k) {
+    const ReducePass& pass = plan.list[k];
+    E* to = k + 1 == plan.count ? y.data() : ctx.temp<E>(pass.outer * pass.inner).data();
     if (k == 0)
       reduce_pass<Step, false>(from, to, pass);
     else
@@ -273,13 +308,33 @@ void reduce(Cpu& ctx, View<const E> x, View<E> y, const ReducePlan& plan) {
 /// Walks the elements x[…] in order with the position of the result that each goes to: f(element, result).
 template <class F>
 void each_reduced(const ReducePlan& plan, std::int64_t size, F f) {
-  for (std::int64_t i = 0; i < size; ++i) {
-    std::int64_t at = i;
-    for (const ReducePass& p : plan.passes) {
-      const std::int64_t inner = at % p.inner, outer = at / (p.inner * p.reduced);
-      at = outer * p.inner + inner;
+  if (size == 0) return;
+  // Digits of an element's position, the fastest first: kept axes (of passes[k], within passes[k − 1]) and reduced ones
+  // take turns. A kept digit steps through the results, a reduced one does not.
+  constexpr std::size_t most = 2 * ReducePlan::most + 1;
+  std::array<std::int64_t, most> extents, steps, at{};
+  std::size_t digits = 0;
+  std::int64_t before = 1;
+  for (const ReducePass& p : plan.passes()) {
+    extents[digits] = p.inner / before, steps[digits++] = before;
+    extents[digits] = p.reduced, steps[digits++] = 0;
+    before = p.inner;
+  }
+  extents[digits] = size / (before * plan.reduced), steps[digits++] = before;
+  for (std::int64_t i = 0, to = 0; i < size;) {
+    const std::size_t first = extents[0] == 1 && digits > 1 ? 1 : 0;  // the last axis may be a reduced one
+    const std::int64_t count = extents[first], step = steps[first];
+    if (step == 0)
+      for (std::int64_t j = 0; j < count; ++j) f(i + j, to);
+    else
+      for (std::int64_t j = 0; j < count; ++j) f(i + j, to + j);
+    i += count;
+    for (std::size_t k = first + 1; k < digits; ++k) {
+      to += steps[k];
+      if (++at[k] < extents[k]) break;
+      to -= extents[k] * steps[k];
+      at[k] = 0;
     }
-    f(i, at);
   }
 }
 
@@ -288,16 +343,6 @@ template <class E>
 void spread(const ReducePlan& plan, std::span<const std::int64_t> shape, const E* dy, E* dx, E factor) {
   std::int64_t size = 1;
   for (std::int64_t extent : shape) size *= extent;
-  if (plan.passes.size() == 1) {
-    const ReducePass& p = plan.passes[0];
-    for (std::int64_t o = 0; o < p.outer; ++o)
-      for (std::int64_t r = 0; r < p.reduced; ++r) {
-        E* to = dx + (o * p.reduced + r) * p.inner;
-        const E* from = dy + o * p.inner;
-        for (std::int64_t i = 0; i < p.inner; ++i) to[i] = factor * from[i];
-      }
-    return;
-  }
   each_reduced(plan, size, [&](std::int64_t i, std::int64_t at) { dx[i] = factor * dy[at]; });
 }
 
@@ -326,29 +371,119 @@ void spread_product(const ReducePlan& plan, View<const E> x, View<const E> dy, V
   });
 }
 
+inline namespace STROP_ISA {
+
+/// The first position of the largest (smallest) of n ≥ 1 elements. NaN is neither, unless it is the first.
+template <bool Largest, class E>
+std::int64_t position_in_row(const E* x, std::int64_t n) {
+  const auto better = [](auto a, auto b) {
+    if constexpr (Largest)
+      return a > b;
+    else
+      return a < b;
+  };
+  E best = x[0];
+  std::int64_t at = 0, i = 1;
+  if constexpr (std::floating_point<E>) {
+    using V = number::Vec<E>;
+    using R = number::Rep<V>;
+    constexpr std::int64_t L = R::lanes, step = 4 * L;
+    // Every lane of four registers remembers its best value and the step that it is from, as a number of type E.
+    constexpr std::int64_t chunk = std::int64_t{1} << 20;
+    for (i = 0; i + step <= n;) {
+      V now = R::splat(0);
+      struct Found {
+        V value, from;
+      } found[4];
+      for (Found& f : found) f = {R::splat(best), now};
+      const auto take = [&](Found& f, V v, V from, auto yes) {
+        f.value = R::select(yes, v, f.value);
+        f.from = R::select(yes, from, f.from);
+      };
+      const auto look = [&](Found& f, const E* from) {
+        const V v = R::load(from);
+        take(f, v, now, better(v, f.value));
+      };
+      const std::int64_t begin = i, end = std::min(n, begin + chunk);
+      for (; i + step <= end; i += step, now += E(step)) {
+        look(found[0], x + i);
+        look(found[1], x + i + L);
+        look(found[2], x + i + 2 * L);
+        look(found[3], x + i + 3 * L);
+      }
+      Found& all = found[0];
+      for (int k = 1; k < 4; ++k) {
+        const V v = found[k].value, from = found[k].from + static_cast<E>(k * L);
+        take(all, v, from, better(v, all.value) | ((v == all.value) & (from < all.from)));
+      }
+      E value[static_cast<std::size_t>(L)], place[static_cast<std::size_t>(L)];
+      R::store(value, all.value);
+      R::store(place, all.from);
+      E first = 0, largest = best;
+      for (std::int64_t k = 0; k < L; ++k) {
+        place[k] += static_cast<E>(k);
+        const bool yes = better(value[k], largest) || (value[k] == largest && place[k] < first);
+        largest = yes ? value[k] : largest;
+        first = yes ? place[k] : first;
+      }
+      if (better(largest, best)) best = largest, at = begin + static_cast<std::int64_t>(first);
+    }
+  }
+  for (; i < n; ++i)
+    if (better(x[i], best)) best = x[i], at = i;
+  return at;
+}
+
+/// The same for n neighbouring columns of rows that are `stride` apart.
+template <bool Largest, class E>
+void positions_in_columns(const E* x, std::int64_t stride, std::int64_t rows, std::int64_t n, E* y) {
+  const auto column = [&]<class V>(std::type_identity<V>, std::int64_t i) {
+    using R = number::Rep<V>;
+    V best = R::load(x + i), at = R::splat(E(0));
+    for (std::int64_t r = 1; r < rows; ++r) {
+      const V value = R::load(x + r * stride + i);
+      typename R::Mask better;
+      if constexpr (Largest)
+        better = value > best;
+      else
+        better = value < best;
+      best = R::select(better, value, best);
+      at = R::select(better, R::splat(static_cast<E>(r)), at);
+    }
+    R::store(y + i, at);
+  };
+  std::int64_t i = 0;
+  if constexpr (std::floating_point<E>) {
+    using V = number::Vec<E>;
+    for (; i + number::Rep<V>::lanes <= n; i += number::Rep<V>::lanes) column(std::type_identity<V>{}, i);
+  }
+  for (; i < n; ++i) column(std::type_identity<E>{}, i);
+}
+
+}  // namespace STROP_ISA
+
 /// Position along the reduced axis of the largest (smallest) element; the first of equal ones.
 template <bool Largest, class E>
 void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
-  if (plan.passes.empty()) {
+  if (plan.count == 0) {
     for (E& value : y) value = 0;
     return;
   }
-  const ReducePass p = plan.passes[0];
+  const ReducePass p = plan.list[0];
   if (p.reduced == 0)
     fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
-  parallel_for(p.outer, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * p.inner)),
+  const std::int64_t wide = std::min<std::int64_t>(p.inner, 256), stretches = (p.inner + wide - 1) / wide;
+  parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * wide)),
                [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t o = begin; o < end; ++o)
-                   for (std::int64_t i = 0; i < p.inner; ++i) {
-                     const E* from = x.data() + o * p.reduced * p.inner + i;
-                     E best = from[0];
-                     std::int64_t at = 0;
-                     for (std::int64_t r = 1; r < p.reduced; ++r) {
-                       const E value = from[r * p.inner];
-                       if (Largest ? value > best : value < best) best = value, at = r;
-                     }
-                     y[o * p.inner + i] = static_cast<E>(at);
-                   }
+                 for (std::int64_t k = begin; k < end; ++k) {
+                   const std::int64_t o = k / stretches, at = k % stretches * wide;
+                   const E* from = x.data() + o * p.reduced * p.inner + at;
+                   if (p.inner == 1)
+                     y[o] = static_cast<E>(position_in_row<Largest>(from, p.reduced));
+                   else
+                     positions_in_columns<Largest>(from, p.inner, p.reduced, std::min(wide, p.inner - at),
+                                                   y.data() + o * p.inner + at);
+                 }
                });
 }
 
