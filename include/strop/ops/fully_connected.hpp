@@ -198,10 +198,10 @@ std::vector<Node> FullyConnectedGradient::gradient(std::span<const Node> heads, 
                                                    const Node& weight) const {
   const auto parts = fully_connected_gradient(dy, heads[0], heads[1], {.num_hidden = num_hidden, .flatten = flatten});
   const bool bias = heads.size() > 2;
-  const FullyConnectedSum sum{.num_hidden = num_hidden, .no_bias = !bias, .flatten = flatten};
+  const FullyConnectedSum params{.num_hidden = num_hidden, .no_bias = !bias, .flatten = flatten};
   std::vector<Node> in{heads[0], weight, data, heads[1]};
   if (bias) in.push_back(heads[2]);
-  return {fully_connected_sum(std::span<const Node>(in), sum), parts[0], parts[1]};
+  return {fully_connected_sum(std::span<const Node>(in), params), parts[0], parts[1]};
 }
 template <class Node>
 std::vector<Node> FullyConnected::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {

@@ -25,26 +25,26 @@ struct Moments {
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::reduced_shape(s.in(0), axes, keepdims, false, s.op()));
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> mean, View<E> var) const {
+  void forward(Cpu& ctx, View<const E> x, View<E> means, View<E> variances) const {
     const detail::ReducePlan plan(x.shape(), axes, false);
-    detail::reduce<detail::AddStep>(ctx, x, mean, plan);
+    detail::reduce<detail::AddStep>(ctx, x, means, plan);
     const E scale = E(1) / static_cast<E>(plan.reduced);
-    for (E& value : mean) value *= scale;
+    for (E& value : means) value *= scale;
     const View<E, 1> distance = ctx.temp<E>(x.size());
-    detail::spread(plan, x.shape(), mean.data(), distance.data(), E(1));
+    detail::spread(plan, x.shape(), means.data(), distance.data(), E(1));
     for (std::int64_t i = 0; i < x.size(); ++i) distance[i] = (x[i] - distance[i]) * (x[i] - distance[i]);
-    detail::reduce<detail::AddStep>(ctx, View<const E>(distance.data(), x.shape()), var, plan);
-    for (E& value : var) value *= scale;
+    detail::reduce<detail::AddStep>(ctx, View<const E>(distance.data(), x.shape()), variances, plan);
+    for (E& value : variances) value *= scale;
   }
   /// dx = (dmean + 2 · (x − mean) · dvar) / n.
   template <Real E>
   void grad(Cpu& ctx, Head<"mean", View<const E>> dmean, Head<"var", View<const E>> dvar, In<"data", View<const E>> x,
-            Out<"mean", View<const E>> mean, Grad<"data", View<E>> dx) const {
+            Out<"mean", View<const E>> means, Grad<"data", View<E>> dx) const {
     if (!dx) return;
     const detail::ReducePlan plan(x.shape(), axes, false);
     const E scale = E(1) / static_cast<E>(plan.reduced);
     const View<E, 1> centre = ctx.temp<E>(x.size()), slope = ctx.temp<E>(x.size());
-    detail::spread(plan, x.shape(), mean.data(), centre.data(), E(1));
+    detail::spread(plan, x.shape(), means.data(), centre.data(), E(1));
     detail::spread(plan, x.shape(), dvar.data(), slope.data(), 2 * scale);
     detail::spread(plan, x.shape(), dmean.data(), dx.data(), scale);
     for (std::int64_t i = 0; i < x.size(); ++i) dx[i] += (x[i] - centre[i]) * slope[i];

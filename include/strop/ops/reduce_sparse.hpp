@@ -29,8 +29,8 @@ void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes
   E* const to = y.pointer<E>();
   const E* const from = x.pointer<const E>();
   std::fill(to, to + y.size(), E(0));
-  const std::vector<bool> gone = axis_mask(x.ndim(), axes, exclude, "reduce");
-  if (std::find(gone.begin(), gone.end(), false) == gone.end()) {
+  const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
+  if (gone.count() == static_cast<std::size_t>(x.ndim())) {
     to[0] = reduce_row<Step, false>(from, x.stored());
     return;
   }
