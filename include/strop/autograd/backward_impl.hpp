@@ -188,6 +188,8 @@ class BackwardPass {
       // The same array given twice: its gradients are added, and a kernel may write both at once.
       for (std::size_t j = 0; j < i; ++j)
         if (node.inputs[j].source == input.source) direct = NDArray();
+      for (const NDArray& a : held)  // x.backward(x.grad()): what is read must not be written yet
+        if (direct && a.body().buffer == direct.body().buffer) direct = NDArray();
       apart.push_back(!direct);
       out.push_back(direct ? direct
                            : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(),
@@ -305,7 +307,11 @@ class BackwardPass {
     return add_ != nullptr && create_graph_ ? add_(a, b) : add_arrays(a, b);
   }
 
-  static void store_gradient(const NDArray& from, const NDArray& to) { deliver(from, to, Request::write); }
+  static void store_gradient(const NDArray& from, const NDArray& to) {
+    if (Pending* const order = to.pending()) order->wait(true);
+    deliver(from, to, Request::write);
+    if (to.body().buffer) to.body().buffer->written();
+  }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
     const NDArray total(a.shape(), a.dtype(), a.device());
     add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense),

@@ -71,8 +71,6 @@ inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.b
 /// Shape, dtype and storage of an array without its elements.
 inline NDArray shell_of(const NDArray& a) { return NDArray::shell(a.shape(), a.dtype(), a.device(), a.storage()); }
 
-inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every || (i < 64 && (mask >> i & 1U) != 0); }
-
 void fill_input(TapeInput& to, const NDArray& from, bool kept);
 void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept);
 /// Called after each call while recording.

@@ -63,10 +63,7 @@ STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::
   node->training = call_mode.training;
   node->state = Ref(state);
   if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
-  std::uint64_t kept = entry.gradient.in;
-  // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
-  if (kept != 0 && kept != every && entry.facts.kept != nullptr && entry.gradient.entry != nullptr)
-    kept &= entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
+  const std::uint64_t kept = recorded_inputs(entry, op, in);
   node->inputs.resize(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
   node->outputs.resize(out.size());

@@ -32,6 +32,8 @@ class Gathering {
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
 
+  /// Whether it gathers what `running`, the operation that this thread runs, pushes.
+  bool is_of(const Running* running) const { return here_ == running; }
   /// Before anything that may see whether an operation has been pushed.
   static void flush_current() {
     if (current != nullptr) [[unlikely]]
@@ -147,6 +149,7 @@ class Gathering {
 
   Core& core_;
   const std::size_t most_;
+  const Running* const here_ = Running::current;  // operations that this thread runs while it waits push for themselves
   Gathering* const outer_;
   ReadyList list_;
   std::vector<Var*> vars_;  // that they use: they live at least until then
@@ -155,7 +158,7 @@ class Gathering {
 
 /// What a push ends in.
 inline void enqueue(Core& core, Operation* operation) {
-  if (Gathering::current != nullptr) [[unlikely]]
+  if (Gathering::current != nullptr && Gathering::current->is_of(Running::current)) [[unlikely]]
     Gathering::current->take(core, operation);
   else
     core.submit(operation);

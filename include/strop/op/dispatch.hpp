@@ -14,6 +14,13 @@ namespace strop::inline v0::detail {
 /// Runs a call of any kind; does not record. A state that is empty is made.
 void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                     std::span<const Request> requests, Site site, Ref<StateBox>* state = nullptr);
+/// The inputs that a recorded call's gradient reads, a bit each; `every` where their number depends on the call.
+std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in);
+/// Throws Error where a recorded call would destroy what its own gradient needs: results added to an array that has a
+/// history, or written over an array that asked for its gradient or over an input that the gradient reads.
+void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
+                      std::span<const Request> requests);
+inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every || (i < 64 && (mask >> i & 1U) != 0); }
 /// The whole of dispatch for an operator that keeps a state, and for its gradient.
 void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                          std::span<const Request> requests, Site site, Ref<StateBox>* state);
@@ -52,10 +59,16 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
     if (!alike(y) || y.busy()) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
     if (!y.allocated()) continue;
-    for (const NDArray* a : in)  // several results cannot share an input: the loop may read it after a store
-      if (a->body().buffer == y.body().buffer && (out.size() > 1 || a->body().offset != y.body().offset)) return false;
+    // In place is as a whole, and for one result; everything else that shares memory goes the long way.
+    const std::int64_t bytes = n * size_of(type);
+    const auto apart = [&](const NDArray& a, bool whole) {
+      const std::ptrdiff_t distance = y.address() - a.address();
+      return !a.allocated() || distance >= bytes || distance <= -bytes || (whole && distance == 0);
+    };
+    for (const NDArray* a : in)
+      if (!apart(*a, out.size() == 1)) return false;
     for (std::size_t j = 0; j < k; ++j)
-      if (out[j] && out[j].body().buffer == y.body().buffer) return false;
+      if (out[j] && !apart(out[j], false)) return false;
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     NDArray& y = out[k];
@@ -74,6 +87,12 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
 /// A call has a state of its own unless one is given.
 inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                      std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr) {
+  if (call_mode.recording)
+    for (const NDArray& y : out)
+      if (y) {
+        check_recordable(entry, op, in, out, requests);
+        break;
+      }
   if (entry.make_state != nullptr || state != nullptr)
     return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
@@ -87,4 +106,5 @@ inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<ND
 
 #if !defined(STROP_COMPILED)
 #include <strop/op/dispatch_impl.hpp>
+#include <strop/op/recordable_impl.hpp>
 #endif

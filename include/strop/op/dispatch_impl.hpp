@@ -287,6 +287,9 @@ class Dispatch {
         fail(entry_.snake, ": ", names_.input(i), " is on ", to_text(a.device()), ", expected ", to_text(device_),
              " like ", names_.input(0));
     }
+    for (int i : signature_.mutated)
+      if (in(i).storage() == dense && !in(i).allocated())
+        fail(entry_.snake, ": ", names_.input(i), " has no memory, and the operator writes it");
     for (NDArray& a : out_)
       if (a && given == 0) device_ = a.device();
   }
@@ -380,6 +383,8 @@ class Dispatch {
 
   void make_outputs() {
     for (std::size_t i = 0; i < out_.size(); ++i) {
+      if (requests_[i] == Request::add && (!out_[i] || (out_[i].storage() == dense && !out_[i].allocated())))
+        requests_[i] = Request::write;  // there is nothing yet to add to
       if (!out_[i]) {
         out_[i] = NDArray::shell(shapes_[i], types_[i], device_, storages_[i]);
         if (storages_[i] == dense) {

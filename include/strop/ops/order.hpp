@@ -106,9 +106,12 @@ inline void place_ordered(const NDArray& dy, const NDArray& positions, std::opti
   std::vector<std::int64_t> at(static_cast<std::size_t>(dy.size()));
   convert_elements(positions.dtype(), positions.bytes(), i64, at.data(), dy.size());
   for (std::int64_t i = 0; i < dy.size(); ++i) {
+    const std::int64_t place = at[static_cast<std::size_t>(i)];
+    if (place < 0 || place >= s.length)
+      fail("topk: position ", place, " is outside an axis of ", s.length, "; ", name_of(positions.dtype()),
+           " cannot hold the axis' positions exactly, state a wider dtype");
     const std::int64_t row = i / (count * s.inner) * s.inner + i % s.inner,
-                       to = row / s.inner * s.length * s.inner + row % s.inner +
-                            at[static_cast<std::size_t>(i)] * s.inner;
+                       to = row / s.inner * s.length * s.inner + row % s.inner + place * s.inner;
     std::memcpy(dx.bytes() + to * bytes, dy.bytes() + i * bytes, static_cast<std::size_t>(bytes));
   }
 }

@@ -33,7 +33,7 @@ inline AxisMask axis_mask(int rank, const Axes& axes, bool exclude, std::string_
     }
     if (exclude) mask.flip();
   }
-  return mask;
+  return mask & (AxisMask().set() >> static_cast<std::size_t>(64 - rank));
 }
 
 inline Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, bool exclude, std::string_view op) {

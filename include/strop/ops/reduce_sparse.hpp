@@ -38,12 +38,13 @@ void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes
   const auto* columns = x.indices().pointer<const std::int64_t>();
   const std::int64_t rows = x.shape()[0];
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t begin = starts[row], end = starts[row + 1];
+    const RowSpan span = row_span(starts, row, x.nnz());
     if (gone[1]) {
-      to[row] = reduce_row<Step, false>(from + begin, end - begin);
+      to[row] = reduce_row<Step, false>(from + span.begin, span.end - span.begin);
       continue;
     }
-    for (std::int64_t i = begin; i < end; ++i) to[columns[i]] += Step::template map<E>(from[i]);
+    for (std::int64_t i = span.begin; i < span.end; ++i)
+      to[checked_index(columns[i], x.shape()[1])] += Step::template map<E>(from[i]);
   }
 }
 

@@ -135,7 +135,10 @@ struct SequenceLast {
  private:
   template <class F>
   void each(const NDArray& whole, const NDArray& lengths, F f) const {
-    if (whole.size() == 0) return;
+    if (whole.size() == 0) {
+      if (whole.shape()[axis] == 0) fail("sequence_last: input 'data' has shape ", whole.shape(), ", expected a step");
+      return;
+    }
     const detail::SequencePlan plan(whole, lengths, axis, 1, false, "sequence_last");
     for (std::int64_t b = 0; b < plan.batch; ++b)
       f(plan.at(plan.length[static_cast<std::size_t>(b)] - 1, b), b * plan.bytes, static_cast<std::size_t>(plan.bytes));

@@ -25,8 +25,8 @@ class Pending : public Counted {
   };
 
   virtual ~Pending() = default;
-  /// Waits for the writes (with `reads`: for all uses) that are on their way; throws what failed. Inside an operation
-  /// of the engine, which has said what it uses, it does not wait.
+  /// Waits for the writes (with `reads`: for all uses) that are on their way; throws what failed. An operation of
+  /// the engine does not wait for what it has said that it uses.
   virtual void wait(bool reads) = 0;
   /// Whether something is on its way, or has failed.
   virtual bool busy() const = 0;

@@ -20,13 +20,13 @@ class OnEngine final : public Pending {
   const Variable& variable() const { return variable_; }
 
   void wait(bool reads) override {
-    if (Core::inside_operation_of(Access::var(variable_)->core)) return;
+    if (used_here()) return;
     if (reads)
       E::global().wait_idle(variable_);
     else
       E::global().wait(variable_);
   }
-  bool busy() const override { return !variable_.idle() || variable_.failed(); }
+  bool busy() const override { return !used_here() && (!variable_.idle() || variable_.failed()); }
   Ref<Pending> another() const override { return Ref<Pending>(new OnEngine); }
   void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
            Ref<Work> work) const override {
@@ -35,6 +35,13 @@ class OnEngine final : public Pending {
   }
 
  private:
+  /// The operation that runs on this thread has said that it uses the variable: the elements are its own.
+  bool used_here() const {
+    for (const Running* at = Running::current; at != nullptr; at = at->outer)
+      for (std::size_t i = 0; i < at->uses; ++i)
+        if (at->links[i].var == Access::var(variable_)) return true;
+    return false;
+  }
   static std::vector<Variable> variables(std::span<Pending* const> all) {
     std::vector<Variable> list;
     for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
@@ -60,7 +67,10 @@ auto NDArray::variable() const {
 /// Off at the start: a program without it has no engine in it.
 template <class E = Engine>
 void set_asynchronous(bool on) {
-  detail::order_maker = on ? +[] { return detail::Ref<detail::Pending>(new detail::OnEngine<E>); } : nullptr;
+  // Inside an operation everything happens at the call: whoever waits for the operation waits for all that it does.
+  detail::order_maker = on ? +[] {
+    return detail::Ref<detail::Pending>(detail::Running::current != nullptr ? nullptr : new detail::OnEngine<E>);
+  } : nullptr;
 }
 
 }  // namespace strop::inline v0

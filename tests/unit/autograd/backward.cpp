@@ -179,6 +179,33 @@ TEST_CASE("an input that backward needs may not be overwritten, one that it does
   CHECK(equal(x.grad(), {2, 2}));
 }
 
+TEST_CASE("a call that would destroy what its own gradient needs is refused before it runs") {
+  const NDArray x = leaf(array({1, 2}));
+  record scope;
+  const NDArray y = twice(x), made = zeros({2});
+  CHECK(
+      sentence([&] { cube(y, into(y)); }) ==
+      "autograd_cube: its result overwrites input 0, which its gradient reads, while recording; let it make an array, "
+      "or use strop::pause");
+  CHECK(sentence([&] { cube(x, add_to(y)); }) ==
+        "autograd_cube: its result is added to an array with a history, which is not recorded; add with + instead");
+  CHECK(sentence([&] { twice(y, into(x)); }).find("overwrites an array with attach_grad() while recording") !=
+        std::string::npos);
+  CHECK(equal(y, {2, 4}));
+  twice(y, into(y));  // linear: its gradient reads nothing
+  cube(y, into(made));
+  made.backward();
+  CHECK(equal(x.grad(), {3 * 16 * 4, 3 * 64 * 4}));
+}
+
+TEST_CASE("the head gradient may be the array's own gradient") {
+  const NDArray x = leaf(array({1, 2}));
+  twice(x, into(x.grad()));
+  record scope;
+  cube(x).backward(x.grad());
+  CHECK(equal(x.grad(), {6, 48}));
+}
+
 TEST_CASE("what a gradient does not need is let go") {
   const auto live = [] { return memory::statistics(cpu()).live_bytes; };
   const NDArray x = leaf(random::uniform({256, 256}));

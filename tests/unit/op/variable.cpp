@@ -136,6 +136,32 @@ TEST_CASE("an operator that fails in its turn says its name") {
   Engine::global().wait_all();
 }
 
+TEST_CASE("operators inside an operation happen at the call") {
+  const NDArray x = array({1, 2}), y = strop::zeros({2});
+  std::vector<float> seen;
+  Engine::global().push(
+      [&] {
+        seen = values(twice(x));
+        add(x, x, strop::into(y));
+      },
+      {.reads = {x.variable()}, .writes = {y.variable()}});
+  CHECK(values(y) == std::vector<float>{2, 4});
+  CHECK(seen == std::vector<float>{2, 4});
+}
+
+TEST_CASE("results are added to nothing where there is nothing yet") {
+  const NDArray x = array({1, 2}), shell = NDArray::shell({2}, strop::f32);
+  twice(x, strop::add_to(shell));
+  CHECK(values(shell) == std::vector<float>{2, 4});
+}
+
+TEST_CASE("memory that overlaps in part is refused, also when it is foreign") {
+  float memory[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const NDArray x = strop::from_pointer(memory, {8}), y = strop::from_pointer(memory + 1, {8});
+  CHECK(sentence([&] { twice(x, strop::into(y)); }) ==
+        "variable_twice: output 'output' overlaps the memory of input 'data' in part");
+}
+
 TEST_CASE("gradients through arrays in the engine") {
   const NDArray x = strop::zeros({2});
   x.attach_grad();

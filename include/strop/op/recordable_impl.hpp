@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a recorded call's gradient reads, and which calls cannot be recorded.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/dispatch.hpp>
+
+namespace strop::inline v0::detail {
+
+STROP_COLD std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in) {
+  const std::uint64_t kept = entry.gradient.in;
+  // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
+  if (kept == 0 || kept == every || entry.facts.kept == nullptr || entry.gradient.entry == nullptr) return kept;
+  return kept & entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
+}
+
+STROP_COLD void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
+                                 std::span<const Request> requests) {
+  bool tracked = false;
+  for (const NDArray* a : in) tracked = tracked || (*a && (a->body().leaf || a->body().lineage));
+  const std::uint64_t kept = tracked ? recorded_inputs(entry, op, in) : 0;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const NDArray& y = out[k];
+    if (!y || (k < requests.size() && requests[k] == Request::null)) continue;
+    const bool adds = k < requests.size() && requests[k] == Request::add;
+    if (adds && (y.body().leaf || y.body().lineage))
+      fail(entry.snake, ": its result is added to an array with a history, which is not recorded; add with + instead");
+    if (tracked && y.body().leaf)
+      fail(entry.snake, ": its result overwrites an array with attach_grad() while recording; use strop::pause");
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (*in[i] && in_mask(kept, i) && y.allocated() && in[i]->body().buffer == y.body().buffer)
+        fail(entry.snake, ": its result overwrites input ", i,
+             ", which its gradient reads, while recording; let it make an array, or use strop::pause");
+  }
+}
+
+}  // namespace strop::inline v0::detail
