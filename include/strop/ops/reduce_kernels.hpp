@@ -250,6 +250,7 @@ void join_rows(E* y, const E* x, std::int64_t stride, std::int64_t rows, std::in
 
 template <class Step, bool Mapped, class E>
 void reduce_pass(const E* x, E* y, const ReducePass& p) {
+  if (p.outer * p.inner == 0) return;  // no results
   if (p.inner == 1) {
     const std::int64_t rows = std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, p.reduced));
     if (p.outer != 1) {
@@ -472,6 +473,7 @@ void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
   const ReducePass p = plan.list[0];
   if (p.reduced == 0)
     fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
+  if (p.outer * p.inner == 0) return;
   const std::int64_t wide = std::min<std::int64_t>(p.inner, 256), stretches = (p.inner + wide - 1) / wide;
   parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * wide)),
                [&](std::int64_t begin, std::int64_t end) {
