@@ -88,7 +88,7 @@ template <std::size_t I, class T>
 constexpr auto fake_field() {
   constexpr std::size_t count = field_count<T>;
   auto& object = fake<T>.value;
-#include <strop/core/fields.def>
+#include <strop/core/fields.def>  // NOLINT(readability-duplicate-include): the list, once more
 }
 
 #undef STROP_FIELDS

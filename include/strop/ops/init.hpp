@@ -39,7 +39,10 @@ inline void fill_progression(const NDArray& y, double start, double step, std::i
     double values[block];
     for (std::int64_t at = begin; at < end; at += block) {
       const std::int64_t count = std::min(block, end - at);
-      for (std::int64_t i = 0; i < count; ++i) values[i] = start + step * static_cast<double>((at + i) / repeat);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t steps = (at + i) / repeat;
+        values[i] = start + step * static_cast<double>(steps);
+      }
       convert_elements(f64, values, y.dtype(), y.bytes() + at * size_of(y.dtype()), count);
     }
   });

@@ -72,7 +72,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   /// The order of what happens to the elements; null, until somebody asks for it, where everything happens at the call.
   Pending* pending() const { return pending_.load(std::memory_order_acquire); }
   /// Gives the buffer an order, unless it has got one meanwhile.
-  Pending& order(Ref<Pending> made) {
+  Pending& order(const Ref<Pending>& made) {
     Pending* before = nullptr;
     if (!pending_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel)) return *before;
     made->retain();
@@ -120,7 +120,11 @@ inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
     void* context_;
   };
   Pending* const own = pending.get();
-  pending->run({}, {&own, 1}, "release", Ref<Pending::Work>(new GiveBack(*this)));
+  try {
+    pending->run({}, {&own, 1}, "release", Ref<Pending::Work>(new GiveBack(*this)));
+  } catch (...) {  // no memory to queue it: what was made of it has given the memory back, or leaves it to the system
+    return;
+  }
 }
 
 }  // namespace strop::inline v0::detail
