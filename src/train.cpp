@@ -102,7 +102,7 @@ int train(const TrainOptions& options) {
   std::vector<std::int64_t> found;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const auto begin = std::chrono::steady_clock::now();
-    const random::Stream stream = random::next(count);
+    const random::Stream stream = random::next();
     for (std::int64_t i = count - 1; i > 0; --i)
       std::swap(order[static_cast<std::size_t>(i)],
                 order[static_cast<std::size_t>(

@@ -71,10 +71,13 @@ std::string error_of(F&& f) {
 /// Restores the way of fallbacks.
 class QuietFallbacks {
  public:
-  QuietFallbacks() { set_fallback(Fallback::silent); }
+  QuietFallbacks() : before_(set_fallback(Fallback::silent)) {}
   QuietFallbacks(const QuietFallbacks&) = delete;
   QuietFallbacks& operator=(const QuietFallbacks&) = delete;
-  ~QuietFallbacks() { set_fallback(Fallback::warn); }
+  ~QuietFallbacks() { set_fallback(before_); }
+
+ private:
+  Fallback before_;
 };
 
 // --- the checks -----------------------------------------------------------------------------------------------------

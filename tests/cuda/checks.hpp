@@ -2,6 +2,7 @@
 /// \file
 /// What a GPU must do with arrays and maps, compared with the CPU: run on the shim and on a real device.
 #pragma once
+#include <unit/sentence.hpp>
 #include "operators.hpp"
 
 #include <doctest/doctest.h>
@@ -35,15 +36,7 @@ inline void same(const NDArray& on_device, const NDArray& on_cpu) {
     break;
   }
 }
-template <class Call>
-std::string sentence(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using testing::sentence;
 
 inline void copies(Device gpu) {
   for (const Dtype dtype : all_dtypes) {

@@ -31,23 +31,18 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    const CallMode before = call_mode;
-    call_mode.recording = create_graph_;
-    if (create_graph_) call_mode.record = &record_call;
+    const ModeScope mode(create_graph_ ? &record_call : nullptr, call_mode.training);
     try {
       walk(heads, head_gradients);
     } catch (...) {
-      call_mode = before;
       for (TapeNode* node : order_)
         for (TapeOutput& out : node->outputs) out.gradient = NDArray();
       throw;
     }
-    call_mode = before;
   }
 
  private:
   void walk(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    bool reached = false;
     for (const NDArray& head : heads) {
       if (!head || !is_tracked(head))
         fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
@@ -63,9 +58,7 @@ class BackwardPass {
       TapeInput to;
       fill_input(to, head, false);
       contribute(to, gradient);
-      reached = true;
     }
-    if (!reached) return;
     for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
     if (!retain_ && !create_graph_)
       for (TapeNode* node : order_) node->release();
@@ -314,8 +307,7 @@ class BackwardPass {
   }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
     const NDArray total(a.shape(), a.dtype(), a.device());
-    add_elements(a.storage() == dense ? a : cast_storage(a, dense), b.storage() == dense ? b : cast_storage(b, dense),
-                 total);
+    add_elements(dense_form(a), dense_form(b), total);
     return total;
   }
   static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }

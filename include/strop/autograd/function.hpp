@@ -24,15 +24,14 @@ class Function {
 
 namespace detail {
 inline std::vector<NDArray> apply_function(std::shared_ptr<Function> function, std::span<const NDArray> in) {
-  const CallMode before = call_mode;
   std::vector<NDArray> out;
   {
-    class strop::pause scope(before.training);
+    const ModeScope unrecorded(nullptr, call_mode.training);
     out = function->forward(in);
   }
   bool tracked = false;
   for (const NDArray& a : in) tracked = tracked || is_tracked(a);
-  if (!before.recording || !tracked) return out;
+  if (call_mode.record == nullptr || !tracked) return out;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = std::move(function);

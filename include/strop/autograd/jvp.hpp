@@ -13,11 +13,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-template <class T>
-struct TangentEntry {
-  static const Entry& get() { return EntryOf<Tangent<T>>::value; }
-};
-
 void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents);
 
 /// The value of f and its derivative along the tangents, f being any function of arrays whose gradient can be
@@ -30,7 +25,8 @@ std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::spa
 /// Forward mode: y = f(x…) and dy = Σ ∂f/∂x_i · tangent_i, with a tangent of the shape of each input. A map runs once,
 /// on dual numbers; other operators go through two backward passes and need a gradient that has a gradient. `auto [y,
 /// dy] = jvp(quadratic, {x}, {v}, {.a = 1});` Of an operator with one visible output. Throws Error for tangents of
-/// other shapes. Recorded, dy can be differentiated again: grad of it is a Hessian's product with the tangents.
+/// other shapes. Of a map, and recorded, dy can be differentiated again: grad of it is a Hessian's product with the
+/// tangents.
 template <class T, class When>
 std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDArray> x,
                                 std::initializer_list<NDArray> tangents, const T& params = {}) {
@@ -42,7 +38,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
     for (const NDArray& a : inputs) in.push_back(&a);
     for (const NDArray& a : along) in.push_back(&a);
     NDArray out[2];
-    detail::dispatch(detail::TangentEntry<T>::get(), &params, in, out);
+    detail::dispatch(detail::EntryOf<Tangent<T>>::value, &params, in, out);
     return {std::move(out[0]), std::move(out[1])};
   } else {
     struct Bound {

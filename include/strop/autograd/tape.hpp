@@ -81,44 +81,28 @@ void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArra
 /// While it lives, calls of this thread are recorded for backward; training mode unless said otherwise.
 class record {
  public:
-  explicit record(bool train = true) : before_(detail::call_mode) {
-    detail::call_mode.recording = true;
-    detail::call_mode.training = train;
-    detail::call_mode.record = &detail::record_call;
-  }
-  ~record() { detail::call_mode = before_; }
-  record(const record&) = delete;
-  record& operator=(const record&) = delete;
+  explicit record(bool train = true) : mode_(&detail::record_call, train) {}
 
  private:
-  detail::CallMode before_;
+  detail::ModeScope mode_;
 };
 
 /// While it lives, nothing is recorded.
 class pause {
  public:
-  explicit pause(bool train = false) : before_(detail::call_mode) {
-    detail::call_mode.recording = false;
-    detail::call_mode.training = train;
-  }
-  ~pause() { detail::call_mode = before_; }
-  pause(const pause&) = delete;
-  pause& operator=(const pause&) = delete;
+  explicit pause(bool train = false) : mode_(nullptr, train) {}
 
  private:
-  detail::CallMode before_;
+  detail::ModeScope mode_;
 };
 
 /// Operators behave as in training, recorded or not.
 class train_mode {
  public:
-  explicit train_mode(bool train = true) : before_(std::exchange(detail::call_mode.training, train)) {}
-  ~train_mode() { detail::call_mode.training = before_; }
-  train_mode(const train_mode&) = delete;
-  train_mode& operator=(const train_mode&) = delete;
+  explicit train_mode(bool train = true) : mode_(detail::call_mode.record, train) {}
 
  private:
-  bool before_;
+  detail::ModeScope mode_;
 };
 /// Operators behave as in prediction, recorded or not.
 class predict_mode : public train_mode {
@@ -126,7 +110,7 @@ class predict_mode : public train_mode {
   predict_mode() : train_mode(false) {}
 };
 
-inline bool is_recording() { return detail::call_mode.recording; }
+inline bool is_recording() { return detail::call_mode.record != nullptr; }
 inline bool is_training() { return detail::call_mode.training; }
 
 }  // namespace strop::inline v0

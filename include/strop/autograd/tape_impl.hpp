@@ -35,7 +35,8 @@ STROP_COLD void fill_input(TapeInput& to, const NDArray& from, bool kept) {
     to.index = body.lineage_index;
   }
   to.kept = kept;
-  to.array = kept ? from : shell_of(from);
+  // A sparse array gets other parts when it is overwritten: those of now are kept.
+  to.array = !kept ? shell_of(from) : from.storage() == dense ? from : NDArray(Ref(new Body(body)));
   to.version = version_of(from);
 }
 

@@ -58,6 +58,7 @@ struct ValueType {
   std::string (*print)(const void* value);            // exactly what parse accepts
   double (*number)(const void* value);                // for bounds; null where the type has no order
   bool (*missing)(const void* value);                 // a Required without a value; null elsewhere
+  bool required = false;                              // whether it can be missing
 };
 
 template <class V>
@@ -85,7 +86,10 @@ inline constexpr ValueType value_type{
       if constexpr (requires { typename Text<V>::Wrapped; })
         missing = [](const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
-    }()};
+    }(),
+    requires {typename Text<V>::Wrapped;
+}  // namespace detail
+};  // namespace strop::inline v0
 
 template <>
 struct Text<bool> {
@@ -225,7 +229,7 @@ struct ParamsOf {
   }();
   static constexpr bool has_required = [] {
     for (const Field& field : fields)
-      if (field.type->missing != nullptr) return true;
+      if (field.type->required) return true;
     return false;
   }();
   static void* at(void* object, [[maybe_unused]] std::size_t field) {

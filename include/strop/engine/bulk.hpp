@@ -45,7 +45,7 @@ class Gathering {
   /// Takes the operation over, or submits it behind what is gathered where it cannot be part of a bulk.
   void take(Core& core, Operation* operation) {
     if (&core != &core_ || operation->table->asynchronous || operation->lane != 0 ||
-        (count_ > 0 && operation->level != list_.first->level)) {
+        (count_ > 0 && (operation->level != list_.first->level || vars_.size() + operation->uses > most_uses))) {
       flush();
       if (&core != &core_ || operation->table->asynchronous || operation->lane != 0) {
         core.submit(operation);

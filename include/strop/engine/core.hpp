@@ -110,7 +110,7 @@ class Core {
   void sleep_at_gate(std::uint32_t seen);
   void tell_waiters();
   void check_waitable(const Var* var) const;
-  Operation* claim(Var* var, int& looks);
+  Operation* claim(Var* var, int& looks, ReadyList& ready);
   Operation* pick();
 
   static void execute_chain(Core& core, Operation* operation);

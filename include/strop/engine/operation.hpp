@@ -18,6 +18,9 @@ namespace strop::inline v0::detail {
 
 struct ReadyList;
 
+/// That an operation can count.
+inline constexpr std::size_t most_uses = 0xFFFF;
+
 /// What the engine knows of the type of a pushed function.
 struct FunctionTable {
   void (*run)(Operation&);

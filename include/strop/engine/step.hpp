@@ -46,7 +46,7 @@ struct StepState {
         lane(lane_of(said.device, said.copies)) {
     core_.open_lane(lane);
     const std::size_t n = Access::count(said);
-    if (n > 0xffff) fail("prepare of operation '", name, "': expected at most 65535 variables, got ", n);
+    if (n > most_uses) fail("prepare of operation '", name, "': expected at most ", most_uses, " variables, got ", n);
     links = new Link[n];
     try {
       uses = static_cast<std::uint16_t>(Access::gather(&core, said, links));

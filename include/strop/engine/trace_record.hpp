@@ -20,7 +20,12 @@ namespace strop::inline v0 {
 class TraceNotes {
  public:
   void operator()(std::string_view key, std::string_view value);
-  void operator()(std::string_view key, std::integral auto value) { add(key, cat(value)); }
+  void operator()(std::string_view key, std::integral auto value) {
+    if constexpr (std::same_as<decltype(value), char>)
+      (*this)(key, std::string_view(&value, 1));
+    else
+      add(key, cat(value));
+  }
 
  private:
   friend struct TraceNotesAccess;

@@ -165,7 +165,7 @@ struct Access {
 inline Operation* new_operation(Core& core, const FunctionTable& table, const EngineUses& uses,
                                 std::source_location where) {
   const std::size_t n = Access::count(uses);
-  if (n > 0xffff) fail("push of operation '", uses.name, "': expected at most 65535 variables, got ", n);
+  if (n > most_uses) fail("push of operation '", uses.name, "': expected at most ", most_uses, " variables, got ", n);
   Operation* const operation = Operation::make(&core, table, n, uses.name, where);
   try {
     Link* const links = operation->links();

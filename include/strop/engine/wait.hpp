@@ -24,8 +24,9 @@ inline void Core::check_waitable(const Var* var) const {
 }
 
 /// An operation that must run before var's first writer is complete, that is ready and that nobody runs yet: the writer
-/// itself, or one that it waits for in turn, as far as `looks` go. Under var's lock.
-inline Operation* Core::claim(Var* var, int& looks) {
+/// itself, or one that it waits for in turn, as far as `looks` go. Under var's lock, so what becomes ready by the way
+/// is only noted: making it so may start a thread.
+inline Operation* Core::claim(Var* var, int& looks, ReadyList& ready) {
   if (kind() != EngineKind::threaded || !var->writing || var->first->operation == nullptr) return nullptr;
   Operation* const writer = var->first->operation;  // it cannot end without var's lock
   // what belongs to another device is left to that device's threads
@@ -40,17 +41,15 @@ inline Operation* Core::claim(Var* var, int& looks) {
     Var* const other = writer->links()[i].var;
     // locks are held against their order here: never wait for one
     if (other == var || --looks < 0 || !other->lock.try_lock()) continue;
-    if (other->writing && other->first->operation != writer) found = claim(other, looks);
+    if (other->writing && other->first->operation != writer) found = claim(other, looks, ready);
     other->lock.unlock();
   }
   if (writer->waits.fetch_sub(1, std::memory_order_acq_rel) != 1) return found;
   // everything else was granted meanwhile, so it is for this thread to see that it runs
-  if (writer->lane != 0) {
-    lane_at(writer->lane)->workers.push(writer);
-    return found;
-  }
-  if (found == nullptr) return writer;
-  workers_.queue().push(writer);  // the caller calls the workers, without these locks
+  if (writer->traced) [[unlikely]]
+    trace_ready(writer->record);
+  if (writer->lane == 0 && found == nullptr) return writer;
+  ready.add(writer);
   return found;
 }
 
@@ -87,19 +86,19 @@ inline FailureState* Core::wait(Var* var, bool all) {
       return failure;
     }
     int looks = 32;
-    Operation* const own = checked ? claim(var, looks) : nullptr;
+    ReadyList ready;
+    Operation* const own = checked ? claim(var, looks, ready) : nullptr;
     if (own == nullptr && round >= 2) var->watched = true;
     const auto seen = gate_.load(std::memory_order_seq_cst);
     const std::uint64_t version = var->version.load(std::memory_order_relaxed);
     var->lock.unlock();
+    make_ready(ready);
     if (!checked) {
       check_waitable(var);
       checked = true;
     } else if (own != nullptr) {
       // what the caller waits for it may as well do; nothing else, because it may hold locks that others need
-      workers_.call();
       const BusyScope busy;
-      ReadyList ready;
       execute(own, ready);
       make_ready(ready);
       tell_waiters();

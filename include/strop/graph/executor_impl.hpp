@@ -15,21 +15,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// While it lives, calls are not recorded, and train or predict.
-class Quiet {
- public:
-  explicit Quiet(bool train) : before_(call_mode) {
-    call_mode.recording = false;
-    call_mode.training = train;
-  }
-  ~Quiet() { call_mode = before_; }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-
- private:
-  CallMode before_;
-};
-
 /// A node to run: its values, −1 for an input that was left out.
 struct Step {
   Ref<Node> node;
@@ -192,7 +177,7 @@ STROP_COLD void BoundGraph::make_values(Inference& inference, List<Step>& steps,
 }
 
 STROP_COLD void BoundGraph::run(const List<Step>& steps) {
-  const Quiet quiet(train);
+  const ModeScope unrecorded(nullptr, train);
   NDArray nothing;
   List<NDArray> held, out;
   List<const NDArray*> in;

@@ -75,14 +75,14 @@ struct PhiloxLanes {
   }
 };
 
-/// The words of blocks first to first + 15 of a domain; `first` is a multiple of 16.
-inline void philox_group(std::uint64_t first, std::uint32_t domain, std::uint64_t key,
+/// The words of blocks first to first + 15, whose counters are {block, upper}; `first` is a multiple of 16.
+inline void philox_group(std::uint64_t first, std::array<std::uint32_t, 2> upper, std::uint64_t key,
                          std::uint32_t (&out)[group_words]) {
   constexpr int n = philox_lanes;
   std::uint64_t counter[group_blocks], low[group_blocks], high[group_blocks], words[2 * group_blocks];
   for (int i = 0; i < group_blocks; ++i) counter[i] = first + static_cast<std::uint64_t>(i);
   for (int i = 0; i < group_blocks; i += 2 * n) {
-    PhiloxLanes x{{}, PhiloxVector{} + (first >> 32), PhiloxVector{} + domain, {}}, y = x;
+    PhiloxLanes x{{}, PhiloxVector{} + (first >> 32), PhiloxVector{} + upper[0], PhiloxVector{} + upper[1]}, y = x;
     __builtin_memcpy(&x.a, counter + i, sizeof x.a);
     __builtin_memcpy(&y.a, counter + i + n, sizeof y.a);
     PhiloxVector k = PhiloxVector{} + (key & 0xFFFFFFFF), l = PhiloxVector{} + (key >> 32);

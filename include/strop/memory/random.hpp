@@ -3,10 +3,10 @@
 /// Random numbers as a function of seed, order of calls and element, never of threads: streams and who hands them out.
 #pragma once
 #include <strop/core/device.hpp>
-#include <strop/core/error.hpp>
 #include <strop/memory/normal.hpp>
 #include <strop/memory/philox.hpp>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -19,13 +19,14 @@ struct Range {
   std::int64_t begin = 0, end = 0;
 };
 
-/// A sequence of random numbers of which every element can be computed alone: element i is a function of seed, offset
-/// and i. All members may be called at compile time and in CUDA kernels, but for the fills. Elements of one kind
-/// (words, doubles, normal numbers) of one index share their random bits. `offset` is a multiple of 4, as next() makes
-/// it; normal() takes numbers in pairs from there.
+/// A sequence of random numbers of which every element can be computed alone: element i is a function of seed, call,
+/// offset and i. All members may be called at compile time and in CUDA kernels, but for the fills. Elements of one kind
+/// (words, doubles, normal numbers) of one index share their random bits. `offset` is even: normal() takes numbers in
+/// pairs from there.
 struct Stream {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
+  std::uint64_t call = 0;  // below 2^63: streams of different calls have no element in common
 
   /// 32 random bits.
   constexpr std::uint32_t bits(std::int64_t i) const { return word(offset + static_cast<std::uint64_t>(i), 0); }
@@ -55,6 +56,9 @@ struct Stream {
   constexpr float normal(std::int64_t i, float mean, float deviation) const {
     return detail::fused(normal(i), deviation, mean);
   }
+
+  /// The stream that starts at element i, an even one.
+  constexpr Stream from(std::int64_t i) const { return {seed, offset + static_cast<std::uint64_t>(i), call}; }
 
   // out[i] = element i for every i of the range: exactly the numbers of the functions above, many at a time. Parts of
   // one array may be filled by several threads.
@@ -97,10 +101,15 @@ struct Stream {
   friend constexpr bool operator==(const Stream&, const Stream&) = default;
 
  private:
+  /// The upper half of the counters of a domain.
+  constexpr std::array<std::uint32_t, 2> upper(std::uint32_t domain) const {
+    return {static_cast<std::uint32_t>(call >> 32) << 1 | domain, static_cast<std::uint32_t>(call)};
+  }
   /// The word at a position. Domain 1 holds the lower halves of doubles.
   constexpr std::uint32_t word(std::uint64_t at, std::uint32_t domain) const {
     const std::uint64_t block = at / 4;
-    return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), domain, 0},
+    const std::array<std::uint32_t, 2> high = upper(domain);
+    return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), high[0], high[1]},
                   {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)})[at % 4];
   }
 
@@ -135,8 +144,8 @@ struct Stream {
     Words word, second;
     while (at < end) {
       const std::uint64_t start = at / group * group, stop = end - start < group ? end : start + group;
-      detail::philox_group(start / 4, 0, seed, word);
-      if constexpr (sizeof(T) == 8) detail::philox_group(start / 4, 1, seed, second);
+      detail::philox_group(start / 4, upper(0), seed, word);
+      if constexpr (sizeof(T) == 8) detail::philox_group(start / 4, upper(1), seed, second);
       if (stop - at == group) {
         convert(word, second, to);
       } else {
@@ -152,9 +161,9 @@ struct Stream {
 
 namespace detail {
 
-/// Where the next stream starts.
+/// What the next stream follows from.
 struct Generator {
-  std::uint64_t seed = 0, position = 0;
+  std::uint64_t seed = 0, calls = 0;
   bool own = false;  // seeded for its device alone
 };
 struct Generators {
@@ -187,16 +196,13 @@ inline void seed(std::uint64_t seed, Device device) {
   detail::generator_of(device, detail::generators) = {seed, 0, true};
 }
 
-/// A stream of `elements` elements that no other stream overlaps until the next seed. Thread-safe; which thread gets
-/// which stream is the order of the calls. Error: `elements` is negative.
-inline Stream next(std::int64_t elements, Device device = cpu()) {
-  if (elements < 0) fail("random::next: a stream of ", elements, " elements was asked for, expected at least 0");
+/// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which
+/// stream is the order of the calls.
+inline Stream next(Device device = cpu()) {
   const std::lock_guard lock(detail::generators.mutex);
   detail::Generator& own = detail::generator_of(device, detail::generators);
   detail::Generator& from = own.own ? own : detail::generators.shared;
-  const Stream stream{from.seed, from.position};
-  from.position += (static_cast<std::uint64_t>(elements) + 3) / 4 * 4;
-  return stream;
+  return {from.seed, 0, from.calls++};
 }
 
 }  // namespace strop::inline v0::random

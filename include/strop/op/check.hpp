@@ -68,19 +68,8 @@ template <AnyMap T, std::convertible_to<double>... X>
   requires(sizeof...(X) == arity<T>)
 constexpr auto gradient(const T& op, X... x) {
   using S = detail::Probe;
-  const Gradient<T> g{op};
   const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
-  const auto all = [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
-    const auto y = detail::as_numbers<S>(op.forward(in[I]...));
-    if constexpr (Gradient<T>::takes_in && Gradient<T>::takes_out)
-      return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]..., y[M]...));
-    else if constexpr (Gradient<T>::takes_in)
-      return detail::as_numbers<S>(g.forward((void(M), S(1))..., in[I]...));
-    else if constexpr (Gradient<T>::takes_out)
-      return detail::as_numbers<S>(g.forward((void(M), S(1))..., y[M]...));
-    else
-      return detail::as_numbers<S>(g.forward((void(M), S(1))...));
-  }(std::make_index_sequence<arity<T>>{}, std::make_index_sequence<detail::results<T>>{});
+  const auto all = detail::unit_slopes<S>(Gradient<T>{op}, in, detail::evaluate<S>(op, x...));
   if constexpr (sizeof...(X) == 1)
     return all[0].v;
   else {

@@ -9,6 +9,7 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -50,8 +51,13 @@ class Context {
     return temp<E, 1>({count});
   }
 
-  /// A stream of random numbers of its own for this call: element i is a function of seed, call and i alone.
-  random::Stream random(std::int64_t elements) { return random::next(elements, device_); }
+  /// A stream of random numbers of its own: element i is a function of seed, call and i alone. Any number of them.
+  random::Stream random() {
+    if (!drawn_) drawn_ = random::next(device_);
+    const random::Stream stream = *drawn_;
+    drawn_->offset += std::uint64_t{1} << 48;  // more elements than an array can have
+    return stream;
+  }
 
   // For the dispatcher.
   Context(Device device, std::span<const Request> requests, bool training)
@@ -64,6 +70,7 @@ class Context {
     next_ = spaces_.back().bytes();
     left_ = bytes;
   }
+  void use_random(const random::Stream& stream) { drawn_ = stream; }
   void use_state(void* state) { state_ = state; }
   void* state() const { return state_; }
 
@@ -85,6 +92,7 @@ class Context {
   std::int64_t left_ = 0;
   std::span<const Request> requests_;
   std::vector<NDArray> spaces_;
+  std::optional<random::Stream> drawn_;
 };
 
 /// The CPU: forward(Cpu&, …) runs on the calling thread and may use strop::parallel_for.

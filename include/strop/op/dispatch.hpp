@@ -87,7 +87,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
 /// A call has a state of its own unless one is given.
 inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                      std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr) {
-  if (call_mode.recording)
+  if (call_mode.record != nullptr)
     for (const NDArray& y : out)
       if (y) {
         check_recordable(entry, op, in, out, requests);
@@ -99,7 +99,7 @@ inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<ND
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
         (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
     dispatch_fully(entry, op, in, out, requests, site);
-  if (call_mode.recording) call_mode.record(entry, op, in, out, nullptr);
+  if (call_mode.record != nullptr) call_mode.record(entry, op, in, out, nullptr);
 }
 
 }  // namespace strop::inline v0::detail

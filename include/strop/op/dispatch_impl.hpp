@@ -9,7 +9,7 @@
 #include <strop/op/gpu_map.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/map_sparse.hpp>
-#include <strop/op/param_box.hpp>
+#include <strop/op/turn_impl.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <optional>
@@ -84,21 +84,11 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
   body.indptr = made.body().indptr;
 }
 
-/// The order of the calls that draw random numbers, once one of them has waited for its turn: what is drawn follows
-/// from the order of the calls alone.
-inline constinit std::atomic<Pending*> random_order{nullptr};
-
-STROP_COLD Pending& make_random_order(const Pending& like) {
-  static const Ref<Pending> order = like.another();
-  random_order.store(order.get(), std::memory_order_release);
-  return *order;
-}
-
 /// One call in the making. Everything that is not a small dense map goes through here, out of line.
 class Dispatch {
  public:
   Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests,
-           Site site, Ref<StateBox>* state)
+           Site site, Ref<StateBox>* state, const std::optional<random::Stream>& drawn = {})
       : entry_(entry),
         op_(op),
         in_(in),
@@ -108,7 +98,8 @@ class Dispatch {
         types_(out.size()),
         storages_(out.size()),
         site_(site),
-        state_(state) {
+        state_(state),
+        drawn_(drawn) {
     for (std::size_t i = 0; i < out.size(); ++i) requests_[i] = i < requests.size() ? requests[i] : Request::write;
   }
 
@@ -121,9 +112,9 @@ class Dispatch {
     bool asked = false;
     for (Request r : requests_) asked = asked || r != Request::null;
     if (!asked) return;
-    if (const Ref<Pending> order = find_order()) {
+    if (const Ref<Pending> order = order_of(in_, out_)) {
       if (may_wait_its_turn()) return run_in_turn(*order);
-      wait_for_outputs();
+      take_outputs();
     }
     if (entry_.is_map())
       run_as_map();
@@ -132,29 +123,6 @@ class Dispatch {
   }
 
  private:
-  /// The order that the call stands in: that of an array that is in use, or a new one where large calls get one.
-  Ref<Pending> find_order() const {
-    std::int64_t elements = 0;
-    for (const NDArray* a : in_) {
-      if (a->busy()) return Ref(a->pending());
-      elements = std::max(elements, a->size());
-    }
-    for (const NDArray& a : out_) {
-      if (a.busy()) return Ref(a.pending());
-      elements = std::max(elements, a.size());
-    }
-    Pending* const drawing = draws() ? random_order.load(std::memory_order_acquire) : nullptr;
-    if (drawing != nullptr && drawing->busy()) return Ref(drawing);
-    const auto make = order_maker.load(std::memory_order_relaxed);
-    return make != nullptr && elements > map_grain && !in_turn_ ? make() : Ref<Pending>();
-  }
-  /// Whether the operator says that it takes random numbers.
-  bool draws() const {
-    if (entry_.resources == nullptr || in_turn_) return false;
-    Few<Shape, 4> shapes(in_.size());
-    for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
-    return entry_.resources(op_, shapes).random;
-  }
   /// What is not dense has its structure only once it is computed; a state belongs to the call.
   bool may_wait_its_turn() const {
     for (const NDArray* a : in_)
@@ -163,85 +131,22 @@ class Dispatch {
       if (a.storage() != dense) return false;
     return state_ == nullptr && entry_.make_state == nullptr && device_.kind == DeviceKind::cpu;
   }
-  void wait_for_outputs() const {
-    for (const NDArray& a : out_)
-      if (Pending* const p = a.pending()) p->wait(true);
+  void run_in_turn(Pending& order) {
+    if (!drawn_ && resources().random) drawn_ = random::next(device_);  // in the order of the calls, not of the turns
+    push_turn(order, entry_, Ref<Turn>(new Turn(entry_, op_, in_, out_, requests_, drawn_)), signature_.mutated, site_);
+  }
+  /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
+  void take_outputs() const {
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      Pending* const p = out_[i].pending();
+      if (p == nullptr) continue;
+      bool read = !overwrites(out_[i], requests_[i]);
+      for (const NDArray* a : in_) read = read || a->pending() == p;
+      if (!read) p->run({}, {&p, 1}, entry_.snake, site_, Ref<Pending::Work>(new Pending::Work));
+      p->wait(true);
+    }
     for (int i : signature_.mutated)
       if (Pending* const p = in(i).pending()) p->wait(true);
-  }
-
-  /// The call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
-  class Turn final : public Pending::Work {
-   public:
-    Turn(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests)
-        : entry_(entry),
-          params_(op == nullptr ? nullptr : entry.params, op),
-          in_(in.size()),
-          out_(out.size()),
-          held_(in.size() + out.size()),
-          requests_(requests.size()),
-          training_(call_mode.training) {
-      for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
-      for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
-      for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
-    }
-    void run() override {
-      const CallMode before = call_mode;
-      call_mode = {};
-      call_mode.training = training_;
-      in_turn_ = true;
-      Few<const NDArray*, 8> in(in_.size());
-      for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
-      try {
-        Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr).run();
-      } catch (...) {
-        in_turn_ = false;
-        call_mode = before;
-        throw;
-      }
-      in_turn_ = false;
-      call_mode = before;
-    }
-
-   private:
-    static NDArray alone(const NDArray& a) {
-      NDArray b = NDArray::shell(a.shape(), a.dtype(), a.device());
-      if (!a.allocated()) return b;
-      const std::int64_t bytes = a.size() * size_of(a.dtype());
-      b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
-      return b;
-    }
-    const Entry& entry_;
-    ParamBox params_;
-    Few<NDArray, 4> in_, out_, held_;
-    Few<Request, 8> requests_;
-    bool training_;
-  };
-
-  /// Has the call run after everything that was pushed before it and touches its arrays.
-  void run_in_turn(Pending& order) {
-    Few<Pending*, 8> reads, writes;
-    const auto uses = [&order](const NDArray& a) -> Pending* {
-      return !a.allocated() ? nullptr : a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order.another());
-    };
-    for (const NDArray* a : in_)
-      if (Pending* const p = uses(*a)) reads.push_back(p);
-    for (std::size_t i = 0; i < out_.size(); ++i) {
-      const NDArray& a = out_[i];
-      if (requests_[i] == Request::null) continue;
-      Pending* const p = uses(a);
-      writes.push_back(p);
-      // Only a write of all the memory makes good what failed before it.
-      if (requests_[i] != Request::write || a.size() * size_of(a.dtype()) != a.body().buffer->bytes())
-        reads.push_back(p);
-      a.body().buffer->written();
-    }
-    for (int i : signature_.mutated) {
-      writes.push_back(uses(in(i)));
-      in(i).body().buffer->written();
-    }
-    if (draws()) writes.push_back(&make_random_order(order));
-    order.run(reads, writes, entry_.snake, Ref<Pending::Work>(new Turn(entry_, op_, in_, out_, requests_)));
   }
 
   void check_params_needed() const {
@@ -514,14 +419,29 @@ class Dispatch {
     settle(results);
   }
 
-  /// Temporary space that the operator announces, and its state.
-  void prepare_context(Cpu& context) {
-    if (entry_.resources == nullptr && state_ == nullptr) return;
-    Few<Shape, 4> shapes(in_.size());
+  void read_shapes(Few<Shape, 4>& shapes) const {
+    shapes.resize(in_.size());
     for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
-    if (entry_.resources != nullptr) context.reserve(entry_.resources(op_, shapes).temp_bytes);
+  }
+  /// What the operator says that it needs.
+  Resources resources() const {
+    if (entry_.resources == nullptr) return {};
+    Few<Shape, 4> shapes;
+    read_shapes(shapes);
+    return entry_.resources(op_, shapes);
+  }
+
+  /// Temporary space and random numbers that the operator announces, and its state.
+  void prepare_context(Cpu& context) {
+    const Resources needed = resources();
+    context.reserve(needed.temp_bytes);
+    if (needed.random) context.use_random(drawn_ ? *drawn_ : random::next(device_));
     if (state_ == nullptr) return;
-    if (!*state_ && entry_.make_state != nullptr) *state_ = entry_.make_state(op_, context, shapes);
+    if (!*state_ && entry_.make_state != nullptr) {
+      Few<Shape, 4> shapes;
+      read_shapes(shapes);
+      *state_ = entry_.make_state(op_, context, shapes);
+    }
     if (!*state_) fail(entry_.snake, ": forward has not run, so there is no state");
     context.use_state((*state_)->get());
   }
@@ -578,8 +498,15 @@ class Dispatch {
   MapStorage how_;
   std::string_view why_;
   bool dense_run_ = false;
-  static inline constinit thread_local bool in_turn_ = false;  // this call has waited for its turn
+  std::optional<random::Stream> drawn_;  // from the time of the call, where it has waited for its turn
 };
+
+STROP_COLD void Turn::run() {
+  const ModeScope mode(CallMode{.training = training_, .in_turn = true});
+  Few<const NDArray*, 8> in(in_.size());
+  for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
+  Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr, drawn_).run();
+}
 
 STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                                std::span<const Request> requests, Site site, Ref<StateBox>* state) {
@@ -591,7 +518,7 @@ STROP_COLD void dispatch_with_state(const Entry& entry, const void* op, Inputs i
   Ref<StateBox> own;
   if (state == nullptr) state = &own;
   dispatch_fully(entry, op, in, out, requests, site, state);
-  if (call_mode.recording) call_mode.record(entry, op, in, out, state->get());
+  if (call_mode.record != nullptr) call_mode.record(entry, op, in, out, state->get());
 }
 
 }  // namespace strop::inline v0::detail

@@ -20,8 +20,9 @@ struct FallbackRecord {
   std::string where;  // file:line of the first, where known
 };
 
-/// Chooses what a dense fallback does: silent, warn (the default: one line per case on stderr), error.
-void set_fallback(Fallback mode);
+/// Chooses what a dense fallback does: silent, warn (the default: one line per case on stderr), error. Returns what it
+/// did before.
+Fallback set_fallback(Fallback mode);
 /// All fallbacks so far, in the order of their first occurrence.
 std::vector<FallbackRecord> fallbacks();
 /// Forgets what fallbacks() lists, so that each is written again.

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 namespace strop::inline v0 {
 namespace detail {
@@ -49,7 +50,7 @@ STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::str
       ++record.count;
       return;
     }
-  const std::string where = site.file != nullptr ? cat(site.file, ':', site.line) : std::string();
+  const std::string where = site.line() != 0 ? cat(site.file_name(), ':', site.line()) : std::string();
   log.records.push_back({std::string(entry.snake), storages, params, 1, where});
   if (log.mode == Fallback::warn) {
     const std::string line = cat("strop: ", entry.snake, '(', params, "): dense fallback for ", storages, ": ", why,
@@ -59,10 +60,10 @@ STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::str
 }
 }  // namespace detail
 
-STROP_COLD void set_fallback(Fallback mode) {
+STROP_COLD Fallback set_fallback(Fallback mode) {
   detail::FallbackLog& log = detail::FallbackLog::get();
   std::lock_guard lock(log.mutex);
-  log.mode = mode;
+  return std::exchange(log.mode, mode);
 }
 
 STROP_COLD std::vector<FallbackRecord> fallbacks() {

@@ -116,6 +116,25 @@ struct Gradient {
   }
 };
 
+namespace detail {
+/// The derivatives in each input where the inputs are x and the results y: what the gradient is for head gradients 1.
+template <class S, class T, std::size_t N, std::size_t M>
+[[gnu::always_inline]] constexpr auto unit_slopes(const Gradient<T>& gradient, const std::array<S, N>& x,
+                                                  const std::array<S, M>& y) {
+  return [&]<std::size_t... I, std::size_t... K>(std::index_sequence<I...>, std::index_sequence<K...>) {
+    using G = Gradient<T>;
+    if constexpr (G::takes_in && G::takes_out)
+      return as_numbers<S>(gradient.forward((void(K), S(1))..., x[I]..., y[K]...));
+    else if constexpr (G::takes_in)
+      return as_numbers<S>(gradient.forward((void(K), S(1))..., x[I]...));
+    else if constexpr (G::takes_out)
+      return as_numbers<S>(gradient.forward((void(K), S(1))..., y[K]...));
+    else
+      return as_numbers<S>(gradient.forward((void(K), S(1))...));
+  }(std::make_index_sequence<N>{}, std::make_index_sequence<M>{});
+}
+}  // namespace detail
+
 /// Map T in forward mode, as a map. Its numbers: the inputs of T, then a tangent for each. Its results: the results of
 /// T, then their derivatives along the tangents. T's body runs once, on dual numbers; a gradient that T states is used.
 template <class T>
@@ -131,8 +150,8 @@ struct Tangent {
     const std::array<S, 2 * inputs_of> a{first, more...};
     return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
       if constexpr (detail::states_gradient<T>) {
-        const S y = detail::as_number<S>(op.forward(a[I]...));
-        return std::make_tuple(y, along(stated(y, a[I]...), a));
+        const std::array<S, 1> y{detail::as_number<S>(op.forward(a[I]...))};
+        return std::make_tuple(y[0], along(detail::unit_slopes<S>(Gradient<T>{op}, std::array{a[I]...}, y), a));
       } else {
         using D = number::Dual<S>;
         const auto y = detail::as_numbers<D>(op.forward(D(a[I], a[inputs_of + I])...));
@@ -142,19 +161,6 @@ struct Tangent {
   }
 
  private:
-  template <class S, class... X>
-  [[gnu::always_inline]] constexpr auto stated(S y, X... x) const {
-    using G = Gradient<T>;
-    const G g{op};
-    if constexpr (G::takes_in && G::takes_out)
-      return detail::as_numbers<S>(g.forward(S(1), x..., y));
-    else if constexpr (G::takes_in)
-      return detail::as_numbers<S>(g.forward(S(1), x...));
-    else if constexpr (G::takes_out)
-      return detail::as_numbers<S>(g.forward(S(1), y));
-    else
-      return detail::as_numbers<S>(g.forward(S(1)));
-  }
   template <class S>
   [[gnu::always_inline]] static constexpr S along(const std::array<S, inputs_of>& slopes,
                                                   const std::array<S, 2 * inputs_of>& a) {

@@ -212,17 +212,17 @@ struct Calls<T, Library, std::index_sequence<I...>> {
   static constexpr std::size_t count = sizeof...(I);
 
   auto operator()(Repeat<I, Given<NDArray>>... in, const T& p = {}, IntoOne y = anew(),
-                  Site site = Site::here()) const {
+                  Site site = Site::current()) const {
     check_count();
     const std::array<const NDArray*, count> inputs{in.node...};
     return detail::run<T, Library>(
         p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
         site);
   }
-  auto operator()(Repeat<I, Given<NDArray>>... in, IntoOne y, Site site = Site::here()) const {
+  auto operator()(Repeat<I, Given<NDArray>>... in, IntoOne y, Site site = Site::current()) const {
     return (*this)(in..., T{}, y, site);
   }
-  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p, const Into& y, Site site = Site::here()) const {
+  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p, const Into& y, Site site = Site::current()) const {
     check_count();
     const std::array<const NDArray*, count> inputs{in.node...};
     return detail::run<T, Library>(p, inputs, y.arrays, y.request, site);
@@ -267,11 +267,11 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
 
   /// Any number of inputs, as a list.
   auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
-                  detail::Site site = detail::Site::here()) const {
+                  detail::Site site = detail::Site::current()) const {
     return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
   }
   auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
-                  detail::Site site = detail::Site::here()) const {
+                  detail::Site site = detail::Site::current()) const {
     std::vector<const NDArray*> inputs;
     for (const NDArray& a : in) inputs.push_back(&a);
     return detail::run<T, library>(

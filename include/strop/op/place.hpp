@@ -61,7 +61,7 @@ struct ForwardInfo {
 /// The tensors of an operator's gradient: head gradients, inputs and outputs in, gradients out.
 struct GradientInfo {
   std::span<const ArgInfo> args;
-  bool tagged = false, variadic = false;
+  bool tagged = false;
   std::uint64_t heads = 0, in = 0, out = 0, gives = 0;  // a bit per tensor
   int outputs = 0;                                      // how many outputs stand behind the inputs of a variadic one
 };

@@ -183,7 +183,7 @@ struct TensorGradient {
       if (info.tagged) info.at = tag_position(info);
     return list;
   }();
-  static constexpr GradientInfo member{infos, tagged, N::variadic, heads, in, out, gives, all_out ? N::outputs : 0};
+  static constexpr GradientInfo member{infos, tagged, heads, in, out, gives, all_out ? N::outputs : 0};
 
   static void run(const Call& call, Cpu& ctx) {
     std::array<Placed, S::count> placed;

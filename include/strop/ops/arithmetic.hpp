@@ -60,7 +60,7 @@ N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
     return detail::combine_number<N>(with_number_first, b, k, site);                                  \
   }
 #define STROP_OPERATOR(op, ...) STROP_BINARY(operator op, , detail::Site{}, __VA_ARGS__)
-#define STROP_SITE , detail::Site site = detail::Site::here()
+#define STROP_SITE , detail::Site site = detail::Site::current()
 #define STROP_FUNCTION(name, ...) STROP_BINARY(name, STROP_SITE, site, __VA_ARGS__)
 
 STROP_OPERATOR(+, broadcast_add, elemwise_add, plus_scalar, plus_scalar)

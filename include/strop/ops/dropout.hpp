@@ -62,13 +62,13 @@ struct Dropout {
     const float keep = 1 - p;
     const E factor = keep > 0 ? E(1) / static_cast<E>(keep) : E(0);
     const bool whole = mask.size() == x.size();
-    const random::Stream stream = ctx.random(drop ? mask.size() : 0);
+    const random::Stream stream = ctx.random();
     parallel_for(mask.size(), grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end; at += block) {
         const std::int64_t count = std::min(block, end - at);
         if (drop) {
           float u[block];
-          random::Stream{stream.seed, stream.offset + static_cast<std::uint64_t>(at)}.fill_uniform(u, count);
+          stream.from(at).fill_uniform(u, count);
           for (std::int64_t i = 0; i < count; ++i) mask[at + i] = u[i] < keep ? factor : E(0);
         } else {
           std::fill(mask.data() + at, mask.data() + at + count, E(1));

@@ -117,7 +117,7 @@ struct LeakyReLU {
       case rrelu:
         break;
     }
-    const random::Stream stream = ctx.random(ctx.train ? n : 0);
+    const random::Stream stream = ctx.random();
     parallel_for(n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const E r = ctx.train ? static_cast<E>(stream.uniform(i, lower_bound, upper_bound))

@@ -138,9 +138,7 @@ struct BatchNorm {
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const {
-    return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis};
-  }
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis}; }
 };
 inline constexpr Op<BatchNorm, OnUse> batch_norm;
 
@@ -231,9 +229,7 @@ struct LayerNorm {
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const {
-    return {shape, axis < 0 ? axis + static_cast<int>(shape.size()) : axis};
-  }
+  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis}; }
 };
 inline constexpr Op<LayerNorm, OnUse> layer_norm;
 

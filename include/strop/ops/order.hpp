@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -37,18 +38,35 @@ inline Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_
   return out;
 }
 
+/// The rows that are put in order: along the axis, or the whole array as one.
+inline AxisSplit ordered_rows(const Shape& shape, std::optional<int> axis) {
+  const Shape one_row{shape.size()};
+  return {axis ? shape : one_row, axis.value_or(0)};
+}
 /// How many elements of each row are wanted: k, or all where it is less than 1.
 inline std::int64_t ordered_count(const NDArray& x, std::optional<int> axis, std::int64_t k) {
-  return k >= 1 ? k : axis ? x.shape()[*axis < 0 ? *axis + x.ndim() : *axis] : x.size();
+  return k >= 1 ? k : ordered_rows(x.shape(), axis).length;
+}
+
+/// Refuses a type of positions that does not hold every position of a row exactly.
+inline void check_positions(const Shape& shape, std::optional<int> axis, Dtype dtype, std::string_view op) {
+  const std::int64_t length = ordered_rows(shape, axis).length;
+  const std::int64_t most = dtype == u8     ? 256
+                            : dtype == i8   ? 128
+                            : dtype == bf16 ? 257
+                            : dtype == f16  ? 2049
+                            : dtype == f32  ? (std::int64_t{1} << 24) + 1
+                            : dtype == i32  ? std::int64_t{1} << 31
+                                            : std::numeric_limits<std::int64_t>::max();
+  if (length > most)
+    fail(op, ": ", name_of(dtype), " does not hold the ", length, " positions of a row exactly; state a wider dtype");
 }
 
 /// Calls f(row, offset of its first element, distance of its elements, positions of the first `count` in order).
 template <class E, class F>
 void each_ordered(const NDArray& x, std::optional<int> axis, std::int64_t count, bool ascending, F f) {
   const E* data = x.pointer<const E>();
-  const Shape flat{x.size()};
-  const Shape& shape = axis ? x.shape() : flat;
-  const AxisSplit s(shape, axis ? (*axis < 0 ? *axis + x.ndim() : *axis) : 0);
+  const AxisSplit s = ordered_rows(x.shape(), axis);
   if (s.length == 0) return;
   parallel_for(s.outer * s.inner, std::max<std::int64_t>(1, 4096 / s.length),
                [&](std::int64_t begin, std::int64_t end) {
@@ -98,18 +116,14 @@ void order(const NDArray& x, std::optional<int> axis, std::int64_t k, bool ascen
 /// dx = 0, then dx[positions] = dy: the gradient of elements that were chosen by their order.
 inline void place_ordered(const NDArray& dy, const NDArray& positions, std::optional<int> axis, const NDArray& dx) {
   zero_elements(dx);
-  const Shape flat{dx.size()};
-  const Shape& shape = axis ? dx.shape() : flat;
-  const AxisSplit s(shape, axis ? (*axis < 0 ? *axis + dx.ndim() : *axis) : 0);
+  const AxisSplit s = ordered_rows(dx.shape(), axis);
   if (s.outer * s.inner == 0 || dy.size() == 0) return;
   const std::int64_t count = dy.size() / (s.outer * s.inner), bytes = size_of(dx.dtype());
   std::vector<std::int64_t> at(static_cast<std::size_t>(dy.size()));
   convert_elements(positions.dtype(), positions.bytes(), i64, at.data(), dy.size());
   for (std::int64_t i = 0; i < dy.size(); ++i) {
     const std::int64_t place = at[static_cast<std::size_t>(i)];
-    if (place < 0 || place >= s.length)
-      fail("topk: position ", place, " is outside an axis of ", s.length, "; ", name_of(positions.dtype()),
-           " cannot hold the axis' positions exactly, state a wider dtype");
+    if (place < 0 || place >= s.length) fail("topk: position ", place, " is outside an axis of ", s.length);
     const std::int64_t row = i / (count * s.inner) * s.inner + i % s.inner,
                        to = row / s.inner * s.length * s.inner + row % s.inner + place * s.inner;
     std::memcpy(dx.bytes() + to * bytes, dy.bytes() + i * bytes, static_cast<std::size_t>(bytes));
@@ -164,7 +178,9 @@ struct Argsort {
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
-    if (s.in(0).known()) s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
+    if (!s.in(0).known()) return;
+    s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
+    detail::check_positions(s.in(0), axis, dtype, s.op());
   }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
   template <detail::Sortable E>
@@ -175,7 +191,8 @@ struct Argsort {
 
 /// topk: the `k` greatest elements along `axis` (smallest with is_ascend) in order: their positions, their values,
 /// both, or a mask of the input's shape that is 1 at them. Positions count within the axis, or in the whole array for
-/// None, and have type `dtype`. The gradient of values goes where they came from. Error: k is more than there are.
+/// None, and have type `dtype`. The gradient of values goes where they came from. Errors: k is more than
+/// there are, `dtype` does not hold the positions exactly.
 /// `topk(array({3, 1, 2}), {.k = 2, .ret_typ = Topk::value})` is [3, 2].
 struct Topk {
   enum Kind : int { value, indices, mask, both };
@@ -194,6 +211,7 @@ struct Topk {
   void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;
     const Shape chosen = detail::ordered_shape(s.in(0), axis, k, s.op());
+    if (ret_typ == indices || ret_typ == both) detail::check_positions(s.in(0), axis, dtype, s.op());
     s.set_out(0, ret_typ == mask ? s.in(0) : chosen);
     s.set_out(1, ret_typ == value || ret_typ == both ? chosen : Shape{0});
   }

@@ -38,7 +38,7 @@ inline void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
 
 inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
   if (!(low <= high)) fail(op, ": low is ", low, " and high is ", high, ", expected low <= high");
-  const random::Stream stream = ctx.random(y.size());
+  const random::Stream stream = ctx.random();
   if (y.dtype() == f64) {
     const double from = static_cast<double>(low), width = static_cast<double>(high) - from;
     random::detail::fill_blocks<double>(y, stream, [&](const random::Stream& part, double* to, std::int64_t count) {
@@ -54,19 +54,17 @@ inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, 
 
 inline void draw_normal(Context& ctx, const NDArray& y, float mean, float deviation, std::string_view op) {
   if (!(deviation >= 0)) fail(op, ": scale is ", deviation, ", expected at least 0");
-  random::detail::fill_blocks<float>(
-      y, ctx.random(y.size()),
-      [&](const random::Stream& part, float* to, std::int64_t count) { part.fill_normal(to, count, mean, deviation); });
+  random::detail::fill_blocks<float>(y, ctx.random(), [&](const random::Stream& part, float* to, std::int64_t count) {
+    part.fill_normal(to, count, mean, deviation);
+  });
 }
 
 inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::string_view op) {
   if (!(rate > 0)) fail(op, ": lam is ", rate, ", expected more than 0");
-  random::detail::fill_blocks<double>(y, ctx.random(y.size()),
-                                      [&](const random::Stream& part, double* to, std::int64_t count) {
-                                        part.fill_uniform01d(to, count);
-                                        for (std::int64_t i = 0; i < count; ++i)
-                                          to[i] = -std::log1p(-to[i]) / static_cast<double>(rate);
-                                      });
+  random::detail::fill_blocks<double>(y, ctx.random(), [&](const random::Stream& part, double* to, std::int64_t count) {
+    part.fill_uniform01d(to, count);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = -std::log1p(-to[i]) / static_cast<double>(rate);
+  });
 }
 
 }  // namespace detail
@@ -153,7 +151,7 @@ struct RandomRandint {
     detail::check_device(ctx, name);
     if (*low >= *high) fail("random_randint: low is ", *low, " and high is ", *high, ", expected low < high");
     const std::uint64_t first = static_cast<std::uint64_t>(*low), width = static_cast<std::uint64_t>(*high) - first;
-    const random::Stream high_words = cpu.random(y.size()), low_words = cpu.random(y.size());
+    const random::Stream high_words = cpu.random(), low_words = cpu.random();
     parallel_for(y.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::uint64_t bits = std::uint64_t{high_words.bits(i)} << 32 | low_words.bits(i);
@@ -218,7 +216,7 @@ struct Shuffle {
     if (rows == 0 || x.size() == 0) return;
     std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    const random::Stream stream = cpu.random(rows);
+    const random::Stream stream = cpu.random();
     for (std::int64_t i = rows; i-- > 1;)
       std::swap(order[static_cast<std::size_t>(i)],
                 order[static_cast<std::size_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);

@@ -39,9 +39,12 @@ struct ReduceGradient {
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
   }
 
-/// Sum over the axes given (all by default), the others with `exclude`. y = Σ x. Result (1,) when all axes go and
-/// keepdims is false, as the original has it. Types: floating, i32, i64. A CSR array is summed over its stored values
-/// (without exclude), a row_sparse one where all axes go; the result is dense.
+// Of every reduction below: it goes over the axes given (all by default), over the others with `exclude`; negative ones
+// count from the last. The result has the shape of data without them (with 1 for them where keepdims), and (1,) when
+// all axes go and keepdims is false, as the original has it. Errors: an axis is outside, or given twice.
+
+/// y = Σ x. Types: floating, i32, i64. A CSR array is summed over its stored values (without exclude), a row_sparse one
+/// where all axes go; the result is dense. Gradient: dy, at every element.
 /// `sum(array({{1, 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
   static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"},
@@ -60,7 +63,8 @@ struct Sum {
   }
 };
 
-/// Mean over the axes. y = Σ x / n. Storages as sum.
+/// y = Σ x / n, n the number of elements that are reduced into one; NaN for none. Types: floating. Storages as sum.
+/// Gradient: dy / n. `mean(array({{1, 2}, {3, 4}}), {.axis = 1})` is [1.5, 3.5].
 struct Mean {
   static constexpr std::string_view name = "mean", aliases[] = {"_sparse_mean"},
                                     doc = "Mean over the given axes, all by default.";
@@ -76,7 +80,8 @@ struct Mean {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// Product over the axes.
+/// y = Π x, 1 for no element. Types: floating, i32, i64. Gradient: dy times the product of the other elements.
+/// `prod(array({{1, 2}, {3, 4}}), {.axis = 1})` is [2, 12].
 struct Prod {
   static constexpr std::string_view name = "prod", doc = "Product over the given axes, all by default.";
   STROP_REDUCE_PARAMS
@@ -91,7 +96,7 @@ struct Prod {
   }
 };
 
-/// Sum over the axes in which NaN counts as 0.
+/// y = Σ x in which NaN counts as 0 and has no gradient. Types: floating. `nansum(array({1, NAN, 2}))` is [3].
 struct Nansum {
   static constexpr std::string_view name = "nansum", doc = "Sum over the given axes; NaN counts as 0.";
   STROP_REDUCE_PARAMS
@@ -107,7 +112,7 @@ struct Nansum {
   }
 };
 
-/// Product over the axes in which NaN counts as 1.
+/// y = Π x in which NaN counts as 1 and has no gradient. Types: floating. `nanprod(array({3, NAN, 2}))` is [6].
 struct Nanprod {
   static constexpr std::string_view name = "nanprod", doc = "Product over the given axes; NaN counts as 1.";
   STROP_REDUCE_PARAMS
@@ -127,7 +132,8 @@ struct Nanprod {
   }
 };
 
-/// Largest element over the axes; NaN where one is NaN. The gradient goes to every element that equals it.
+/// The largest element; NaN where one is NaN, −∞ (the least integer) for no element. Types: floating, i32, i64. The
+/// gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
 struct Max {
   static constexpr std::string_view name = "max", aliases[] = {"max_axis"},
                                     doc = "Largest element over the given axes, all by default.";
@@ -146,7 +152,8 @@ struct Max {
   }
 };
 
-/// Smallest element over the axes; NaN where one is NaN.
+/// The smallest element; NaN where one is NaN, ∞ (the greatest integer) for no element. Types: floating, i32, i64. The
+/// gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})` is [1, 2].
 struct Min {
   static constexpr std::string_view name = "min", aliases[] = {"min_axis"},
                                     doc = "Smallest element over the given axes, all by default.";
@@ -166,8 +173,9 @@ struct Min {
 };
 #undef STROP_REDUCE_PARAMS
 
-/// Euclidean norm (ord 2) or sum of absolute values (ord 1) over the axes, in the type `out_dtype`. A CSR array is read
-/// by its stored values, a row_sparse one where all axes go; the result is dense.
+/// y = √Σ x² (ord 2) or Σ |x| (ord 1), in the type `out_dtype`. Types: floating. A CSR array is read by its stored
+/// values, a row_sparse one where all axes go; the result is dense. Gradient: dy · x / y (0 where y is 0), or
+/// dy · sign x. `norm(array({3, 4}))` is [5].
 struct Norm {
   static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
                                     doc = "Norm over the given axes: ord 1 or 2.";
@@ -226,10 +234,15 @@ struct Norm {
   }
 };
 
-/// Position of the largest element along the axis (of all elements without one), as a number of the input's type.
-struct Argmax {
-  static constexpr std::string_view name = "argmax",
-                                    doc = "Position of the largest element along axis, of all elements without one.";
+/// argmax, argmin: the position of the largest or the smallest element along the axis (of all elements without one), as
+/// a number of the input's type; of equal elements the first. The gradient is 0. Types: floating, i32, i64. Errors: the
+/// axis is outside, or has no element. `argmax(array({3, 5, 4}))` is [1].
+template <bool Largest>
+struct ArgExtreme {
+  static constexpr std::string_view
+      name = Largest ? "argmax" : "argmin",
+      doc = Largest ? "Position of the largest element along axis, of all elements without one."
+                    : "Position of the smallest element along axis, of all elements without one.";
   std::optional<int> axis;
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
@@ -239,25 +252,11 @@ struct Argmax {
   }
   template <detail::Summable E>
   void forward(Cpu&, View<const E> x, View<E> y) const {
-    detail::reduce_position<true>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
+    detail::reduce_position<Largest>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
   }
 };
-/// Position of the smallest element along the axis.
-struct Argmin {
-  static constexpr std::string_view name = "argmin",
-                                    doc = "Position of the smallest element along axis, of all elements without one.";
-  std::optional<int> axis;
-  bool keepdims = false;
-  static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
-    if (s.in(0).known())
-      s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
-  }
-  template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    detail::reduce_position<false>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
-  }
-};
+using Argmax = ArgExtreme<true>;
+using Argmin = ArgExtreme<false>;
 /// argmax_channel: the position of the largest element along axis 1.
 struct ArgmaxChannel {
   static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";

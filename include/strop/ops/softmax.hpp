@@ -37,7 +37,7 @@ inline void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
 template <class E>
 void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArray& y, int axis, double scale,
                  bool logarithm) {
-  const AxisSplit split(x.shape(), axis < 0 ? axis + x.ndim() : axis);
+  const AxisSplit split(x.shape(), axis);
   const NDArray out = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
   each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const(&in)[1], E* to, std::int64_t row) {
     std::int64_t count = split.length;
@@ -51,7 +51,7 @@ void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArra
 template <class E>
 void run_softmax_gradient(const NDArray& dy, View<const std::int64_t> length, const NDArray& y, const NDArray& dx,
                           int axis, double scale, bool logarithm) {
-  const AxisSplit split(y.shape(), axis < 0 ? axis + y.ndim() : axis);
+  const AxisSplit split(y.shape(), axis);
   const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
   each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(),
                  [&](const E* const(&in)[2], E* to, std::int64_t row) {
@@ -69,26 +69,38 @@ inline constexpr Note softmax_notes[] = {
     {"dtype", "the type of the result; that of data where not given"},
     {"use_length", "there is a second input, length: how many elements of each row count"}};
 inline constexpr std::string_view softmax_inputs[] = {"data", "length"};
+inline constexpr std::string_view softmax_aliases[] = {"_npx_softmax", "_npx_log_softmax"};
+struct SoftmaxText {
+  std::string_view name, doc;
+  std::span<const std::string_view> aliases = {};
+};
+inline constexpr SoftmaxText softmax_texts[] = {
+    {"softmax", "e^(x / temperature), divided by the sum of it along the axis.", {softmax_aliases, 1}},
+    {"log_softmax", "The logarithm of softmax: x / temperature − log Σ e^(x / temperature).", {softmax_aliases + 1, 1}},
+    {"softmin", "softmax of −x: e^(−x / temperature), divided by the sum of it along the axis."}};
 
 }  // namespace detail
 
-/// softmax: y = e^(x / temperature) / Σ e^(x / temperature) along an axis.
+enum class SoftmaxKind : int { softmax, log_softmax, softmin };
+
+/// softmax: y = e^(x / temperature) / Σ e^(x / temperature) along an axis. log_softmax: the logarithm of it,
+/// x / temperature − log Σ e^(x / temperature). softmin: softmax of −x.
 ///
 /// Any shape; floating types; `dtype` is the type of the result. With `use_length` the input `length` (the shape of
 /// data without the axis) says how many elements of each row count, the others give 0. Sparse arrays by the dense
 /// fallback. The gradient needs the output. Error: the axis is outside.
 ///
-/// Example: `softmax(array({0, 0}))` is [0.5, 0.5].
-struct Softmax {
+/// Example: `softmax(array({0, 0}))` is [0.5, 0.5], `log_softmax(array({0, 0}))` is [-0.693, -0.693].
+template <SoftmaxKind Kind>
+struct SoftmaxAlong {
   int axis = -1;
   std::optional<double> temperature = {};
   std::optional<Dtype> dtype = {};
   std::optional<bool> use_length = false;
 
-  static constexpr std::string_view name = "softmax";
-  static constexpr std::string_view aliases[] = {"_npx_softmax"};
-  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
-  static constexpr std::string_view doc = "e^(x / temperature), divided by the sum of it along the axis.";
+  static constexpr const detail::SoftmaxText& text = detail::softmax_texts[static_cast<int>(Kind)];
+  static constexpr std::string_view name = text.name, doc = text.doc;
+  static constexpr std::span<const std::string_view> aliases = text.aliases, inputs = detail::softmax_inputs;
   static constexpr std::span<const Note> notes = detail::softmax_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
@@ -97,80 +109,23 @@ struct Softmax {
   void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
   template <Real E>
   void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
-    detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), false);
+    detail::run_softmax<E>(x, length, y, axis, scale(), logarithm);
   }
   template <Real E>
   void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
             Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, 1 / temperature.value_or(1), false);
+    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, scale(), logarithm);
   }
+
+ private:
+  static constexpr bool logarithm = Kind == SoftmaxKind::log_softmax;
+  double scale() const { return (Kind == SoftmaxKind::softmin ? -1 : 1) / temperature.value_or(1); }
 };
+using Softmax = SoftmaxAlong<SoftmaxKind::softmax>;
+using LogSoftmax = SoftmaxAlong<SoftmaxKind::log_softmax>;
+using Softmin = SoftmaxAlong<SoftmaxKind::softmin>;
 inline constexpr Op<Softmax, OnUse> softmax;
-
-/// log_softmax: y = x / temperature − log Σ e^(x / temperature) along an axis: the logarithm of softmax.
-///
-/// Any shape; floating types; sparse arrays by the dense fallback. Error: the axis is outside.
-///
-/// Example: `log_softmax(array({0, 0}))` is [-0.693, -0.693].
-struct LogSoftmax {
-  int axis = -1;
-  std::optional<double> temperature = {};
-  std::optional<Dtype> dtype = {};
-  std::optional<bool> use_length = false;
-
-  static constexpr std::string_view name = "log_softmax";
-  static constexpr std::string_view aliases[] = {"_npx_log_softmax"};
-  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
-  static constexpr std::string_view doc = "The logarithm of softmax: x / temperature − log Σ e^(x / temperature).";
-  static constexpr std::span<const Note> notes = detail::softmax_notes;
-  static constexpr Share inplace[] = {{0, 0}};
-
-  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
-  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
-  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
-  template <Real E>
-  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
-    detail::run_softmax<E>(x, length, y, axis, 1 / temperature.value_or(1), true);
-  }
-  template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
-            Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, 1 / temperature.value_or(1), true);
-  }
-};
 inline constexpr Op<LogSoftmax, OnUse> log_softmax;
-
-/// softmin: softmax of −x: y = e^(−x / temperature) / Σ e^(−x / temperature) along an axis.
-///
-/// Any shape; floating types; sparse arrays by the dense fallback. Error: the axis is outside.
-///
-/// Example: `softmin(array({0, 0}))` is [0.5, 0.5].
-struct Softmin {
-  int axis = -1;
-  std::optional<double> temperature = {};
-  std::optional<Dtype> dtype = {};
-  std::optional<bool> use_length = false;
-
-  static constexpr std::string_view name = "softmin";
-  static constexpr std::span<const std::string_view> inputs = detail::softmax_inputs;
-  static constexpr std::string_view doc =
-      "softmax of −x: e^(−x / temperature), divided by the sum of it along the axis.";
-  static constexpr std::span<const Note> notes = detail::softmax_notes;
-  static constexpr Share inplace[] = {{0, 0}};
-
-  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
-  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
-  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
-  template <Real E>
-  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
-    detail::run_softmax<E>(x, length, y, axis, -1 / temperature.value_or(1), false);
-  }
-  template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
-            Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, -1 / temperature.value_or(1), false);
-  }
-};
 inline constexpr Op<Softmin, OnUse> softmin;
 
 /// softmax_cross_entropy: y = −Σᵢ log softmax(xᵢ)[labelᵢ], over the rows of a matrix; probabilities count as 10⁻⁸ at

@@ -14,11 +14,12 @@
 
 namespace strop::inline v0::detail {
 
-/// An array as outer × length × inner, the axis in the middle.
+/// An array as outer × length × inner, the axis (one that is there; negative: from the last) in the middle.
 struct AxisSplit {
-  std::int64_t outer, length, inner;
-  AxisSplit(std::span<const std::int64_t> shape, int axis)
-      : outer(1), length(shape[static_cast<std::size_t>(axis)]), inner(1) {
+  std::int64_t outer = 1, length = 1, inner = 1;
+  AxisSplit(std::span<const std::int64_t> shape, int axis) {
+    if (axis < 0) axis += static_cast<int>(shape.size());
+    length = shape[static_cast<std::size_t>(axis)];
     for (int i = 0; i < static_cast<int>(shape.size()); ++i)
       (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[static_cast<std::size_t>(i)];
   }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <source_location>
 #include <span>
 #include <string_view>
 
@@ -20,8 +21,11 @@ class Pending : public Counted {
  public:
   class Work : public Counted {
    public:
+    /// What a trace is to say of the work.
+    using Note = void (*)(void* to, std::string_view key, std::string_view text);
     virtual ~Work() = default;
-    virtual void run() = 0;
+    virtual void run() {}
+    virtual void describe(Note, void*) const {}
   };
 
   virtual ~Pending() = default;
@@ -32,9 +36,9 @@ class Pending : public Counted {
   virtual bool busy() const = 0;
   /// One for another buffer.
   virtual Ref<Pending> another() const = 0;
-  /// Runs the work as soon as nothing before it is in its way, at once where nothing is.
+  /// Runs the work, which was asked for at `where`, as soon as nothing before it is in its way.
   virtual void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-                   Ref<Work> work) const = 0;
+                   std::source_location where, Ref<Work> work) const = 0;
 };
 
 /// Makes the order of arrays that large operations work on; null, and everything happens at the call, unless
@@ -121,7 +125,7 @@ inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
   };
   Pending* const own = pending.get();
   try {
-    pending->run({}, {&own, 1}, "release", Ref<Pending::Work>(new GiveBack(*this)));
+    pending->run({}, {&own, 1}, "release", {}, Ref<Pending::Work>(new GiveBack(*this)));
   } catch (...) {  // no memory to queue it: what was made of it has given the memory back, or leaves it to the system
     return;
   }

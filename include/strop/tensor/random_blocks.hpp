@@ -20,7 +20,7 @@ void fill_blocks(const NDArray& out, const Stream& stream, const Fill& fill) {
     Real values[block];
     for (std::int64_t at = begin; at < end; at += block) {
       const std::int64_t count = end - at < block ? end - at : block;
-      fill(Stream{stream.seed, stream.offset + static_cast<std::uint64_t>(at)}, values, count);
+      fill(stream.from(at), values, count);
       strop::detail::convert_elements(dtype_of<Real>, values, out.dtype(), out.bytes() + at * size_of(out.dtype()),
                                       count);
     }

@@ -26,7 +26,7 @@ STROP_COLD NDArray uniform(const Shape& shape, double low, double high, Dtype dt
   detail::check("uniform", dtype, low <= high && high - low < (dtype == f64 ? 0x1p1023 : 0x1p127), "low <= high", low,
                 high);
   const NDArray out(shape, dtype);
-  const Stream stream = next(out.size(), device);
+  const Stream stream = next(device);
   if (dtype == f64) {
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       part.fill_uniform01d(to, count);
@@ -45,7 +45,7 @@ STROP_COLD NDArray uniform(const Shape& shape, double low, double high, Dtype dt
 STROP_COLD NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype, Device device) {
   detail::check("normal", dtype, deviation >= 0, "deviation >= 0", mean, deviation);
   const NDArray out(shape, dtype);
-  const Stream stream = next(out.size(), device);
+  const Stream stream = next(device);
   if (dtype == f64) {
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       float unit[512];

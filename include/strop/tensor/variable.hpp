@@ -29,9 +29,15 @@ class OnEngine final : public Pending {
   bool busy() const override { return !used_here() && (!variable_.idle() || variable_.failed()); }
   Ref<Pending> another() const override { return Ref<Pending>(new OnEngine); }
   void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-           Ref<Work> work) const override {
+           std::source_location where, Ref<Work> work) const override {
     const std::vector<Variable> r = variables(reads), w = variables(writes);
-    E::global().push([work = std::move(work)] { work->run(); }, {.reads = r, .writes = w, .name = name});
+    const auto notes = [described = work.get()](TraceNotes& note) {
+      described->describe(
+          [](void* to, std::string_view key, std::string_view text) { (*static_cast<TraceNotes*>(to))(key, text); },
+          &note);
+    };
+    E::global().push([work = std::move(work)] { work->run(); }, {.reads = r, .writes = w, .name = name, .notes = notes},
+                     where);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/strop.hpp>
+#include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
 #include <string>
@@ -39,15 +40,7 @@ NDArray leaf(const NDArray& x, GradRequest request = GradRequest::write) {
   x.attach_grad(request);
   return x;
 }
-template <class F>
-std::string sentence(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return {};
-}
+using testing::sentence;
 bool equal(const NDArray& a, std::vector<double> b) { return a.to_vector<double>() == b; }
 
 }  // namespace
@@ -177,6 +170,19 @@ TEST_CASE("an input that backward needs may not be overwritten, one that it does
         "backward: input 0 of autograd_cube (shape (2,)) was overwritten after it was recorded");
   sum(z).backward();
   CHECK(equal(x.grad(), {2, 2}));
+}
+
+TEST_CASE("a sparse input that is overwritten later is remembered as it was") {
+  const NDArray x = array({{2, 0}, {0, 3}}).to(strop::csr), other = array({{0, 7}, {7, 0}}).to(strop::csr);
+  x.attach_grad();
+  NDArray y;
+  {
+    strop::record scope;
+    y = strop::square(x);
+  }
+  strop::square(other, strop::into(x));
+  y.backward();
+  CHECK(equal(x.grad().to(strop::dense), {4, 0, 0, 6}));
 }
 
 TEST_CASE("a call that would destroy what its own gradient needs is refused before it runs") {

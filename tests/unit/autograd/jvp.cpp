@@ -5,6 +5,7 @@
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/strop.hpp>
+#include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
 #include <cmath>
@@ -41,15 +42,7 @@ bool close(const NDArray& a, std::vector<double> b) {
   for (std::size_t i = 0; good && i < b.size(); ++i) good = std::fabs(v[i] - b[i]) < 1e-5 * (1 + std::fabs(b[i]));
   return good;
 }
-template <class F>
-std::string sentence(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return {};
-}
+using testing::sentence;
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <strop/engine/engine.hpp>
 #include <thread>
+#include <unit/sentence.hpp>
 #include <vector>
 
 #if defined(__SANITIZE_THREAD__)
@@ -37,16 +38,7 @@ using Kind = Engine::Kind;
 
 inline constexpr Kind kinds[] = {Kind::threaded, Kind::naive, Kind::simulated};
 
-/// What `call` throws as a std::exception, or nothing.
-template <class F>
-std::string thrown(F&& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::sentence;
 
 /// A door that operations wait at until the test opens it.
 struct Door {

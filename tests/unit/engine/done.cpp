@@ -76,8 +76,8 @@ TEST_CASE("done with an exception is a failure") {
           std::thread([done] { done(std::make_exception_ptr(std::runtime_error("disk"))); }).detach();
         },
         {.writes = {v}, .name = "read"});
-    for (int i = 0; i < 2; ++i) CHECK(thrown([&] { engine.wait(v); }).find("disk [in operation 'read'") == 0);
-    CHECK(thrown([&] { engine.wait_all(); }).find("disk") == 0);
+    for (int i = 0; i < 2; ++i) CHECK(sentence([&] { engine.wait(v); }).find("disk [in operation 'read'") == 0);
+    CHECK(sentence([&] { engine.wait_all(); }).find("disk") == 0);
     engine.wait_all();
   }
 }
@@ -87,8 +87,8 @@ TEST_CASE("an exception of the function itself is a failure, before and after do
     Engine engine{{.threads = 2, .kind = kind}};
     const auto v = engine.variable();
     engine.push_async([](Engine::Done) { throw std::runtime_error("before"); }, {.writes = {v}});
-    CHECK(thrown([&] { engine.wait(v); }) == "before");
-    CHECK(thrown([&] { engine.wait_all(); }) == "before");
+    CHECK(sentence([&] { engine.wait(v); }) == "before");
+    CHECK(sentence([&] { engine.wait_all(); }) == "before");
     // with a copy of Done still alive elsewhere
     Engine::Done kept;
     engine.push_async(
@@ -97,10 +97,10 @@ TEST_CASE("an exception of the function itself is a failure, before and after do
           throw std::runtime_error("kept");
         },
         {.writes = {v}});
-    CHECK(thrown([&] { engine.wait(v); }) == "kept");
+    CHECK(sentence([&] { engine.wait(v); }) == "kept");
     kept();
-    CHECK(thrown([&] { engine.wait(v); }) == "kept");
-    CHECK(thrown([&] { engine.wait_all(); }) == "kept");
+    CHECK(sentence([&] { engine.wait(v); }) == "kept");
+    CHECK(sentence([&] { engine.wait_all(); }) == "kept");
     kept = {};
     // complete already: the variable is fine, but the exception is not lost
     std::atomic<bool> thrower_left = false;
@@ -117,7 +117,7 @@ TEST_CASE("an exception of the function itself is a failure, before and after do
         {.writes = {v}});
     engine.wait(v);
     std::string late;
-    while (late.empty()) late = thrown([&] { engine.wait_all(); });
+    while (late.empty()) late = sentence([&] { engine.wait_all(); });
     CHECK(late == "after");
     CHECK(thrower_left);
   }
@@ -128,10 +128,10 @@ TEST_CASE("letting go of Done is a failure, not a wait without end") {
     Engine engine{{.threads = 2, .kind = kind}};
     const auto v = engine.variable();
     engine.push_async([](Engine::Done) {}, {.writes = {v}, .name = "forgetful"});
-    CHECK(thrown([&] { engine.wait(v); })
+    CHECK(sentence([&] { engine.wait(v); })
               .find("an asynchronous operation let go of its Done without calling it [in "
                     "operation 'forgetful'") == 0);
-    CHECK(thrown([&] { engine.wait_all(); }).find("let go") != std::string::npos);
+    CHECK(sentence([&] { engine.wait_all(); }).find("let go") != std::string::npos);
   }
 }
 

@@ -130,14 +130,14 @@ TEST_CASE("pushing what cannot be pushed says why, and pushes nothing") {
     Engine engine{{.kind = kind}}, other{{.kind = kind}};
     const auto v = engine.variable(), foreign = other.variable();
     int ran = 0;
-    CHECK(thrown([&] { engine.push([&] { ++ran; }, {.reads = {v, Engine::Variable()}, .name = "f"}); }) ==
+    CHECK(sentence([&] { engine.push([&] { ++ran; }, {.reads = {v, Engine::Variable()}, .name = "f"}); }) ==
           "push of operation 'f': variable 1 of reads is empty");
-    CHECK(thrown([&] { engine.push([&] { ++ran; }, {.writes = {foreign}, .name = "f"}); }) ==
+    CHECK(sentence([&] { engine.push([&] { ++ran; }, {.writes = {foreign}, .name = "f"}); }) ==
           "push of operation 'f': variable 0 of writes belongs to another engine");
-    CHECK(thrown([&] { engine.prepare([&] { ++ran; }, {.writes = {foreign}}); }) ==
+    CHECK(sentence([&] { engine.prepare([&] { ++ran; }, {.writes = {foreign}}); }) ==
           "push of operation '': variable 0 of writes belongs to another engine");
-    CHECK(thrown([&] { engine.wait(Engine::Variable()); }) == "wait: the variable is empty");
-    CHECK(thrown([&] { engine.wait(foreign); }) == "wait: the variable belongs to another engine");
+    CHECK(sentence([&] { engine.wait(Engine::Variable()); }) == "wait: the variable is empty");
+    CHECK(sentence([&] { engine.wait(foreign); }) == "wait: the variable belongs to another engine");
     engine.wait_all();
     CHECK(ran == 0);
     CHECK(v.idle());
@@ -222,7 +222,7 @@ TEST_CASE("functions may be large, move-only, aligned and throw when copied") {
     };
     const Throws throws;
     if (kind != Kind::naive) {  // which does not copy
-      CHECK(thrown([&] { engine.push(throws, {.writes = {v}}); }) == "no copy");
+      CHECK(sentence([&] { engine.push(throws, {.writes = {v}}); }) == "no copy");
       CHECK(v.idle());
     }
   }
@@ -286,7 +286,7 @@ TEST_CASE("run: at once where nothing is pending, in its turn otherwise") {
   // failures stay with the variables here as well
   engine.run([] { throw std::runtime_error("at once"); }, {.writes = {a}});
   engine.run([&] { after = false; }, {.reads = {a}, .writes = {b}});
-  CHECK(thrown([&] { engine.wait(b); }) == "at once");
+  CHECK(sentence([&] { engine.wait(b); }) == "at once");
   CHECK(after);
   // and what waits behind an operation that runs at once is started by it
   std::atomic<bool> behind = false, pushed = false;

@@ -36,8 +36,8 @@ TEST_CASE("a failure is raised at every observation of every variable that it re
     engine.push([] {}, {.writes = {other}});
     for (int i = 0; i < 3; ++i)
       for (const auto& v : {a, b, c, d}) {
-        CHECK(thrown([&] { engine.wait(v); }) == "first");
-        CHECK(thrown([&] { engine.wait_idle(v); }) == "first");
+        CHECK(sentence([&] { engine.wait(v); }) == "first");
+        CHECK(sentence([&] { engine.wait_idle(v); }) == "first");
         CHECK(v.failed());
         CHECK(v.failure() != nullptr);
       }
@@ -46,9 +46,9 @@ TEST_CASE("a failure is raised at every observation of every variable that it re
     CHECK(other.failure() == nullptr);
     CHECK(ran == 0);
     // once, then silent; the variables stay failed
-    CHECK(thrown([&] { engine.wait_all(); }) == "first");
-    CHECK(thrown([&] { engine.wait_all(); }) == "");
-    CHECK(thrown([&] { engine.wait(d); }) == "first");
+    CHECK(sentence([&] { engine.wait_all(); }) == "first");
+    CHECK(sentence([&] { engine.wait_all(); }) == "");
+    CHECK(sentence([&] { engine.wait(d); }) == "first");
   }
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("a write of one variable that reads a failed one inherits; one failure
       const auto& to = v[(i + 1) % 20];
       engine.push([&ran] { ++ran; }, {.reads = {v[i], to}, .writes = {to}});
     }
-    CHECK(thrown([&] { engine.wait_all(); }) == "seven");
+    CHECK(sentence([&] { engine.wait_all(); }) == "seven");
     // 6 -> 7 finds the failure there; 7 -> 8 -> ... -> 19 -> 0 carry it on; 0 -> 1 was before that
     CHECK(ran == 19 + 6);
     for (std::size_t i = 0; i < 20; ++i) CHECK(v[i].failed() == (i == 0 || i >= 7));
@@ -114,11 +114,11 @@ TEST_CASE("two independent failures stay apart") {
     engine.push([] { throw std::runtime_error("of a"); }, {.writes = {a}});
     engine.push([] { throw std::runtime_error("of b"); }, {.writes = {b}});
     engine.push([] {}, {.reads = {a, b}, .writes = {b, c}});
-    CHECK(thrown([&] { engine.wait(a); }) == "of a");
-    CHECK(thrown([&] { engine.wait(b); }) == "of b");  // its own, not the one that was found first
-    CHECK(thrown([&] { engine.wait(c); }) != "");
+    CHECK(sentence([&] { engine.wait(a); }) == "of a");
+    CHECK(sentence([&] { engine.wait(b); }) == "of b");  // its own, not the one that was found first
+    CHECK(sentence([&] { engine.wait(c); }) != "");
     std::string all;
-    for (int i = 0; i < 3; ++i) all += thrown([&] { engine.wait_all(); }) + ";";
+    for (int i = 0; i < 3; ++i) all += sentence([&] { engine.wait_all(); }) + ";";
     CHECK((all == "of a;of b;;" || all == "of b;of a;;"));
   }
 }
@@ -128,11 +128,11 @@ TEST_CASE("a failure without variables, and a healed one, is raised by wait_all"
     Engine engine{{.threads = 2, .kind = kind}};
     const auto v = engine.variable();
     engine.push([] { throw std::runtime_error("nowhere"); });
-    CHECK(thrown([&] { engine.wait_all(); }) == "nowhere");
+    CHECK(sentence([&] { engine.wait_all(); }) == "nowhere");
     engine.push([] { throw std::runtime_error("healed"); }, {.writes = {v}});
     engine.push([] {}, {.writes = {v}});
     engine.wait(v);
-    CHECK(thrown([&] { engine.wait_all(); }) == "healed");
+    CHECK(sentence([&] { engine.wait_all(); }) == "healed");
     engine.wait_all();
   }
 }
@@ -200,10 +200,10 @@ TEST_CASE("the sentence names the operation, the type stays") {
     CHECK_THROWS_AS(engine.wait(v), Derived);
     // a sentence that says it already is left alone, as is one of an operation without a name
     engine.push([] { throw strop::Error("op: bad shape"); }, {.writes = {v}, .name = "op"});
-    CHECK(thrown([&] { engine.wait(v); }) == "op: bad shape");
+    CHECK(sentence([&] { engine.wait(v); }) == "op: bad shape");
     engine.push([] { throw strop::Error("plain"); }, {.writes = {v}});
-    CHECK(thrown([&] { engine.wait(v); }) == "plain");
-    while (thrown([&] {
+    CHECK(sentence([&] { engine.wait(v); }) == "plain");
+    while (sentence([&] {
              try {
                engine.wait_all();
              } catch (const std::exception&) {
@@ -221,7 +221,7 @@ TEST_CASE("an operation that passes a failure on keeps the first name") {
   const auto a = engine.variable(), b = engine.variable();
   engine.push([] { throw std::runtime_error("bad"); }, {.writes = {a}, .name = "inner"});
   engine.push([&] { engine.wait(a); }, {.writes = {b}, .name = "outer"});
-  const std::string text = thrown([&] { engine.wait(b); });
+  const std::string text = sentence([&] { engine.wait(b); });
   CHECK(text.find("bad [in operation 'inner'") == 0);
   CHECK(text.find("outer") == std::string::npos);
 }
@@ -233,7 +233,7 @@ TEST_CASE("fail: variables can be given a failure without running anything") {
     std::string order;
     engine.push([&] { order += "w"; }, {.writes = {a}});
     engine.fail(std::make_exception_ptr(std::runtime_error("given")), {.writes = {a, b}, .name = "giver"});
-    CHECK(thrown([&] { engine.wait(b); }).find("given [in operation 'giver'") == 0);
+    CHECK(sentence([&] { engine.wait(b); }).find("given [in operation 'giver'") == 0);
     CHECK(order == "w");
     CHECK_THROWS_AS(std::rethrow_exception(a.failure()), std::runtime_error);
     engine.push([] {}, {.writes = {a}});
@@ -258,7 +258,7 @@ TEST_CASE("failures are raised from many threads at once") {
   std::atomic<int> seen = 0;
   for (int t = 0; t < 4; ++t)
     group.emplace_back([&] {
-      for (int i = 0; i < 50; ++i) seen += thrown([&] { engine.wait(v); }).find("shared [in") == 0 ? 1 : 0;
+      for (int i = 0; i < 50; ++i) seen += sentence([&] { engine.wait(v); }).find("shared [in") == 0 ? 1 : 0;
     });
   for (auto& one : group) one.join();
   CHECK(seen == 200);
@@ -279,12 +279,12 @@ TEST_CASE("a function whose destructor throws fails, whether it ran or not") {
     Engine engine{{.threads = 2, .kind = kind}};
     const auto v = engine.variable(), w = engine.variable();
     engine.push(Throws(1), {.writes = {v}});
-    CHECK(thrown([&] { engine.wait(v); }) == "destructor");
+    CHECK(sentence([&] { engine.wait(v); }) == "destructor");
     engine.push(Throws(1), {.reads = {v}, .writes = {w}});
-    CHECK(thrown([&] { engine.wait(w); }) == "destructor");
+    CHECK(sentence([&] { engine.wait(w); }) == "destructor");
     engine.push_async(Throws(1), {.writes = {v}});
     int raised = 0;
-    while (thrown([&] { engine.wait_all(); }) == "destructor") ++raised;
+    while (sentence([&] { engine.wait_all(); }) == "destructor") ++raised;
     CHECK(raised >= 2);  // the third may come after the wait: the function is destroyed behind its done
   }
 }

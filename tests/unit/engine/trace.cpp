@@ -251,7 +251,7 @@ TEST_CASE("one trace at a time; what is too much is counted; what is not finishe
   Engine engine{{.kind = Kind::simulated}};
   {
     strop::Trace trace(file.path, 3);
-    CHECK(thrown([&] { strop::Trace("other.json"); }) ==
+    CHECK(sentence([&] { strop::Trace("other.json"); }) ==
           "Trace: '" + file.path + "' is being recorded; one trace at a time is taken");
     for (int i = 0; i < 5; ++i) engine.push([] {});
     engine.wait_all();
@@ -275,7 +275,7 @@ TEST_CASE("one trace at a time; what is too much is counted; what is not finishe
 
 TEST_CASE("a file that cannot be written is said") {
   strop::Trace trace("/nowhere/trace.json");
-  CHECK(thrown([&] { trace.finish(); }) == "Trace: cannot write /nowhere/trace.json");
+  CHECK(sentence([&] { trace.finish(); }) == "Trace: cannot write /nowhere/trace.json");
   const strop::Trace full("/dev/full/trace.json");  // its end is one line on standard error
 }
 

@@ -114,8 +114,8 @@ TEST_CASE("a wait that can never end is refused") {
     Engine engine{{.threads = 2, .kind = kind}};
     const auto v = engine.variable();
     std::string said, said_all;
-    engine.push([&] { said = thrown([&] { engine.wait(v); }); }, {.writes = {v}, .name = "self"});
-    engine.push([&] { said_all = thrown([&] { engine.wait_all(); }); });
+    engine.push([&] { said = sentence([&] { engine.wait(v); }); }, {.writes = {v}, .name = "self"});
+    engine.push([&] { said_all = sentence([&] { engine.wait_all(); }); });
     engine.wait_all();
     CHECK(said == "wait: operation 'self' waits for a variable that it uses itself");
     CHECK(said_all == "wait_all: called inside an operation, which would wait for itself");

@@ -7,6 +7,7 @@
 #include <strop/tensor/allclose.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <unit/sentence.hpp>
 
 #include <cmath>
 #include <string>
@@ -200,16 +201,7 @@ inline constexpr Op<GtChain> chain;
 
 using Names = std::vector<std::string>;
 
-/// The sentence that f throws.
-template <class F>
-std::string sentence(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
+using testing::sentence;
 
 inline bool same(const NDArray& a, const NDArray& b) { return a.shape() == b.shape() && allclose(a, b); }
 

@@ -3,6 +3,7 @@
 /// A device for tests, apart from the program's own: its memory is the host's, counted, and can run out.
 #pragma once
 #include <strop/memory/allocator.hpp>
+#include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
 
@@ -51,15 +52,6 @@ struct Scope {
   }
 };
 
-/// The sentence of the Error that `call` throws; empty when it throws none.
-template <class Call>
-std::string sentence(Call call) {
-  try {
-    call();
-  } catch (const strop::Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using testing::sentence;
 
 }  // namespace fake

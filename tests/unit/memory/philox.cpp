@@ -25,13 +25,13 @@ TEST_CASE("philox: a group of blocks is the blocks one by one") {
         std::uint64_t{0x0123456789ABCDE0}, ~std::uint64_t{15}}) {
     for (const std::uint64_t key :
          {std::uint64_t{0}, std::uint64_t{42}, ~std::uint64_t{0}, std::uint64_t{0xA4093822299F31D0}}) {
-      for (const std::uint32_t domain : {0u, 1u, 0xFFFFFFFFu}) {
+      for (const std::array<std::uint32_t, 2> upper : {std::array{0U, 0U}, {1U, 0U}, {0xFFFFFFFFU, 7U}}) {
         std::uint32_t words[strop::random::detail::group_words];
-        strop::random::detail::philox_group(first, domain, key, words);
+        strop::random::detail::philox_group(first, upper, key, words);
         for (std::uint32_t i = 0; i < 16; ++i) {
           const std::uint64_t block = first + i;
           const Block one =
-              philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), domain, 0},
+              philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), upper[0], upper[1]},
                      {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)});
           for (std::uint32_t k = 0; k < 4; ++k) REQUIRE(words[4 * i + k] == one[k]);
         }

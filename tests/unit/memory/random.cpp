@@ -21,7 +21,8 @@ using random::Stream;
 
 // Element i is word i % 4 of block i / 4: the first are the published vector of counter 0 and key 0.
 static_assert(Stream{0, 0}.bits(0) == 0x6627e8d5 && Stream{0, 0}.bits(3) == 0x9b00dbd8);
-static_assert(Stream{7, 4}.bits(0) == Stream{7, 0}.bits(4) && Stream{7, 4}.normal(1) == Stream{7, 0}.normal(5));
+static_assert(Stream{7, 0}.from(4) == Stream{7, 4} && Stream{7, 4}.bits(0) == Stream{7, 0}.bits(4) &&
+              Stream{7, 4}.normal(1) == Stream{7, 0}.normal(5));
 static_assert(Stream{0, 0}.uniform01(0) == 0x6627e8 / 16777216.0F);
 
 namespace {
@@ -77,7 +78,7 @@ constexpr double unlikely = 1.95;
 
 TEST_CASE("stream: bulk is element by element, for any part of any stream") {
   for (const Stream stream : {Stream{0, 0}, Stream{42, 4}, Stream{~std::uint64_t{0}, 60}, Stream{9, 0x3FFFFFFE4},
-                              Stream{1, ~std::uint64_t{0} - 4095}}) {
+                              Stream{1, ~std::uint64_t{0} - 4095}, Stream{3, 8, 0x123456789ABCD}}) {
     for (const Range range : {Range{0, 0}, Range{0, 1}, Range{0, 64}, Range{3, 4}, Range{1, 63}, Range{5, 300},
                               Range{63, 129}, Range{190, 320}, Range{10, 5}}) {
       constexpr std::size_t size = 400;
@@ -209,66 +210,58 @@ TEST_CASE("seeds: other seeds and other streams are unrelated") {
 
 TEST_CASE("next: the same seed and calls give the same streams") {
   random::seed(123);
-  const Stream a = random::next(10), b = random::next(1), c = random::next(0), d = random::next(1000);
+  const Stream a = random::next(), b = random::next(), c = random::next();
   random::seed(123);
-  CHECK(random::next(10) == a);
-  CHECK(random::next(1) == b);
-  CHECK(random::next(0) == c);
-  CHECK(random::next(1000) == d);
-  CHECK(a.seed == 123);
-  CHECK(a.offset == 0);
-  CHECK(b.offset == 12);
-  CHECK(d.offset == 16);
+  CHECK(random::next() == a);
+  CHECK(random::next() == b);
+  CHECK(random::next() == c);
+  CHECK(a == Stream{123, 0, 0});
+  CHECK(b == Stream{123, 0, 1});
   random::seed(124);
-  CHECK(random::next(10).bits(0) != a.bits(0));
+  CHECK(random::next().bits(0) != a.bits(0));
   random::seed(0);
 }
 
-TEST_CASE("next: streams of many threads never overlap") {
+TEST_CASE("streams of different calls are unrelated") {
+  std::vector<float> mixed;
+  for (std::uint64_t call = 0; call < many / 2; ++call) {
+    mixed.push_back(Stream{7, 0, call}.uniform01(0));
+    mixed.push_back(Stream{7, 0, (call << 32) + 1}.uniform01(0));
+  }
+  mixed.erase(mixed.begin() + 3);  // call 1 twice
+  CHECK(kolmogorov_smirnov(mixed, [](double x) { return x; }) < unlikely);
+  CHECK(std::abs(correlation(mixed, 1)) < 4 / std::sqrt(many));
+  CHECK(std::abs(correlation(mixed, 2)) < 4 / std::sqrt(many));
+}
+
+TEST_CASE("next: no two threads get the same stream") {
   random::seed(5);
   std::mutex mutex;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> taken;
-  const auto run = [&](std::int64_t step) {
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> mine;
-    for (std::int64_t i = 0; i < 5000; ++i) {
-      const std::int64_t n = 1 + i * step % 97;
-      const Stream stream = random::next(n);
-      mine.emplace_back(stream.offset, stream.offset + static_cast<std::uint64_t>(n));
-    }
+  std::vector<std::uint64_t> taken;
+  const auto run = [&] {
+    std::vector<std::uint64_t> mine;
+    for (int i = 0; i < 5000; ++i) mine.push_back(random::next().call);
     const std::lock_guard lock(mutex);
     taken.insert(taken.end(), mine.begin(), mine.end());
   };
   std::vector<std::thread> threads;
-  for (const std::int64_t step : {3, 5, 7, 11}) threads.emplace_back(run, step);
+  for (int i = 0; i < 4; ++i) threads.emplace_back(run);
   for (std::thread& thread : threads) thread.join();
   std::sort(taken.begin(), taken.end());
   REQUIRE(taken.size() == 20000);
-  for (std::size_t i = 1; i < taken.size(); ++i) {
-    REQUIRE(taken[i].first >= taken[i - 1].second);
-    REQUIRE(taken[i].first % 4 == 0);
-  }
+  for (std::size_t i = 0; i < taken.size(); ++i) REQUIRE(taken[i] == i);
   random::seed(0);
 }
 
 TEST_CASE("next: a device seeded apart has its own streams until the next common seed") {
   random::seed(1);
   random::seed(99, gpu(2));
-  const Stream common = random::next(8), own = random::next(8, gpu(2)), other = random::next(8, gpu(1));
-  CHECK(common == Stream{1, 0});
-  CHECK(own == Stream{99, 0});
-  CHECK(other == Stream{1, 8});
-  CHECK(random::next(8, gpu(2)) == Stream{99, 8});
+  const Stream common = random::next(), own = random::next(gpu(2)), other = random::next(gpu(1));
+  CHECK(common == Stream{1, 0, 0});
+  CHECK(own == Stream{99, 0, 0});
+  CHECK(other == Stream{1, 0, 1});
+  CHECK(random::next(gpu(2)) == Stream{99, 0, 1});
   random::seed(1);
-  CHECK(random::next(8, gpu(2)) == Stream{1, 0});
+  CHECK(random::next(gpu(2)) == Stream{1, 0, 0});
   random::seed(0);
-}
-
-TEST_CASE("next: a negative count is refused in a sentence") {
-  std::string sentence;
-  try {
-    random::next(-1);
-  } catch (const Error& error) {
-    sentence = error.what();
-  }
-  CHECK(sentence == "random::next: a stream of -1 elements was asked for, expected at least 0");
 }

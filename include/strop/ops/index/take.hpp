@@ -11,6 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // the mode `clip` is no use of the operator of that name
+
 namespace strop::inline v0 {
 
 /// take: entries `indices` of `a` along `axis`. Shape: that of `a` with the shape of `indices` in place of the axis.
@@ -191,3 +194,5 @@ auto PickGradient::gradient(const auto& ddx, const auto& dy, const auto& index, 
 using TakeOps = OpList<Take, TakeGradient, BatchTake, Pick, PickGradient>;
 
 }  // namespace strop::inline v0
+
+#pragma GCC diagnostic pop

@@ -3,6 +3,7 @@
 /// Bytes for the tests of the file formats: from hexadecimal text, by hand, and in files that are gone afterwards.
 #pragma once
 #include <strop/tensor/format/file.hpp>
+#include <unit/sentence.hpp>
 
 #include <cstdio>
 #include <cstring>
@@ -38,16 +39,7 @@ class Bytes {
   std::string text;
 };
 
-/// What an Error says, or nothing.
-template <class F>
-std::string sentence(F&& f) {
-  try {
-    f();
-  } catch (const strop::Error& error) {
-    return error.what();
-  }
-  return {};
-}
+using testing::sentence;
 
 /// A folder that is removed with everything in it.
 class Folder {

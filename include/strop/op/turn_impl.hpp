@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Calls that wait: in which order a call stands, and what is kept of it until its turn comes.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
+#include <strop/op/map_run.hpp>
+#include <strop/op/mode.hpp>
+#include <strop/op/param_box.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace strop::inline v0::detail {
+
+/// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
+class Turn final : public Pending::Work {
+ public:
+  Turn(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out, std::span<const Request> requests,
+       const std::optional<random::Stream>& drawn)
+      : entry_(entry),
+        params_(op == nullptr ? nullptr : entry.params, op),
+        in_(in.size()),
+        out_(out.size()),
+        held_(in.size() + out.size()),
+        requests_(requests.size()),
+        drawn_(drawn),
+        training_(call_mode.training) {
+    for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
+    for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
+    for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
+  }
+  void run() override;
+  void describe(Note note, void* to) const override {
+    note(to, "inputs", text_of(inputs()));
+    note(to, "outputs", text_of(outputs()));
+  }
+
+  std::span<const NDArray> inputs() const { return {held_.data(), in_.size()}; }
+  std::span<const NDArray> outputs() const { return {held_.data() + in_.size(), out_.size()}; }
+  Request request(std::size_t i) const { return requests_[i]; }
+
+ private:
+  static std::string text_of(std::span<const NDArray> arrays) {
+    std::string text;
+    for (const NDArray& a : arrays)
+      text += cat(text.empty() ? "" : ", ", name_of(a.dtype()), ' ', a.shape(), ' ', name_of(a.storage()));
+    return text;
+  }
+  static NDArray alone(const NDArray& a) {
+    NDArray b = NDArray::shell(a.shape(), a.dtype(), a.device());
+    if (!a.allocated()) return b;
+    const std::int64_t bytes = a.size() * size_of(a.dtype());
+    b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
+    return b;
+  }
+  const Entry& entry_;
+  ParamBox params_;
+  Few<NDArray, 4> in_, out_, held_;
+  Few<Request, 8> requests_;
+  std::optional<random::Stream> drawn_;
+  bool training_;
+};
+
+/// Whether the request overwrites all of the memory that the array lies in: that makes good what failed before it.
+inline bool overwrites(const NDArray& a, Request request) {
+  return request == Request::write && a.size() * size_of(a.dtype()) == a.body().buffer->bytes();
+}
+
+/// The order that a call on these arrays stands in: that of an array that is in use, or a new one where large calls get
+/// one, or none.
+STROP_COLD Ref<Pending> order_of(Inputs in, std::span<const NDArray> out) {
+  std::int64_t elements = 0;
+  for (const NDArray* a : in) {
+    if (a->busy()) return Ref(a->pending());
+    elements = std::max(elements, a->size());
+  }
+  for (const NDArray& a : out) {
+    if (a.busy()) return Ref(a.pending());
+    elements = std::max(elements, a.size());
+  }
+  const auto make = order_maker.load(std::memory_order_relaxed);
+  return make != nullptr && elements > map_grain && !call_mode.in_turn ? make() : Ref<Pending>();
+}
+
+/// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.
+STROP_COLD void push_turn(Pending& order, const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated,
+                          Site site) {
+  Few<Pending*, 8> reads, writes;
+  const auto uses = [&order](const NDArray& a) -> Pending* {
+    return !a.allocated() ? nullptr : a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order.another());
+  };
+  for (const NDArray& a : turn->inputs())
+    if (Pending* const p = uses(a)) reads.push_back(p);
+  for (std::size_t i = 0; i < turn->outputs().size(); ++i) {
+    const NDArray& a = turn->outputs()[i];
+    if (turn->request(i) == Request::null) continue;
+    Pending* const p = uses(a);
+    writes.push_back(p);
+    if (!overwrites(a, turn->request(i))) reads.push_back(p);
+    a.body().buffer->written();
+  }
+  for (int i : mutated) {
+    const NDArray& a = turn->inputs()[static_cast<std::size_t>(i)];
+    writes.push_back(uses(a));
+    a.body().buffer->written();
+  }
+  order.run(reads, writes, entry.snake, site, turn);
+}
+
+}  // namespace strop::inline v0::detail
