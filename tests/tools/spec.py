@@ -9,7 +9,9 @@
 Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
 eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, and must exit with 0. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
-of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent.
+of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
+`// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
+into it.
 """
 import os
 import pathlib
@@ -50,6 +52,12 @@ def check(report, compiler, name, source):
     def build():
         program.unlink(missing_ok=True)
         status, out, err = run(command, cwd=ROOT)
+        for most in lines_of(text, "emits-at-most") if status == 0 else []:
+            compiled = program.with_suffix(".o")
+            status, out, err = run([*(a for a in command[:-2] if not str(a).startswith("-l")), "-c", "-o", compiled], cwd=ROOT)
+            status, out, err = run(["size", compiled]) if status == 0 else (status, out, err)
+            if status == 0 and sum(map(int, out.splitlines()[1].split()[:3])) > int(most):
+                status, err = 1, f"expected at most {most} bytes of code and data:\n{out}"
         return [status, err], None
 
     status, messages = remembered([compiler.version, *map(str, command), digest(source)], build, output=program)

@@ -501,7 +501,7 @@ class Dispatch {
   std::optional<random::Stream> drawn_;  // from the time of the call, where it has waited for its turn
 };
 
-STROP_COLD void Turn::run() {
+STROP_COLD void Turn::run_now() {
   const ModeScope mode(CallMode{.training = training_, .in_turn = true});
   Few<const NDArray*, 8> in(in_.size());
   for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];

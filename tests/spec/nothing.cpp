@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// A program that uses nothing pays for nothing: no operator, no array, no engine is built into it.
+// emits-at-most: 300
+#include <strop/strop.hpp>
+
+int main() {}
