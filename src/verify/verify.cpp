@@ -160,7 +160,9 @@ void refused_dtypes(Findings& found, const Subject& s) {
   if (s.in.empty()) return;
   for (Dtype type : all_dtypes) {
     if (s.entry->dtypes.contains(type)) continue;
-    const std::string message = error_of([&] { call(s, with_dtype(s.in, type)); });
+    const std::string message = error_of([&] {
+      for (const NDArray& a : call(s, with_dtype(s.in, type))) a.wait();
+    });
     found.expect(s, cat("on ", name_of(type)), message.find(name_of(type)) != std::string::npos ? "" : message);
   }
 }

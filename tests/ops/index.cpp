@@ -115,5 +115,5 @@ TEST_CASE("operators on positions refuse in a sentence") {
         "_ravel_multi_index: input 'data' has shape (2, 3), expected a first extent of 3, one per axis of shape = (2, "
         "3, 4)");
   CHECK(refusal("_unravel_index", {{"shape", "(2, 0)"}}, {array({1})}) ==
-        "unravel_index: shape = (2, 0) has no positions");
+        "_unravel_index: shape = (2, 0) has no positions");
 }

@@ -144,7 +144,7 @@ TEST_CASE("makers of arrays refuse in a sentence") {
   CHECK(refusal("_random_uniform", {{"shape", "(2,)"}, {"dtype", "int32"}}, {}) ==
         "_random_uniform: the numbers are of floating types, not int32");
   CHECK(refusal("_random_randint", {{"low", "3"}, {"high", "3"}, {"shape", "(2,)"}}, {}) ==
-        "random_randint: low is 3 and high is 3, expected low < high");
+        "_random_randint: low is 3 and high is 3, expected low < high");
   CHECK(refusal("_random_randint", {{"low", "1"}, {"high", "3"}, {"dtype", "float32"}}, {}) ==
         "_random_randint: the numbers are int32 or int64, not float32");
   CHECK(refusal("_random_uniform_like", {}, {m.to(strop::i32)}) ==

@@ -54,7 +54,9 @@ inline std::vector<Numbers> gradients(std::string_view op, strop::Attributes par
 
 /// The sentence of the Error that the call throws.
 inline std::string refusal(std::string_view op, strop::Attributes params, const Arrays& in) {
-  return error_of([&] { strop::invoke_all(op, in, {params.begin(), params.size()}); });
+  return error_of([&] {
+    for (const strop::NDArray& a : strop::invoke_all(op, in, {params.begin(), params.size()})) a.wait();
+  });
 }
 
 }  // namespace ops_test

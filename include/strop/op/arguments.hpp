@@ -329,12 +329,8 @@ void call_typed(const T& op, Cpu& ctx, std::string_view name, std::span<const Pl
     visit(type, [&]<class E>() {
       if constexpr (Served<M, T>::template serves<E>())
         call_member<M, E>(op, ctx, name, placed, std::type_identity<SignatureFor<M, T, E>>{});
-      else {
-        std::string served;
-        for (Dtype d : all_dtypes)
-          if (Served<M, T>::types.contains(d)) served += cat(served.empty() ? "" : ", ", name_of(d));
-        fail(name, ": an operator on ", served, " was given ", name_of(dtype_of<E>));
-      }
+      else
+        fail_unserved(name, Served<M, T>::types, dtype_of<E>);
     });
   }
 }

@@ -41,7 +41,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
   if (loop == nullptr || !first.allocated() || first.busy()) return false;
   const std::int64_t n = first.size();
-  if (n > map_grain) return false;
+  if (n > map_grain || n >= order_from.load(std::memory_order_relaxed)) return false;
   const auto alike = [&](const NDArray& a) {
     return a.dtype() == type && a.storage() == dense && a.device() == first.device() && a.shape() == first.shape();
   };

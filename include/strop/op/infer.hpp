@@ -96,6 +96,7 @@ class Types {
   int outputs() const { return static_cast<int>(out_.size()); }
   std::optional<Dtype> in(int i) const { return in_[static_cast<std::size_t>(i)]; }
   std::optional<Dtype> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  std::string_view op() const { return names_.op; }
   void set_in(int i, std::optional<Dtype> type) { set(in_[static_cast<std::size_t>(i)], type, true, i); }
   void set_out(int i, std::optional<Dtype> type) { set(out_[static_cast<std::size_t>(i)], type, false, i); }
   template <class... Parts>

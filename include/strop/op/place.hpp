@@ -56,6 +56,8 @@ struct ForwardInfo {
   std::span<const ArgInfo> args;
   int inputs = 0, mutated = 0;  // inputs with those that are written
   NameList names;
+  bool generic = false;  // a template for elements of the types in `served`
+  DtypeSet served;
 };
 
 /// The tensors of an operator's gradient: head gradients, inputs and outputs in, gradients out.
@@ -71,6 +73,9 @@ Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Place
 Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed);
 /// Types from the signature: every parameter that follows E has one type, the others have their own.
 void types_of_member(const ForwardInfo& member, Types& types);
+/// Throws Error where the element type of a call is known and the member does not serve it.
+void check_served(const ForwardInfo& member, const Types& types);
+[[noreturn]] void fail_unserved(std::string_view op, DtypeSet served, Dtype given);
 
 }  // namespace strop::inline v0::detail
 

@@ -118,29 +118,52 @@ STROP_COLD Dtype place_gradient(const GradientInfo& member, const Call& call, st
   return element.get();
 }
 
+/// f(parameter, whether its tensor is an output, the tensor's position) for every tensor of a call.
+template <class F>
+void each_tensor(const ForwardInfo& member, const Types& types, F f) {
+  int in = 0, out = 0, writes = 0;
+  for (const ArgInfo& info : member.args) {
+    const bool output = info.writes && writes++ >= member.mutated;
+    const int all = output ? types.outputs() : types.inputs();
+    int& next = output ? out : in;
+    int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
+    for (; many > 0 && next < all; --many) f(info, output, next++);
+  }
+}
+
 STROP_COLD void types_of_member(const ForwardInfo& member, Types& types) {
   std::optional<Dtype> element;
-  for (const bool setting : {false, true}) {  // first look for the element type, then say it
-    int in = 0, out = 0, writes = 0;
-    for (const ArgInfo& info : member.args) {
-      const bool output = info.writes && writes++ >= member.mutated;
-      const int all = output ? types.outputs() : types.inputs();
-      int& next = output ? out : in;
-      int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
-      for (; many > 0 && next < all; --many, ++next) {
-        if (!setting) {
-          if (info.follows && !element) element = output ? types.out(next) : types.in(next);
-        } else if (!info.follows) {
-          if (output)
-            types.set_out(next, info.dtype);
-          else if (!types.in(next))
-            types.set_in(next, info.dtype);
-        } else if (element) {
-          output ? types.set_out(next, element) : types.set_in(next, element);
-        }
-      }
-    }
-  }
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    if (info.follows && !element) element = output ? types.out(i) : types.in(i);
+  });
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    if (!info.follows && !output && types.in(i)) return;  // it comes converted
+    const std::optional<Dtype> type = info.follows ? element : info.dtype;
+    output ? types.set_out(i, type) : types.set_in(i, type);
+  });
+}
+
+STROP_COLD void check_served(const ForwardInfo& member, const Types& types) {
+  if (!member.generic) return;
+  bool view_seen = false, whole_seen = false;
+  std::optional<Dtype> view, whole;
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    bool& seen = info.whole ? whole_seen : view_seen;
+    if (!info.follows || seen) return;
+    seen = true;
+    (info.whole ? whole : view) = output ? types.out(i) : types.in(i);
+  });
+  const std::optional<Dtype> element = view_seen ? view : whole;
+  if (!element || member.served.contains(*element)) return;
+  const bool half = *element == f16 || *element == bf16;  // comes converted to float
+  if (!half || !member.served.contains(f32)) fail_unserved(types.op(), member.served, *element);
+}
+
+STROP_COLD void fail_unserved(std::string_view op, DtypeSet served, Dtype given) {
+  std::string list;
+  for (Dtype d : all_dtypes)
+    if (served.contains(d)) list += cat(list.empty() ? "" : ", ", name_of(d));
+  fail(op, ": an operator on ", list, " was given ", name_of(given));
 }
 
 }  // namespace strop::inline v0::detail

@@ -91,8 +91,9 @@ void tensor_shape(const void* object, Shapes& shapes) {
 }
 
 template <class T>
-inline constexpr ForwardInfo forward_info{Served<ForwardMember, T>::infos, TensorShape<T>::inputs,
-                                          TensorShape<T>::mutated, stated_inputs<T>()};
+inline constexpr ForwardInfo forward_info{Served<ForwardMember, T>::infos,   TensorShape<T>::inputs,
+                                          TensorShape<T>::mutated,           stated_inputs<T>(),
+                                          Served<ForwardMember, T>::generic, Served<ForwardMember, T>::types};
 
 template <class T>
 void tensor_type(const void* object, Types& types) {
@@ -104,6 +105,7 @@ void tensor_type(const void* object, Types& types) {
     std::optional<Dtype> common = types.inputs() > 0 ? types.in(0) : std::nullopt;
     for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
   }
+  if constexpr (TensorOp<T>) check_served(forward_info<T>, types);
 }
 
 template <class T>

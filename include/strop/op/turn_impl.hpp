@@ -4,17 +4,22 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
-#include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/op/param_box.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace strop::inline v0::detail {
+
+/// Bytes of the results that calls in waiting have room for. Past the limit a call waits for its own turn to end: a
+/// program that never looks at what it computes takes no more memory for being ahead.
+inline constinit std::atomic<std::int64_t> bytes_ahead{0};
+inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 
 /// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
 class Turn final : public Pending::Work {
@@ -32,7 +37,10 @@ class Turn final : public Pending::Work {
     for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
     for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
     for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
+    for (const NDArray& a : out) bytes_ += a.size() * size_of(a.dtype());
+    bytes_ahead.fetch_add(bytes_, std::memory_order_relaxed);
   }
+  ~Turn() override { bytes_ahead.fetch_sub(bytes_, std::memory_order_relaxed); }
   void run() override { run_now(); }  // defined here: elsewhere, the class would be built into every program
   void describe(Note note, void* to) const override {
     note(to, "inputs", text_of(inputs()));
@@ -63,6 +71,7 @@ class Turn final : public Pending::Work {
   Few<NDArray, 4> in_, out_, held_;
   Few<Request, 8> requests_;
   std::optional<random::Stream> drawn_;
+  std::int64_t bytes_ = 0;
   bool training_;
 };
 
@@ -84,7 +93,8 @@ STROP_COLD Ref<Pending> order_of(Inputs in, std::span<const NDArray> out) {
     elements = std::max(elements, a.size());
   }
   const auto make = order_maker.load(std::memory_order_relaxed);
-  return make != nullptr && elements > map_grain && !call_mode.in_turn ? make() : Ref<Pending>();
+  const bool large = elements >= order_from.load(std::memory_order_relaxed);
+  return make != nullptr && large && !call_mode.in_turn ? make() : Ref<Pending>();
 }
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.
@@ -110,6 +120,10 @@ STROP_COLD void push_turn(Pending& order, const Entry& entry, const Ref<Turn>& t
     a.body().buffer->written();
   }
   order.run(reads, writes, entry.snake, site, turn);
+  if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead && !writes.empty()) try {
+      writes[0]->wait(false);
+    } catch (...) {  // a failure is raised where somebody looks
+    }
 }
 
 }  // namespace strop::inline v0::detail

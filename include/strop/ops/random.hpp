@@ -149,7 +149,7 @@ struct RandomRandint {
   }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
-    if (*low >= *high) fail("random_randint: low is ", *low, " and high is ", *high, ", expected low < high");
+    if (*low >= *high) fail(name, ": low is ", *low, " and high is ", *high, ", expected low < high");
     const std::uint64_t first = static_cast<std::uint64_t>(*low), width = static_cast<std::uint64_t>(*high) - first;
     const random::Stream high_words = cpu.random(), low_words = cpu.random();
     parallel_for(y.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {

@@ -41,9 +41,10 @@ class Pending : public Counted {
                    std::source_location where, Ref<Work> work) const = 0;
 };
 
-/// Makes the order of arrays that large operations work on; null, and everything happens at the call, unless
-/// set_asynchronous(true) was called (tensor/variable.hpp).
+/// Makes the order of arrays that large operations work on: of `order_from` elements and more. Null, and everything
+/// happens at the call, unless set_asynchronous(true) was called (tensor/variable.hpp).
 inline constinit std::atomic<Ref<Pending> (*)()> order_maker{nullptr};
+inline constinit std::atomic<std::int64_t> order_from{INT64_MAX};
 
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
 class Buffer : public Counted, public memory::Recycled<Buffer> {

@@ -85,7 +85,8 @@ class NDArray {
   /// The only element of an array of size 1, converted to E.
   template <class E>
   E item() const;
-  /// A typed view of a dense array of this dtype and rank.
+  /// A typed view of a dense array of this dtype and rank. For constant E it waits for writes that are on their way,
+  /// else for reads as well.
   template <class E, int Rank = any_rank>
   View<E, Rank> view() const;
 
@@ -142,8 +143,12 @@ class NDArray {
     detail::Pending* const order = pending();
     return order != nullptr && order->busy();
   }
+  /// Who may write waits for those who still read as well.
   template <class E>
   E* pointer() const {
+    if constexpr (!std::is_const_v<E>)
+      if (detail::Pending* const order = pending()) [[unlikely]]
+        order->wait(true);
     return reinterpret_cast<E*>(bytes());
   }
   /// Elements in the buffer: all of a dense array, the stored values of a sparse one.

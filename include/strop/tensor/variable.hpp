@@ -5,6 +5,7 @@
 #include <strop/engine/engine.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -68,11 +69,13 @@ auto NDArray::variable() const {
   return typename E::Variable(static_cast<detail::OnEngine<E>*>(pending)->variable());
 }
 
-/// Whether operations on more than 2¹⁵ elements are handed to the global engine: the call returns at once, the work is
-/// done as soon as its inputs are there, and whoever looks at the elements waits. What fails is raised at every look.
-/// Off at the start: a program without it has no engine in it.
+/// Whether operations on arrays of `from` elements and more are handed to the global engine: the call returns at once,
+/// the work is done as soon as its inputs are there, and whoever looks at the elements waits. What fails is raised at
+/// every look. Smaller ones are done at the call where nothing that they touch is on its way: that takes less time than
+/// handing them over. Off at the start: a program without it has no engine in it.
 template <class E = Engine>
-void set_asynchronous(bool on) {
+void set_asynchronous(bool on, std::int64_t from = (1 << 15) + 1) {
+  detail::order_from = on ? from : INT64_MAX;
   // Inside an operation everything happens at the call: whoever waits for the operation waits for all that it does.
   detail::order_maker = on ? +[] {
     return detail::Ref<detail::Pending>(detail::Running::current != nullptr ? nullptr : new detail::OnEngine<E>);

@@ -101,6 +101,15 @@ TEST_CASE("results into an array wait for those who still read it") {
   CHECK(values(y) == std::vector<float>{4, 8});
 }
 
+TEST_CASE("who may write the elements waits for those who still read them") {
+  const NDArray x = array({1, 2});
+  float seen = 0;
+  Engine::global().push([&] { nap(), seen = x.view<const float>()[0]; }, {.reads = {x.variable()}});
+  CHECK(x.view<const float>()[1] == 2);  // meanwhile
+  x.view<float>()[0] = 7;
+  CHECK(seen == 1);
+}
+
 TEST_CASE("inputs that are written are in order as well") {
   const NDArray x = array({1, 1}), state = array({0, 10});
   Engine::global().push([&] { nap(), fill(state, 3); }, {.writes = {state.variable()}});
@@ -248,6 +257,19 @@ TEST_CASE("large operations are handed to the engine on request, with the same r
   CHECK(big.variable());
   Engine::global().wait_all();
   CHECK_FALSE(result.busy());
+}
+
+TEST_CASE("a program that never looks takes no more memory for it") {
+  struct Off {
+    ~Off() { strop::set_asynchronous(false); }
+  } off;
+  strop::set_asynchronous(true);
+  const NDArray x = strop::full({1 << 22}, 1);  // 16 MiB
+  strop::memory::reset_peak(strop::cpu());
+  NDArray y;
+  for (int i = 0; i < 200; ++i) y = twice(x);
+  CHECK(y.view<const float>()[7] == 2);
+  CHECK(strop::memory::statistics(strop::cpu()).peak_bytes < std::int64_t{600} << 20);
 }
 
 TEST_CASE("random numbers come in the order of the calls") {

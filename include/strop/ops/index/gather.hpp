@@ -183,7 +183,7 @@ struct UnravelIndex {
     detail::convert_elements(x.dtype(), x.bytes(), i64, at.data(), count);
     for (int m = shape.ndim(); m-- > 0;) {
       const std::int64_t extent = shape[m];
-      if (m > 0 && extent == 0) fail("unravel_index: shape = ", shape, " has no positions");
+      if (m > 0 && extent == 0) fail(name, ": shape = ", shape, " has no positions");
       for (std::size_t i = 0; i < at.size(); ++i) {
         one[i] = m == 0 ? at[i] : at[i] % extent;
         if (m > 0) at[i] /= extent;
