@@ -6,6 +6,7 @@
 /// is measured is the engine. A repetition takes about a millisecond; the best one is what a machine with nothing else
 /// to do would show, the median what this one does. Usage: engine [threads]
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -49,6 +50,30 @@ struct Random {
     return static_cast<std::size_t>(state >> 33) % limit;
   }
 };
+
+/// What it takes to notify a thread that sleeps for 100 us at a time: what a push to sleeping workers cannot be below.
+std::vector<double> notify_sleeper() {
+  std::atomic<unsigned> bell = 0;
+  std::atomic<bool> over = false;
+  std::thread sleeper([&] {
+    while (!over) bell.wait(bell.load());
+  });
+  std::vector<double> times;
+  for (int i = 0; i < 501; ++i) {
+    const auto calm = Clock::now();
+    while (nanoseconds_since(calm) < 100'000) {
+    }
+    const auto start = Clock::now();
+    ++bell;
+    bell.notify_one();
+    times.push_back(nanoseconds_since(start));
+  }
+  over = true;
+  ++bell;
+  bell.notify_one();
+  sleeper.join();
+  return times;
+}
 
 std::vector<Engine::Variable> variables(Engine& engine, std::size_t count) {
   std::vector<Engine::Variable> made;
@@ -150,6 +175,7 @@ void programs(Engine& engine, const char* independent, const char* dependent) {
     apart.push_back(nanoseconds_since(start));
   }
   report("the same, 100 us apart (threads asleep)", "<= 2500", std::move(apart));
+  report("  what the system takes to notify a sleeping thread", "", notify_sleeper());
   program("run at once: nothing pending, 2 reads + 1 write", "<= 50", [&] {
     for (std::int64_t i = 0; i < n; ++i)
       engine.run([c] { c[2].value = c[0].value + c[1].value; }, {.reads = {v[0], v[1]}, .writes = {v[2]}});
