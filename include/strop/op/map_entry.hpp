@@ -62,16 +62,10 @@ void map_signature(const void*, int, Signature& s) {
   fill_signature(stated_inputs<T>(), stated_outputs<T>(), mutated, static_cast<int>(arity<T>), outputs, outputs, s);
 }
 
-/// Results of a gradient have the shapes of the inputs that they belong to.
-template <class G>
+/// Not of the gradient's type, so that it is compiled once for all operators.
+template <int Known, int First>
 void gradient_shape(const void*, Shapes& shapes) {
-  if constexpr (G::takes_in) {
-    for (std::size_t k = 0; k < G::inputs_of; ++k)
-      shapes.set_out(static_cast<int>(k), shapes.in(static_cast<int>(G::results_of + k)));
-  } else {
-    for (int k = 0; k < shapes.outputs(); ++k)
-      if (!shapes.out(k).known()) shapes.set_out(k, shapes.in(0));
-  }
+  infer_gradient_shape(shapes, Known, First);
 }
 
 /// A gradient is zero where the head gradients are; more is not asked of it.
@@ -120,7 +114,8 @@ constexpr Entry map_entry() {
   } else if constexpr (is_gradient<T>) {
     e.name = e.snake = backward_name<typename T::Of>;
     e.params = &param_table<Root<T>>;
-    e.infer_shape = &gradient_shape<T>;
+    e.infer_shape = &gradient_shape < T::takes_in ? static_cast<int>(T::inputs_of) : 0,
+    static_cast<int>(T::results_of) > ;
     e.dtypes = floating;
   } else {
     e.name = operator_name<T>();

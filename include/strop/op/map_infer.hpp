@@ -10,6 +10,9 @@ namespace strop::inline v0::detail {
 /// Shapes of a map, from whatever is known. Broadcasting flows from inputs to outputs; where all shapes must agree, or
 /// there is one input, it flows back as well.
 void infer_map_shape(const Entry& entry, Shapes& shapes);
+/// Results of a map's gradient have the shapes of the inputs that they belong to: inputs `first` and on of the gradient
+/// for the first `known` results. Where it reads no inputs, that of the head gradient.
+void infer_gradient_shape(Shapes& shapes, int known, int first);
 /// Types of a map: inputs and outputs have one type, which the operator lists.
 void infer_map_type(const Entry& entry, Types& types);
 

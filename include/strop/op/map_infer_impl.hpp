@@ -7,6 +7,14 @@
 
 namespace strop::inline v0::detail {
 
+STROP_COLD void infer_gradient_shape(Shapes& shapes, int known, int first) {
+  for (int k = 0; k < shapes.outputs(); ++k)
+    if (k < known)
+      shapes.set_out(k, shapes.in(first + k));
+    else if (!shapes.out(k).known())
+      shapes.set_out(k, shapes.in(0));
+}
+
 STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
   const bool agree = entry.same_shape || shapes.inputs() <= 1;
   if (agree) {
