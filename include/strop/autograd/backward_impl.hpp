@@ -31,7 +31,7 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
-    const ModeScope mode(create_graph_ ? &record_call : nullptr, call_mode.training);
+    const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
     try {
       walk(heads, head_gradients);
     } catch (...) {
@@ -301,7 +301,6 @@ class BackwardPass {
   }
 
   static void store_gradient(const NDArray& from, const NDArray& to) {
-    if (Pending* const order = to.pending()) order->wait(true);
     deliver(from, to, Request::write);
     if (to.body().buffer) to.body().buffer->written();
   }

@@ -31,7 +31,7 @@ inline std::vector<NDArray> apply_function(std::shared_ptr<Function> function, s
   }
   bool tracked = false;
   for (const NDArray& a : in) tracked = tracked || is_tracked(a);
-  if (call_mode.record == nullptr || !tracked) return out;
+  if (call_mode.recorder == nullptr || !tracked) return out;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = std::move(function);

@@ -27,7 +27,7 @@ STROP_COLD std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* 
   }
   NDArray y, u;
   {
-    const ModeScope recorded(&record_call, call_mode.training);
+    const ModeScope recorded(&tape, call_mode.training);
     y = call(f, points);
     if (!y) fail("jvp: the function returned a handle without an array");
     u = ones(y.shape(), y.dtype(), y.device());

@@ -75,13 +75,14 @@ void fill_input(TapeInput& to, const NDArray& from, bool kept);
 void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept);
 /// Called after each call while recording.
 void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
+inline constexpr Recorder tape{&record_call};
 
 }  // namespace detail
 
 /// While it lives, calls of this thread are recorded for backward; training mode unless said otherwise.
 class record {
  public:
-  explicit record(bool train = true) : mode_(&detail::record_call, train) {}
+  explicit record(bool train = true) : mode_(&detail::tape, train) {}
 
  private:
   detail::ModeScope mode_;
@@ -99,7 +100,7 @@ class pause {
 /// Operators behave as in training, recorded or not.
 class train_mode {
  public:
-  explicit train_mode(bool train = true) : mode_(detail::call_mode.record, train) {}
+  explicit train_mode(bool train = true) : mode_(detail::call_mode.recorder, train) {}
 
  private:
   detail::ModeScope mode_;
@@ -110,7 +111,7 @@ class predict_mode : public train_mode {
   predict_mode() : train_mode(false) {}
 };
 
-inline bool is_recording() { return detail::call_mode.record != nullptr; }
+inline bool is_recording() { return detail::call_mode.recorder != nullptr; }
 inline bool is_training() { return detail::call_mode.training; }
 
 }  // namespace strop::inline v0

@@ -32,7 +32,7 @@ class ViewStep : public Function {
 
 /// Hangs the view on the array's history, where one is being written.
 inline NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
-  if (call_mode.record == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
+  if (call_mode.recorder == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = std::make_shared<ViewStep>(shell_of(whole), first_element);

@@ -70,8 +70,12 @@ struct Text {
 };
 
 template <class V>
+inline constexpr bool is_required = requires { typename Text<V>::Wrapped; };
+
+template <class V>
 inline constexpr ValueType value_type{
-    Text<V>::name, [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    Text<V>::name,
+    [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
     [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
     [] {
       double (*number)(const void*) = nullptr;
@@ -83,13 +87,11 @@ inline constexpr ValueType value_type{
     }(),
     [] {
       bool (*missing)(const void*) = nullptr;
-      if constexpr (requires { typename Text<V>::Wrapped; })
+      if constexpr (is_required<V>)
         missing = [](const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
     }(),
-    requires {typename Text<V>::Wrapped;
-}  // namespace detail
-};  // namespace strop::inline v0
+    is_required<V>};
 
 template <>
 struct Text<bool> {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <source_location>
 #include <string_view>
+#include <strop/core/call_mode.hpp>
 #include <strop/core/error.hpp>
 #include <strop/engine/context.hpp>
 #include <strop/engine/failure.hpp>
@@ -28,13 +29,18 @@ struct Running {
   const char* name;
   std::size_t name_size;  // npos: the name ends with a 0
   const Running* outer;
+  // An operation begins in the same mode on whichever thread, also on one that waits inside somebody's scope.
+  const CallMode mode = std::exchange(call_mode, {.in_operation = true});
   static inline constinit thread_local const Running* current = nullptr;
 
   Running(const Core* core_, const Link* links_, std::size_t uses_, const char* name_, std::size_t name_size_)
       : core(core_), links(links_), uses(uses_), name(name_), name_size(name_size_), outer(current) {
     current = this;
   }
-  ~Running() { current = outer; }
+  ~Running() {
+    current = outer;
+    call_mode = mode;
+  }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   std::string_view said_name() const {

@@ -99,8 +99,9 @@ void raise_named(const std::exception& e, const FailureState& failure) {
   if (typeid(e) != typeid(E)) return;
   std::string text = e.what();
   if (text.find(failure.operation) != std::string::npos) return;
-  text = cat(text, " [in operation '", failure.operation, "', pushed at ", failure.where.file_name(), ":",
-             failure.where.line(), "]");
+  text += cat(" [in operation '", failure.operation, '\'');
+  if (failure.where.line() != 0) text += cat(", pushed at ", failure.where.file_name(), ':', failure.where.line());
+  text += ']';
   throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
 }
 

@@ -19,7 +19,7 @@ namespace detail {
 /// Copies the elements of one array to another of the same shape on the same device, or adds them.
 STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
   const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() &&
-                                    from.bytes() == to.bytes());
+                                    from.address() == to.address());
   if (same && request == Request::write) return;
   // A sparse array takes over what it is given, so it is given a copy.
   deliver(to.storage() == dense ? dense_form(from) : from.storage() == to.storage() ? from.copy() : from, to, request);
@@ -27,6 +27,7 @@ STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request reques
 }
 
 STROP_COLD void set_to_zero(const NDArray& a) {
+  if (a.storage() == dense) take_for_writing(a, overwrites(a, Request::write));
   if (a.storage() != dense)
     a.allocate_stored(0);
   else if (a.size() != 0)

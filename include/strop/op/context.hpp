@@ -51,11 +51,16 @@ class Context {
     return temp<E, 1>({count});
   }
 
-  /// A stream of random numbers of its own: element i is a function of seed, call and i alone. Any number of them.
+  /// A stream of random numbers of its own: element i is a function of seed, call and i alone; up to 65536 in a call.
+  /// Calls that wait their turn draw what the order of the calls gives them, so such an operator says that it draws:
+  /// `resources` with `random`.
   random::Stream random() {
+    if (!drawn_ && !may_draw_)
+      fail("ctx.random(): a call that waits its turn draws only what the operator has announced; state resources");
     if (!drawn_) drawn_ = random::next(device_);
-    const random::Stream stream = *drawn_;
-    drawn_->offset += std::uint64_t{1} << 48;  // more elements than an array can have
+    if (streams_ == 1 << 16) fail("ctx.random(): a call has at most 65536 streams");
+    random::Stream stream = *drawn_;
+    stream.offset = static_cast<std::uint64_t>(streams_++) << 48;  // each longer than any array
     return stream;
   }
 
@@ -70,7 +75,11 @@ class Context {
     next_ = spaces_.back().bytes();
     left_ = bytes;
   }
-  void use_random(const random::Stream& stream) { drawn_ = stream; }
+  /// The stream of the call; without one it may draw none.
+  void use_random(const std::optional<random::Stream>& stream) {
+    drawn_ = stream;
+    may_draw_ = stream.has_value();
+  }
   void use_state(void* state) { state_ = state; }
   void* state() const { return state_; }
 
@@ -93,6 +102,8 @@ class Context {
   std::span<const Request> requests_;
   std::vector<NDArray> spaces_;
   std::optional<random::Stream> drawn_;
+  std::int32_t streams_ = 0;
+  bool may_draw_ = true;
 };
 
 /// The CPU: forward(Cpu&, …) runs on the calling thread and may use strop::parallel_for.

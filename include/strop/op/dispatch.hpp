@@ -24,6 +24,14 @@ inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every ||
 /// The whole of dispatch for an operator that keeps a state, and for its gradient.
 void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                          std::span<const Request> requests, Site site, Ref<StateBox>* state);
+/// Whether the request overwrites all of the memory that the array lies in: that makes good what failed before it.
+inline bool overwrites(const NDArray& a, Request request) {
+  return request == Request::write && a.allocated() && a.size() * size_of(a.dtype()) == a.body().buffer->bytes();
+}
+
+/// Waits until the array may be written at once, for writes that are on their way and for reads. Where `whole` says
+/// that all of its memory will be overwritten, what failed before is made good; else it throws that.
+void take_for_writing(const NDArray& a, bool whole);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in double or in 64-bit integers; all dense and of one shape.
@@ -87,7 +95,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
 /// A call has a state of its own unless one is given.
 inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                      std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr) {
-  if (call_mode.record != nullptr)
+  if (call_mode.recorder != nullptr)
     for (const NDArray& y : out)
       if (y) {
         check_recordable(entry, op, in, out, requests);
@@ -99,7 +107,7 @@ inline void dispatch(const Entry& entry, const void* op, Inputs in, std::span<ND
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
         (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
     dispatch_fully(entry, op, in, out, requests, site);
-  if (call_mode.record != nullptr) call_mode.record(entry, op, in, out, nullptr);
+  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
 }
 
 }  // namespace strop::inline v0::detail

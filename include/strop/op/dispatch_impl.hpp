@@ -55,8 +55,16 @@ STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
   return y;
 }
 
+STROP_COLD void take_for_writing(const NDArray& a, bool whole) {
+  Pending* const order = a.pending();
+  if (order == nullptr || !order->busy()) return;
+  if (whole) order->run({}, {&order, 1}, "overwrite", {}, Ref<Pending::Work>(new Pending::Work));
+  order->wait(true);
+}
+
 STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request request) {
   NDArray made = given;
+  if (target.storage() == dense) take_for_writing(target, overwrites(target, request));
   if (request == Request::add) {
     NDArray total(target.shape(), target.dtype(), target.device());
     const NDArray before = dense_form(target), after = dense_form(made);
@@ -88,7 +96,7 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
 class Dispatch {
  public:
   Dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, std::span<const Request> requests,
-           Site site, Ref<StateBox>* state, const std::optional<random::Stream>& drawn = {})
+           Site site, Ref<StateBox>* state, const Turn* turn = nullptr)
       : entry_(entry),
         op_(op),
         in_(in),
@@ -99,7 +107,7 @@ class Dispatch {
         storages_(out.size()),
         site_(site),
         state_(state),
-        drawn_(drawn) {
+        turn_(turn) {
     for (std::size_t i = 0; i < out.size(); ++i) requests_[i] = i < requests.size() ? requests[i] : Request::write;
   }
 
@@ -129,24 +137,23 @@ class Dispatch {
       if (a->storage() != dense) return false;
     for (const NDArray& a : out_)
       if (a.storage() != dense) return false;
+    if (call_mode.in_operation) return false;
     return state_ == nullptr && entry_.make_state == nullptr && device_.kind == DeviceKind::cpu;
   }
   void run_in_turn(Pending& order) {
-    if (!drawn_ && resources().random) drawn_ = random::next(device_);  // in the order of the calls, not of the turns
-    push_turn(order, entry_, Ref<Turn>(new Turn(entry_, op_, in_, out_, requests_, drawn_)), signature_.mutated, site_);
+    std::optional<random::Stream> drawn;
+    if (resources().random) drawn = random::next(device_);  // in the order of the calls, not of the turns
+    push_turn(order, entry_, Ref<Turn>(new Turn(entry_, op_, in_, out_, requests_, drawn)), signature_.mutated, site_);
   }
   /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
   void take_outputs() const {
     for (std::size_t i = 0; i < out_.size(); ++i) {
-      Pending* const p = out_[i].pending();
-      if (p == nullptr) continue;
-      bool read = !overwrites(out_[i], requests_[i]);
-      for (const NDArray* a : in_) read = read || a->pending() == p;
-      if (!read) p->run({}, {&p, 1}, entry_.snake, site_, Ref<Pending::Work>(new Pending::Work));
-      p->wait(true);
+      const Pending* const order = out_[i].pending();
+      bool whole = order != nullptr && overwrites(out_[i], requests_[i]);
+      for (const NDArray* a : in_) whole = whole && a->pending() != order;
+      take_for_writing(out_[i], whole);
     }
-    for (int i : signature_.mutated)
-      if (Pending* const p = in(i).pending()) p->wait(true);
+    for (int i : signature_.mutated) take_for_writing(in(i), false);
   }
 
   void check_params_needed() const {
@@ -435,7 +442,10 @@ class Dispatch {
   void prepare_context(Cpu& context) {
     const Resources needed = resources();
     context.reserve(needed.temp_bytes);
-    if (needed.random) context.use_random(drawn_ ? *drawn_ : random::next(device_));
+    if (turn_ != nullptr)
+      context.use_random(turn_->drawn());
+    else if (needed.random)
+      context.use_random(random::next(device_));
     if (state_ == nullptr) return;
     if (!*state_ && entry_.make_state != nullptr) {
       Few<Shape, 4> shapes;
@@ -498,14 +508,14 @@ class Dispatch {
   MapStorage how_;
   std::string_view why_;
   bool dense_run_ = false;
-  std::optional<random::Stream> drawn_;  // from the time of the call, where it has waited for its turn
+  const Turn* turn_;  // where the call has waited for its turn
 };
 
 STROP_COLD void Turn::run_now() {
-  const ModeScope mode(CallMode{.training = training_, .in_turn = true});
+  const ModeScope mode(nullptr, training_);
   Few<const NDArray*, 8> in(in_.size());
   for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
-  Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr, drawn_).run();
+  Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr, this).run();
 }
 
 STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
@@ -518,7 +528,7 @@ STROP_COLD void dispatch_with_state(const Entry& entry, const void* op, Inputs i
   Ref<StateBox> own;
   if (state == nullptr) state = &own;
   dispatch_fully(entry, op, in, out, requests, site, state);
-  if (call_mode.record != nullptr) call_mode.record(entry, op, in, out, state->get());
+  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, state->get());
 }
 
 }  // namespace strop::inline v0::detail

@@ -114,8 +114,8 @@ constexpr Entry map_entry() {
   } else if constexpr (is_gradient<T>) {
     e.name = e.snake = backward_name<typename T::Of>;
     e.params = &param_table<Root<T>>;
-    e.infer_shape = &gradient_shape < T::takes_in ? static_cast<int>(T::inputs_of) : 0,
-    static_cast<int>(T::results_of) > ;
+    constexpr int known = T::takes_in ? static_cast<int>(T::inputs_of) : 0, first = static_cast<int>(T::results_of);
+    e.infer_shape = &gradient_shape<known, first>;
     e.dtypes = floating;
   } else {
     e.name = operator_name<T>();

@@ -2,6 +2,7 @@
 /// \file
 /// Per-thread mode of execution: training, recording, and the hook by which autograd sees every call.
 #pragma once
+#include <strop/core/call_mode.hpp>
 #include <strop/op/entry.hpp>
 
 #include <source_location>
@@ -12,20 +13,16 @@ namespace strop::inline v0::detail {
 
 using Inputs = std::span<const NDArray* const>;
 
-struct CallMode {
-  /// Called after each call; null where nothing is recorded.
-  using Record = void (*)(const Entry&, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
-  Record record = nullptr;
-  bool training = false;
-  bool in_turn = false;  // an operation of the engine runs, which has waited for what it uses: all happens at the call
+struct Recorder {
+  /// Called after each call.
+  void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
 };
-inline thread_local constinit CallMode call_mode{};
 
 /// Sets the mode of this thread's calls while it lives.
 class ModeScope {
  public:
-  explicit ModeScope(const CallMode& mode) : before_(std::exchange(call_mode, mode)) {}
-  ModeScope(CallMode::Record record, bool training) : ModeScope(CallMode{record, training, call_mode.in_turn}) {}
+  ModeScope(const Recorder* recorder, bool training)
+      : before_(std::exchange(call_mode, {recorder, training, call_mode.in_operation})) {}
   ~ModeScope() { call_mode = before_; }
   ModeScope(const ModeScope&) = delete;
   ModeScope& operator=(const ModeScope&) = delete;

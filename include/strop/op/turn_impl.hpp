@@ -16,8 +16,9 @@
 
 namespace strop::inline v0::detail {
 
-/// Bytes of the results that calls in waiting have room for. Past the limit a call waits for its own turn to end: a
-/// program that never looks at what it computes takes no more memory for being ahead.
+/// Bytes of the buffers that were made for results of calls in waiting and that such calls, those that will read them
+/// included, still hold. Past the limit a call waits for its own turn to end: a program that never looks at what it
+/// computes takes no more memory for being ahead.
 inline constinit std::atomic<std::int64_t> bytes_ahead{0};
 inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 
@@ -37,10 +38,19 @@ class Turn final : public Pending::Work {
     for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
     for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
     for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
-    for (const NDArray& a : out) bytes_ += a.size() * size_of(a.dtype());
-    bytes_ahead.fetch_add(bytes_, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (out[i].allocated() && out[i].body().buffer->version() == 0) out[i].body().buffer->mark_ahead();
+    for (const NDArray& a : held_)
+      if (a.allocated() && a.body().buffer->is_ahead()) {
+        Buffer* const buffer = a.body().buffer.get();
+        counted_.push_back(buffer);
+        if (buffer->hold_ahead(1) == 0) bytes_ahead.fetch_add(buffer->bytes(), std::memory_order_relaxed);
+      }
   }
-  ~Turn() override { bytes_ahead.fetch_sub(bytes_, std::memory_order_relaxed); }
+  ~Turn() override {
+    for (Buffer* buffer : counted_)
+      if (buffer->hold_ahead(-1) == 1) bytes_ahead.fetch_sub(buffer->bytes(), std::memory_order_relaxed);
+  }
   void run() override { run_now(); }  // defined here: elsewhere, the class would be built into every program
   void describe(Note note, void* to) const override {
     note(to, "inputs", text_of(inputs()));
@@ -50,6 +60,7 @@ class Turn final : public Pending::Work {
   std::span<const NDArray> inputs() const { return {held_.data(), in_.size()}; }
   std::span<const NDArray> outputs() const { return {held_.data() + in_.size(), out_.size()}; }
   Request request(std::size_t i) const { return requests_[i]; }
+  const std::optional<random::Stream>& drawn() const { return drawn_; }
 
  private:
   void run_now();
@@ -71,14 +82,9 @@ class Turn final : public Pending::Work {
   Few<NDArray, 4> in_, out_, held_;
   Few<Request, 8> requests_;
   std::optional<random::Stream> drawn_;
-  std::int64_t bytes_ = 0;
+  Few<Buffer*, 4> counted_;  // of what is held: counted in bytes_ahead
   bool training_;
 };
-
-/// Whether the request overwrites all of the memory that the array lies in: that makes good what failed before it.
-inline bool overwrites(const NDArray& a, Request request) {
-  return request == Request::write && a.size() * size_of(a.dtype()) == a.body().buffer->bytes();
-}
 
 /// The order that a call on these arrays stands in: that of an array that is in use, or a new one where large calls get
 /// one, or none.
@@ -94,7 +100,7 @@ STROP_COLD Ref<Pending> order_of(Inputs in, std::span<const NDArray> out) {
   }
   const auto make = order_maker.load(std::memory_order_relaxed);
   const bool large = elements >= order_from.load(std::memory_order_relaxed);
-  return make != nullptr && large && !call_mode.in_turn ? make() : Ref<Pending>();
+  return make != nullptr && large && !call_mode.in_operation ? make() : Ref<Pending>();
 }
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.

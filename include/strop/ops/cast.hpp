@@ -143,9 +143,9 @@ template <std::same_as<Device> D>
 NDArray NDArray::to(D device) const {
   if (!*this) fail("strop: to() of a handle without an array");
   NDArray out[1] = {detail::on_device(*this, device)};
-  if (detail::call_mode.record != nullptr && !out[0].is(*this)) {
+  if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
     const std::array<const NDArray*, 1> in{this};
-    detail::call_mode.record(detail::device_copy, nullptr, in, std::span<NDArray>(out, 1), nullptr);
+    detail::call_mode.recorder->record(detail::device_copy, nullptr, in, std::span<NDArray>(out, 1), nullptr);
   }
   return std::move(out[0]);
 }

@@ -33,7 +33,6 @@ struct Dropout {
   static constexpr std::string_view aliases[] = {"_npx_dropout"};
   static constexpr std::string_view outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
-  static constexpr Resources resources{.random = true};
   static constexpr std::string_view doc =
       "In training, each element is 0 with probability p, else x / (1 − p); otherwise x itself.";
   static constexpr Note notes[] = {{"p", "the probability of an element to become 0"},
@@ -56,13 +55,16 @@ struct Dropout {
     shapes.set_out(1, mask);
   }
 
+  bool drops(bool train) const { return (train || mode == always) && p > 0; }
+  Resources resources(std::span<const Shape>) const { return {.random = drops(detail::call_mode.training)}; }
+
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<E> y, View<E> mask) const {
-    const bool drop = (ctx.train || mode == always) && p > 0;
+    const bool drop = drops(ctx.train);
     const float keep = 1 - p;
     const E factor = keep > 0 ? E(1) / static_cast<E>(keep) : E(0);
     const bool whole = mask.size() == x.size();
-    const random::Stream stream = ctx.random();
+    const random::Stream stream = drop ? ctx.random() : random::Stream{};
     parallel_for(mask.size(), grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end; at += block) {
         const std::int64_t count = std::min(block, end - at);

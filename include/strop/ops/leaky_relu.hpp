@@ -72,7 +72,6 @@ struct LeakyReLU {
   static constexpr std::string_view aliases[] = {"leaky_relu", "_npx_leaky_relu"};
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
-  static constexpr Resources resources{.random = true};
   static constexpr std::string_view doc =
       "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple "
       "of x "
@@ -85,6 +84,9 @@ struct LeakyReLU {
   static constexpr Share inplace[] = {{0, 0}};
 
   int input_count() const { return act_type == prelu ? 2 : 1; }
+  Resources resources(std::span<const Shape>) const {
+    return {.random = act_type == rrelu && detail::call_mode.training};
+  }
   /// The slopes of rrelu are kept for its gradient; the others keep none.
   void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
@@ -117,7 +119,7 @@ struct LeakyReLU {
       case rrelu:
         break;
     }
-    const random::Stream stream = ctx.random();
+    const random::Stream stream = ctx.train ? ctx.random() : random::Stream{};
     parallel_for(n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const E r = ctx.train ? static_cast<E>(stream.uniform(i, lower_bound, upper_bound))

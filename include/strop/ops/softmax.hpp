@@ -98,7 +98,7 @@ struct SoftmaxAlong {
   std::optional<Dtype> dtype = {};
   std::optional<bool> use_length = false;
 
-  static constexpr const detail::SoftmaxText& text = detail::softmax_texts[static_cast<int>(Kind)];
+  static constexpr detail::SoftmaxText text = detail::softmax_texts[static_cast<int>(Kind)];
   static constexpr std::string_view name = text.name, doc = text.doc;
   static constexpr std::span<const std::string_view> aliases = text.aliases, inputs = detail::softmax_inputs;
   static constexpr std::span<const Note> notes = detail::softmax_notes;

@@ -84,7 +84,13 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
     return *made;
   }
 
-  /// Goes up with every completed write: what backward kept can be checked against it.
+  // For calls that wait: whether the buffer was made for the result of one, and how many of them hold it.
+  void mark_ahead() { ahead_.store(true, std::memory_order_relaxed); }
+  bool is_ahead() const { return ahead_.load(std::memory_order_relaxed); }
+  /// Returns how many held it before.
+  std::int32_t hold_ahead(std::int32_t more) { return held_ahead_.fetch_add(more, std::memory_order_relaxed); }
+
+  /// Goes up with every write that was asked for: what backward kept can be checked against it.
   std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void written() { version_.store(version() + 1, std::memory_order_relaxed); }
 
@@ -105,6 +111,8 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   void* context_ = nullptr;
   std::atomic<std::uint64_t> version_{0};
   std::atomic<Pending*> pending_{nullptr};
+  std::atomic<std::int32_t> held_ahead_{0};
+  std::atomic<bool> ahead_{false};
 };
 
 inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {

@@ -76,10 +76,7 @@ auto NDArray::variable() const {
 template <class E = Engine>
 void set_asynchronous(bool on, std::int64_t from = (1 << 15) + 1) {
   detail::order_from = on ? from : INT64_MAX;
-  // Inside an operation everything happens at the call: whoever waits for the operation waits for all that it does.
-  detail::order_maker = on ? +[] {
-    return detail::Ref<detail::Pending>(detail::Running::current != nullptr ? nullptr : new detail::OnEngine<E>);
-  } : nullptr;
+  detail::order_maker = on ? +[] { return detail::Ref<detail::Pending>(new detail::OnEngine<E>); } : nullptr;
 }
 
 }  // namespace strop::inline v0

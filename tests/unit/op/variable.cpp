@@ -43,6 +43,15 @@ struct Bomb {
   }
 };
 constexpr Op<Bomb> bomb;
+struct Noise {
+  static constexpr std::string_view name = "variable_noise";
+  template <strop::Real E>
+  void forward(strop::Cpu& ctx, strop::View<const E> x, strop::View<E> y) const {
+    const strop::random::Stream stream = ctx.random();
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + static_cast<E>(stream.uniform01(i));
+  }
+};
+constexpr Op<Noise> noise;
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 void fill(const NDArray& a, float value) {
@@ -270,6 +279,52 @@ TEST_CASE("a program that never looks takes no more memory for it") {
   for (int i = 0; i < 200; ++i) y = twice(x);
   CHECK(y.view<const float>()[7] == 2);
   CHECK(strop::memory::statistics(strop::cpu()).peak_bytes < std::int64_t{600} << 20);
+}
+
+TEST_CASE("who overwrites an array at once waits for its readers, and heals it") {
+  const NDArray data = array({1, 2});
+  const strop::Symbol net = twice(strop::var("data"));
+  auto run = net.bind(strop::cpu(), {{"data", data}}, {}, strop::GradRequest::null, {});
+  float seen = 0;
+  Engine::global().push([&] { nap(), seen = data.view<const float>()[0]; }, {.reads = {data.variable()}});
+  CHECK(values(run.forward(false, {{"data", array({5, 6})}})[0]) == std::vector<float>{10, 12});
+  CHECK(seen == 1);
+  Engine::global().push([] { throw std::runtime_error("no"); }, {.writes = {data.variable()}});
+  CHECK(values(run.forward(false, {{"data", array({7, 8})}})[0]) == std::vector<float>{14, 16});
+  CHECK(sentence([] { Engine::global().wait_all(); }) == "no");
+}
+
+TEST_CASE("an operation begins in the same mode on whichever thread") {
+  const NDArray x = array({1, 2});
+  x.attach_grad();
+  bool recorded = true, trained = true;
+  strop::record scope;
+  Engine::global().push(
+      [&] {
+        recorded = strop::is_recording();
+        trained = strop::is_training();
+        twice(array({3, 4}), strop::into(x));  // while recording this would be refused
+      },
+      {.writes = {x.variable()}, .name = "load"});
+  CHECK(values(x) == std::vector<float>{6, 8});
+  CHECK_FALSE(recorded);
+  CHECK_FALSE(trained);
+  CHECK(strop::is_recording());
+}
+
+TEST_CASE("an operation waits for arrays that it did not say it uses") {
+  const NDArray x = array({1, 2}), w = array({0, 0}), y = strop::zeros({2});
+  Engine::global().push([&] { nap(), fill(w, 3); }, {.writes = {w.variable()}});
+  Engine::global().push([&] { add(x, w, strop::into(y)); }, {.reads = {x.variable()}, .writes = {y.variable()}});
+  CHECK(values(y) == std::vector<float>{4, 5});
+}
+
+TEST_CASE("an operator that has not said that it draws is refused where it waits its turn") {
+  const NDArray x = strop::zeros({2});
+  CHECK_NOTHROW(values(noise(x)));
+  Engine::global().push([&] { nap(); }, {.writes = {x.variable()}});
+  CHECK(sentence([y = noise(x)] { values(y); }).find("state resources") != std::string::npos);
+  CHECK(sentence([] { Engine::global().wait_all(); }).find("state resources") != std::string::npos);
 }
 
 TEST_CASE("random numbers come in the order of the calls") {
