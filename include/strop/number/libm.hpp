@@ -70,10 +70,16 @@ STROP_LIBM2(copysign)
 STROP_LIBM(lgamma, lgamma)
 STROP_LIBM(tgamma, tgamma)
 #else
-// of a float in double: glibc's own are off by more than 4 units in the last place
-STROP_FN double lgamma(double x) { return __builtin_lgamma(x); }
+// The C library's lgamma writes a global, the sign, from every thread; lgamma_r does not. Under a name of our own, so
+// that it agrees with whatever declaration of it a program includes.
+extern "C" double strop_lgamma_r(double x, int* sign) noexcept __asm__("lgamma_r");
+STROP_FN double lgamma(double x) {
+  int sign = 0;
+  return strop_lgamma_r(x, &sign);
+}
 STROP_FN double tgamma(double x) { return __builtin_tgamma(x); }
-STROP_FN float lgamma(float x) { return static_cast<float>(__builtin_lgamma(static_cast<double>(x))); }
+// of a float in double: glibc's own are off by more than 4 units in the last place
+STROP_FN float lgamma(float x) { return static_cast<float>(lgamma(static_cast<double>(x))); }
 STROP_FN float tgamma(float x) { return static_cast<float>(__builtin_tgamma(static_cast<double>(x))); }
 #endif
 #undef STROP_LIBM
