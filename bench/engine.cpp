@@ -51,6 +51,13 @@ struct Random {
   }
 };
 
+/// Keeps this thread busy until the others sleep.
+void let_fall_asleep() {
+  const auto calm = Clock::now();
+  while (nanoseconds_since(calm) < 100'000) {
+  }
+}
+
 /// What it takes to notify a thread that sleeps for 100 us at a time: what a push to sleeping workers cannot be below.
 std::vector<double> notify_sleeper() {
   std::atomic<unsigned> bell = 0;
@@ -60,9 +67,7 @@ std::vector<double> notify_sleeper() {
   });
   std::vector<double> times;
   for (int i = 0; i < 501; ++i) {
-    const auto calm = Clock::now();
-    while (nanoseconds_since(calm) < 100'000) {
-    }
+    let_fall_asleep();
     const auto start = Clock::now();
     ++bell;
     bell.notify_one();
@@ -166,9 +171,7 @@ void programs(Engine& engine, const char* independent, const char* dependent) {
   });
   std::vector<double> apart;
   for (int i = 0; i < 501; ++i) {
-    const auto calm = Clock::now();
-    while (nanoseconds_since(calm) < 100'000) {
-    }
+    let_fall_asleep();
     const auto start = Clock::now();
     engine.push([c] { ++c[0].value; }, {.writes = {v[0]}});
     engine.wait(v[0]);

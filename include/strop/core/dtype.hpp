@@ -91,6 +91,7 @@ constexpr std::int64_t size_of(Dtype type) {
 }
 
 constexpr bool is_floating(Dtype type) { return floating.contains(type); }
+constexpr bool is_half(Dtype type) { return type == f16 || type == bf16; }
 
 /// The name that is printed and parsed: `float32`, `int64`, …
 constexpr std::string_view name_of(Dtype type) {

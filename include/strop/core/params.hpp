@@ -58,7 +58,6 @@ struct ValueType {
   std::string (*print)(const void* value);            // exactly what parse accepts
   double (*number)(const void* value);                // for bounds; null where the type has no order
   bool (*missing)(const void* value);                 // a Required without a value; null elsewhere
-  bool required = false;                              // whether it can be missing
 };
 
 template <class V>
@@ -74,8 +73,7 @@ inline constexpr bool is_required = requires { typename Text<V>::Wrapped; };
 
 template <class V>
 inline constexpr ValueType value_type{
-    Text<V>::name,
-    [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    Text<V>::name, [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
     [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
     [] {
       double (*number)(const void*) = nullptr;
@@ -90,8 +88,7 @@ inline constexpr ValueType value_type{
       if constexpr (is_required<V>)
         missing = [](const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
-    }(),
-    is_required<V>};
+    }()};
 
 template <>
 struct Text<bool> {
@@ -229,11 +226,9 @@ struct ParamsOf {
     else
       return std::span<const Range>();
   }();
-  static constexpr bool has_required = [] {
-    for (const Field& field : fields)
-      if (field.type->required) return true;
-    return false;
-  }();
+  static constexpr bool has_required = []<std::size_t... I>(std::index_sequence<I...>) {
+    return (is_required<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>> || ...);
+  }(std::make_index_sequence<field_count<T>>{});
   static void* at(void* object, [[maybe_unused]] std::size_t field) {
     void* found = object;
     [&]<std::size_t... I>(std::index_sequence<I...>) {

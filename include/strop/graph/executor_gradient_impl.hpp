@@ -27,11 +27,12 @@ STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request reques
 }
 
 STROP_COLD void set_to_zero(const NDArray& a) {
-  if (a.storage() == dense) take_for_writing(a, overwrites(a, Request::write));
-  if (a.storage() != dense)
+  if (a.storage() != dense) {
     a.allocate_stored(0);
-  else if (a.size() != 0)
+  } else if (a.size() != 0) {
+    take_for_writing(a, overwrites(a, Request::write));
     clear(a, a.size() * size_of(a.dtype()));
+  }
   if (a.body().buffer) a.body().buffer->written();
 }
 

@@ -456,8 +456,6 @@ class Dispatch {
     context.use_state((*state_)->get());
   }
 
-  static bool is_half(Dtype type) { return type == f16 || type == bf16; }
-
   /// Halves reach an operator on float and double as converted copies.
   bool needs_widening() const {
     if (entry_.takes == nullptr) return false;

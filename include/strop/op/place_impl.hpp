@@ -155,8 +155,8 @@ STROP_COLD void check_served(const ForwardInfo& member, const Types& types) {
   });
   const std::optional<Dtype> element = view_seen ? view : whole;
   if (!element || member.served.contains(*element)) return;
-  const bool half = *element == f16 || *element == bf16;  // comes converted to float
-  if (!half || !member.served.contains(f32)) fail_unserved(types.op(), member.served, *element);
+  if (is_half(*element) && member.served.contains(f32)) return;  // it comes converted
+  fail_unserved(types.op(), member.served, *element);
 }
 
 STROP_COLD void fail_unserved(std::string_view op, DtypeSet served, Dtype given) {

@@ -20,7 +20,7 @@ inline void infer_norm_type(Types& types) {
   types.set_out(0, types.in(0));
   types.set_in(0, types.out(0));
   if (!types.in(0)) return;
-  const Dtype inner = *types.in(0) == f16 || *types.in(0) == bf16 ? f32 : *types.in(0);
+  const Dtype inner = is_half(*types.in(0)) ? f32 : *types.in(0);
   for (int i = 1; i < types.inputs(); ++i)
     if (!types.in(i)) types.set_in(i, inner);
   for (int i = 1; i < types.outputs(); ++i) types.set_out(i, inner);

@@ -123,7 +123,6 @@ inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
         : device_(b.device_), bytes_(b.bytes_), data_(b.data_), release_(b.release_), context_(b.context_) {}
     // At the end of the work, also where a failure before it kept it from running.
     ~GiveBack() override { give_back(device_, data_, bytes_, release_, context_); }
-    void run() override {}
 
    private:
     Device device_;
