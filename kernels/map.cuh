@@ -185,4 +185,25 @@ struct AddElements {
   }
 };
 
+/// target = source as another type, element by element, as the CPU converts (tensor/convert.hpp); an integer becomes a
+/// floating number by way of double, which is exact to 2⁵³.
+struct ConvertElements {
+  Dtype from;
+  const void* source;
+  Dtype to;
+  void* target;
+  std::int64_t n;
+
+  constexpr std::int64_t work() const { return n; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t i = thread; i < n; i += threads) {
+      if (is_floating(from) || is_floating(to))
+        store_to(to, target, i, load_from<double>(from, source, i));
+      else
+        store_to(to, target, i, load_from<std::int64_t>(from, source, i));
+    }
+  }
+};
+
 }  // namespace strop::inline v0::cuda

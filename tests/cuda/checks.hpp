@@ -236,6 +236,36 @@ inline void graphs(Device gpu) {
   same(one.grad("data"), other.grad("data"));
 }
 
+/// A softmax along rows that is written for both devices.
+template <class Softmax>
+void tensor_operator(Device gpu, const Softmax& softmax) {
+  for (const Dtype dtype : {f32, f64, f16, bf16})  // halves come converted, on the device
+    for (const Shape& shape : {Shape{3, 5}, Shape{1, 1}, Shape{70, 3}, Shape{0, 4}}) {
+      const NDArray x = numbers(shape, dtype);
+      same(softmax(x.to(gpu), {.temperature = 2}), softmax(x, {.temperature = 2}));
+      NDArray got = full(shape, 2, dtype, gpu), want = full(shape, 2, dtype);
+      softmax(x.to(gpu), add_to(got));
+      softmax(x, add_to(want));
+      same(got, want);
+      softmax(x.to(gpu), into(got));
+      same(got, softmax(x));
+    }
+  const auto chain = [&](const NDArray& a, const NDArray& b) { return softmax(soft_hinge(a, b)); };
+  for (const GradRequest request : {GradRequest::write, GradRequest::add})
+    for (const Dtype dtype : {f32, f64, f16})
+      same_gradients(gpu, chain, numbers({6, 7}, dtype), numbers({7}, dtype, 7), request);
+
+  const NDArray x = numbers({4, 3}), slope = zeros({4, 3});
+  const auto net = quadratic(softmax(var("data")), {.a = 1, .b = 1});
+  auto there = net.bind(gpu, {{"data", x.to(gpu)}}, {{"data", zeros({4, 3}, gpu)}});
+  auto here = net.bind(cpu(), {{"data", x}}, {{"data", slope}});
+  same(there.forward(true)[0], here.forward(true)[0]);
+  there.backward({x.to(gpu)});
+  here.backward({x});
+  same(there.grad("data"), slope);
+  CHECK(sentence([&] { softmax(zeros({4}, gpu)); }).find("has shape (4,), expected 2 dimensions") != std::string::npos);
+}
+
 /// Each refusal is one sentence.
 inline void refusals(Device gpu) {
   const std::string name = to_text(gpu);
@@ -252,7 +282,7 @@ inline void refusals(Device gpu) {
   const NDArray sparse = array({{0, 1}, {2, 0}}).to(csr).to(gpu);
   CHECK(sentence([&] { quadratic(sparse, {.a = 1}); }) ==
         "quadratic: (csr) -> (csr) was asked for on " + name +
-            ", where maps work on dense arrays; convert with to(strop::dense)");
+            ", where operators work on dense arrays; convert with to(strop::dense)");
 }
 
 inline void everything(Device gpu) {

@@ -65,6 +65,10 @@ TEST_CASE("a device without memory left is one sentence") {
 
 TEST_CASE("[gpu] a device does what the CPU does") { checks::everything(strop::gpu(0)); }
 
+TEST_CASE("[gpu] a tensor operator with a kernel of its own") {
+  checks::tensor_operator(strop::gpu(0), checks::row_softmax);
+}
+
 TEST_CASE("[gpu] large arrays: every block of a grid, sums of many pieces") {
   const strop::NDArray x = strop::arange(0, 3000001), y = strop::full({3000001}, 2);
   checks::same(checks::weighted(x.to(strop::gpu(0)), y.to(strop::gpu(0))), checks::weighted(x, y));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The operators of these tests. kernels.cu includes this and nothing else, and so brings their GPU kernels.
+/// The operators of these tests. kernels.cu includes this, and so brings their GPU kernels.
 #pragma once
 #include <strop/strop.hpp>
 
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 
@@ -53,5 +54,61 @@ struct Decay {
   }
 };
 inline constexpr strop::Op<Decay> decay;
+
+/// Probabilities along the rows, a row for each thread.
+template <class E>
+struct SoftmaxRows {
+  strop::View<const E, 2> x;
+  strop::View<E, 2> y;
+  float temperature;
+  constexpr std::int64_t work() const { return x.shape()[0]; }
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    const std::int64_t width = x.shape()[1];
+    for (std::int64_t row = thread; row < work(); row += threads) {
+      const E* const from = x.data() + row * width;
+      E* const to = y.data() + row * width;
+      E sum = 0;
+      for (std::int64_t i = 0; i < width; ++i) {
+        to[i] = exp(strop::number::Num<E>(from[i] / E(temperature))).v;
+        sum += to[i];
+      }
+      for (std::int64_t i = 0; i < width; ++i) to[i] /= sum;
+    }
+  }
+};
+template <class E>
+struct SoftmaxSlope {
+  strop::View<const E, 2> dy, y;
+  strop::View<E, 2> dx;
+  float temperature;
+  constexpr std::int64_t work() const { return y.shape()[0]; }
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    const std::int64_t width = y.shape()[1];
+    for (std::int64_t row = thread; row < work(); row += threads) {
+      E common = 0;
+      for (std::int64_t i = row * width; i < (row + 1) * width; ++i) common += dy.data()[i] * y.data()[i];
+      for (std::int64_t i = row * width; i < (row + 1) * width; ++i)
+        dx.data()[i] = y.data()[i] * (dy.data()[i] - common) / E(temperature);
+    }
+  }
+};
+/// A tensor operator for both devices: what it does on a GPU is defined in kernels.cu.
+struct RowSoftmax {
+  float temperature = 1;
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 2> x, strop::View<E, 2> y) const {
+    SoftmaxRows<E>{x, y, temperature}(0, 1);
+  }
+  template <strop::Real E>
+  void forward(strop::Cuda& ctx, strop::View<const E, 2> x, strop::View<E, 2> y) const;
+  template <strop::Real E>
+  void grad_use_out(strop::Cpu&, strop::View<const E, 2> dy, strop::View<const E, 2> y, strop::View<E, 2> dx) const {
+    SoftmaxSlope<E>{dy, y, dx, temperature}(0, 1);
+  }
+  template <strop::Real E>
+  void grad_use_out(strop::Cuda& ctx, strop::View<const E, 2> dy, strop::View<const E, 2> y,
+                    strop::View<E, 2> dx) const;
+};
+inline constexpr strop::Op<RowSoftmax> row_softmax;
 
 }  // namespace checks

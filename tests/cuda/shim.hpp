@@ -3,7 +3,7 @@
 /// A GPU for tests, played by the CPU: kernels run one thread after the other, and memory of the device faults when it
 /// is touched by anything but a kernel or a copy.
 #pragma once
-#include <strop/cuda/map.hpp>
+#include <strop/cuda/launches.hpp>
 #include <strop/memory/allocator.hpp>
 
 #include <doctest/doctest.h>
@@ -67,12 +67,21 @@ void run_threads(const Kernel& kernel) {
   for (std::int64_t thread = threads; thread-- > 0;) kernel(thread, threads);
 }
 
+/// In the place of strop::cuda::launch.
+template <class Kernel>
+void launch(strop::Cuda& ctx, const Kernel& kernel) {
+  CHECK(ctx.stream() == &stream);
+  CHECK(ctx.device() == device);
+  if (kernel.work() > 0) run_threads(kernel);
+}
 struct Launcher {
   template <class Kernel>
   static void run(strop::Cuda& ctx, const strop::Entry&, const Kernel& kernel) {
-    CHECK(ctx.stream() == &stream);
-    CHECK(ctx.device() == device);
-    if (kernel.work() > 0) run_threads(kernel);
+    launch(ctx, kernel);
+  }
+  template <class F>
+  static void within(strop::Cuda&, const strop::Entry&, const F& f) {
+    f();
   }
 };
 
@@ -91,7 +100,11 @@ inline constexpr strop::memory::GpuDriver driver{
     [](strop::Device, strop::Dtype dtype, const void* a, const void* b, void* sum, std::int64_t n) {
       run_threads(strop::cuda::AddElements{dtype, a, b, sum, n});
     },
-    [](strop::Device) -> void* { return &stream; }, [](strop::Device) { ++counts.waits; }};
+    [](strop::Device, strop::Dtype from, const void* source, strop::Dtype to, void* target, std::int64_t n) {
+      run_threads(strop::cuda::ConvertElements{from, source, to, target, n});
+    },
+    [](strop::Device) -> void* { return &stream; },
+    [](strop::Device) { ++counts.waits; }};
 
 /// The device is there as long as this is; in the end nothing of it may be left.
 class Device {

@@ -3,6 +3,7 @@
 /// The kernels of an operator that is named in a .cu file: what its enroller puts into the registry's entry.
 #pragma once
 #if defined(__CUDACC__)
+#include <strop/cuda/launches.hpp>
 #include <strop/cuda/provider.hpp>
 
 namespace strop::inline v0::cuda {
@@ -14,13 +15,10 @@ struct Launches {
 template <class T>
 const detail::CudaLaunch Launches<T>::value = launches_of<T, Launcher>();
 
-/// What GPUs run of T; null where T is no map.
+/// What GPUs run of T.
 template <class T>
 const detail::CudaLaunch* launch_of() {
-  if constexpr (AnyMap<T>)
-    return &Launches<T>::value;
-  else
-    return nullptr;
+  return &Launches<T>::value;
 }
 
 }  // namespace strop::inline v0::cuda

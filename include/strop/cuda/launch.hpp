@@ -32,6 +32,14 @@ struct Launcher {
     launch(ctx.device(), static_cast<cudaStream_t>(ctx.stream()), &entry, kernel);
   }
 
+  /// Calls f, which launches kernels on the context's stream in any way, with the context's device as the current one.
+  template <class F>
+  static void within(Cuda& ctx, const Entry& entry, const F& f) {
+    const OnDevice here(ctx.device());
+    f();
+    launched(ctx.device(), &entry);
+  }
+
   template <class Kernel>
   static void launch(Device device, cudaStream_t stream, const Entry* entry, const Kernel& kernel) {
     static_assert(std::is_trivially_copyable_v<Kernel>);
@@ -39,6 +47,11 @@ struct Launcher {
     const OnDevice here(device);
     const std::int64_t blocks = std::min<std::int64_t>((kernel.work() + threads - 1) / threads, INT32_MAX);
     run_kernel<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(kernel);
+    launched(device, entry);
+  }
+
+ private:
+  static void launched(Device device, const Entry* entry) {
     const cudaError_t status = cudaGetLastError();
     if (status != cudaSuccess)
       fail(entry != nullptr ? entry->snake : "strop", ": ", to_text(device),
@@ -46,6 +59,14 @@ struct Launcher {
     if (entry != nullptr) state_of(device).last.store(entry, std::memory_order_relaxed);
   }
 };
+
+/// Runs a kernel of one's own inside forward(strop::Cuda& ctx, …): a trivially copyable struct that is called with the
+/// number of the thread and the number of threads, one thread for each piece of `work()`. Error where the device
+/// refuses the launch. A kernel in CUDA's own spelling is launched on `stream_of(ctx.device())`.
+template <class Kernel>
+void launch(Cuda& ctx, const Kernel& kernel) {
+  Launcher::launch(ctx.device(), static_cast<cudaStream_t>(ctx.stream()), nullptr, kernel);
+}
 
 }  // namespace strop::inline v0::cuda
 #endif

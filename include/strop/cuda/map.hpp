@@ -152,22 +152,4 @@ class MapLaunch {
   }
 };
 
-/// The launchers of operator T: none where it is no map.
-template <class T, class Launcher>
-constexpr detail::CudaLaunch launches_of() {
-  detail::CudaLaunch launch;
-  if constexpr (std::is_trivially_copyable_v<T>) {
-    launch.map[0] = &MapLaunch<T, Launcher>::run;
-    if constexpr (detail::gradient_is_map<T>) {
-      using G1 = Gradient<T>;
-      using G2 = Gradient<G1>;
-      using G3 = Gradient<G2>;
-      launch.map[1] = &MapLaunch<G1, Launcher>::run;
-      launch.map[2] = &MapLaunch<G2, Launcher>::run;
-      launch.map[3] = &MapLaunch<G3, Launcher>::run;
-    }
-  }
-  return launch;
-}
-
 }  // namespace strop::inline v0::cuda

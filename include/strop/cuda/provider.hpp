@@ -14,7 +14,8 @@ namespace strop::inline v0::cuda {
 /// Functions of GpuDriver and Backend.
 struct Provider {
   Provider() {
-    static constexpr memory::GpuDriver driver{copy, clear, add, [](Device d) -> void* { return stream_of(d); }, wait};
+    static constexpr memory::GpuDriver driver{copy, clear, add, convert, [](Device d) -> void* { return stream_of(d); },
+                                              wait};
     memory::set_gpu_driver(&driver);
     memory::set_backend(DeviceKind::gpu, {acquire, give_back});
     memory::set_backend(memory::pinned().kind, {acquire_pinned, give_back_pinned});
@@ -61,6 +62,9 @@ struct Provider {
   }
   static void add(Device device, Dtype dtype, const void* a, const void* b, void* sum, std::int64_t n) {
     Launcher::launch(device, stream_of(device), nullptr, AddElements{dtype, a, b, sum, n});
+  }
+  static void convert(Device device, Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
+    Launcher::launch(device, stream_of(device), nullptr, ConvertElements{from, source, to, target, n});
   }
   static void wait(Device device) {
     const cudaStream_t stream = stream_of(device);

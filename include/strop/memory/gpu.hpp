@@ -23,6 +23,8 @@ struct GpuDriver {
   void (*clear)(Device device, void* target, std::int64_t bytes) = nullptr;
   /// sum = a + b on n elements; all three lie on the device, and sum may be a or b.
   void (*add)(Device device, Dtype dtype, const void* a, const void* b, void* sum, std::int64_t n) = nullptr;
+  /// Converts n elements that lie on the device to another type, as the CPU does.
+  void (*convert)(Device device, Dtype from, const void* source, Dtype to, void* target, std::int64_t n) = nullptr;
   /// The stream, as the driver's kernels take it.
   void* (*stream)(Device device) = nullptr;
   /// Returns when everything that was asked for before is done; throws what failed since the last time.

@@ -90,31 +90,39 @@ struct ArgInfos<std::tuple<A...>> {
   static constexpr std::array<ArgInfo, sizeof...(A)> value{ArgOf<A>::info...};
 };
 
-// A member of an operator, by name: its signature for elements E (void: the member is no template) and the call of it.
-#define STROP_MEMBER(Tag, member)                                   \
-  struct Tag {                                                      \
-    template <class T, class E>                                     \
-    static constexpr bool has() {                                   \
-      if constexpr (std::is_void_v<E>)                              \
-        return requires { cpu_signature(&T::member); };             \
-      else                                                          \
-        return requires { cpu_signature(&T::template member<E>); }; \
-    }                                                               \
-    template <class T, class E>                                     \
-    static constexpr auto signature() {                             \
-      if constexpr (std::is_void_v<E>)                              \
-        return decltype(cpu_signature(&T::member)){};               \
-      else                                                          \
-        return decltype(cpu_signature(&T::template member<E>)){};   \
-    }                                                               \
-    template <class E, class T, class... A>                         \
-    static void call(const T& op, Cpu& ctx, A&&... args) {          \
-      if constexpr (std::is_void_v<E>)                              \
-        op.member(ctx, args...);                                    \
-      else                                                          \
-        op.template member<E>(ctx, args...);                        \
-    }                                                               \
-  };
+// A member of an operator for the device of Ctx, by name: its signature for elements E (void: the member is no
+// template) and the call of it.
+#define STROP_MEMBER(Tag, member)                                       \
+  template <class Ctx>                                                  \
+  struct Tag##On {                                                      \
+    using OnCuda = Tag##On<Cuda>;                                       \
+    template <class T>                                                  \
+    static constexpr bool of() {                                        \
+      return member##_on<T, Ctx>();                                     \
+    }                                                                   \
+    template <class T, class E>                                         \
+    static constexpr bool has() {                                       \
+      if constexpr (std::is_void_v<E>)                                  \
+        return requires { signature_on<Ctx>(&T::member); };             \
+      else                                                              \
+        return requires { signature_on<Ctx>(&T::template member<E>); }; \
+    }                                                                   \
+    template <class T, class E>                                         \
+    static constexpr auto signature() {                                 \
+      if constexpr (std::is_void_v<E>)                                  \
+        return decltype(signature_on<Ctx>(&T::member)){};               \
+      else                                                              \
+        return decltype(signature_on<Ctx>(&T::template member<E>)){};   \
+    }                                                                   \
+    template <class E, class T, class... A>                             \
+    static void call(const T& op, Ctx& ctx, A&&... args) {              \
+      if constexpr (std::is_void_v<E>)                                  \
+        op.member(ctx, args...);                                        \
+      else                                                              \
+        op.template member<E>(ctx, args...);                            \
+    }                                                                   \
+  };                                                                    \
+  using Tag = Tag##On<Cpu>;
 STROP_MEMBER(ForwardMember, forward)
 STROP_MEMBER(GradMember, grad)
 STROP_MEMBER(GradUseInMember, grad_use_in)
@@ -199,6 +207,20 @@ struct Served {
   }();
   static constexpr bool takes(Dtype type) { return any_type || types.contains(type); }
 };
+
+/// The member of the name M that says which tensors T takes: the CPU's, unless T has one for GPUs alone.
+template <class M, class T>
+using Says = std::conditional_t<M::template of<T>(), M, typename M::OnCuda>;
+
+/// Whether T's member M for a GPU, if there is one, takes the tensors that M takes on the CPU.
+template <class M, class T>
+constexpr bool same_on_gpu() {
+  using E = typename Served<M, T>::First;
+  if constexpr (M::OnCuda::template has<T, E>())
+    return std::is_same_v<SignatureFor<M, T, E>, SignatureFor<typename M::OnCuda, T, E>>;
+  else  // not of the same kind: a template where the other is none
+    return !M::OnCuda::template has<T, std::conditional_t<std::is_void_v<E>, float, void>>();
+}
 
 /// Makes the value of one parameter. Views of a variadic parameter live in `held` until the call returns.
 template <class A>
@@ -306,8 +328,8 @@ struct Make<NDArray> {
 };
 
 /// Calls member M of `op` for elements E with the placed arrays.
-template <class M, class E, class T, class... A>
-void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed,
+template <class M, class E, class T, class Ctx, class... A>
+void call_member(const T& op, Ctx& ctx, std::string_view name, std::span<const Placed> placed,
                  std::type_identity<std::tuple<A...>>) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     std::tuple<typename Make<A>::Held...> held;
@@ -321,8 +343,8 @@ void call_member(const T& op, Cpu& ctx, std::string_view name, std::span<const P
 }
 
 /// Calls member M for the element type `type`, or without one.
-template <class M, class T>
-void call_typed(const T& op, Cpu& ctx, std::string_view name, std::span<const Placed> placed, Dtype type) {
+template <class M, class T, class Ctx>
+void call_typed(const T& op, Ctx& ctx, std::string_view name, std::span<const Placed> placed, Dtype type) {
   if constexpr (!Served<M, T>::generic) {
     call_member<M, void>(op, ctx, name, placed, std::type_identity<SignatureFor<M, T, void>>{});
   } else {

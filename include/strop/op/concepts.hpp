@@ -94,11 +94,9 @@ constexpr bool takes_numbers(std::index_sequence<I...> n) {
          !requires(const CopyingDecoy<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
 }
 
-/// A tensor operator's member: device, then views.
-template <class T, class... A>
-std::type_identity<std::tuple<A...>> cpu_signature(void (T::*)(Cpu&, A...) const);
-template <class T, class... A>
-std::type_identity<std::tuple<A...>> cuda_signature(void (T::*)(Cuda&, A...) const);
+/// A tensor operator's member: the context of a device, then views.
+template <class Ctx, class T, class... A>
+std::type_identity<std::tuple<A...>> signature_on(void (T::*)(Ctx&, A...) const);
 
 template <class T>
 constexpr std::size_t find_arity() {
@@ -161,29 +159,35 @@ concept AnyMap = arity<T> != 0;
 
 namespace detail {
 // Asked only of what is no map: naming a map's member for a type would instantiate its body.
-#define STROP_ON_DEVICE(member, device)                                         \
-  template <class T>                                                            \
-  constexpr bool member##_on_##device() {                                       \
-    if constexpr (AnyMap<T>)                                                    \
-      return false;                                                             \
-    else                                                                        \
-      return requires { device##_signature(&T::member); } || requires {         \
-        device##_signature(&T::template member<float>);                         \
-      } || requires { device##_signature(&T::template member<std::int64_t>); }; \
+#define STROP_ON_DEVICE(member)                                                \
+  template <class T, class Ctx>                                                \
+  constexpr bool member##_on() {                                               \
+    if constexpr (AnyMap<T>)                                                   \
+      return false;                                                            \
+    else                                                                       \
+      return requires { signature_on<Ctx>(&T::member); } || requires {         \
+        signature_on<Ctx>(&T::template member<float>);                         \
+      } || requires { signature_on<Ctx>(&T::template member<std::int64_t>); }; \
+  }                                                                            \
+  template <class T>                                                           \
+  constexpr bool member##_on_any() {                                           \
+    if constexpr (member##_on<T, Cpu>())                                       \
+      return true;                                                             \
+    else                                                                       \
+      return member##_on<T, Cuda>();                                           \
   }
-STROP_ON_DEVICE(forward, cpu)
-STROP_ON_DEVICE(forward, cuda)
-STROP_ON_DEVICE(grad_use_in, cpu)
-STROP_ON_DEVICE(grad_use_out, cpu)
-STROP_ON_DEVICE(grad_use_none, cpu)
-STROP_ON_DEVICE(grad_use_in_out, cpu)
-STROP_ON_DEVICE(grad, cpu)
+STROP_ON_DEVICE(forward)
+STROP_ON_DEVICE(grad_use_in)
+STROP_ON_DEVICE(grad_use_out)
+STROP_ON_DEVICE(grad_use_none)
+STROP_ON_DEVICE(grad_use_in_out)
+STROP_ON_DEVICE(grad)
 #undef STROP_ON_DEVICE
 }  // namespace detail
 
 /// A tensor operator: `forward(ctx, in…, out…) const` on views, for one device at least.
 template <class T>
-concept TensorOp = detail::NamesForward<T> && (detail::forward_on_cpu<T>() || detail::forward_on_cuda<T>());
+concept TensorOp = detail::NamesForward<T> && detail::forward_on_any<T>();
 
 /// Has forms for sparse storages: overloads of `forward_sparse<E>(ctx, in…, out…)` on CsrView, RowSparseView, dense
 /// views, CsrResult and RowSparseResult; `static constexpr int sparse_tensors` says how many tensors they take.
@@ -244,7 +248,7 @@ constexpr bool map_grad_in_out(std::index_sequence<I...>) {
     if constexpr (AnyMap<T>)             \
       return of_a_map;                   \
     else                                 \
-      return member##_on_cpu<T>();       \
+      return member##_on_any<T>();       \
   }
 STROP_HAS_GRAD(grad_use_in, map_grad_in<T>(std::make_index_sequence<arity<T>>{}))
 STROP_HAS_GRAD(grad_use_in_out, map_grad_in_out<T>(std::make_index_sequence<arity<T>>{}))
@@ -269,7 +273,7 @@ concept HasGradUseInOut = detail::NamesGradUseInOut<T> && detail::has_grad_use_i
 /// A tensor operator's gradient whose arguments are tagged with the tensors that they are: `grad(ctx, …)` with
 /// `Head<"output", V>`, `In<"weight", V>`, `Out<"output", V>`, `Grad<"data", V>` (op/tags.hpp).
 template <class T>
-concept HasGrad = detail::NamesGrad<T> && detail::grad_on_cpu<T>();
+concept HasGrad = detail::NamesGrad<T> && detail::grad_on_any<T>();
 /// `gradient(dy, x…)` written with operators: it works on arrays and on symbols, to any order.
 template <class T>
 concept GradComposes = detail::NamesGradient<T>;

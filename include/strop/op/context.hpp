@@ -112,7 +112,7 @@ class Cpu : public Context {
   using Context::Context;
 };
 
-/// A CUDA device; its stream is known where a .cu file includes strop/cuda.
+/// A CUDA device: forward(Cuda&, …) queues kernels on its stream (a cudaStream_t) and returns; see strop::cuda::launch.
 class Cuda : public Context {
  public:
   using Context::Context;

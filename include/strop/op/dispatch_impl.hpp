@@ -18,15 +18,28 @@ namespace strop::inline v0::detail {
 
 STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
 
+/// A dense array with the same values of another type, on its device.
+STROP_COLD NDArray as_type(const NDArray& x, Dtype type) {
+  if (x.dtype() == type) return x;
+  NDArray y(x.shape(), type, x.device());
+  convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
+  return y;
+}
+
 STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
+  const bool real = is_floating(total.dtype());
   if (const Device device = total.device(); device.kind == DeviceKind::gpu) {
-    if (a.device() != device || b.device() != device || a.dtype() != total.dtype() || b.dtype() != total.dtype())
-      fail("strop: a sum on ", to_text(device), " takes arrays of one type that are there, not ", name_of(a.dtype()),
-           " on ", to_text(a.device()), " and ", name_of(b.dtype()), " on ", to_text(b.device()));
-    memory::detail::driver_for(device).add(device, total.dtype(), a.bytes(), b.bytes(), total.bytes(), total.size());
+    if (a.device() != device || b.device() != device)
+      fail("strop: a sum on ", to_text(device), " takes arrays that are there, not on ", to_text(a.device()), " and ",
+           to_text(b.device()));
+    const bool alike = a.dtype() == total.dtype() && b.dtype() == total.dtype();
+    const Dtype type = alike ? total.dtype() : real ? f64 : i64;
+    const NDArray x = as_type(a, type), y = as_type(b, type),
+                  sum = alike ? total : NDArray(total.shape(), type, device);
+    memory::detail::driver_for(device).add(device, type, x.bytes(), y.bytes(), sum.bytes(), total.size());
+    convert_elements_on(device, type, sum.bytes(), total.dtype(), total.bytes(), alike ? 0 : total.size());
     return;
   }
-  const bool real = is_floating(total.dtype());
   constexpr std::int64_t block = 256;
   for (std::int64_t at = 0; at < total.size(); at += block) {
     const std::int64_t count = std::min(block, total.size() - at);
@@ -47,7 +60,7 @@ STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
 /// A sparse array with the same pattern and values of another type.
 STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
   const NDArray values(Shape{x.stored()}, type, x.device());
-  convert_elements(x.dtype(), x.bytes(), type, values.bytes(), x.stored());
+  convert_elements_on(x.device(), x.dtype(), x.bytes(), type, values.bytes(), x.stored());
   NDArray y = NDArray::shell(x.shape(), type, x.device(), x.storage());
   y.body().buffer = values.body().buffer;
   y.body().indices = x.body().indices;
@@ -72,16 +85,13 @@ STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request req
     made = total;
   }
   if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
-  if (target.storage() == dense && target.device().kind == DeviceKind::gpu) {
-    if (made.dtype() != target.dtype())
-      fail("strop: ", name_of(made.dtype()), " is not converted to ", name_of(target.dtype()), " on ",
-           to_text(target.device()));
-    memory::detail::copy_bytes(target.device(), target.bytes(), made.device(), made.bytes(),
-                               target.size() * size_of(target.dtype()));
-    return;
-  }
   if (target.storage() == dense) {
-    convert_elements(made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
+    if (made.dtype() != target.dtype()) made = on_device(made, target.device());
+    if (made.device() == target.device())
+      convert_elements_on(target.device(), made.dtype(), made.bytes(), target.dtype(), target.bytes(), target.size());
+    else
+      memory::detail::copy_bytes(target.device(), target.bytes(), made.device(), made.bytes(),
+                                 target.size() * size_of(target.dtype()));
     return;
   }
   if (made.dtype() != target.dtype()) made = sparse_as(made, target.dtype());
@@ -255,9 +265,10 @@ class Dispatch {
         storages_[i] = out[i].value_or(dense);
         sparse = sparse || storages_[i] != dense;
       }
-      if (native || !sparse) return;
-      why_ = "no rule of the operator serves these storages";
-      dense_run_ = true;
+      if (!native && sparse) {
+        why_ = "no rule of the operator serves these storages";
+        dense_run_ = true;
+      }
     } else if (entry_.is_map() && sparse) {
       const Dtype computed = compute_type(entry_.loops, in_.empty() ? types_[0] : in_[0]->dtype());
       how_ = infer_map_storage(entry_, op_, computed, in);
@@ -281,7 +292,7 @@ class Dispatch {
     }
     if (device_.kind == DeviceKind::gpu && sparse)
       fail(entry_.snake, ": ", describe_storages(in), " was asked for on ", to_text(device_),
-           ", where maps work on dense arrays; convert with to(strop::dense)");
+           ", where operators work on dense arrays; convert with to(strop::dense)");
     if (!why_.empty()) note_fallback(entry_, op_, describe_storages(in), why_, site_);
   }
 
@@ -390,9 +401,8 @@ class Dispatch {
   }
 
   void run_as_tensors() {
-    if (device_.kind == DeviceKind::gpu)
-      fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
-    if (entry_.run_cpu == nullptr) fail(entry_.snake, ": has no kernel for the CPU");
+    const CudaLaunch::Run run_on_gpu = device_.kind == DeviceKind::gpu ? kernel_of_gpu() : nullptr;
+    if (run_on_gpu == nullptr && entry_.run_cpu == nullptr) fail(entry_.snake, ": has no kernel for the CPU");
     const bool widen = needs_widening();
     Few<NDArray, 4> inputs(in_.size()), results(out_.size());
     Few<Request, 8> requests(out_.size());
@@ -416,14 +426,29 @@ class Dispatch {
         results[i] = out_[i];
       }
     }
-    Cpu context(device_, requests, call_mode.training);
-    prepare_context(context);
-    entry_.run_cpu(Call{entry_, op_, pointers, results, requests}, context);
+    const Call call{entry_, op_, pointers, results, requests};
+    if (run_on_gpu != nullptr) {
+      Cuda context(device_, requests, call_mode.training);
+      context.use_stream(memory::detail::driver_for(device_).stream(device_));
+      prepare_context(context);
+      run_on_gpu(call, context);
+    } else {
+      Cpu context(device_, requests, call_mode.training);
+      prepare_context(context);
+      entry_.run_cpu(call, context);
+    }
     for (int i : signature_.mutated) {  // states that were given as halves or sparse go back
       const auto k = static_cast<std::size_t>(i);
       if (!inputs[k].is(in(i))) deliver(inputs[k], in(i), Request::write);
     }
     settle(results);
+  }
+
+  CudaLaunch::Run kernel_of_gpu() const {
+    const CudaLaunch* const launch = launch_of(entry_);
+    if (launch == nullptr || launch->run[entry_.order] == nullptr)
+      fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
+    return launch->run[entry_.order];
   }
 
   void read_shapes(Few<Shape, 4>& shapes) const {
@@ -439,7 +464,8 @@ class Dispatch {
   }
 
   /// Temporary space and random numbers that the operator announces, and its state.
-  void prepare_context(Cpu& context) {
+  template <class Ctx>
+  void prepare_context(Ctx& context) {
     const Resources needed = resources();
     context.reserve(needed.temp_bytes);
     if (turn_ != nullptr)
@@ -450,7 +476,10 @@ class Dispatch {
     if (!*state_ && entry_.make_state != nullptr) {
       Few<Shape, 4> shapes;
       read_shapes(shapes);
-      *state_ = entry_.make_state(op_, context, shapes);
+      if constexpr (std::is_same_v<Ctx, Cuda>)
+        *state_ = launch_of(entry_)->make_state(op_, context, shapes);
+      else
+        *state_ = entry_.make_state(op_, context, shapes);
     }
     if (!*state_) fail(entry_.snake, ": forward has not run, so there is no state");
     context.use_state((*state_)->get());
@@ -469,9 +498,7 @@ class Dispatch {
     if (!is_half(x.dtype())) return x;
     if (x.storage() != dense) return sparse_as(x, f32);
     if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
-    NDArray y(x.shape(), f32, x.device());
-    convert_elements(x.dtype(), x.bytes(), f32, y.bytes(), x.size());
-    return y;
+    return as_type(x, f32);
   }
 
   bool needs_fresh(std::size_t i, Storage made) const {

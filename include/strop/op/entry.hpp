@@ -111,7 +111,7 @@ struct Entry {
 
   detail::GradientRule gradient;
 
-  // Where .cu files put the GPU's kernels: the slot of the operator, and of which order this entry is its gradient.
+  // Where .cu files put what GPUs run: the slot of the operator, and of which order this entry is its gradient.
   const detail::Slot* slot = nullptr;
   int order = 0;
 
@@ -124,11 +124,14 @@ namespace detail {
 
 struct GpuMap;
 
-/// GPU launchers of an operator; a .cu file in which it is named fills them in. Of a map: forward, and its gradients of
-/// order 1, 2 and 3.
+/// What GPUs run of an operator; a .cu file in which it is named fills it in.
 struct CudaLaunch {
   using Map = void (*)(const GpuMap&, Cuda&);
-  Map map[4] = {};
+  Map map[4] = {};  // of a map: forward, and its gradients of order 1, 2 and 3
+  using Run = void (*)(const Call&, Cuda&);
+  Run run[2] = {};  // of a tensor operator: forward and its gradient, where they take strop::Cuda&
+  Ref<StateBox> (*make_state)(const void* op, Cuda&, std::span<const Shape> in) = nullptr;
+  constexpr bool runs(int order) const { return map[order] != nullptr || (order < 2 && run[order] != nullptr); }
 };
 
 /// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's
@@ -160,12 +163,17 @@ inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
 template <class T>
 inline constinit Slot slot{};
 
+/// What GPUs run of the entry's operator; null where no .cu file of the program names it.
+inline const CudaLaunch* launch_of(const Entry& entry) {
+  return entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;
+}
+
 /// Where the program can run the operator.
 inline std::vector<std::string_view> devices_of(const Entry& entry) {
   std::vector<std::string_view> out;
   if (entry.is_map() || entry.run_cpu != nullptr) out.emplace_back("cpu");
-  const CudaLaunch* const launch = entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;
-  if (launch != nullptr && launch->map[entry.order] != nullptr) out.emplace_back("gpu");
+  if (const CudaLaunch* const launch = launch_of(entry); launch != nullptr && launch->runs(entry.order))
+    out.emplace_back("gpu");
   return out;
 }
 

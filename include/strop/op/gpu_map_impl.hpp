@@ -12,7 +12,7 @@ namespace strop::inline v0::detail {
 
 STROP_COLD void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
                                std::span<const MapOperand> in, std::span<const MapOperand> out) {
-  const CudaLaunch* const launch = entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;
+  const CudaLaunch* const launch = launch_of(entry);
   const CudaLaunch::Map run = launch != nullptr ? launch->map[entry.order] : nullptr;
   if (run == nullptr)
     fail(entry.snake, ": has no kernel for ", to_text(device), " in this program",

@@ -40,7 +40,7 @@ STROP_COLD void convert_to_fixed(const ArgInfo& info, Placed& p) {
   const NDArray* a = p.array;
   if (info.follows || a == nullptr || a->dtype() == info.dtype || a->storage() != dense || !a->allocated()) return;
   p.converted = NDArray(a->shape(), info.dtype, a->device());
-  convert_elements(a->dtype(), a->bytes(), info.dtype, p.converted.bytes(), a->size());
+  convert_elements_on(a->device(), a->dtype(), a->bytes(), info.dtype, p.converted.bytes(), a->size());
   p.array = &p.converted;
 }
 

@@ -10,6 +10,9 @@
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
 
+template <class T>
+using ServedForward = Served<Says<ForwardMember, T>, T>;
+
 /// How many tensors a tensor operator has, from its forward and from what it states.
 template <class T>
 struct TensorShape {
@@ -17,18 +20,18 @@ struct TensorShape {
   static constexpr int reads = [] {
     int n = 0;
     if constexpr (has_dense)
-      for (const ArgInfo& info : Served<ForwardMember, T>::infos) n += info.writes ? 0 : 1;
+      for (const ArgInfo& info : ServedForward<T>::infos) n += info.writes ? 0 : 1;
     return n;
   }();
   static constexpr int writes = [] {
     int n = 0;
     if constexpr (has_dense)
-      for (const ArgInfo& info : Served<ForwardMember, T>::infos) n += info.writes ? 1 : 0;
+      for (const ArgInfo& info : ServedForward<T>::infos) n += info.writes ? 1 : 0;
     return n;
   }();
   static constexpr bool variadic = [] {
     if constexpr (has_dense)
-      for (const ArgInfo& info : Served<ForwardMember, T>::infos)
+      for (const ArgInfo& info : ServedForward<T>::infos)
         if (info.variadic && !info.writes) return true;
     return false;
   }();
@@ -91,9 +94,8 @@ void tensor_shape(const void* object, Shapes& shapes) {
 }
 
 template <class T>
-inline constexpr ForwardInfo forward_info{Served<ForwardMember, T>::infos,   TensorShape<T>::inputs,
-                                          TensorShape<T>::mutated,           stated_inputs<T>(),
-                                          Served<ForwardMember, T>::generic, Served<ForwardMember, T>::types};
+inline constexpr ForwardInfo forward_info{ServedForward<T>::infos, TensorShape<T>::inputs,    TensorShape<T>::mutated,
+                                          stated_inputs<T>(),      ServedForward<T>::generic, ServedForward<T>::types};
 
 template <class T>
 void tensor_type(const void* object, Types& types) {
@@ -108,26 +110,29 @@ void tensor_type(const void* object, Types& types) {
   if constexpr (TensorOp<T>) check_served(forward_info<T>, types);
 }
 
+/// forward on dense arrays, by member M: for the CPU or a GPU.
+template <class T, class M, class Ctx>
+void run_dense_forward(const Call& call, Ctx& ctx) {
+  std::array<Placed, ServedForward<T>::count> placed;
+  const Dtype element = place_forward(forward_info<T>, call, placed);
+  call_typed<M>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
+}
+
 template <class T>
 void run_forward(const Call& call, Cpu& ctx) {
-  const T& op = *static_cast<const T*>(call.params);
   if constexpr (NamesForwardSparse<T>) {
     bool sparse = !TensorOp<T>;
     for (const NDArray* a : call.inputs) sparse = sparse || a->storage() != dense;
     for (const NDArray& a : call.out) sparse = sparse || a.storage() != dense;
-    if (sparse) return run_sparse_form(op, call, ctx);
+    if (sparse) return run_sparse_form(*static_cast<const T*>(call.params), call, ctx);
   }
-  if constexpr (TensorOp<T>) {
-    std::array<Placed, Served<ForwardMember, T>::count> placed;
-    const Dtype element = place_forward(forward_info<T>, call, placed);
-    call_typed<ForwardMember>(op, ctx, call.entry.snake, placed, element);
-  }
+  if constexpr (forward_on<T, Cpu>()) run_dense_forward<T, ForwardMember>(call, ctx);
 }
 
 template <class T>
 bool takes_type(Dtype type) {
   if constexpr (TensorOp<T>)
-    return Served<ForwardMember, T>::takes(type);
+    return ServedForward<T>::takes(type);
   else
     return true;
 }
@@ -147,8 +152,10 @@ struct TensorGradient {
       if (info.tagged) return true;
     return false;
   }();
-  static constexpr bool all_in = std::is_same_v<M, GradUseInMember> || std::is_same_v<M, GradUseInOutMember>;
-  static constexpr bool all_out = std::is_same_v<M, GradUseOutMember> || std::is_same_v<M, GradUseInOutMember>;
+  template <class... Name>
+  static constexpr bool is = (std::is_same_v<typename M::OnCuda, typename Name::OnCuda> || ...);
+  static constexpr bool all_in = is<GradUseInMember, GradUseInOutMember>;
+  static constexpr bool all_out = is<GradUseOutMember, GradUseInOutMember>;
 
   static constexpr std::uint64_t bits(int n) { return n >= 64 ? every : (std::uint64_t{1} << n) - 1; }
   /// The tensor that a tagged parameter names, by position in inputs or outputs.
@@ -187,10 +194,12 @@ struct TensorGradient {
   }();
   static constexpr GradientInfo member{infos, tagged, heads, in, out, gives, all_out ? N::outputs : 0};
 
-  static void run(const Call& call, Cpu& ctx) {
+  /// By M, or by the member of that name for a GPU.
+  template <class By, class Ctx>
+  static void run(const Call& call, Ctx& ctx) {
     std::array<Placed, S::count> placed;
     const Dtype element = place_gradient(member, call, placed);
-    call_typed<M>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
+    call_typed<By>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
   }
 
   static void signature(const void*, int given, Signature& s) {
@@ -221,6 +230,8 @@ struct TensorGradientEntry {
 template <class T, class M>
 constexpr Entry tensor_gradient_entry() {
   using G = TensorGradient<T, M>;
+  static_assert(same_on_gpu<M, T>(),
+                "strop: a gradient for strop::Cuda& takes the same tensors after ctx as the one for strop::Cpu&");
   Entry e;
   e.name = e.snake = backward_name<T>;
   e.qualified = qualified_name<G>;
@@ -232,7 +243,9 @@ constexpr Entry tensor_gradient_entry() {
   e.dtypes = G::S::types;
   e.infer_shape = &G::infer_shape;
   e.infer_type = &G::infer_type;
-  e.run_cpu = &G::run;
+  if constexpr (!std::is_same_v<M, typename M::OnCuda>) e.run_cpu = &G::template run<M, Cpu>;
+  e.slot = &slot<T>;
+  e.order = 1;
   e.takes = &G::takes;
   e.skips_null = G::tagged;
   if constexpr (requires { T::gradient_accumulates; }) e.accumulates = T::gradient_accumulates;
@@ -262,6 +275,27 @@ constexpr GradientRule stated_gradient() {
   return rule;
 }
 
+/// The member that T states its gradient with; void where it is composed or absent.
+template <class T>
+constexpr auto gradient_member() {
+  if constexpr (GradComposes<T>)
+    return std::type_identity<void>{};
+  else if constexpr (HasGrad<T>)
+    return std::type_identity<Says<GradMember, T>>{};
+  else if constexpr (HasGradUseInOut<T>)
+    return std::type_identity<Says<GradUseInOutMember, T>>{};
+  else if constexpr (HasGradUseIn<T>)
+    return std::type_identity<Says<GradUseInMember, T>>{};
+  else if constexpr (HasGradUseOut<T>)
+    return std::type_identity<Says<GradUseOutMember, T>>{};
+  else if constexpr (HasGradUseNone<T>)
+    return std::type_identity<Says<GradUseNoneMember, T>>{};
+  else
+    return std::type_identity<void>{};
+}
+template <class T>
+using GradientMember = typename decltype(gradient_member<T>())::type;
+
 template <class T>
 constexpr GradientRule tensor_gradient() {
   if constexpr (GradComposes<T>) {
@@ -279,25 +313,17 @@ constexpr GradientRule tensor_gradient() {
       for (std::string_view name : T::gradient_reads) rule.in |= std::uint64_t{1} << position(stated_inputs<T>(), name);
     }
     return rule;
-  } else if constexpr (HasGrad<T>)
-    return stated_gradient<T, GradMember>();
-  else if constexpr (HasGradUseInOut<T>)
-    return stated_gradient<T, GradUseInOutMember>();
-  else if constexpr (HasGradUseIn<T>)
-    return stated_gradient<T, GradUseInMember>();
-  else if constexpr (HasGradUseOut<T>)
-    return stated_gradient<T, GradUseOutMember>();
-  else if constexpr (HasGradUseNone<T>)
-    return stated_gradient<T, GradUseNoneMember>();
-  else {
+  } else if constexpr (!std::is_void_v<GradientMember<T>>) {
+    return stated_gradient<T, GradientMember<T>>();
+  } else {
     GradientRule rule;
     if constexpr (requires { T::zero_gradient; }) rule.zero = T::zero_gradient;
     return rule;
   }
 }
 
-template <class T>
-Ref<StateBox> make_state_box(const void* object, Cpu& ctx, std::span<const Shape> in) {
+template <class T, class Ctx>
+Ref<StateBox> make_state_box(const void* object, Ctx& ctx, std::span<const Shape> in) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     auto state = static_cast<const T*>(object)->make_state(ctx, in[I]...);
     return Ref<StateBox>(new StateOf<decltype(state)>(std::move(state)));
@@ -322,12 +348,15 @@ constexpr Entry tensor_entry() {
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();
   e.notes = stated_notes<T>();
+  if constexpr (TensorOp<T>)
+    static_assert(same_on_gpu<Says<ForwardMember, T>, T>(),
+                  "strop: forward for strop::Cuda& takes the same tensors after ctx as forward for strop::Cpu&");
   if constexpr (!TensorOp<T>)
     e.dtypes = floating;
-  else if constexpr (Served<ForwardMember, T>::any_type)
+  else if constexpr (ServedForward<T>::any_type)
     e.dtypes = any_dtype;
   else
-    e.dtypes = Served<ForwardMember, T>::types;
+    e.dtypes = ServedForward<T>::types;
   if constexpr (ServesTypes<T>) e.dtypes = DtypeSet(T::dtypes);
   // Halves are served through converted copies wherever float is.
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;
@@ -344,12 +373,13 @@ constexpr Entry tensor_entry() {
   e.sparse_forms = InfersStorage<T>;
   e.inplace = stated_inplace<T>();
   if constexpr (requires { T::accumulates; }) e.accumulates = T::accumulates;
-  e.run_cpu = &run_forward<T>;
+  if constexpr (forward_on<T, Cpu>() || SparseOp<T>) e.run_cpu = &run_forward<T>;
+  e.slot = &slot<T>;
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;
   if constexpr (HasState<T>) {
     static_assert(!N::variadic && state_shapes<T>() == N::inputs, "strop: make_state takes a shape for each input");
-    e.make_state = &make_state_box<T>;
+    e.make_state = &make_state_box<T, Cpu>;
   }
   e.gradient = tensor_gradient<T>();
   return e;

@@ -2,6 +2,7 @@
 /// \file
 /// Conversion of elements between dtypes, sizes of arrays in bytes, and the codes of reshape.
 #pragma once
+#include <strop/core/device.hpp>
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
 
@@ -26,6 +27,8 @@ void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_
 
 /// Converts n elements as `convert<To>` does each. The ranges do not overlap (equal types may).
 void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
+/// The same for elements that lie on a device.
+void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
 
 /// The shape that reshape's codes make of `from`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two,
 /// −4 splits one into the two that follow (one of which may be −1). The element count is always the same. Kept extents

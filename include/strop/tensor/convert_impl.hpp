@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/memory/gpu.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/convert_lanes.hpp>
 
@@ -142,6 +143,16 @@ STROP_COLD void convert_elements(Dtype from, const void* source, Dtype to, void*
       store_doubles(to, doubles, put, count);
     }
   }
+}
+
+STROP_COLD void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target,
+                                    std::int64_t n) {
+  if (device.kind == DeviceKind::cpu)
+    convert_elements(from, source, to, target, n);
+  else if (from == to)
+    memory::detail::copy_bytes(device, target, device, source, n * size_of(to));
+  else if (n != 0)
+    memory::detail::driver_for(device).convert(device, from, source, to, target, n);
 }
 
 STROP_COLD Shape reshape_codes(const Shape& from, const Shape& codes) {
