@@ -64,7 +64,7 @@ void dense(const Size& s) {
   const Map x = map(a), y = map(b);
   Map z = map(c);
   row(
-      what, flops, [=] { strop::dot(a, b, params, strop::into(c)); },
+      what, flops, [=] { strop::dot(a, b, params, strop::into(c)).wait(); },
       [=]() mutable {
         if (s.n == 1 && !s.ta && !s.tb)  // a vector at compile time is Eigen's fast way
           z.col(0).noalias() = x * y.col(0);
@@ -106,7 +106,7 @@ void sparse(std::int64_t rows, std::int64_t cols, std::int64_t stored, std::int6
   const std::string what = "csr " + std::to_string(rows) + "x" + std::to_string(cols) + ", " + std::to_string(stored) +
                            " a row, width " + std::to_string(width);
   row(
-      what, 2.0 * static_cast<double>(nnz * width), [=] { strop::dot(a, b, strop::Dot{}, strop::into(c)); },
+      what, 2.0 * static_cast<double>(nnz * width), [=] { strop::dot(a, b, strop::Dot{}, strop::into(c)).wait(); },
       [=]() mutable {
         if (width == 1)
           z.col(0).noalias() = *peer * y.col(0);

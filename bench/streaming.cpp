@@ -92,7 +92,7 @@ template <class Into, class New, class Hand, class Peer>
 void row(const std::string& what, double bytes, Into into, New fresh, Hand by, Peer eigen) {
   if (!bench::wanted(what)) return;
   bench::Contest contest;
-  const int a = contest.add(into), b = contest.add(fresh);
+  const int a = contest.add([=] { into().wait(); }), b = contest.add([=] { fresh().wait(); });
   int h = -1, e = -1;
   if constexpr (!std::is_same_v<Hand, None>)
     if (!bench::lines) h = contest.add(by);
@@ -111,9 +111,10 @@ void row(const std::string& what, double bytes, Into into, New fresh, Hand by, P
 }
 
 /// The operator that autograd runs for the gradient of a map: of the head gradient and what the rule keeps.
-void gradient(const strop::Entry& entry, const void* params, const NDArray& dy, const NDArray& x, NDArray& dx) {
+NDArray gradient(const strop::Entry& entry, const void* params, const NDArray& dy, const NDArray& x, NDArray dx = {}) {
   const std::array<const NDArray*, 2> in{&dy, &x};
   strop::detail::dispatch(*entry.gradient.entry, params, in, {&dx, 1});
+  return dx;
 }
 
 void maps(std::int64_t n) {
@@ -126,33 +127,30 @@ void maps(std::int64_t n) {
   const auto into = strop::into(out);
 
   row(
-      "add", two, [&] { strop::elemwise_add(x, y, into); }, [&] { strop::elemwise_add(x, y); },
+      "add", two, [&] { return strop::elemwise_add(x, y, into); }, [&] { return strop::elemwise_add(x, y); },
       [&] { by_hand(n, [](V a, V b) { return a + b; }, to, px, py); }, [&] { m(to) = m(px) + m(py); });
   row(
-      "mul", two, [&] { strop::elemwise_mul(x, y, into); }, [&] { strop::elemwise_mul(x, y); },
+      "mul", two, [&] { return strop::elemwise_mul(x, y, into); }, [&] { return strop::elemwise_mul(x, y); },
       [&] { by_hand(n, [](V a, V b) { return a * b; }, to, px, py); }, [&] { m(to) = m(px) * m(py); });
   row(
-      "relu", one, [&] { strop::relu(x, into); }, [&] { strop::relu(x); },
+      "relu", one, [&] { return strop::relu(x, into); }, [&] { return strop::relu(x); },
       [&] { by_hand(n, [](V a) { return a > 0.0f ? a : V{}; }, to, px); }, [&] { m(to) = m(px).max(0.0f); });
 
   const strop::Quadratic q{1.5f, 2.0f, -0.5f};
   row(
-      "quadratic", one, [&] { strop::quadratic(x, q, into); }, [&] { strop::quadratic(x, q); },
+      "quadratic", one, [&] { return strop::quadratic(x, q, into); }, [&] { return strop::quadratic(x, q); },
       [&] { by_hand(n, [a = q.a, b = q.b, c = q.c](V v) { return (a * v + b) * v + c; }, to, px); },
       [&] { m(to) = (q.a * m(px) + q.b) * m(px) + q.c; });
   row(
-      "quadratic, derived", two, [&] { gradient(strop::quadratic.entry(), &q, y, x, out); },
-      [&] {
-        NDArray dx;
-        gradient(strop::quadratic.entry(), &q, y, x, dx);
-      },
+      "quadratic, derived", two, [&] { return gradient(strop::quadratic.entry(), &q, y, x, out); },
+      [&] { return gradient(strop::quadratic.entry(), &q, y, x); },
       [&] { by_hand(n, [a = 2 * q.a, b = q.b](V dy, V v) { return dy * (a * v + b); }, to, py, px); },
       [&] { m(to) = m(py) * (2 * q.a * m(px) + q.b); });
 
   const strop::SmoothL1 s{1.5, false};
   const float steep = 2.25f, knee = 1 / steep;
   row(
-      "smooth_l1", one, [&] { strop::smooth_l1(x, s, into); }, [&] { strop::smooth_l1(x, s); },
+      "smooth_l1", one, [&] { return strop::smooth_l1(x, s, into); }, [&] { return strop::smooth_l1(x, s); },
       [&] {
         by_hand(
             n,
@@ -164,11 +162,8 @@ void maps(std::int64_t n) {
       },
       [&] { m(to) = (m(px).abs() > knee).select(m(px).abs() - 0.5f * knee, 0.5f * steep * m(px).square()); });
   row(
-      "smooth_l1, derived", two, [&] { gradient(strop::smooth_l1.entry(), &s, y, x, out); },
-      [&] {
-        NDArray dx;
-        gradient(strop::smooth_l1.entry(), &s, y, x, dx);
-      },
+      "smooth_l1, derived", two, [&] { return gradient(strop::smooth_l1.entry(), &s, y, x, out); },
+      [&] { return gradient(strop::smooth_l1.entry(), &s, y, x); },
       [&] {
         by_hand(
             n, [=](V dy, V v) { return dy * (R::abs(v) > knee ? R::copysign(R::splat(1), v) : steep * v); }, to, py,
@@ -176,8 +171,10 @@ void maps(std::int64_t n) {
       },
       [&] { m(to) = m(py) * (m(px).abs() > knee).select(m(px).sign(), steep * m(px)); });
 
-#define STROP_ROW(f, from, expression) \
-  row(#f, one, [&] { strop::f(from, into); }, [&] { strop::f(from); }, None{}, [&] { m(to) = expression; })
+#define STROP_ROW(f, from, expression)                                                       \
+  row(                                                                                       \
+      #f, one, [&] { return strop::f(from, into); }, [&] { return strop::f(from); }, None{}, \
+      [&] { m(to) = expression; })
   STROP_ROW(exp, x, m(px).exp());
   STROP_ROW(log, positive, m(pp).log());
   STROP_ROW(tanh, x, m(px).tanh());
@@ -200,16 +197,16 @@ void reductions(std::int64_t n) {
   Eigen::Map<Eigen::ArrayXf> along_rows(by_row.pointer<float>(), rows);
   Eigen::Map<Eigen::Array<float, 1, Eigen::Dynamic>> along_columns(by_column.pointer<float>(), cols);
 
-#define STROP_ROW(name, f, hand, expression)                                                      \
-  row(                                                                                            \
-      name, bytes, [&] { strop::f(x, strop::into(one)); }, [&] { strop::f(x); }, hand,            \
-      [&] { sink = e.expression(); });                                                            \
-  row(                                                                                            \
-      name ", along rows", bytes, [&] { strop::f(x, {.axis = 1}, strop::into(by_row)); },         \
-      [&] { strop::f(x, {.axis = 1}); }, None{}, [&] { along_rows = e.rowwise().expression(); }); \
-  row(                                                                                            \
-      name ", along columns", bytes, [&] { strop::f(x, {.axis = 0}, strop::into(by_column)); },   \
-      [&] { strop::f(x, {.axis = 0}); }, None{}, [&] { along_columns = e.colwise().expression(); })
+#define STROP_ROW(name, f, hand, expression)                                                             \
+  row(                                                                                                   \
+      name, bytes, [&] { return strop::f(x, strop::into(one)); }, [&] { return strop::f(x); }, hand,     \
+      [&] { sink = e.expression(); });                                                                   \
+  row(                                                                                                   \
+      name ", along rows", bytes, [&] { return strop::f(x, {.axis = 1}, strop::into(by_row)); },         \
+      [&] { return strop::f(x, {.axis = 1}); }, None{}, [&] { along_rows = e.rowwise().expression(); }); \
+  row(                                                                                                   \
+      name ", along columns", bytes, [&] { return strop::f(x, {.axis = 0}, strop::into(by_column)); },   \
+      [&] { return strop::f(x, {.axis = 0}); }, None{}, [&] { along_columns = e.colwise().expression(); })
   const auto add = [&] {
     sink = row_by_hand(n, [](V a, V b) { return a + b; }, 0, p);
     bench::touch(&sink);
@@ -223,8 +220,8 @@ void reductions(std::int64_t n) {
   STROP_ROW("max", max, larger, maxCoeff);
 #undef STROP_ROW
   row(
-      "argmax, along rows", bytes, [&] { strop::argmax(x, {.axis = 1}, strop::into(by_row)); },
-      [&] { strop::argmax(x, {.axis = 1}); }, None{}, None{});
+      "argmax, along rows", bytes, [&] { return strop::argmax(x, {.axis = 1}, strop::into(by_row)); },
+      [&] { return strop::argmax(x, {.axis = 1}); }, None{}, None{});
 }
 
 }  // namespace

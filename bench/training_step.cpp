@@ -55,13 +55,14 @@ void row(std::int64_t batch) {
     probabilities.backward();
     hidden.update(1.0f / static_cast<float>(batch));
     output.update(1.0f / static_cast<float>(batch));
+    strop::Engine::global().wait_all();
   };
   const auto products = [&] {
     strop::dot(x, hidden.weight, {.transpose_b = true}, strop::into(h));
     strop::dot(h, output.weight, {.transpose_b = true}, strop::into(y));
     strop::dot(y, h, {.transpose_a = true}, strop::into(v));
     strop::dot(y, output.weight, strop::Dot{}, strop::into(h));
-    strop::dot(h, x, {.transpose_a = true}, strop::into(w));
+    strop::dot(h, x, {.transpose_a = true}, strop::into(w)).wait();
   };
   const std::string what = "batch " + std::to_string(batch);
   if (bench::lines) {  // as many threads as the environment says

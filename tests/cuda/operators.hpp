@@ -55,6 +55,24 @@ struct Decay {
 };
 inline constexpr strop::Op<Decay> decay;
 
+/// Operators for the CPU alone, one with a state: naming them in a .cu file adds nothing.
+struct OnHost {
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> x, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
+  }
+  template <strop::Real E>
+  void grad_use_none(strop::Cpu&, strop::View<const E, 1> dy, strop::View<E, 1> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i];
+  }
+};
+inline constexpr strop::Op<OnHost> on_host;
+struct KeptOnHost {
+  int make_state(strop::Cpu&, const strop::Shape&) const { return 0; }
+  void forward(strop::Cpu&, int&, strop::View<const float, 1> x, strop::View<float, 1> y) const { y[0] = x[0]; }
+};
+inline constexpr strop::Op<KeptOnHost> kept_on_host;
+
 /// Probabilities along the rows, a row for each thread.
 template <class E>
 struct SoftmaxRows {

@@ -275,6 +275,12 @@ TEST_CASE("an operator for GPUs alone") {
 
 TEST_CASE("a tensor operator without a kernel for GPUs in the program is refused") {
   const shim::Device scope;
+  const shim::Kernels<checks::OnHost> on_host;
+  const shim::Kernels<checks::KeptOnHost> kept_on_host;
+  CHECK(testing::sentence([] { checks::on_host(zeros({2}, shim::device)); }) ==
+        "on_host: has no kernel for gpu(5) in this program");
+  CHECK(testing::sentence([] { checks::kept_on_host(zeros({2}, shim::device)); }) ==
+        "kept_on_host: has no kernel for gpu(5) in this program");
   CHECK(testing::sentence([] { softmax_rows(zeros({2, 2}, shim::device)); }) ==
         "played_softmax: has no kernel for gpu(5) in this program");
 }

@@ -3,6 +3,7 @@
 /// Rows of values: a call by name, parameters as text, and what each visible output is. The numbers are those that
 /// MXNet 1.9.1 gives in float32 unless a test says where they come from.
 #pragma once
+#include <unit/sentence.hpp>
 #include "harness.hpp"
 
 #include <limits>
@@ -54,7 +55,7 @@ inline std::vector<Numbers> gradients(std::string_view op, strop::Attributes par
 
 /// The sentence of the Error that the call throws.
 inline std::string refusal(std::string_view op, strop::Attributes params, const Arrays& in) {
-  return error_of([&] {
+  return testing::sentence([&] {
     for (const strop::NDArray& a : strop::invoke_all(op, in, {params.begin(), params.size()})) a.wait();
   });
 }

@@ -5,12 +5,14 @@
 
 namespace strop::inline v0::detail {
 
+struct Running;   // an operation of an engine that is under way; the engine knows what it is
 struct Recorder;  // what sees every call while it is recorded; the layer of operators knows what it is
 
 struct CallMode {
   const Recorder* recorder = nullptr;
   bool training = false;
-  bool in_operation = false;  // of an engine: whoever waits for it waits for all that it does, so that happens at once
+  const Running* operation =
+      nullptr;  // of an engine: whoever waits for it waits for all that it does: that happens at once
 };
 inline constinit thread_local CallMode call_mode{};
 

@@ -5,15 +5,16 @@
 #include <strop/cuda/map.hpp>
 #include <strop/op/tensor_entry.hpp>
 
-#include <span>
+#include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace strop::inline v0::cuda {
 
-/// Whether tensor operator T has member M for GPUs as well.
-template <class T, class M>
-constexpr bool on_gpu() {
-  return detail::Served<typename M::OnCuda, T>::generic || M::OnCuda::template has<T, void>();
+/// A state is made where it is used.
+template <class T, std::size_t... I>
+constexpr bool makes_state_on_gpu(std::index_sequence<I...>) {
+  return requires(const T& op, Cuda& ctx, const Shape& shape) { op.make_state(ctx, (static_cast<void>(I), shape)...); };
 }
 
 /// Calls the members of tensor operator T for GPUs. `Launcher::within(ctx, entry, f)` calls f where the device of the
@@ -49,12 +50,20 @@ constexpr detail::CudaLaunch launches_of() {
     }
   } else if constexpr (TensorOp<T>) {
     using detail::ForwardMember;
-    if constexpr (on_gpu<T, ForwardMember>())
+    if constexpr (ForwardMember::OnCuda::template of<T>()) {
       launch.run[0] = &TensorLaunch<T, Launcher>::template forward<ForwardMember>;
+      if constexpr (HasState<T>) {
+        constexpr auto shapes = std::make_index_sequence<static_cast<std::size_t>(detail::state_shapes<T>())>{};
+        static_assert(makes_state_on_gpu<T>(shapes),
+                      "strop: beside forward(strop::Cuda&, ...) make_state takes either context: make_state(auto& ctx, "
+                      "const strop::Shape& input...)");
+        launch.make_state = &detail::make_state_box<T, Cuda>;
+      }
+    }
     using Gradient = detail::GradientMember<T>;
     if constexpr (!std::is_void_v<Gradient>)
-      if constexpr (on_gpu<T, Gradient>()) launch.run[1] = &TensorLaunch<T, Launcher>::template gradient<Gradient>;
-    if constexpr (HasState<T>) launch.make_state = &detail::make_state_box<T, Cuda>;
+      if constexpr (Gradient::OnCuda::template of<T>())
+        launch.run[1] = &TensorLaunch<T, Launcher>::template gradient<Gradient>;
   }
   return launch;
 }

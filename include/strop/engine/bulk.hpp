@@ -149,7 +149,8 @@ class Gathering {
 
   Core& core_;
   const std::size_t most_;
-  const Running* const here_ = Running::current;  // operations that this thread runs while it waits push for themselves
+  const Running* const here_ =
+      Running::current();  // operations that this thread runs while it waits push for themselves
   Gathering* const outer_;
   ReadyList list_;
   std::vector<Var*> vars_;  // that they use: they live at least until then
@@ -158,7 +159,7 @@ class Gathering {
 
 /// What a push ends in.
 inline void enqueue(Core& core, Operation* operation) {
-  if (Gathering::current != nullptr && Gathering::current->is_of(Running::current)) [[unlikely]]
+  if (Gathering::current != nullptr && Gathering::current->is_of(Running::current())) [[unlikely]]
     Gathering::current->take(core, operation);
   else
     core.submit(operation);

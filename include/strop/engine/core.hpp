@@ -30,17 +30,12 @@ struct Running {
   std::size_t name_size;  // npos: the name ends with a 0
   const Running* outer;
   // An operation begins in the same mode on whichever thread, also on one that waits inside somebody's scope.
-  const CallMode mode = std::exchange(call_mode, {.in_operation = true});
-  static inline constinit thread_local const Running* current = nullptr;
+  const CallMode mode = std::exchange(call_mode, {.operation = this});
+  static const Running* current() { return call_mode.operation; }
 
   Running(const Core* core_, const Link* links_, std::size_t uses_, const char* name_, std::size_t name_size_)
-      : core(core_), links(links_), uses(uses_), name(name_), name_size(name_size_), outer(current) {
-    current = this;
-  }
-  ~Running() {
-    current = outer;
-    call_mode = mode;
-  }
+      : core(core_), links(links_), uses(uses_), name(name_), name_size(name_size_), outer(current()) {}
+  ~Running() { call_mode = mode; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   std::string_view said_name() const {
@@ -96,9 +91,11 @@ class Core {
   void wait_all();
   /// No more threads: whatever is pushed afterwards runs at the call. For the end of the process. Never throws.
   void close() noexcept;
+  /// Logs what nobody was told, before it is forgotten.
+  void tell_unseen() noexcept;
 
   static bool inside_operation_of(const Core* core) {
-    for (const Running* at = Running::current; at != nullptr; at = at->outer)
+    for (const Running* at = Running::current(); at != nullptr; at = at->outer)
       if (at->core == core) return true;
     return false;
   }
@@ -148,7 +145,9 @@ class Core {
   SpinLock failures_lock_;
   FailureState* first_unraised_ = nullptr;
   FailureState* last_unraised_ = nullptr;
-  bool out_of_memory_ = false;  // a failure for which there was no memory has not been raised
+  std::size_t unraised_ = 0;
+  static constexpr std::size_t most_unraised = 4096;  // older ones are forgotten here, not by what they reached
+  bool out_of_memory_ = false;                        // a failure for which there was no memory has not been raised
   Workers workers_;
   SpinLock lanes_lock_;
   std::atomic<Lane*> lanes_[max_lanes]{};

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <strop/core/call_mode.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
 #include <utility>
@@ -42,6 +43,8 @@ struct Loop {
   int shares = 1;
   int entered = 1;             // helpers that ever came, the caller included (under the crew's lock)
   std::atomic<int> inside{0};  // helpers that have not left
+  // Helpers are inside the operation that the caller is inside of: they do not wait for what it uses.
+  const CallMode mode{nullptr, call_mode.training, call_mode.operation};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   Loop* next = nullptr;
@@ -90,6 +93,17 @@ class InsideScope {
 
  private:
   const bool before_;
+};
+/// Gives this thread the mode of a loop's caller for a scope.
+class LoopMode {
+ public:
+  explicit LoopMode(const Loop& loop) : before_(std::exchange(call_mode, loop.mode)) {}
+  ~LoopMode() { call_mode = before_; }
+  LoopMode(const LoopMode&) = delete;
+  LoopMode& operator=(const LoopMode&) = delete;
+
+ private:
+  const CallMode before_;
 };
 
 /// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
@@ -160,6 +174,7 @@ class Crew {
       if (Loop* loop = enter(me)) {
         {
           const BusyScope busy;
+          const LoopMode mode(*loop);
           loop->work(me, true);
         }
         // the loop may be gone as soon as this thread is counted out
@@ -237,6 +252,7 @@ inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, Th
         Loop& own = *static_cast<Loop*>(context_);
         if (own.failed.load(std::memory_order_relaxed)) return;
         const InsideScope inside;
+        const LoopMode mode(own);
         try {
           own.body(own.context, begin, end);
         } catch (...) {

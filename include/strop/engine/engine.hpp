@@ -49,7 +49,8 @@ class Engine {
   Engine() : Engine(Options{}) {}
   /// Starts no thread. Throws Error where options or environment say what does not exist.
   Engine(const Options& options) : core_(new detail::Core(options)) {}
-  /// Waits for everything that was pushed, Dones included; its failures go unseen. Variables may outlive the engine.
+  /// Waits for everything that was pushed, Dones included; failures that nobody has seen go to the log, not further.
+  /// Variables may outlive the engine.
   ~Engine() {
     if (detail::Core::inside_operation_of(core_)) return;  // it cannot wait for itself: the engine lives on
     core_->close();
@@ -58,7 +59,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// The engine that arrays use. When the process ends it finishes its work; what is pushed later runs at the call.
+  /// The engine that arrays use. When the process ends it finishes its work, and says what failed and nobody has seen;
+  /// what is pushed later runs at the call.
   static Engine& global() {
     static Engine* const engine = new Engine;
     static const struct Closer {
@@ -131,6 +133,10 @@ class Engine {
 
   /// As wait, and waits for the reads as well: afterwards the caller may write what the variable stands for.
   void wait_idle(const Variable& variable) { observe(variable, true); }
+  /// As wait, but leaves a failure to whoever looks.
+  void settle(const Variable& variable) {
+    if (detail::FailureState* const failure = reach(variable, false)) failure->drop();
+  }
 
   /// Waits until nothing is pending. Throws the first failure that no wait_all has thrown yet: each is thrown once.
   void wait_all() {
@@ -200,12 +206,14 @@ class Engine {
     detail::enqueue(*core_, operation);
   }
 
-  void observe(const Variable& variable, bool all) {
+  void observe(const Variable& variable, bool all) { detail::FailureState::raise_share(reach(variable, all)); }
+  /// Waits; a share of the failure that is left, or null.
+  detail::FailureState* reach(const Variable& variable, bool all) {
     detail::Gathering::flush_current();
     detail::Var* const var = detail::Access::var(variable);
     if (var == nullptr || var->core != core_)
       strop::fail("wait: the variable ", var == nullptr ? "is empty" : "belongs to another engine");
-    detail::FailureState::raise_share(core_->wait(var, all));
+    return core_->wait(var, all);
   }
 
   detail::Core* core_;

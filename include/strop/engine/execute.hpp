@@ -287,14 +287,25 @@ inline void Core::execute_bulk(Operation* whole, Operation* first, FailureState*
 
 inline FailureState* Core::failed(std::exception_ptr error, std::string_view name, std::source_location where) {
   FailureState* const made = FailureState::make(std::move(error), name, where);
-  Hold hold(failures_lock_);
-  if (made->immortal) {
-    out_of_memory_ = true;
-    return made;
+  FailureState* oldest = nullptr;
+  {
+    Hold hold(failures_lock_);
+    if (made->immortal) {
+      out_of_memory_ = true;
+      return made;
+    }
+    made->retain();
+    (first_unraised_ == nullptr ? first_unraised_ : last_unraised_->next_unraised) = made;
+    last_unraised_ = made;
+    if (++unraised_ > most_unraised) {
+      oldest = std::exchange(first_unraised_, first_unraised_->next_unraised);
+      --unraised_;
+    }
   }
-  made->retain();
-  (first_unraised_ == nullptr ? first_unraised_ : last_unraised_->next_unraised) = made;
-  last_unraised_ = made;
+  if (oldest != nullptr) {
+    if (!oldest->seen.load(std::memory_order_relaxed)) oldest->tell();
+    oldest->drop();
+  }
   return made;
 }
 

@@ -3,6 +3,7 @@
 /// A failure on its way from the operation that failed to everybody who observes what depends on it.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <exception>
 #include <new>
 #include <source_location>
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <strop/core/error.hpp>
+#include <strop/core/log.hpp>
 #include <typeinfo>
 #include <utility>
 
@@ -48,7 +50,8 @@ struct FailureState {
   std::exception_ptr error;
   std::string operation;
   std::source_location where;
-  bool immortal = false;  // the one that stands for all where no memory was left to describe a failure
+  mutable std::atomic<bool> seen{false};  // it was raised
+  bool immortal = false;                  // the one that stands for all where no memory was left to describe a failure
   FailureState* next_unraised = nullptr;
 
   void retain() { owners.fetch_add(1, std::memory_order_relaxed); }
@@ -81,8 +84,11 @@ struct FailureState {
     return made;
   }
 
-  /// Throws the error, as its own type, with the operation in its sentence where type and name permit.
+  /// Throws the error, as its own type, with the operation and where it was pushed in its sentence where the type
+  /// permits.
   [[noreturn]] void raise() const;
+  /// Logs what nobody was told, of this failure and of so many more.
+  void tell(std::size_t more = 0) const noexcept;
   /// Raises a failure, if there is one, and drops the caller's share.
   static void raise_share(FailureState* failure) {
     if (failure == nullptr) return;
@@ -98,14 +104,16 @@ template <class E>
 void raise_named(const std::exception& e, const FailureState& failure) {
   if (typeid(e) != typeid(E)) return;
   std::string text = e.what();
-  if (text.find(failure.operation) != std::string::npos) return;
-  text += cat(" [in operation '", failure.operation, '\'');
-  if (failure.where.line() != 0) text += cat(", pushed at ", failure.where.file_name(), ':', failure.where.line());
-  text += ']';
+  const bool named = text.find(failure.operation) != std::string::npos, placed = failure.where.line() != 0;
+  const std::string name = named ? std::string() : cat("in operation '", failure.operation, '\''),
+                    place = placed ? cat("pushed at ", failure.where.file_name(), ':', failure.where.line())
+                                   : std::string();
+  if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", place, ']');
   throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
 }
 
 inline void FailureState::raise() const {
+  seen.store(true, std::memory_order_relaxed);
   if (operation.empty()) std::rethrow_exception(error);
   try {
     std::rethrow_exception(error);
@@ -121,6 +129,23 @@ inline void FailureState::raise() const {
     raise_named<std::length_error>(e, *this);
     raise_named<std::out_of_range>(e, *this);
     throw;
+  }
+}
+
+inline void FailureState::tell(std::size_t more) const noexcept {
+  try {
+    std::string text = "a failure that was never raised: ";
+    try {
+      raise();
+    } catch (const std::exception& e) {
+      text += e.what();
+    } catch (...) {
+      text += "an exception that is no std::exception";
+    }
+    if (more != 0) text += cat(" (and ", more, more == 1 ? " more operation)" : " more operations)");
+    log(text);
+  } catch (...) {  // no memory for the sentence
+    log("a failure that was never raised");
   }
 }
 

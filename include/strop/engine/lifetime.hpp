@@ -120,6 +120,26 @@ inline void Core::close() noexcept {
   quiesce();
   workers_.stop();
   each_lane([](Lane& lane) { lane.workers.stop(); });
+  tell_unseen();
+}
+
+inline void Core::tell_unseen() noexcept {
+  FailureState* first = nullptr;
+  std::size_t more = 0;
+  {
+    Hold hold(failures_lock_);
+    for (FailureState* at = first_unraised_; at != nullptr; at = at->next_unraised) {
+      if (at->seen.load(std::memory_order_relaxed)) continue;
+      first == nullptr ? static_cast<void>(first = at) : static_cast<void>(++more);
+    }
+    if (first != nullptr)
+      first->retain();
+    else if (out_of_memory_)
+      first = FailureState::out_of_memory();
+  }
+  if (first == nullptr) return;
+  first->tell(more);
+  first->drop();
 }
 
 inline Core::~Core() {

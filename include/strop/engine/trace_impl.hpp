@@ -3,12 +3,12 @@
 /// How traces are taken.
 #pragma once
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/log.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/trace.hpp>
@@ -143,7 +143,7 @@ struct Tracer {
     try {
       finish(which);
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "strop: %s\n", e.what());
+      log(e.what());
     }
   }
 };

@@ -17,7 +17,7 @@
 namespace strop::inline v0::detail {
 
 inline void Core::check_waitable(const Var* var) const {
-  for (const Running* at = Running::current; at != nullptr; at = at->outer)
+  for (const Running* at = Running::current(); at != nullptr; at = at->outer)
     for (std::size_t i = 0; i < at->uses; ++i)
       if (at->links[i].var == var)
         fail("wait: operation '", at->said_name(), "' waits for a variable that it uses itself");
@@ -151,6 +151,7 @@ inline void Core::wait_all() {
     first = first_unraised_;
     if (first != nullptr) {
       first_unraised_ = first->next_unraised;
+      --unraised_;
     } else if (out_of_memory_) {
       out_of_memory_ = false;
       first = FailureState::out_of_memory();

@@ -5,6 +5,7 @@
 #include <strop/op/fallback.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
+#include <strop/tensor/variable.hpp>
 
 #include <array>
 #include <span>
@@ -39,6 +40,11 @@ void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
 /// The array itself where it is dense, else a dense copy.
 NDArray dense_form(const NDArray& x);
 
+/// Whether a call on so many elements goes to the engine. While a trace is written all do, and so stand in it.
+inline bool is_handed_over(std::int64_t elements) {
+  return elements >= order_from.load(std::memory_order_relaxed) || is_tracing();
+}
+
 /// The way of small dense maps: everything of one shape and a type that the loop computes in, results overwritten.
 inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                               std::span<const Request> requests) {
@@ -49,7 +55,7 @@ inline bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
   if (loop == nullptr || !first.allocated() || first.busy()) return false;
   const std::int64_t n = first.size();
-  if (n > map_grain || n >= order_from.load(std::memory_order_relaxed)) return false;
+  if (n > map_grain || is_handed_over(n)) return false;
   const auto alike = [&](const NDArray& a) {
     return a.dtype() == type && a.storage() == dense && a.device() == first.device() && a.shape() == first.shape();
   };

@@ -130,8 +130,11 @@ class Dispatch {
     bool asked = false;
     for (Request r : requests_) asked = asked || r != Request::null;
     if (!asked) return;
-    if (const Ref<Pending> order = order_of(in_, out_)) {
-      if (may_wait_its_turn()) return run_in_turn(*order);
+    Standing standing;
+    for (const NDArray* a : in_) standing.see(*a);
+    for (const NDArray& a : out_) standing.see(a);
+    if (standing.busy || (is_handed_over(standing.elements) && !standing.foreign)) {
+      if (may_wait_its_turn()) return run_in_turn(standing.foreign);
       take_outputs();
     }
     if (entry_.is_map())
@@ -147,13 +150,14 @@ class Dispatch {
       if (a->storage() != dense) return false;
     for (const NDArray& a : out_)
       if (a.storage() != dense) return false;
-    if (call_mode.in_operation) return false;
+    if (call_mode.operation != nullptr) return false;
     return state_ == nullptr && entry_.make_state == nullptr && device_.kind == DeviceKind::cpu;
   }
-  void run_in_turn(Pending& order) {
+  void run_in_turn(bool completes) {
     std::optional<random::Stream> drawn;
     if (resources().random) drawn = random::next(device_);  // in the order of the calls, not of the turns
-    push_turn(order, entry_, Ref<Turn>(new Turn(entry_, op_, in_, out_, requests_, drawn)), signature_.mutated, site_);
+    push_turn(entry_, Ref<Turn>(new Turn(entry_, op_, in_, out_, requests_, drawn)), signature_.mutated, site_,
+              completes);
   }
   /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
   void take_outputs() const {

@@ -20,7 +20,7 @@ struct FallbackRecord {
   std::string where;  // file:line of the first, where known
 };
 
-/// Chooses what a dense fallback does: silent, warn (the default: one line per case on stderr), error. Returns what it
+/// Chooses what a dense fallback does: silent, warn (the default: one line per case in the log), error. Returns what it
 /// did before.
 Fallback set_fallback(Fallback mode);
 /// All fallbacks so far, in the order of their first occurrence.

@@ -3,9 +3,9 @@
 /// The log of dense fallbacks.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/log.hpp>
 #include <strop/op/fallback.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -39,24 +39,23 @@ STROP_COLD std::string params_text(const Entry& entry, const void* op) {
 
 STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why,
                               Site site) {
-  FallbackLog& log = FallbackLog::get();
+  FallbackLog& past = FallbackLog::get();
   const std::string params = params_text(entry, op);
-  std::lock_guard lock(log.mutex);
-  if (log.mode == Fallback::error)
-    fail(entry.snake, ": no way for ", storages, " with parameters (", params, "): ", why,
-         "; fallbacks are errors here (strop::set_fallback)");
-  for (FallbackRecord& record : log.records)
-    if (record.op == entry.snake && record.storages == storages && record.params == params) {
-      ++record.count;
-      return;
-    }
   const std::string where = site.line() != 0 ? cat(site.file_name(), ':', site.line()) : std::string();
-  log.records.push_back({std::string(entry.snake), storages, params, 1, where});
-  if (log.mode == Fallback::warn) {
-    const std::string line = cat("strop: ", entry.snake, '(', params, "): dense fallback for ", storages, ": ", why,
-                                 where.empty() ? "" : " at ", where, '\n');
-    std::fputs(line.c_str(), stderr);
+  {
+    std::lock_guard lock(past.mutex);
+    if (past.mode == Fallback::error)
+      fail(entry.snake, ": no way for ", storages, " with parameters (", params, "): ", why,
+           "; fallbacks are errors here (strop::set_fallback)");
+    for (FallbackRecord& record : past.records)
+      if (record.op == entry.snake && record.storages == storages && record.params == params) {
+        ++record.count;
+        return;
+      }
+    past.records.push_back({std::string(entry.snake), storages, params, 1, where});
+    if (past.mode != Fallback::warn) return;
   }
+  log(cat(entry.snake, '(', params, "): dense fallback for ", storages, ": ", why, where.empty() ? "" : " at ", where));
 }
 }  // namespace detail
 

@@ -22,7 +22,7 @@ struct Recorder {
 class ModeScope {
  public:
   ModeScope(const Recorder* recorder, bool training)
-      : before_(std::exchange(call_mode, {recorder, training, call_mode.in_operation})) {}
+      : before_(std::exchange(call_mode, {recorder, training, call_mode.operation})) {}
   ~ModeScope() { call_mode = before_; }
   ModeScope(const ModeScope&) = delete;
   ModeScope& operator=(const ModeScope&) = delete;

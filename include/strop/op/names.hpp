@@ -2,12 +2,19 @@
 /// \file
 /// Names that an operator states or that follow from its type: the operator's own, its inputs and outputs.
 #pragma once
+#include <strop/core/config.hpp>
 #include <strop/core/reflect.hpp>
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0::detail {
 
@@ -83,6 +90,7 @@ constexpr int position(NameList names, std::string_view name) {
 inline constexpr std::string_view data_name[] = {"data"};
 inline constexpr std::string_view pair_names[] = {"lhs", "rhs"};
 inline constexpr std::string_view output_name[] = {"output"};
+
 inline constexpr std::string_view numbered_inputs[] = {"arg0",  "arg1",  "arg2",  "arg3", "arg4",  "arg5",
                                                        "arg6",  "arg7",  "arg8",  "arg9", "arg10", "arg11",
                                                        "arg12", "arg13", "arg14", "arg15"};
@@ -90,27 +98,38 @@ inline constexpr std::string_view numbered_outputs[] = {
     "output0", "output1", "output2",  "output3",  "output4",  "output5",  "output6",  "output7",
     "output8", "output9", "output10", "output11", "output12", "output13", "output14", "output15"};
 
-/// Names of n inputs where none are stated: data; lhs, rhs; arg0, arg1, …
-inline NameList default_inputs(int n) {
-  if (n == 1) return data_name;
-  if (n == 2) return pair_names;
-  return NameList(numbered_inputs).first(static_cast<std::size_t>(n < 16 ? n : 16));
+/// Name i of tensors that are numbered, such as arg17. It is never destroyed: operations may run until the very end.
+STROP_COLD std::string_view numbered_name(bool output, std::size_t i) {
+  if (i < std::size(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
+  struct Table {
+    std::mutex mutex;
+    std::deque<std::string> names[2];
+  };
+  static Table& table = *new Table;
+  const std::lock_guard lock(table.mutex);
+  std::deque<std::string>& made = table.names[output ? 1 : 0];
+  while (made.size() <= i) made.push_back((output ? "output" : "arg") + std::to_string(made.size()));
+  return made[i];
 }
-inline NameList default_outputs(int n) {
-  if (n == 1) return output_name;
-  return NameList(numbered_outputs).first(static_cast<std::size_t>(n < 16 ? n : 16));
+/// The name of tensor i of n where none are stated: data; lhs, rhs; arg0, arg1, …
+inline std::string_view default_input(std::size_t i, std::size_t n) {
+  return n == 1 ? data_name[0] : n == 2 ? pair_names[i] : numbered_name(false, i);
+}
+inline std::string_view default_output(std::size_t i, std::size_t n) {
+  return n == 1 ? output_name[0] : numbered_name(true, i);
 }
 
 /// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
 inline void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,
                            int visible, Signature& s) {
-  const auto fill = [](NameList stated, NameList usual, int n, std::vector<std::string_view>& to) {
-    to.assign(stated.begin(), stated.size() > static_cast<std::size_t>(n) ? stated.begin() + n : stated.end());
-    for (std::size_t i = to.size(); i < static_cast<std::size_t>(n); ++i)
-      to.push_back(i < usual.size() ? usual[i] : usual.empty() ? "data" : usual.back());
+  const auto fill = [](NameList stated, int count, auto usual, std::vector<std::string_view>& to) {
+    const auto n = static_cast<std::size_t>(count);
+    to.clear();
+    for (std::size_t i = 0; i < n; ++i)
+      to.push_back(stated.empty() ? usual(i, n) : stated[std::min(i, stated.size() - 1)]);
   };
-  fill(stated_in, stated_in.empty() ? default_inputs(inputs) : stated_in, inputs, s.inputs);
-  fill(stated_out, stated_out.empty() ? default_outputs(outputs) : stated_out, outputs, s.outputs);
+  fill(stated_in, inputs, default_input, s.inputs);
+  fill(stated_out, outputs, default_output, s.outputs);
   s.mutated.clear();
   for (std::string_view name : mutated)
     for (std::size_t i = 0; i < s.inputs.size(); ++i)

@@ -46,7 +46,6 @@ STROP_COLD void convert_to_fixed(const ArgInfo& info, Placed& p) {
 
 STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
-  const NameList names = member.names.empty() ? default_inputs(total) : member.names;
   int in = 0, out = 0, writes = 0;
   ElementType element;
   for (std::size_t k = 0; k < member.args.size(); ++k) {
@@ -61,8 +60,9 @@ STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std:
         p.array = &call.out[static_cast<std::size_t>(out++)];
       }
     } else {
-      p.label = {"input", in, {}};
-      if (!names.empty()) p.label.name = names[std::min(static_cast<std::size_t>(in), names.size() - 1)];
+      const auto at = static_cast<std::size_t>(in), n = static_cast<std::size_t>(total);
+      p.label = {"input", in,
+                 member.names.empty() ? default_input(at, n) : member.names[std::min(at, member.names.size() - 1)]};
       if (info.variadic) {
         const int many = total - (member.inputs - 1);
         p.read = call.inputs.subspan(static_cast<std::size_t>(in), static_cast<std::size_t>(many));

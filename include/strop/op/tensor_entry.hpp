@@ -74,9 +74,10 @@ template <class T>
 void tensor_signature(const void* object, int given, Signature& s) {
   const T& op = *static_cast<const T*>(object);
   using N = TensorShape<T>;
-  fill_signature(N::variadic && stated_inputs<T>().empty() ? NameList(numbered_inputs) : stated_inputs<T>(),
-                 stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given), N::output_count(op),
-                 N::visible_count(op), s);
+  fill_signature(stated_inputs<T>(), stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given),
+                 N::output_count(op), N::visible_count(op), s);
+  if (N::variadic && stated_inputs<T>().empty())  // numbered, however many there are
+    for (std::size_t i = 0; i < s.inputs.size(); ++i) s.inputs[i] = numbered_name(false, i);
 }
 
 template <class T>

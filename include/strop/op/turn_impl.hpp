@@ -86,29 +86,27 @@ class Turn final : public Pending::Work {
   bool training_;
 };
 
-/// The order that a call on these arrays stands in: that of an array that is in use, or a new one where large calls get
-/// one, or none.
-STROP_COLD Ref<Pending> order_of(Inputs in, std::span<const NDArray> out) {
+/// What is known of a call's arrays before it runs.
+struct Standing {
+  bool busy = false;     // one of them is on its way
+  bool foreign = false;  // one lies in memory whose owner waits for nothing: a call on it is complete when it returns
   std::int64_t elements = 0;
-  for (const NDArray* a : in) {
-    if (a->busy()) return Ref(a->pending());
-    elements = std::max(elements, a->size());
-  }
-  for (const NDArray& a : out) {
-    if (a.busy()) return Ref(a.pending());
+  void see(const NDArray& a) {
+    const bool on_its_way = a.busy();
+    busy = busy || on_its_way;
+    foreign = foreign || (!on_its_way && a.allocated() && a.body().buffer->is_foreign());
     elements = std::max(elements, a.size());
   }
-  const auto make = order_maker.load(std::memory_order_relaxed);
-  const bool large = elements >= order_from.load(std::memory_order_relaxed);
-  return make != nullptr && large && !call_mode.in_operation ? make() : Ref<Pending>();
-}
+};
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.
-STROP_COLD void push_turn(Pending& order, const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated,
-                          Site site) {
+/// `completes`: returns when it has run.
+STROP_COLD void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated, Site site,
+                          bool completes) {
   Few<Pending*, 8> reads, writes;
-  const auto uses = [&order](const NDArray& a) -> Pending* {
-    return !a.allocated() ? nullptr : a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order.another());
+  const auto uses = [](const NDArray& a) -> Pending* {
+    if (!a.allocated()) return nullptr;
+    return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(Ref<Pending>(new OnEngine));
   };
   for (const NDArray& a : turn->inputs())
     if (Pending* const p = uses(a)) reads.push_back(p);
@@ -125,11 +123,11 @@ STROP_COLD void push_turn(Pending& order, const Entry& entry, const Ref<Turn>& t
     writes.push_back(uses(a));
     a.body().buffer->written();
   }
-  order.run(reads, writes, entry.snake, site, turn);
-  if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead && !writes.empty()) try {
-      writes[0]->wait(false);
-    } catch (...) {  // a failure is raised where somebody looks
-    }
+  writes[0]->run(reads, writes, entry.snake, site, turn);
+  if (completes)
+    writes[0]->wait(false);
+  else if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead)
+    writes[0]->settle();
 }
 
 }  // namespace strop::inline v0::detail

@@ -34,17 +34,12 @@ class Pending : public Counted {
   virtual void wait(bool reads) = 0;
   /// Whether something is on its way, or has failed.
   virtual bool busy() const = 0;
-  /// One for another buffer.
-  virtual Ref<Pending> another() const = 0;
+  /// Waits for the writes, and leaves what failed to whoever looks.
+  virtual void settle() = 0;
   /// Runs the work, which was asked for at `where`, as soon as nothing before it is in its way.
   virtual void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
                    std::source_location where, Ref<Work> work) const = 0;
 };
-
-/// Makes the order of arrays that large operations work on: of `order_from` elements and more. Null, and everything
-/// happens at the call, unless set_asynchronous(true) was called (tensor/variable.hpp).
-inline constinit std::atomic<Ref<Pending> (*)()> order_maker{nullptr};
-inline constinit std::atomic<std::int64_t> order_from{INT64_MAX};
 
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
 class Buffer : public Counted, public memory::Recycled<Buffer> {
@@ -65,6 +60,8 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   }
 
   Device device() const { return device_; }
+  /// Memory that is not the pool's: its owner may look at it, or take it away, without asking an array.
+  bool is_foreign() const { return release_ != nullptr; }
   std::int64_t bytes() const { return bytes_; }
   /// The elements, once every write that is on its way is complete. Throws what failed on the way.
   std::byte* data() const {
@@ -74,7 +71,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   }
   /// Where the elements are, whatever is on its way.
   std::byte* address() const { return static_cast<std::byte*>(data_); }
-  /// The order of what happens to the elements; null, until somebody asks for it, where everything happens at the call.
+  /// The order of what happens to the elements; null while everything has happened at the call.
   Pending* pending() const { return pending_.load(std::memory_order_acquire); }
   /// Gives the buffer an order, unless it has got one meanwhile.
   Pending& order(const Ref<Pending>& made) {

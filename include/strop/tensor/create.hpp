@@ -76,8 +76,9 @@ inline NDArray arange(const detail::Number& start, const detail::Number& stop, D
 }
 inline NDArray arange(const detail::Number& stop) { return arange(0, stop, 1); }
 
-/// An array over foreign memory: row-major elements at `data`, which nobody else writes while arrays use it. The last
-/// array that shares it calls a copy of `release` once, with the address. On an Error the memory stays the caller's.
+/// An array over foreign memory: row-major elements at `data`, which nobody else writes while a call uses it. Operators
+/// on it have been computed when the call returns. The last array that shares it calls a copy of `release` once, with
+/// the address. On an Error the memory stays the caller's.
 template <Element T, class Release>
   requires std::is_invocable_v<std::decay_t<Release>&, void*>
 NDArray from_pointer(T* data, const Shape& shape, Release&& release) {

@@ -103,6 +103,7 @@ Managed* export_dlpack(const NDArray& a) {
   if (a.storage() != dense)
     fail("strop: to_dlpack() takes a dense array, this one is ", name_of(a.storage()),
          ": export its data(), indices() and indptr()");
+  if (Pending* const order = a.pending()) order->wait(true);  // also for readers: who takes it may write
   a.wait();
   check_filled(a);
   auto* out = new DlpackExport<Managed>;

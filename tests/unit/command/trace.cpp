@@ -48,6 +48,7 @@ void trace_program(const std::string& path) {
   engine.push([] {}, {.reads = {a}, .name = "use"});
   engine.push([] { throw std::runtime_error("no room"); }, {.reads = {a}, .writes = {b}, .name = "store <&>"});
   engine.push([] {}, {.reads = {b}, .name = "check"});
+  CHECK_THROWS_AS(engine.wait_all(), std::runtime_error);
 }
 
 /// What a call prints on standard output.

@@ -8,6 +8,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,7 +23,84 @@ struct Own {
   int code;
 };
 
+/// Programs of these tests end with failures that were never raised: they are not for the terminal.
+std::vector<std::string> logged;
+[[maybe_unused]] const strop::LogSink to_terminal = strop::set_log_sink(+[](std::string_view) noexcept {});
+
 }  // namespace
+
+TEST_CASE("a failure that was never raised is in the log when the engine ends") {
+  const auto unseen = [](auto work) {
+    logged.clear();
+    const strop::LogSink before =
+        strop::set_log_sink(+[](std::string_view line) noexcept { logged.emplace_back(line); });
+    {
+      Engine engine{{.threads = 2}};
+      work(engine);
+    }
+    strop::set_log_sink(before);
+    return logged;
+  };
+  const auto fails = [] { throw std::runtime_error("no such file"); };
+  CHECK(unseen([&](Engine& e) { e.push([] {}, {.writes = {e.variable()}}); }).empty());
+  const auto one = unseen([&](Engine& e) { e.push(fails, {.writes = {e.variable()}, .name = "load"}); });
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].find("a failure that was never raised: no such file [in operation 'load', pushed at ") == 0);
+  const auto three = unseen([&](Engine& e) {
+    for (int i = 0; i < 3; ++i) e.push(fails, {.writes = {e.variable()}});
+  });
+  REQUIRE(three.size() == 1);
+  CHECK(three[0].find("no such file (and 2 more operations)") != std::string::npos);
+  CHECK(unseen([&](Engine& e) { e.push([] { throw 3; }, {}); })[0].find("no std::exception") != std::string::npos);
+  CHECK(unseen([&](Engine& e) {
+          const auto v = e.variable();
+          e.push(fails, {.writes = {v}});
+          CHECK(sentence([&] { e.wait(v); }) == "no such file");
+        }).empty());
+  CHECK(unseen([&](Engine& e) {
+          e.push(fails, {.writes = {e.variable()}});
+          CHECK(sentence([&] { e.wait_all(); }) == "no such file");
+        }).empty());
+  CHECK(unseen([&](Engine& e) {  // waiting without being told is not being told
+          const auto v = e.variable();
+          e.push(fails, {.writes = {v}});
+          e.settle(v);
+        })
+            .size() == 1);
+}
+
+TEST_CASE("a log may use the engine that writes into it") {
+  static Engine other{{.threads = 1}};
+  const strop::LogSink before = strop::set_log_sink(+[](std::string_view) noexcept {
+    other.push([] { throw std::runtime_error("again"); }, {.writes = {other.variable()}});
+    CHECK(sentence([] { other.wait_all(); }) == "again");
+  });
+  {
+    Engine engine{{.threads = 1}};
+    engine.push([] { throw std::runtime_error("no"); }, {.writes = {engine.variable()}});
+  }
+  strop::set_log_sink(before);
+}
+
+TEST_CASE("failures that nobody waits for do not pile up, and the oldest are told") {
+  logged.clear();
+  const strop::LogSink before = strop::set_log_sink(+[](std::string_view line) noexcept { logged.emplace_back(line); });
+  {
+    Engine engine{{.kind = Kind::naive}};
+    const auto v = engine.variable();
+    for (int i = 0; i < 5000; ++i) {
+      engine.push([i] { throw std::runtime_error(std::to_string(i)); }, {.writes = {v}});
+      if (i != 3) CHECK(sentence([&] { engine.wait(v); }) == std::to_string(i));
+    }
+    REQUIRE(logged.size() == 1);
+    CHECK(logged[0] == "a failure that was never raised: 3");
+    int left = 0;
+    while (sentence([&] { engine.wait_all(); }) != "") ++left;
+    CHECK(left == 4096);
+  }
+  CHECK(logged.size() == 1);
+  strop::set_log_sink(before);
+}
 
 TEST_CASE("a failure is raised at every observation of every variable that it reached") {
   for (Kind kind : kinds) {
@@ -198,9 +276,14 @@ TEST_CASE("the sentence names the operation, the type stays") {
     };
     engine.push([] { throw Derived("derived"); }, {.writes = {v}, .name = "op"});
     CHECK_THROWS_AS(engine.wait(v), Derived);
-    // a sentence that says it already is left alone, as is one of an operation without a name
+    // a sentence that says the name already gets the place alone, one of an operation without a name is left alone
     engine.push([] { throw strop::Error("op: bad shape"); }, {.writes = {v}, .name = "op"});
-    CHECK(sentence([&] { engine.wait(v); }) == "op: bad shape");
+    try {
+      engine.wait(v);
+      FAIL("no failure");
+    } catch (const strop::Error& e) {
+      CHECK(std::string_view(e.what()).starts_with("op: bad shape [pushed at "));
+    }
     engine.push([] { throw strop::Error("plain"); }, {.writes = {v}});
     CHECK(sentence([&] { engine.wait(v); }) == "plain");
     while (sentence([&] {

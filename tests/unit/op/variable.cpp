@@ -5,11 +5,16 @@
 #include <strop/ops/dropout.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/strop.hpp>
+#include <strop/tensor/dlpack.hpp>
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -59,6 +64,15 @@ void fill(const NDArray& a, float value) {
 }
 std::vector<float> values(const NDArray& a) { return a.to_vector<float>(); }
 using testing::sentence;
+
+/// Hands calls on so many elements to the engine as long as it lives, and as the suite does afterwards.
+struct From {
+  explicit From(std::int64_t elements = std::int64_t{1} << 18) { strop::set_asynchronous(true, elements); }
+  From(const From&) = delete;
+  From& operator=(const From&) = delete;
+  ~From() { strop::set_asynchronous(true, before); }
+  const std::int64_t before = strop::detail::order_from;
+};
 
 }  // namespace
 
@@ -240,10 +254,7 @@ TEST_CASE("memory stays until what uses it is complete") {
   CHECK_FALSE(released);
 }
 
-TEST_CASE("large operations are handed to the engine on request, with the same results") {
-  struct Off {
-    ~Off() { strop::set_asynchronous(false); }
-  } off;
+TEST_CASE("operations that are handed to the engine give the same results") {
   const auto work = [] {
     strop::random::seed(3);
     const NDArray x = strop::random::uniform({300, 300}), w = strop::random::uniform({300, 300});
@@ -259,20 +270,77 @@ TEST_CASE("large operations are handed to the engine on request, with the same r
     twice(w, strop::into(w));
     return std::vector<std::vector<float>>{values(y), values(x.grad()), values(w)};
   };
-  const auto at_the_call = work();
-  strop::set_asynchronous(true);
+  const auto at_the_call = [&] {
+    const From none(INT64_MAX);
+    return work();
+  }();
+  const From some(1 << 15);
   for (int i = 0; i < 5; ++i) CHECK((work() == at_the_call));
-  const NDArray big = strop::zeros({1 << 16}), result = twice(big);
-  CHECK(big.variable());
-  Engine::global().wait_all();
-  CHECK_FALSE(result.busy());
+}
+
+TEST_CASE("large operations are handed to the engine, small ones where something is on its way or a trace is written") {
+  const From standard;
+  const NDArray small = strop::full({4}, 1), big = strop::full({1 << 20}, 1);
+  const NDArray result = twice(big);
+  CHECK(result.pending() != nullptr);
+  CHECK(twice(small).pending() == nullptr);
+  CHECK(twice(result.slice(0, 4)).pending() != nullptr);
+  {
+    const From none(INT64_MAX);
+    CHECK(twice(strop::full({1 << 20}, 1)).pending() == nullptr);
+  }
+  const std::string file = (std::filesystem::temp_directory_path() / "strop-trace-of-a-small-call.json").string();
+  {
+    const strop::Trace trace(file);
+    CHECK(values(twice(small)) == std::vector<float>(4, 2));
+  }
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  CHECK(text.find("\"variable_twice\"") != std::string::npos);
+  CHECK(text.find("float32 (4,) dense") != std::string::npos);
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("a call on foreign memory has been computed when it returns") {
+  const From all(0);
+  constexpr std::int64_t n = 1 << 18;
+  std::vector<float> out(static_cast<std::size_t>(n));
+  {
+    std::vector<float> in(static_cast<std::size_t>(n), 3);
+    twice(strop::from_pointer(in.data(), {n}), strop::into(strop::from_pointer(out.data(), {n})));
+    CHECK(out.back() == 6);
+    const NDArray far = add(strop::from_pointer(in.data(), {n}), twice(strop::full({n}, 1)));  // one is on its way
+    in.assign(in.size(), 0);
+    CHECK(values(far).back() == 5);
+  }
+  const NDArray given = twice(strop::full({n}, 1)), read = twice(given);
+  auto* const taken = strop::to_dlpack(given);
+  static_cast<float*>(taken->dl_tensor.data)[0] = 9;
+  CHECK(values(read)[0] == 4);
+  taken->deleter(taken);
+}
+
+TEST_CASE("parallel loops of an operation do not wait for what it uses") {
+  const NDArray x = strop::full({1 << 22}, 1), y = strop::zeros({1 << 22}, strop::f16);
+  Engine::global().push([=] { strop::cast(x, {.dtype = strop::f16}, strop::into(y)); },
+                        {.reads = {x.variable()}, .writes = {y.variable()}});
+  CHECK(values(y).back() == 1);
+}
+
+TEST_CASE("what fails in its turn says where it was called") {
+  const From all(0);
+  const NDArray y = strop::take(array({1, 2}), array({5}), {.mode = strop::Take::raise});
+  try {
+    y.wait();
+    FAIL("no failure");
+  } catch (const std::exception& e) {
+    CHECK(std::string(e.what()).starts_with("take: position 5 is outside an axis of extent 2 [pushed at "));
+    CHECK(std::string(e.what()).find("variable.cpp:") != std::string::npos);
+  }
+  CHECK(sentence([] { Engine::global().wait_all(); }) == "take: position 5 is outside an axis of extent 2");
 }
 
 TEST_CASE("a program that never looks takes no more memory for it") {
-  struct Off {
-    ~Off() { strop::set_asynchronous(false); }
-  } off;
-  strop::set_asynchronous(true);
   const NDArray x = strop::full({1 << 22}, 1);  // 16 MiB
   strop::memory::reset_peak(strop::cpu());
   NDArray y;
@@ -328,9 +396,6 @@ TEST_CASE("an operator that has not said that it draws is refused where it waits
 }
 
 TEST_CASE("random numbers come in the order of the calls") {
-  struct Off {
-    ~Off() { strop::set_asynchronous(false); }
-  } off;
   const auto draw = [] {
     strop::random::seed(5);
     std::vector<std::vector<float>> all;
@@ -345,8 +410,11 @@ TEST_CASE("random numbers come in the order of the calls") {
     for (const NDArray& a : arrays) all.push_back(values(a));
     return all;
   };
-  const auto at_the_call = draw();
-  strop::set_asynchronous(true);
+  const auto at_the_call = [&] {
+    const From none(INT64_MAX);
+    return draw();
+  }();
+  const From some(1 << 15);
   CHECK((draw() == at_the_call));
 }
 
