@@ -16,4 +16,4 @@ struct Bad {
 struct Launcher {
   static void within(strop::Cuda&, const strop::Entry&, const auto& f) { f(); }
 };
-constexpr auto launches = strop::cuda::launches_of<Bad, Launcher>();
+static_assert(strop::cuda::launches_of<Bad, Launcher>().run[0] != nullptr);

@@ -92,36 +92,40 @@ struct ArgInfos<std::tuple<A...>> {
 
 // A member of an operator for the device of Ctx, by name: its signature for elements E (void: the member is no
 // template) and the call of it.
-#define STROP_MEMBER(Tag, member)                                       \
-  template <class Ctx>                                                  \
-  struct Tag##On {                                                      \
-    using OnCuda = Tag##On<Cuda>;                                       \
-    template <class T>                                                  \
-    static constexpr bool of() {                                        \
-      return member##_on<T, Ctx>();                                     \
-    }                                                                   \
-    template <class T, class E>                                         \
-    static constexpr bool has() {                                       \
-      if constexpr (std::is_void_v<E>)                                  \
-        return requires { signature_on<Ctx>(&T::member); };             \
-      else                                                              \
-        return requires { signature_on<Ctx>(&T::template member<E>); }; \
-    }                                                                   \
-    template <class T, class E>                                         \
-    static constexpr auto signature() {                                 \
-      if constexpr (std::is_void_v<E>)                                  \
-        return decltype(signature_on<Ctx>(&T::member)){};               \
-      else                                                              \
-        return decltype(signature_on<Ctx>(&T::template member<E>)){};   \
-    }                                                                   \
-    template <class E, class T, class... A>                             \
-    static void call(const T& op, Ctx& ctx, A&&... args) {              \
-      if constexpr (std::is_void_v<E>)                                  \
-        op.member(ctx, args...);                                        \
-      else                                                              \
-        op.template member<E>(ctx, args...);                            \
-    }                                                                   \
-  };                                                                    \
+#define STROP_MEMBER(Tag, member)                                                       \
+  template <class Ctx>                                                                  \
+  struct Tag##On {                                                                      \
+    using OnCuda = Tag##On<Cuda>;                                                       \
+    template <class T>                                                                  \
+    static constexpr bool of() {                                                        \
+      return member##_on<T, Ctx>();                                                     \
+    }                                                                                   \
+    template <class T, class E>                                                         \
+    static constexpr bool has() {                                                       \
+      if constexpr (std::is_void_v<E>)                                                  \
+        return requires { signature_on<Ctx>(&T::member); };                             \
+      else                                                                              \
+        return requires { signature_on<Ctx>(&T::template member<E>); };                 \
+    }                                                                                   \
+    template <class T, class E>                                                         \
+    static constexpr auto signature() {                                                 \
+      if constexpr (std::is_void_v<E>)                                                  \
+        return decltype(signature_on<Ctx>(&T::member)){};                               \
+      else                                                                              \
+        return decltype(signature_on<Ctx>(&T::template member<E>)){};                   \
+    }                                                                                   \
+    template <class T, class... A>                                                      \
+    static constexpr bool accepts(std::type_identity<std::tuple<A...>>) {               \
+      return requires(const T& op, Ctx& ctx) { op.member(ctx, std::declval<A>()...); }; \
+    }                                                                                   \
+    template <class E, class T, class... A>                                             \
+    static void call(const T& op, Ctx& ctx, A&&... args) {                              \
+      if constexpr (std::is_void_v<E>)                                                  \
+        op.member(ctx, args...);                                                        \
+      else                                                                              \
+        op.template member<E>(ctx, args...);                                            \
+    }                                                                                   \
+  };                                                                                    \
   using Tag = Tag##On<Cpu>;
 STROP_MEMBER(ForwardMember, forward)
 STROP_MEMBER(GradMember, grad)
@@ -219,7 +223,8 @@ constexpr bool same_on_gpu() {
   if constexpr (M::OnCuda::template has<T, E>())
     return std::is_same_v<SignatureFor<M, T, E>, SignatureFor<typename M::OnCuda, T, E>>;
   else  // not of the same kind: a template where the other is none
-    return !M::OnCuda::template has<T, std::conditional_t<std::is_void_v<E>, float, void>>();
+    return !M::OnCuda::template has<T, std::conditional_t<std::is_void_v<E>, float, void>>() &&
+           !M::OnCuda::template accepts<T>(std::type_identity<SignatureFor<M, T, E>>{});
 }
 
 /// Makes the value of one parameter. Views of a variadic parameter live in `held` until the call returns.
