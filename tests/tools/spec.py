@@ -7,7 +7,8 @@
   docs      every fenced ```cpp block of README.md and docs/*.md that begins with an #include and has a main
 
 Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
-eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++ (examples and docs with -O1, which takes a quarter less time), run in an empty folder, and must exit with 0. Every
+eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++ (examples and docs with -O1, which takes a quarter
+less time), run in an empty folder, and must exit with 0. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
@@ -46,7 +47,8 @@ def check(report, compiler, name, source):
     folder = BUILD / "programs" / report.stage / compiler.name
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / source.stem
-    command = [compiler.path, "-std=c++20", "-O2" if report.stage == "spec" else "-O1", *compiler.native, "-pthread", "-Iinclude", source, *pkg_config("eigen3", "fmt"),
+    optimised = "-O2" if report.stage == "spec" else "-O1"
+    command = [compiler.path, "-std=c++20", optimised, *compiler.native, "-pthread", "-Iinclude", source, *pkg_config("eigen3", "fmt"),
                "-Wall", "-Wextra", "-Werror", "-o", program]
 
     def build():

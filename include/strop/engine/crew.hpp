@@ -94,17 +94,6 @@ class InsideScope {
  private:
   const bool before_;
 };
-/// Gives this thread the mode of a loop's caller for a scope.
-class LoopMode {
- public:
-  explicit LoopMode(const Loop& loop) : before_(std::exchange(call_mode, loop.mode)) {}
-  ~LoopMode() { call_mode = before_; }
-  LoopMode(const LoopMode&) = delete;
-  LoopMode& operator=(const LoopMode&) = delete;
-
- private:
-  const CallMode before_;
-};
 
 /// The helper threads of parallel loops. They start with the first loop that wants them and are joined at exit.
 class Crew {
@@ -174,7 +163,7 @@ class Crew {
       if (Loop* loop = enter(me)) {
         {
           const BusyScope busy;
-          const LoopMode mode(*loop);
+          const CallModeScope mode(loop->mode);
           loop->work(me, true);
         }
         // the loop may be gone as soon as this thread is counted out
@@ -252,7 +241,7 @@ inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, Th
         Loop& own = *static_cast<Loop*>(context_);
         if (own.failed.load(std::memory_order_relaxed)) return;
         const InsideScope inside;
-        const LoopMode mode(own);
+        const CallModeScope mode(own.mode);
         try {
           own.body(own.context, begin, end);
         } catch (...) {

@@ -18,14 +18,6 @@ namespace strop::inline v0::detail {
 
 STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
 
-/// A dense array with the same values of another type, on its device.
-STROP_COLD NDArray as_type(const NDArray& x, Dtype type) {
-  if (x.dtype() == type) return x;
-  NDArray y(x.shape(), type, x.device());
-  convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
-  return y;
-}
-
 STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
   const bool real = is_floating(total.dtype());
   if (const Device device = total.device(); device.kind == DeviceKind::gpu) {

@@ -18,17 +18,10 @@ struct Recorder {
   void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
 };
 
-/// Sets the mode of this thread's calls while it lives.
-class ModeScope {
+/// Sets what a thread's calls are recorded by, and whether they train, while it lives.
+class ModeScope : CallModeScope {
  public:
-  ModeScope(const Recorder* recorder, bool training)
-      : before_(std::exchange(call_mode, {recorder, training, call_mode.operation})) {}
-  ~ModeScope() { call_mode = before_; }
-  ModeScope(const ModeScope&) = delete;
-  ModeScope& operator=(const ModeScope&) = delete;
-
- private:
-  CallMode before_;
+  ModeScope(const Recorder* recorder, bool training) : CallModeScope({recorder, training, call_mode.operation}) {}
 };
 
 /// Where a call stands in the user's source; line 0 where the spelling does not permit to know.

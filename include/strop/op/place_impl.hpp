@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/op/place.hpp>
+#include <strop/tensor/cast.hpp>
 
 #include <bit>
 #include <optional>
@@ -39,8 +40,7 @@ class ElementType {
 STROP_COLD void convert_to_fixed(const ArgInfo& info, Placed& p) {
   const NDArray* a = p.array;
   if (info.follows || a == nullptr || a->dtype() == info.dtype || a->storage() != dense || !a->allocated()) return;
-  p.converted = NDArray(a->shape(), info.dtype, a->device());
-  convert_elements_on(a->device(), a->dtype(), a->bytes(), info.dtype, p.converted.bytes(), a->size());
+  p.converted = as_type(*a, info.dtype);
   p.array = &p.converted;
 }
 

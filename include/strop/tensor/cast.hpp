@@ -12,6 +12,8 @@ inline NDArray view_as(const NDArray& a, const Shape& shape);  // with the membe
 
 /// The array on `device`: the same one where it is there already, else a copy.
 NDArray on_device(const NDArray& a, Device device);
+/// A dense array with the same values of another type, on its device: itself where it has that type.
+NDArray as_type(const NDArray& a, Dtype type);
 
 /// Refuses a shell that has no memory yet.
 void check_filled(const NDArray& a);

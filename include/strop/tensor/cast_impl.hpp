@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/convert.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,13 @@ STROP_COLD NDArray on_device(const NDArray& a, Device device) {
   if (a.storage() != dense) out.body().indices = part(a.body().indices);
   if (a.storage() == csr) out.body().indptr = part(a.body().indptr);
   return out;
+}
+
+STROP_COLD NDArray as_type(const NDArray& x, Dtype type) {
+  if (x.dtype() == type) return x;
+  NDArray y(x.shape(), type, x.device());
+  convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
+  return y;
 }
 
 STROP_COLD void check_filled(const NDArray& a) {

@@ -60,7 +60,8 @@ class OnEngine final : public Pending {
 };
 
 /// From how many elements on a call is handed to the engine.
-inline constinit std::atomic<std::int64_t> order_from{std::int64_t{1} << 18};
+inline constexpr std::int64_t large_call = std::int64_t{1} << 18;
+inline constinit std::atomic<std::int64_t> order_from{large_call};
 
 }  // namespace detail
 
@@ -79,7 +80,7 @@ auto NDArray::variable() const {
 /// looks at the elements waits; what fails is raised at every look. Smaller ones are done at the call where nothing
 /// that they touch is on its way: that takes less time than handing them over. Always done at the call are those on
 /// sparse arrays and on foreign memory (from_pointer, DLPack), of operators that keep a state, and inside an operation.
-inline void set_asynchronous(bool on, std::int64_t from = std::int64_t{1} << 18) {
+inline void set_asynchronous(bool on, std::int64_t from = detail::large_call) {
   detail::order_from = on ? from : INT64_MAX;
 }
 
