@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of strop costs the compiler: time and peak memory of g++ -O2, header-only, without any cache.
+"""What a program of strop costs the compiler: time and peak memory of g++ -O2, without any cache, header-only and with
+the compiled library (STROP_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
 design page's program (tests/spec/section2.cpp), a program of one operator, and the same with one operator more, whose
@@ -37,10 +38,10 @@ MORE = ("""struct Bend {
 inline constexpr strop::Op<Bend> bend;""", "y = bend(y, {.lift = 1});")
 
 
-def compile_once(compiler, source):
+def compile_once(compiler, source, defines=()):
     """(seconds, peak MB) of one compilation; the peak is that of the largest process under the driver."""
     flags = subprocess.run(["pkg-config", "--cflags", "eigen3", "fmt"], capture_output=True, text=True, check=True).stdout.split()
-    command = [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", "-c", source, "-o", "/dev/null"]
+    command = [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", *defines, "-c", source, "-o", "/dev/null"]
     start = time.monotonic()
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
@@ -61,15 +62,20 @@ def main():
         if section2.exists():
             places["the design page's program"] = section2
         for compiler in filter(shutil.which, ("g++", "clang++-19")):
-            best = {name: (float("inf"), float("inf")) for name in places}
+            jobs = {name: (place, ()) for name, place in places.items()}
+            for name, place in list(places.items())[1:]:
+                jobs[f"{name}, compiled library"] = place, ("-DSTROP_COMPILED",)
+            best = {name: (float("inf"), float("inf")) for name in jobs}
             for _ in range(ROUNDS):
-                for name, place in places.items():
-                    best[name] = tuple(map(min, best[name], compile_once(compiler, str(place))))
+                for name, (place, defines) in jobs.items():
+                    best[name] = tuple(map(min, best[name], compile_once(compiler, str(place), defines)))
             bound = best["Eigen/Core + fmt/format.h"]
-            print(f"{compiler} -O2{'':30} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
+            print(f"{compiler} -O2{'':38} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
             for name, (seconds, megabytes) in best.items():
-                print(f"  {name:38} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
-            print(f"  {'one operator more':38} {best['two operators'][0] - best['one operator'][0]:8.2f}")
+                print(f"  {name:46} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
+            for how in ("", ", compiled library"):
+                more = best["two operators" + how][0] - best["one operator" + how][0]
+                print(f"  {'one operator more' + how:46} {more:8.2f}")
 
 
 if __name__ == "__main__":

@@ -42,10 +42,14 @@ def clone(folder):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
-def install(folder):
-    must(["meson", "setup", folder / "build", ROOT, f"--prefix={folder / 'prefix'}", "-Dtests=false", "-Dcommand=disabled"])
+def install(folder, environment, *options):
+    """The environment of a project that finds what was installed."""
+    prefix = folder / "prefix"
+    must(["meson", "setup", folder / "build", ROOT, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
+          "-Dcommand=disabled", *options])
     must(["meson", "install", "-C", folder / "build"])
-    return folder / "prefix"
+    return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
+            "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{prefix}/share/pkgconfig"}
 
 
 def expect(project, out):
@@ -54,23 +58,29 @@ def expect(project, out):
         raise Failed(f"expected the line: {missing}\nstandard output:\n{indent(out)}")
 
 
-def meson_wrap(work, project, _):
-    origin = work / "origin"
+def meson_wrap(work, project, _, *options, units=0):
+    """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
+    origin = project / "origin"
     origin.mkdir()
     clone(origin)
     (project / "subprojects").mkdir()
     (project / "subprojects/strop.wrap").write_text(
         f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n[provide]\ndependency_names = strop\n")
-    must(["meson", "setup", "build"], cwd=project)
+    must(["meson", "setup", "build", *options], cwd=project)
     commands = json.loads((project / "build/compile_commands.json").read_text())
-    if len(commands) != 1:
-        raise Failed(f"as a subproject strop brings {len(commands) - 1} units of its own to compile")
-    imposed = re.findall(r"\s(-march\S*|-Wconversion|-Wshadow|-O2|-f\S*)", commands[0]["command"])
+    if len(commands) != 1 + units:
+        raise Failed(f"as a subproject strop brings {len(commands) - 1} units of its own to compile, expected {units}")
+    own = next(command for command in commands if command["file"].endswith("app.cpp"))
+    imposed = re.findall(r"\s(-march\S*|-Wconversion|-Wshadow|-O2|-f\S*)", own["command"])
     imposed = [flag for flag in imposed if not flag.startswith("-fdiagnostics-color")]
     if imposed:
         raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
     must(["ninja", "-C", "build"], cwd=project)
     expect(project, must([project / "build/app"]))
+
+
+def meson_compiled(work, project, environment):
+    meson_wrap(work, project, environment, "-Dstrop:compiled=true", units=1)
 
 
 def script(work, project, environment):
@@ -80,22 +90,21 @@ def script(work, project, environment):
 def cmake(work, project, environment):
     must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}"], cwd=project)
     must(["cmake", "--build", "build"], cwd=project)
-    expect(project, must([project / "build/app"]))
+    expect(project, must([project / "build/app"], env=environment))
 
 
 def main():
     report = Report("consume")
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
-        environment = dict(os.environ)
         try:
-            prefix = install(work)
+            environment = install(work / "headers", os.environ)
             report.passed("install")
+            with_library = install(work / "compiled", os.environ, "-Dcompiled=true", "-Ddefault_library=shared")
+            report.passed("install, compiled and shared")
         except Failed as failure:
             report.failed("install", str(failure))
             report.finish()
-        environment["PREFIX"] = str(prefix)
-        environment["PKG_CONFIG_PATH"] = f"{prefix}/share/pkgconfig"
         clang = next((c for c in compilers() if c.name == "clang++"), None)
         both = dict(environment)
         if clang:
@@ -107,14 +116,15 @@ def main():
         def check(job):
             name, how, surroundings = job
             project = work / name
-            shutil.copytree(ROOT / "tests/consume" / name, project)
+            shutil.copytree(ROOT / "tests/consume" / name.split(",")[0], project)
             try:
                 how(work, project, surroundings)
                 report.passed(name)
             except Failed as failure:
                 report.failed(name, str(failure))
 
-        jobs = [("meson-wrap", meson_wrap, environment), ("pkg-config", script, environment),
+        jobs = [("meson-wrap", meson_wrap, environment), ("meson-wrap, compiled", meson_compiled, environment),
+                ("pkg-config", script, environment), ("pkg-config, compiled", script, with_library),
                 ("own-exp", script, environment)]
         if os.uname().machine == "x86_64":
             jobs.append(("two-isa", script, both))
@@ -122,6 +132,7 @@ def main():
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):
             jobs.append(("cmake", cmake, environment))
+            jobs.append(("cmake, compiled", cmake, with_library))
         else:
             report.skipped("cmake", "cmake is not installed (apt-get install cmake)")
         parallel(check, jobs)

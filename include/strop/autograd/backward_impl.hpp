@@ -320,7 +320,7 @@ class BackwardPass {
   std::vector<NDArray> collected_;
 };
 
-STROP_COLD std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
+STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDArray> variables,
                                                   const GradOptions& options, AddArrays add) {
   BackwardPass pass(options.retain_graph || options.create_graph, options.create_graph, add);
   pass.collect(variables);
@@ -333,7 +333,7 @@ STROP_COLD std::vector<NDArray> collect_gradients(const NDArray& head, std::span
 
 }  // namespace detail
 
-STROP_COLD void NDArray::attach_grad(GradRequest request, Storage storage) const {
+STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const {
   if (!*this) fail("attach_grad: a handle without an array");
   if (!is_floating(dtype())) fail("attach_grad: gradients are of floating types, this array is ", name_of(dtype()));
   auto* leaf = new detail::Leaf;
@@ -344,16 +344,16 @@ STROP_COLD void NDArray::attach_grad(GradRequest request, Storage storage) const
   leaf->gradient = storage == dense ? zeros(shape(), dtype(), device()) : NDArray(shape(), dtype(), device(), storage);
 }
 
-STROP_COLD NDArray NDArray::grad() const {
+STROP_IMPL NDArray NDArray::grad() const {
   if (!*this || !body_->leaf) return {};
   return static_cast<detail::Leaf*>(body_->leaf.get())->gradient;
 }
 
-STROP_COLD void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients, bool retain_graph) {
+STROP_IMPL void backward(std::span<const NDArray> heads, std::span<const NDArray> head_gradients, bool retain_graph) {
   detail::BackwardPass(retain_graph, false, nullptr).run(heads, head_gradients);
 }
 
-STROP_COLD void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {
+STROP_IMPL void NDArray::backward(const NDArray& head_gradient, bool retain_graph) const {
   strop::backward({this, 1}, std::span<const NDArray>(&head_gradient, head_gradient ? 1U : 0U), retain_graph);
 }
 

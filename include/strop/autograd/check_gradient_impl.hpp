@@ -9,9 +9,9 @@ namespace strop::inline v0 {
 namespace detail {
 inline double magnitude(double x) { return x < 0 ? -x : x; }
 /// Head gradients that differ from element to element, so that no error hides behind symmetry.
-STROP_COLD double head_weight(std::int64_t i) { return 0.5 + static_cast<double>((i * 7919 + 13) % 101) / 101.0; }
+STROP_IMPL double head_weight(std::int64_t i) { return 0.5 + static_cast<double>((i * 7919 + 13) % 101) / 101.0; }
 
-STROP_COLD NDArray as_f64(const NDArray& a) {
+STROP_IMPL NDArray as_f64(const NDArray& a) {
   const NDArray source = dense_on_host(a);
   NDArray copy(a.shape(), f64);
   convert_elements(source.dtype(), source.bytes(), f64, copy.bytes(), a.size());
@@ -19,7 +19,7 @@ STROP_COLD NDArray as_f64(const NDArray& a) {
 }
 
 /// Σ over the outputs of weight · element.
-STROP_COLD double weighted_sum(std::span<const NDArray> outputs) {
+STROP_IMPL double weighted_sum(std::span<const NDArray> outputs) {
   double total = 0;
   for (const NDArray& y : outputs) {
     const NDArray d = as_f64(y);
@@ -28,7 +28,7 @@ STROP_COLD double weighted_sum(std::span<const NDArray> outputs) {
   return total;
 }
 
-STROP_COLD GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in,
+STROP_IMPL GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> in,
                                            GradientTolerance tolerance,
                                            std::vector<NDArray> (*call)(const void*, std::span<const NDArray>),
                                            const void* context) {

@@ -7,7 +7,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents) {
+STROP_IMPL void check_tangents(std::string_view what, std::span<const NDArray> x, std::span<const NDArray> tangents) {
   if (x.size() != tangents.size())
     fail("jvp: ", what, " has ", x.size(), " inputs, ", tangents.size(), " tangents were given");
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -17,7 +17,7 @@ STROP_COLD void check_tangents(std::string_view what, std::span<const NDArray> x
            x[i] ? to_text(x[i].shape()) : std::string("()"));
 }
 
-STROP_COLD std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x),
+STROP_IMPL std::pair<NDArray, NDArray> push_forward(NDArray (*call)(const void* f, std::span<const NDArray> x),
                                                     const void* f, std::span<const NDArray> x,
                                                     std::span<const NDArray> tangents, AddArrays add) {
   std::vector<NDArray> points, gradients, along;

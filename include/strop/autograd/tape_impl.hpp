@@ -7,7 +7,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void TapeNode::take_down() {
+STROP_IMPL void TapeNode::take_down() {
   // A source that dies with this node moves its own sources to the list first.
   thread_local std::vector<Ref<Lineage>>* pending = nullptr;
   std::vector<Ref<Lineage>> list;
@@ -25,7 +25,7 @@ STROP_COLD void TapeNode::take_down() {
   pending = nullptr;
 }
 
-STROP_COLD void fill_input(TapeInput& to, const NDArray& from, bool kept) {
+STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   const Body& body = from.body();
   if (body.leaf) {
     to.source = body.leaf;
@@ -40,7 +40,7 @@ STROP_COLD void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   to.version = version_of(from);
 }
 
-STROP_COLD void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept) {
+STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept) {
   TapeOutput& slot = node.outputs[k];
   slot.kept = kept;
   slot.array = kept ? out.detach() : shell_of(out);
@@ -50,7 +50,7 @@ STROP_COLD void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size
   out.body().leaf = nullptr;
 }
 
-STROP_COLD void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state) {
+STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
   if (!tracked) {

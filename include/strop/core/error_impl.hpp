@@ -8,7 +8,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void Part::append_to(std::string& out) const {
+STROP_IMPL void Part::append_to(std::string& out) const {
   char buffer[32];
   switch (kind_) {
     case Kind::text:
@@ -29,13 +29,13 @@ STROP_COLD void Part::append_to(std::string& out) const {
   }
 }
 
-STROP_COLD std::string join(std::initializer_list<Part> parts) {
+STROP_IMPL std::string join(std::initializer_list<Part> parts) {
   std::string out;
   for (const Part& part : parts) part.append_to(out);
   return out;
 }
 
-STROP_COLD void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
+STROP_IMPL void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
 
 }  // namespace strop::inline v0::detail
 

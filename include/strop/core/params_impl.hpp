@@ -8,7 +8,7 @@
 namespace strop::inline v0::detail {
 
 /// Why a parameter is refused, or an empty string.
-STROP_COLD std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
+STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
   const Field& field = table.fields[i];
   const void* value = table.at(const_cast<void*>(object), i);
   if (field.type->missing != nullptr && field.type->missing(value))
@@ -28,13 +28,13 @@ STROP_COLD std::string check_field(std::string_view op, const ParamTable& table,
 }
 
 /// Throws Error when a required parameter is missing or one is out of its range.
-STROP_COLD void check_params(std::string_view op, const ParamTable& table, const void* object) {
+STROP_IMPL void check_params(std::string_view op, const ParamTable& table, const void* object) {
   for (std::size_t i = 0; i < table.fields.size(); ++i)
     if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
 }
 
 /// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
-STROP_COLD void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
+STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
                           std::string_view text) {
   for (std::size_t i = 0; i < table.fields.size(); ++i) {
     const Field& field = table.fields[i];

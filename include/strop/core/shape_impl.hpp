@@ -9,7 +9,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-STROP_COLD void append_text(std::string& out, const Shape& shape) {
+STROP_IMPL void append_text(std::string& out, const Shape& shape) {
   if (!shape.has_rank()) {
     out += "(...)";
     return;
@@ -27,7 +27,7 @@ STROP_COLD void append_text(std::string& out, const Shape& shape) {
 
 }  // namespace detail
 
-STROP_COLD std::string to_text(const Shape& shape) {
+STROP_IMPL std::string to_text(const Shape& shape) {
   std::string out;
   detail::append_text(out, shape);
   return out;

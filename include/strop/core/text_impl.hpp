@@ -15,13 +15,13 @@ namespace strop::inline v0::detail {
 
 constexpr std::size_t least(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
-STROP_COLD std::string_view trimmed(std::string_view text) {
+STROP_IMPL std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
 }
 
-STROP_COLD bool same_ignoring_case(std::string_view a, std::string_view b) {
+STROP_IMPL bool same_ignoring_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -30,7 +30,7 @@ STROP_COLD bool same_ignoring_case(std::string_view a, std::string_view b) {
 }
 
 /// true, false, 1, 0 in any case.
-STROP_COLD bool parse_bool(std::string_view text, bool& value) {
+STROP_IMPL bool parse_bool(std::string_view text, bool& value) {
   text = trimmed(text);
   if (text == "1" || same_ignoring_case(text, "true")) return value = true, true;
   if (text == "0" || same_ignoring_case(text, "false")) return value = false, true;
@@ -38,7 +38,7 @@ STROP_COLD bool parse_bool(std::string_view text, bool& value) {
 }
 
 /// A whole number; "3L" and "1e3" are not.
-STROP_COLD bool parse_integer(std::string_view text, std::int64_t& value) {
+STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) {
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -54,19 +54,19 @@ bool parse_number(std::string_view text, V& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-STROP_COLD bool parse_real(std::string_view text, float& value) { return parse_number(text, value); }
-STROP_COLD bool parse_real(std::string_view text, double& value) { return parse_number(text, value); }
+STROP_IMPL bool parse_real(std::string_view text, float& value) { return parse_number(text, value); }
+STROP_IMPL bool parse_real(std::string_view text, double& value) { return parse_number(text, value); }
 
 template <std::floating_point V>
 std::string print_number(V value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
-STROP_COLD std::string print_real(float value) { return print_number(value); }
-STROP_COLD std::string print_real(double value) { return print_number(value); }
+STROP_IMPL std::string print_real(float value) { return print_number(value); }
+STROP_IMPL std::string print_real(double value) { return print_number(value); }
 
 /// float32, int64, … and the enumerator's short name (f32, i64).
-STROP_COLD bool parse_dtype(std::string_view text, Dtype& value) {
+STROP_IMPL bool parse_dtype(std::string_view text, Dtype& value) {
   text = trimmed(text);
   constexpr std::string_view shorter[] = {"f16", "bf16", "f32", "f64", "u8", "i8", "i32", "i64", "boolean"};
   for (std::size_t i = 0; i < std::size(shorter); ++i)
@@ -75,7 +75,7 @@ STROP_COLD bool parse_dtype(std::string_view text, Dtype& value) {
 }
 
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
-STROP_COLD bool parse_shape(std::string_view text, Shape& value) {
+STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
   text = trimmed(text);
   value = Shape{};
   std::int64_t extent = 0;
@@ -93,7 +93,7 @@ STROP_COLD bool parse_shape(std::string_view text, Shape& value) {
 }
 
 /// Edits that turn one word into the other.
-STROP_COLD std::size_t edit_distance(std::string_view a, std::string_view b) {
+STROP_IMPL std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -108,7 +108,7 @@ STROP_COLD std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 /// The names, those most like `wanted` first, at most `most` of them.
-STROP_COLD std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most) {
+STROP_IMPL std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most) {
   std::vector<std::size_t> distance;
   for (std::string_view name : names) distance.push_back(edit_distance(wanted, name));
   for (std::size_t i = 1; i < names.size(); ++i)

@@ -5,7 +5,6 @@
 #include <exception>
 #include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
-#include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
 #include <type_traits>
 #include <utility>

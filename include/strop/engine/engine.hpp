@@ -14,16 +14,13 @@
 #include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/done.hpp>
-#include <strop/engine/execute.hpp>
 #include <strop/engine/failure.hpp>
-#include <strop/engine/lifetime.hpp>
 #include <strop/engine/operation.hpp>
 #include <strop/engine/options.hpp>
 #include <strop/engine/step.hpp>
 #include <strop/engine/trace.hpp>
 #include <strop/engine/uses.hpp>
 #include <strop/engine/variable.hpp>
-#include <strop/engine/wait.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -237,3 +234,12 @@ class Engine::Bulk {
 };
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/bulk_impl.hpp>
+#include <strop/engine/execute_impl.hpp>
+#include <strop/engine/lifetime_impl.hpp>
+#include <strop/engine/step_impl.hpp>
+#include <strop/engine/uses_impl.hpp>
+#include <strop/engine/wait_impl.hpp>
+#endif

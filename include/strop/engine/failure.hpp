@@ -32,18 +32,6 @@ class FailedOperation {
 
 namespace detail {
 
-/// The exception E with the operation in its sentence: still caught as E.
-template <class E>
-class Named final : public E, public FailedOperation {
- public:
-  Named(const E& e, const std::string& text, std::string_view name, std::source_location where)
-      : E(e), FailedOperation(name, where), text_(text) {}
-  const char* what() const noexcept override { return text_.c_str(); }
-
- private:
-  std::string text_;
-};
-
 /// Shared by the variables that it has reached; owned by counting.
 struct FailureState {
   std::atomic<int> owners{1};
@@ -59,30 +47,10 @@ struct FailureState {
     if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1 && !immortal) delete this;
   }
 
-  static FailureState* out_of_memory() {
-    alignas(FailureState) static char memory[sizeof(FailureState)];  // never destroyed
-    static FailureState* const state = [] {
-      FailureState* made = ::new (static_cast<void*>(memory)) FailureState;
-      made->immortal = true;
-      made->error = std::make_exception_ptr(std::bad_alloc());
-      return made;
-    }();
-    state->retain();
-    return state;
-  }
+  static FailureState* out_of_memory();
 
   /// Never throws: with no memory left the failure is a std::bad_alloc.
-  static FailureState* make(std::exception_ptr error, std::string_view operation, std::source_location where) noexcept {
-    FailureState* made = new (std::nothrow) FailureState;
-    if (made == nullptr) return out_of_memory();
-    made->error = std::move(error);
-    made->where = where;
-    try {
-      made->operation = operation;
-    } catch (...) {  // unnamed, then
-    }
-    return made;
-  }
+  static FailureState* make(std::exception_ptr error, std::string_view operation, std::source_location where) noexcept;
 
   /// Throws the error, as its own type, with the operation and where it was pushed in its sentence where the type
   /// permits.
@@ -90,64 +58,12 @@ struct FailureState {
   /// Logs what nobody was told, of this failure and of so many more.
   void tell(std::size_t more = 0) const noexcept;
   /// Raises a failure, if there is one, and drops the caller's share.
-  static void raise_share(FailureState* failure) {
-    if (failure == nullptr) return;
-    struct Share {
-      FailureState* state;
-      ~Share() { state->drop(); }
-    } const share{failure};
-    failure->raise();
-  }
+  static void raise_share(FailureState* failure);
 };
-
-template <class E>
-void raise_named(const std::exception& e, const FailureState& failure) {
-  if (typeid(e) != typeid(E)) return;
-  std::string text = e.what();
-  const bool named = text.find(failure.operation) != std::string::npos, placed = failure.where.line() != 0;
-  const std::string name = named ? std::string() : cat("in operation '", failure.operation, '\''),
-                    place = placed ? cat("pushed at ", failure.where.file_name(), ':', failure.where.line())
-                                   : std::string();
-  if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", place, ']');
-  throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
-}
-
-inline void FailureState::raise() const {
-  seen.store(true, std::memory_order_relaxed);
-  if (operation.empty()) std::rethrow_exception(error);
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    raise_named<Error>(e, *this);
-    raise_named<std::runtime_error>(e, *this);
-    raise_named<std::range_error>(e, *this);
-    raise_named<std::overflow_error>(e, *this);
-    raise_named<std::underflow_error>(e, *this);
-    raise_named<std::logic_error>(e, *this);
-    raise_named<std::invalid_argument>(e, *this);
-    raise_named<std::domain_error>(e, *this);
-    raise_named<std::length_error>(e, *this);
-    raise_named<std::out_of_range>(e, *this);
-    throw;
-  }
-}
-
-inline void FailureState::tell(std::size_t more) const noexcept {
-  try {
-    std::string text = "a failure that was never raised: ";
-    try {
-      raise();
-    } catch (const std::exception& e) {
-      text += e.what();
-    } catch (...) {
-      text += "an exception that is no std::exception";
-    }
-    if (more != 0) text += cat(" (and ", more, more == 1 ? " more operation)" : " more operations)");
-    log(text);
-  } catch (...) {  // no memory for the sentence
-    log("a failure that was never raised");
-  }
-}
 
 }  // namespace detail
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/failure_impl.hpp>
+#endif

@@ -74,28 +74,10 @@ struct alignas(64) Operation {
 
   /// A block with room for `uses` uses and a copy of the name; the function is still to be made. May throw bad_alloc.
   static Operation* make(Core* core, const FunctionTable& table, std::size_t uses, std::string_view name,
-                         std::source_location where) {
-    const std::size_t named = table.links + uses * sizeof(Link);
-    const std::size_t size = named + (name.empty() ? 0 : name.size() + 1);
-    const bool pooled = size <= Block::size;
-    char* memory =
-        static_cast<char*>(pooled ? Block::take() : ::operator new(size, std::align_val_t{alignof(Operation)}));
-    Operation* operation = ::new (static_cast<void*>(memory)) Operation(core, &table, where, pooled);
-    if (!name.empty()) {
-      std::memcpy(memory + named, name.data(), name.size());
-      memory[named + name.size()] = 0;
-      operation->text = memory + named;
-    }
-    return operation;
-  }
+                         std::source_location where);
 
   /// Gives the block back; the function is gone already.
-  void free() {
-    void* memory = this;
-    const bool was_pooled = pooled;
-    this->~Operation();
-    was_pooled ? Block::give(memory) : ::operator delete(memory, std::align_val_t{alignof(Operation)});
-  }
+  void free();
 };
 static_assert(sizeof(Operation) <= 64 + sizeof(std::source_location));
 
@@ -112,47 +94,14 @@ struct FunctionTableOf {
 };
 
 /// Sorts uses by variable, the order in which locks are waited for.
-inline void sort_uses(Link* links, std::size_t n) {
-  const auto key = [](const Link& link) { return reinterpret_cast<std::uintptr_t>(link.var); };
-  for (std::size_t gap = n > 16 ? n / 2 : 1; gap > 0; gap /= 2)
-    for (std::size_t i = gap; i < n; ++i) {
-      const Link link = links[i];
-      std::size_t at = i;
-      for (; at >= gap && key(links[at - gap]) > key(link); at -= gap) links[at] = links[at - gap];
-      links[at] = link;
-    }
-}
+void sort_uses(Link* links, std::size_t n);
 
 /// Makes one use of those of the same variable: in both lists is an update. Returns how many are left.
-inline std::size_t settle_uses(Link* links, std::size_t n) {
-  // sorting a few costs more, in mispredicted branches, than comparing each with all
-  const bool few = n <= 8;
-  if (!few) sort_uses(links, n);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    std::size_t at = few || kept == 0 ? 0 : kept - 1;
-    while (at < kept && links[at].var != links[i].var) ++at;
-    if (at < kept) {
-      if (links[at].mode != links[i].mode) links[at].mode = Mode::update;
-    } else {
-      if (kept != i) links[kept] = links[i];  // a copy of what has just been written in parts would wait for it
-      ++kept;
-    }
-  }
-  return kept;
-}
+std::size_t settle_uses(Link* links, std::size_t n);
 
 /// Locks the variables of settled uses, which it may reorder. Holding them all, a push comes before or after another
 /// one on every variable that they share.
-inline void lock_uses(Link* links, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (links[i].var->lock.try_lock()) continue;
-    while (i > 0) links[--i].var->lock.unlock();
-    sort_uses(links, n);
-    for (; i < n; ++i) links[i].var->lock.lock();
-    return;
-  }
-}
+void lock_uses(Link* links, std::size_t n);
 
 /// A list of operations in the order in which they became ready, linked by `next`.
 struct ReadyList {
@@ -172,3 +121,7 @@ struct ReadyList {
 };
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/operation_impl.hpp>
+#endif

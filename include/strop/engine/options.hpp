@@ -40,43 +40,4 @@ struct EngineOptions {
   void* choose_context = nullptr;
 };
 
-namespace detail {
-
-/// The first of the two variables that is set; an empty one counts as not set.
-inline std::string_view environment(const char* name, const char* old_name) {
-  const char* text = getenv(name);
-  if (text == nullptr || *text == 0) text = getenv(old_name);
-  return text == nullptr ? std::string_view() : std::string_view(text);
-}
-
-inline EngineKind engine_kind_from_environment() {
-  const std::string_view type = environment("STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE");
-  if (type.empty() || type == "threaded" || type == "ThreadedEngine" || type == "ThreadedEnginePooled" ||
-      type == "ThreadedEnginePerDevice")
-    return EngineKind::threaded;
-  if (type == "naive" || type == "NaiveEngine") return EngineKind::naive;
-  fail("STROP_ENGINE_TYPE: expected threaded or naive, got '", type, "'");
-}
-
-/// What was asked for, else what one of the two variables of the environment says, else `standard`.
-inline int threads_or(int threads, const char* name, const char* old_name, int standard) {
-  if (threads < 0) fail("Engine: expected at least 1 thread, got ", threads);
-  if (threads == 0) threads = positive_from_environment(name);
-  if (threads == 0) threads = positive_from_environment(old_name);
-  if (threads == 0) threads = standard;
-  return threads < max_threads ? threads : max_threads;
-}
-
-/// The options with every choice made.
-inline EngineOptions settled(EngineOptions options) {
-  if (options.kind == EngineKind::automatic) options.kind = engine_kind_from_environment();
-  options.threads =
-      threads_or(options.threads, "STROP_CPU_WORKER_NTHREADS", "MXNET_CPU_WORKER_NTHREADS", num_threads());
-  options.device_threads =
-      threads_or(options.device_threads, "STROP_GPU_WORKER_NTHREADS", "MXNET_GPU_WORKER_NTHREADS", 2);
-  options.copy_threads = threads_or(options.copy_threads, "STROP_GPU_COPY_NTHREADS", "MXNET_GPU_COPY_NTHREADS", 2);
-  return options;
-}
-
-}  // namespace detail
 }  // namespace strop::inline v0

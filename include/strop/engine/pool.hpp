@@ -4,11 +4,27 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <strop/engine/crew.hpp>
 #include <strop/engine/threads.hpp>
 #include <type_traits>
 
 namespace strop::inline v0 {
+
+/// A piece of a loop, [begin, end), as the pool sees it. It never throws.
+using LoopBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+
+/// A host's own pool: calls `body(context, begin, end)` on disjoint pieces that cover [0, n), on any threads, and
+/// returns when all of them have returned. Pieces of fewer than `grain` items are not worth a thread.
+using ParallelHook = void (*)(std::int64_t n, std::int64_t grain, LoopBody body, void* context);
+
+namespace detail {
+
+inline constinit std::atomic<ParallelHook> parallel_hook{nullptr};
+/// A piece of a loop that may throw.
+using ThrowingBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+/// Runs body on pieces of [0, n), on this thread and on those that have nothing else to do. Rethrows what body throws.
+void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context);
+
+}  // namespace detail
 
 /// Hands all parallel loops to the host's pool; nullptr brings the library's own back. Not to be called during a loop.
 inline void set_parallel(ParallelHook hook) { detail::parallel_hook.store(hook, std::memory_order_release); }
@@ -35,3 +51,7 @@ void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/crew_impl.hpp>
+#endif

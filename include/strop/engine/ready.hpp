@@ -12,54 +12,25 @@
 namespace strop::inline v0::detail {
 
 /// The level of a priority: -7 to 7 are told apart, beyond that their magnitudes are. 0 has level 16.
-inline std::uint8_t level_of(int priority) {
-  const auto size = priority < 0 ? 0u - static_cast<unsigned>(priority) : static_cast<unsigned>(priority);
-  const int steps = static_cast<int>(size < 8 ? size : 4u + static_cast<unsigned>(std::bit_width(size)));
-  const int level = priority < 0 ? 16 - steps : 16 + steps;
-  return static_cast<std::uint8_t>(level < 0 ? 0 : level > 31 ? 31 : level);
-}
+std::uint8_t level_of(int priority);
 
 class ReadyQueue {
  public:
   /// From any thread. A sequentially consistent exchange: who looks for sleepers after it misses none.
-  void push(Operation* operation) {
-    operation->next = inbox_.load(std::memory_order_relaxed);
-    while (
-        !inbox_.compare_exchange_weak(operation->next, operation, std::memory_order_seq_cst, std::memory_order_relaxed))
-      pause();
-  }
+  void push(Operation* operation);
 
   bool empty() const {
     return inbox_.load(std::memory_order_seq_cst) == nullptr && levels_.load(std::memory_order_seq_cst) == 0;
   }
 
   /// As empty, and never mistaken while another thread sorts what has come in: for who is about to sleep.
-  bool empty_for_sure() {
-    Hold hold(lock_);
-    return empty();
-  }
+  bool empty_for_sure();
 
   /// The first of the highest level, or null.
-  Operation* pop() {
-    if (empty()) return nullptr;
-    Hold hold(lock_);
-    drain();
-    const std::uint32_t levels = levels_.load(std::memory_order_relaxed);
-    if (levels == 0) return nullptr;
-    Operation* operation = level_[31 - std::countl_zero(levels)].first;
-    unlink(operation);
-    return operation;
-  }
+  Operation* pop();
 
   /// Takes this one, where it is here.
-  bool claim(Operation* operation) {
-    if (empty()) return false;
-    Hold hold(lock_);
-    drain();
-    if (!operation->queued) return false;
-    unlink(operation);
-    return true;
-  }
+  bool claim(Operation* operation);
 
   /// Takes the one that `choose(how many there are)` says, or null. Those of one priority are counted in the order in
   /// which they became ready.
@@ -90,39 +61,9 @@ class ReadyQueue {
     Operation* last = nullptr;
   };
 
-  void drain() {
-    if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
-    Operation* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-    Operation* oldest = nullptr;
-    while (newest != nullptr) {
-      Operation* const before = newest->next;
-      newest->next = oldest;
-      oldest = newest;
-      newest = before;
-    }
-    std::uint32_t levels = levels_.load(std::memory_order_relaxed);
-    while (oldest != nullptr) {
-      Operation* const after = oldest->next;
-      Level& level = level_[oldest->level];
-      oldest->queued = true;
-      oldest->next = nullptr;
-      oldest->previous = level.last;
-      (level.last == nullptr ? level.first : level.last->next) = oldest;
-      level.last = oldest;
-      levels |= 1u << oldest->level;
-      oldest = after;
-    }
-    levels_.store(levels, std::memory_order_seq_cst);
-  }
+  void drain();
 
-  void unlink(Operation* operation) {
-    Level& level = level_[operation->level];
-    (operation->previous == nullptr ? level.first : operation->previous->next) = operation->next;
-    (operation->next == nullptr ? level.last : operation->next->previous) = operation->previous;
-    operation->queued = false;
-    if (level.first == nullptr)
-      levels_.store(levels_.load(std::memory_order_relaxed) & ~(1u << operation->level), std::memory_order_seq_cst);
-  }
+  void unlink(Operation* operation);
 
   alignas(64) std::atomic<Operation*> inbox_{nullptr};  // newest first
   alignas(64) SpinLock lock_;
@@ -131,3 +72,7 @@ class ReadyQueue {
 };
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/ready_impl.hpp>
+#endif

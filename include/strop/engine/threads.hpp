@@ -2,10 +2,6 @@
 /// \file
 /// How many threads there are to use, and how many are at work.
 #pragma once
-#include <sched.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <strop/core/error.hpp>
 
@@ -43,31 +39,12 @@ class BusyScope {
 };
 
 /// A positive number from the environment, or 0. A list such as OMP_NUM_THREADS=4,2 gives its first number.
-inline int positive_from_environment(const char* name) {
-  const char* text = getenv(name);
-  if (text == nullptr) return 0;
-  const long value = strtol(text, nullptr, 10);
-  return value < 1 ? 0 : value > max_threads ? max_threads : static_cast<int>(value);
-}
+int positive_from_environment(const char* name);
 
 /// The processors that this process may run on.
-inline int available_processors() {
-#ifdef __linux__
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-    return CPU_COUNT(&set) < max_threads ? CPU_COUNT(&set) : max_threads;
-#endif
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online < 1 ? 1 : online > max_threads ? max_threads : static_cast<int>(online);
-}
+int available_processors();
 
-inline int ask_num_threads() {
-  int n = positive_from_environment("STROP_NUM_THREADS");
-  if (n == 0) n = positive_from_environment("OMP_NUM_THREADS");
-  if (n == 0) n = available_processors();
-  int unset = 0;
-  return thread_limit.compare_exchange_strong(unset, n, std::memory_order_relaxed) ? n : unset;
-}
+int ask_num_threads();
 
 }  // namespace detail
 
@@ -85,3 +62,7 @@ inline void set_num_threads(int n) {
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/threads_impl.hpp>
+#endif

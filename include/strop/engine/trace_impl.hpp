@@ -27,12 +27,12 @@ struct TraceNotesAccess {
   }
 };
 
-STROP_COLD void TraceNotes::operator()(std::string_view key, std::string_view value) {
+STROP_IMPL void TraceNotes::operator()(std::string_view key, std::string_view value) {
   std::string json;
   detail::append_json(json, value);
   add(key, json);
 }
-STROP_COLD void TraceNotes::add(std::string_view key, std::string_view json) {
+STROP_IMPL void TraceNotes::add(std::string_view key, std::string_view json) {
   if (!json_.empty()) json_ += ", ";
   detail::append_json(json_, key);
   json_ += ": ";
@@ -148,7 +148,7 @@ struct Tracer {
   }
 };
 
-STROP_COLD std::string trace_notes(const EngineNotes& notes) {
+STROP_IMPL std::string trace_notes(const EngineNotes& notes) {
   try {
     return TraceNotesAccess::text(notes);
   } catch (...) {
@@ -156,7 +156,7 @@ STROP_COLD std::string trace_notes(const EngineNotes& notes) {
   }
 }
 
-STROP_COLD TraceRecord* trace_push(unsigned engine, std::string_view name, std::string notes,
+STROP_IMPL TraceRecord* trace_push(unsigned engine, std::string_view name, std::string notes,
                                    std::source_location where, std::uint8_t lane, bool asynchronous) noexcept {
   Tracer& tracer = Tracer::get();
   TraceRecord* record = nullptr;
@@ -187,7 +187,7 @@ STROP_COLD TraceRecord* trace_push(unsigned engine, std::string_view name, std::
   return record;
 }
 
-STROP_COLD void trace_discard(TraceRecord* record) noexcept {
+STROP_IMPL void trace_discard(TraceRecord* record) noexcept {
   Tracer& tracer = Tracer::get();
   {
     Hold hold(tracer.lock);
@@ -196,7 +196,7 @@ STROP_COLD void trace_discard(TraceRecord* record) noexcept {
   delete record;
 }
 
-STROP_COLD void trace_order(TraceRecord* record, const Link* links, std::size_t uses) noexcept {
+STROP_IMPL void trace_order(TraceRecord* record, const Link* links, std::size_t uses) noexcept {
   Tracer& tracer = Tracer::get();
   Hold hold(tracer.lock);
   if (tracer.session.load(std::memory_order_relaxed) != record->session) return;
@@ -220,18 +220,18 @@ STROP_COLD void trace_order(TraceRecord* record, const Link* links, std::size_t 
   }
 }
 
-STROP_COLD void trace_ready(TraceRecord* record) noexcept { record->ready = Tracer::get().now(); }
+STROP_IMPL void trace_ready(TraceRecord* record) noexcept { record->ready = Tracer::get().now(); }
 
-STROP_COLD void trace_start(TraceRecord* record) noexcept {
+STROP_IMPL void trace_start(TraceRecord* record) noexcept {
   record->started = Tracer::get().now();
   if (record->ready == 0 || record->ready > record->started) record->ready = record->started;
   record->thread = thread_index();
   record->worker = Workers::of_this_thread() != nullptr;
 }
 
-STROP_COLD void trace_return(TraceRecord* record) noexcept { record->returned = Tracer::get().now(); }
+STROP_IMPL void trace_return(TraceRecord* record) noexcept { record->returned = Tracer::get().now(); }
 
-STROP_COLD void trace_end(TraceRecord* record, const FailureState* failure, bool started) noexcept {
+STROP_IMPL void trace_end(TraceRecord* record, const FailureState* failure, bool started) noexcept {
   if (!started) {
     trace_start(record);
     record->returned = record->started;
@@ -256,7 +256,7 @@ STROP_COLD void trace_end(TraceRecord* record, const FailureState* failure, bool
   }
 }
 
-STROP_COLD void trace_keep(TraceRecord* record) noexcept {
+STROP_IMPL void trace_keep(TraceRecord* record) noexcept {
   Tracer& tracer = Tracer::get();
   record->next = tracer.kept.load(std::memory_order_relaxed);
   while (
@@ -264,13 +264,13 @@ STROP_COLD void trace_keep(TraceRecord* record) noexcept {
   }
 }
 
-STROP_COLD void trace_forget(const Var* var) noexcept {
+STROP_IMPL void trace_forget(const Var* var) noexcept {
   Tracer& tracer = Tracer::get();
   Hold hold(tracer.lock);
   if (tracer.session.load(std::memory_order_relaxed) != 0) tracer.forget(var);
 }
 
-STROP_COLD void trace_from_environment() {
+STROP_IMPL void trace_from_environment() {
   static const bool once = [] {
     const char* const path = std::getenv("STROP_TRACE");
     if (path == nullptr || *path == 0) return false;
@@ -282,8 +282,8 @@ STROP_COLD void trace_from_environment() {
   static_cast<void>(once);
 }
 
-STROP_COLD void trace_before_fork() noexcept { Tracer::get().lock.lock(); }
-STROP_COLD void trace_after_fork(bool child) noexcept {
+STROP_IMPL void trace_before_fork() noexcept { Tracer::get().lock.lock(); }
+STROP_IMPL void trace_after_fork(bool child) noexcept {
   Tracer& tracer = Tracer::get();
   if (child) {  // the file is the parent's
     tracing.store(false, std::memory_order_relaxed);
@@ -294,9 +294,9 @@ STROP_COLD void trace_after_fork(bool child) noexcept {
 
 }  // namespace detail
 
-STROP_COLD Trace::Trace(std::string path, std::size_t most)
+STROP_IMPL Trace::Trace(std::string path, std::size_t most)
     : session_(detail::Tracer::get().begin(std::move(path), most)) {}
-STROP_COLD Trace::~Trace() { detail::Tracer::get().finish_quietly(session_); }
-STROP_COLD void Trace::finish() { detail::Tracer::get().finish(session_); }
+STROP_IMPL Trace::~Trace() { detail::Tracer::get().finish_quietly(session_); }
+STROP_IMPL void Trace::finish() { detail::Tracer::get().finish(session_); }
 
 }  // namespace strop::inline v0

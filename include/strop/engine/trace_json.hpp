@@ -26,7 +26,7 @@ struct TraceSession {
 };
 
 /// The bytes of a well-formed UTF-8 character that begins here; 0 where none does.
-STROP_COLD std::size_t utf8_length(std::string_view text) {
+STROP_IMPL std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   const std::size_t n = lead < 0x80                   ? 1
@@ -45,7 +45,7 @@ STROP_COLD std::size_t utf8_length(std::string_view text) {
 }
 
 /// As a JSON string. Bytes that are not UTF-8 become question marks: readers refuse them.
-STROP_COLD void append_json(std::string& out, std::string_view text) {
+STROP_IMPL void append_json(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
     const std::size_t n = utf8_length(text);
@@ -69,7 +69,7 @@ STROP_COLD void append_json(std::string& out, std::string_view text) {
 }
 
 /// Nanoseconds as microseconds.
-STROP_COLD std::string microseconds(std::int64_t ns) {
+STROP_IMPL std::string microseconds(std::int64_t ns) {
   const std::int64_t rest = ns % 1000;
   return cat(ns / 1000, rest < 10 ? ".00" : rest < 100 ? ".0" : ".", rest);
 }
@@ -121,7 +121,7 @@ class TraceFile {
 };
 
 /// The slice of an operation.
-STROP_COLD std::string trace_slice(const TraceRecord& record) {
+STROP_IMPL std::string trace_slice(const TraceRecord& record) {
   std::string out =
       cat("\"ts\": ", microseconds(record.started), ", \"dur\": ", microseconds(record.returned - record.started),
           ", \"cat\": \"operation\", \"name\": ");
@@ -146,7 +146,7 @@ STROP_COLD std::string trace_slice(const TraceRecord& record) {
 }
 
 /// Writes the file; sorts the records. Throws Error where the file cannot be written.
-STROP_COLD void write_trace(const TraceSession& session, std::vector<TraceRecord*>& records) {
+STROP_IMPL void write_trace(const TraceSession& session, std::vector<TraceRecord*>& records) {
   using Record = TraceRecord;
   std::sort(records.begin(), records.end(), [](const Record* a, const Record* b) { return a->id < b->id; });
   const auto find = [&](std::uint64_t id) -> const Record* {

@@ -15,7 +15,6 @@
 #include <strop/engine/bulk.hpp>
 #include <strop/engine/context.hpp>
 #include <strop/engine/core.hpp>
-#include <strop/engine/execute.hpp>
 #include <strop/engine/operation.hpp>
 #include <strop/engine/trace_record.hpp>
 #include <strop/engine/variable.hpp>
@@ -137,54 +136,18 @@ struct Access {
   static std::size_t count(const EngineUses& uses) { return uses.reads.size_ + uses.writes.size_; }
 
   /// Writes the uses, settled; there is room for count(uses). Returns how many they are.
-  static std::size_t gather(const Core* core, const EngineUses& uses, Link* links) {
-    Link* to = links;
-    for (std::size_t i = 0; i < uses.reads.size_; ++i) {
-      check(core, uses.reads.vars_[i], uses, "reads", i);
-      *to++ = {uses.reads.vars_[i], nullptr, nullptr, Mode::read};
-    }
-    for (std::size_t i = 0; i < uses.writes.size_; ++i) {
-      check(core, uses.writes.vars_[i], uses, "writes", i);
-      *to++ = {uses.writes.vars_[i], nullptr, nullptr, Mode::write};
-    }
-    return settle_uses(links, static_cast<std::size_t>(to - links));
-  }
+  static std::size_t gather(const Core* core, const EngineUses& uses, Link* links);
 
  private:
   static void check(const Core* core, const Var* var, const EngineUses& uses, const char* list, std::size_t i) {
     if (var == nullptr || var->core != core) [[unlikely]]
       refuse(var, uses, list, i);
   }
-  [[noreturn]] static void refuse(const Var* var, const EngineUses& uses, const char* list, std::size_t i) {
-    fail("push of operation '", uses.name, "': variable ", i, " of ", list,
-         var == nullptr ? " is empty" : " belongs to another engine");
-  }
+  [[noreturn]] static void refuse(const Var* var, const EngineUses& uses, const char* list, std::size_t i);
 };
 
 /// A block with its uses; the function is still to be made.
-inline Operation* new_operation(Core& core, const FunctionTable& table, const EngineUses& uses,
-                                std::source_location where) {
-  const std::size_t n = Access::count(uses);
-  if (n > most_uses) fail("push of operation '", uses.name, "': expected at most ", most_uses, " variables, got ", n);
-  Operation* const operation = Operation::make(&core, table, n, uses.name, where);
-  try {
-    Link* const links = operation->links();
-    operation->uses = static_cast<std::uint16_t>(Access::gather(&core, uses, links));
-    for (std::size_t i = 0; i < operation->uses; ++i) links[i].operation = operation;
-    if (uses.device != cpu()) {
-      operation->lane = lane_of(uses.device, uses.copies);
-      core.open_lane(operation->lane);
-    }
-  } catch (...) {
-    operation->free();
-    throw;
-  }
-  if (is_tracing()) [[unlikely]]
-    operation->trace(
-        trace_push(core.number(), uses.name, trace_notes(uses.notes), where, operation->lane, table.asynchronous));
-  if (uses.priority != 0) operation->level = level_of(uses.priority);
-  return operation;
-}
+Operation* new_operation(Core& core, const FunctionTable& table, const EngineUses& uses, std::source_location where);
 
 /// An operation that runs on its pusher's stack; its uses have been entered.
 class InlineRun {
@@ -228,12 +191,7 @@ class InlineTrace {
     trace_order(record_, links, n);
     if (runs_) trace_start(record_);
   }
-  ~InlineTrace() {
-    if (record_ == nullptr) return;
-    if (runs_) trace_return(record_);
-    trace_end(record_, scope_.failure(), runs_);
-    trace_keep(record_);
-  }
+  ~InlineTrace();
   InlineTrace(const InlineTrace&) = delete;
   InlineTrace& operator=(const InlineTrace&) = delete;
 

@@ -48,62 +48,16 @@ struct alignas(64) Var {
   Core* core = nullptr;
 
   /// Appends a use, under the lock; true where it is granted at once.
-  bool append(Link* link) {
-    uses.store(uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    link->next = nullptr;
-    if (link->mode == Mode::read) {
-      if (first == nullptr) {
-        ++readers;
-        return true;
-      }
-    } else {
-      writes_pushed += link->writes;
-      if (first == nullptr && readers == 0) {
-        writing = true;
-        first = last = link;
-        return true;
-      }
-    }
-    if (first == nullptr)
-      first = link;
-    else
-      last->next = link;
-    last = link;
-    return false;
-  }
+  bool append(Link* link);
 
   /// Whether append would grant at once. Under the lock.
   bool free_for(Mode mode) const { return first == nullptr && (mode == Mode::read || readers == 0); }
 
   /// Ends a granted read, under the lock. Returns those that are granted by it, linked by `next`.
-  Link* end_read() {
-    uses.store(uses.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-    if (--readers > 0 || first == nullptr) return nullptr;
-    writing = true;  // only a writer can have waited for readers
-    return first;    // stays in the queue: the caller must not follow its `next`
-  }
+  Link* end_read();
 
   /// Ends the write at work, under the lock. Returns those that are granted by it: one writer, or a list of readers.
-  Link* end_write() {
-    uses.store(uses.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-    writing = false;
-    Link* granted = first->next;
-    first = granted;
-    if (granted == nullptr) {
-      last = nullptr;
-      return nullptr;
-    }
-    if (granted->mode != Mode::read) {
-      writing = true;
-      return granted;
-    }
-    Link* end = granted;
-    for (++readers; end->next != nullptr && end->next->mode == Mode::read; end = end->next) ++readers;
-    first = end->next;
-    if (first == nullptr) last = nullptr;
-    end->next = nullptr;
-    return granted;
-  }
+  Link* end_write();
 
   /// Every write that was pushed before `writes` was read is complete; and every read, for `all`. Under the lock.
   bool reached(std::uint64_t writes, bool all) const {
@@ -111,29 +65,16 @@ struct alignas(64) Var {
     return done > writes || (done == writes && (!all || writing || readers == 0));
   }
 
-  static Var* make(Core* core) {
-    Var* var = ::new (Blocks<64>::take()) Var;
-    var->core = core;
-    return var;
-  }
-  void free() {
-    if (is_tracing()) [[unlikely]]
-      trace_forget(this);
-    if (FailureState* const last_failure = failure.load(std::memory_order_acquire)) last_failure->drop();
-    this->~Var();
-    Blocks<64>::give(this);
-  }
+  static Var* make(Core* core);
+  void free();
   void retain() { handles.fetch_add(1, std::memory_order_relaxed); }
   /// Gives a handle back; what is still pending with the variable runs on.
-  void drop() {
-    if (handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    lock.lock();
-    orphan = true;
-    const bool idle = uses.load(std::memory_order_relaxed) == 0;
-    lock.unlock();
-    if (idle) free();
-  }
+  void drop();
 };
 static_assert(sizeof(Var) == 64);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/engine/variable_impl.hpp>
+#endif

@@ -17,7 +17,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// Copies the elements of one array to another of the same shape on the same device, or adds them.
-STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
+STROP_IMPL void copy_into(const NDArray& from, const NDArray& to, Request request = Request::write) {
   const bool same = from.is(to) || (to.storage() == dense && from.storage() == dense && from.dtype() == to.dtype() &&
                                     from.address() == to.address());
   if (same && request == Request::write) return;
@@ -26,7 +26,7 @@ STROP_COLD void copy_into(const NDArray& from, const NDArray& to, Request reques
   if (to.body().buffer) to.body().buffer->written();
 }
 
-STROP_COLD void set_to_zero(const NDArray& a) {
+STROP_IMPL void set_to_zero(const NDArray& a) {
   if (a.storage() != dense) {
     a.allocate_stored(0);
   } else if (a.size() != 0) {
@@ -37,7 +37,7 @@ STROP_COLD void set_to_zero(const NDArray& a) {
 }
 
 /// The elements of a dense array at the positions that a sparse one stores.
-STROP_COLD NDArray projected(const NDArray& a, const NDArray& onto) {
+STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   const StoredPattern pattern = pattern_of(onto);
   const NDArray laid = lay_along(a, pattern, onto.shape(), onto.storage());
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
@@ -48,7 +48,7 @@ STROP_COLD NDArray projected(const NDArray& a, const NDArray& onto) {
 }
 
 /// Arrays that gradients go to, by name; where `make` says so, arguments of floating types without one get a new one.
-STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
+STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
   const List<std::string_view> names = names_of(args);
   check_given("bind: gradients", names_of(given), names);
   check_given("bind: gradient requests", names_of(wishes.named_), names);
@@ -82,7 +82,7 @@ STROP_COLD void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   plan(gradients, make ? Place(place_and_make) : Place(place));
 }
 
-STROP_COLD NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
+STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   NodeOutputs out;
   if (wanted.empty()) return out;
   GradientWalk walk(symbol.outputs(), wanted);
@@ -101,7 +101,7 @@ STROP_COLD NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
 }
 
 /// Decides where each gradient is computed: in its buffer where nothing else uses it, else delivered there at the end.
-STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients,
+STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients,
                                             bool make) {
   for (const NodeOutput& g : gradients)
     if (g.node) ++uses[graph.value(g)];
@@ -129,7 +129,7 @@ STROP_COLD void BoundGraph::place_gradients(const Graph& graph, Inference& infer
   }
 }
 
-STROP_COLD void BoundGraph::set_arguments(const NamedArrays& inputs) {
+STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
   check_given("forward", names_of(inputs), names_of(args));
   for (const auto& [name, from] : inputs) {
     const NDArray& to = named(args, "argument", name);
@@ -143,7 +143,7 @@ STROP_COLD void BoundGraph::set_arguments(const NamedArrays& inputs) {
 }
 
 /// The head gradients become values of the graph until the end of backward.
-STROP_COLD void BoundGraph::set_heads(const std::vector<NDArray>& given) {
+STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
   if (!given.empty() && given.size() != outputs.size())
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
   for (int i = 0; i < head_values.size(); ++i) {
@@ -167,7 +167,7 @@ STROP_COLD void BoundGraph::set_heads(const std::vector<NDArray>& given) {
   }
 }
 
-STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
+STROP_IMPL void BoundGraph::backward(const std::vector<NDArray>& given) {
   if (!no_gradient.empty()) throw Error(no_gradient);
   if (!ran) fail("backward: forward has not run");
   if (backward_steps.empty() && deliveries.empty())
@@ -193,22 +193,22 @@ STROP_COLD void BoundGraph::backward(const std::vector<NDArray>& given) {
 
 }  // namespace detail
 
-STROP_COLD GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) {
+STROP_IMPL GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) {
   for (const auto& [name, request] : named) named_.push({std::string(name), request});
 }
-STROP_COLD GradRequest GradRequests::of(std::string_view argument) const {
+STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {
   for (const auto& [name, request] : named_)
     if (name == argument) return request;
   return all_;
 }
 
-STROP_COLD const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
+STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
   graph_->set_arguments(inputs);
   return forward(train);
 }
-STROP_COLD void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
+STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
 
-STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
+STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
                                  const GradRequests& requests, const NamedArrays& aux) const {
   if (!*this) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
@@ -217,7 +217,7 @@ STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args, const N
   return Executor(run);
 }
 
-STROP_COLD Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
+STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
                                         const NamedTypes& types) const {
   if (!*this) fail("simple_bind: the symbol is empty");
   const Inferred<Shape> found = infer_shape(shapes);

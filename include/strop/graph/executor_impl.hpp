@@ -69,13 +69,13 @@ struct BoundGraph : Counted {
   void backward(const std::vector<NDArray>& given);
 };
 
-STROP_COLD const NDArray& BoundGraph::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
+STROP_IMPL const NDArray& BoundGraph::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
   if (const NDArray* found = find_named(arrays, name)) return *found;
   fail_unknown(cat("executor: no ", what), name, names_of(arrays));
 }
 
 /// The arrays of arguments and states, by name. States may stand among the arguments.
-STROP_COLD void BoundGraph::take_arrays(const NamedArrays& given, const NamedArrays& states) {
+STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArrays& states) {
   const Graph graph(symbol.outputs());
   const List<bool> written = graph.auxiliary();
   List<std::string_view> all, state_names, missing;
@@ -103,7 +103,7 @@ STROP_COLD void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
-STROP_COLD int BoundGraph::find_state(const Node& node) {
+STROP_IMPL int BoundGraph::find_state(const Node& node) {
   for (int i = 0; i < keeper.size(); ++i)
     if (keeper[i] == node.params.get()) return i;
   if (node.entry->make_state == nullptr) return -1;
@@ -113,7 +113,7 @@ STROP_COLD int BoundGraph::find_state(const Node& node) {
 }
 
 /// Infers everything, makes the arrays of all values and fixes the order.
-STROP_COLD void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
+STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   NodeOutputs roots = symbol.outputs();
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
@@ -163,7 +163,7 @@ STROP_COLD void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
 }
 
 /// The arrays that steps write. Unless all are made, what nobody reads is not computed.
-STROP_COLD void BoundGraph::make_values(Inference& inference, List<Step>& steps, bool all) {
+STROP_IMPL void BoundGraph::make_values(Inference& inference, List<Step>& steps, bool all) {
   for (Step& step : steps)
     for (int k = 0; k < step.out.size(); ++k) {
       const int v = step.out[k];
@@ -176,7 +176,7 @@ STROP_COLD void BoundGraph::make_values(Inference& inference, List<Step>& steps,
     }
 }
 
-STROP_COLD void BoundGraph::run(const List<Step>& steps) {
+STROP_IMPL void BoundGraph::run(const List<Step>& steps) {
   const ModeScope unrecorded(nullptr, train);
   NDArray nothing;
   List<NDArray> held, out;
@@ -210,37 +210,37 @@ STROP_COLD void BoundGraph::run(const List<Step>& steps) {
 
 }  // namespace detail
 
-STROP_COLD Executor::Executor(detail::Ref<detail::BoundGraph> graph) : graph_(std::move(graph)) {}
-STROP_COLD Executor::Executor(const Executor&) = default;
-STROP_COLD Executor::Executor(Executor&&) noexcept = default;
-STROP_COLD Executor& Executor::operator=(Executor other) noexcept {
+STROP_IMPL Executor::Executor(detail::Ref<detail::BoundGraph> graph) : graph_(std::move(graph)) {}
+STROP_IMPL Executor::Executor(const Executor&) = default;
+STROP_IMPL Executor::Executor(Executor&&) noexcept = default;
+STROP_IMPL Executor& Executor::operator=(Executor other) noexcept {
   graph_ = std::move(other.graph_);
   return *this;
 }
-STROP_COLD Executor::~Executor() = default;
+STROP_IMPL Executor::~Executor() = default;
 
-STROP_COLD const std::vector<NDArray>& Executor::forward(bool train) {
+STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   graph_->train = train;
   graph_->run(graph_->forward_steps);
   graph_->ran = true;
   return graph_->outputs;
 }
-STROP_COLD const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
-STROP_COLD const NDArray& Executor::arg(std::string_view name) const {
+STROP_IMPL const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
+STROP_IMPL const NDArray& Executor::arg(std::string_view name) const {
   return graph_->named(graph_->args, "argument", name);
 }
-STROP_COLD const NDArray& Executor::grad(std::string_view name) const {
+STROP_IMPL const NDArray& Executor::grad(std::string_view name) const {
   return graph_->named(graph_->grads, "argument", name);
 }
-STROP_COLD const NDArray& Executor::aux(std::string_view name) const {
+STROP_IMPL const NDArray& Executor::aux(std::string_view name) const {
   return graph_->named(graph_->aux, "auxiliary state", name);
 }
-STROP_COLD const NamedArrays& Executor::args() const { return graph_->args; }
-STROP_COLD const NamedArrays& Executor::grads() const { return graph_->grads; }
-STROP_COLD const NamedArrays& Executor::aux_states() const { return graph_->aux; }
-STROP_COLD const Symbol& Executor::symbol() const { return graph_->symbol; }
+STROP_IMPL const NamedArrays& Executor::args() const { return graph_->args; }
+STROP_IMPL const NamedArrays& Executor::grads() const { return graph_->grads; }
+STROP_IMPL const NamedArrays& Executor::aux_states() const { return graph_->aux; }
+STROP_IMPL const Symbol& Executor::symbol() const { return graph_->symbol; }
 
-STROP_COLD Executor Symbol::bind(Device device, const NamedArrays& args) const {
+STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   if (!*this) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, {});

@@ -52,7 +52,7 @@ constexpr Entry plain_map(std::string_view name, int inputs, MapLoops loops) {
 }
 
 /// On a GPU the driver alone adds and fills, so that no kernel has to be in the program.
-STROP_COLD void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
+STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
   const memory::GpuDriver& driver = memory::detail::driver_for(ctx.device());
   const std::int64_t n = call.common.size();
   if (n == 0) return;
@@ -64,7 +64,7 @@ STROP_COLD void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
     driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
 }
 template <int Value>
-STROP_COLD void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
+STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
   const MapOperand& out = call.out[0];
   const NDArray values = full(out.shape, Value, call.dtype, ctx.device());
   if (values.size() == 0) return;
@@ -114,7 +114,7 @@ constexpr Entry fill_entry(std::string_view name) {
 inline constexpr Entry zeros_entry = fill_entry<0>("_grad_zeros");
 inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones");
 
-STROP_COLD NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string name) {
+STROP_IMPL NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string name) {
   const Ref<Node> node(new Node);
   node->name = std::move(name);
   node->entry = &entry;
@@ -125,7 +125,7 @@ STROP_COLD NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string
 }
 
 /// A loss head: its gradient needs none from above, so backward may start here without.
-STROP_COLD bool is_loss(const Entry& entry) { return entry.gradient.entry != nullptr && entry.gradient.heads == 0; }
+STROP_IMPL bool is_loss(const Entry& entry) { return entry.gradient.entry != nullptr && entry.gradient.heads == 0; }
 
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {
@@ -275,7 +275,7 @@ class GradientWalk {
 
 }  // namespace detail
 
-STROP_COLD std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads) {
+STROP_IMPL std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads) {
   detail::NodeOutputs wanted;
   for (const Symbol& symbol : wrt) {
     if (symbol.size() != 1)

@@ -255,14 +255,14 @@ struct NamedInference {
 
 }  // namespace detail
 
-STROP_COLD Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known) const {
+STROP_IMPL Inferred<Shape> Symbol::infer_shape_partial(const NamedShapes& known) const {
   detail::NamedInference run(*this);
   run.give("infer_shape", known, [&](int n, const Shape& shape) { run.inference.give_shape(n, shape); });
   run.inference.infer_shapes();
   return run.collect<Shape>(*this, [&](int value) { return run.inference.shape(value); });
 }
 
-STROP_COLD Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
+STROP_IMPL Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
   Inferred<Shape> found = infer_shape_partial(known);
   const auto name_unknown = [](const std::vector<Shape>& shapes, const std::vector<std::string>& names,
                                std::string& list) {
@@ -277,14 +277,14 @@ STROP_COLD Inferred<Shape> Symbol::infer_shape(const NamedShapes& known) const {
   return found;
 }
 
-STROP_COLD Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
+STROP_IMPL Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
   detail::NamedInference run(*this);
   run.give("infer_type", known, [&](int n, Dtype type) { run.inference.give_type(n, type); });
   run.inference.infer_types();
   return run.collect<Dtype>(*this, [&](int value) { return *run.inference.type(value); });
 }
 
-STROP_COLD Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
+STROP_IMPL Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
   detail::NamedInference run(*this);
   for (int n = 0; n < run.graph.size(); ++n)
     if (run.graph.node(n).is_variable())

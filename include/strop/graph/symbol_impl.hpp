@@ -20,14 +20,14 @@ struct NamingState {
   List<Naming> scopes;
   NamedTexts attributes;
 };
-STROP_COLD NamingState& naming() {
+STROP_IMPL NamingState& naming() {
   thread_local NamingState state;
   if (state.scopes.empty()) state.scopes.resize(1);
   return state;
 }
 
 /// The name of a new node: as given, or the operator's name in lower case and a number; the scope's prefix before it.
-STROP_COLD std::string node_name(const Entry& entry, std::string_view given) {
+STROP_IMPL std::string node_name(const Entry& entry, std::string_view given) {
   Naming& scope = naming().scopes.back();
   if (!given.empty()) return cat(scope.prefix, given);
   std::string hint(entry.name);
@@ -45,16 +45,16 @@ STROP_COLD std::string node_name(const Entry& entry, std::string_view given) {
 }
 
 /// Attributes that other tools read are kept as `__key__`.
-STROP_COLD std::string attribute_key(std::string_view key) {
+STROP_IMPL std::string attribute_key(std::string_view key) {
   for (std::string_view known : {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"})
     if (key == known) return cat("__", key, "__");
   return std::string(key);
 }
 
-STROP_COLD Node::Node() = default;
-STROP_COLD Node::Node(const Node&) = default;
+STROP_IMPL Node::Node() = default;
+STROP_IMPL Node::Node(const Node&) = default;
 /// Takes deep graphs down node by node, not by recursion.
-STROP_COLD Node::~Node() {
+STROP_IMPL Node::~Node() {
   NodeOutputs last;
   const auto take = [&last](NodeOutputs& list) {
     for (NodeOutput& in : list)
@@ -70,12 +70,12 @@ STROP_COLD Node::~Node() {
   }
 }
 
-STROP_COLD std::string Node::output_name(int k) const {
+STROP_IMPL std::string Node::output_name(int k) const {
   return entry == nullptr ? name : cat(name, '_', signature.outputs[static_cast<std::size_t>(k)]);
 }
 
 /// Names as they stand in a sentence: "data, weight".
-STROP_COLD std::string listed(std::span<const std::string_view> names) {
+STROP_IMPL std::string listed(std::span<const std::string_view> names) {
   std::string out;
   for (std::string_view name : names) {
     if (!out.empty()) out += ", ";
@@ -83,18 +83,18 @@ STROP_COLD std::string listed(std::span<const std::string_view> names) {
   }
   return out;
 }
-STROP_COLD std::string listed(const List<std::string_view>& names) {
+STROP_IMPL std::string listed(const List<std::string_view>& names) {
   return listed({names.begin(), static_cast<std::size_t>(names.size())});
 }
 
 /// A sentence about a name that is none of the known ones: "executor: no argument 'w'; nearest: weight".
-[[noreturn]] STROP_COLD void fail_unknown(std::string_view what, std::string_view name,
+[[noreturn]] STROP_IMPL void fail_unknown(std::string_view what, std::string_view name,
                                           const List<std::string_view>& known) {
   fail(what, " '", name,
        "'; nearest: ", list_nearest(name, std::vector<std::string_view>(known.begin(), known.end()), 5));
 }
 /// Throws Error for a name that is given twice or that nothing has.
-STROP_COLD void check_given(std::string_view what, const List<std::string_view>& given,
+STROP_IMPL void check_given(std::string_view what, const List<std::string_view>& given,
                             const List<std::string_view>& known) {
   for (int i = 0; i < given.size(); ++i) {
     bool found = false;
@@ -117,7 +117,7 @@ const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::st
   return nullptr;
 }
 
-STROP_COLD NodeOutput new_variable(std::string name) {
+STROP_IMPL NodeOutput new_variable(std::string name) {
   const Ref<Node> node(new Node);
   node->name = std::move(name);
   node->attributes = naming().attributes;
@@ -125,7 +125,7 @@ STROP_COLD NodeOutput new_variable(std::string name) {
 }
 
 /// The one output that an input of an operator is.
-STROP_COLD NodeOutput one_output(std::string_view op, std::string_view input, const Symbol& symbol) {
+STROP_IMPL NodeOutput one_output(std::string_view op, std::string_view input, const Symbol& symbol) {
   if (symbol.size() == 1) return symbol.outputs()[0];
   std::string names;
   for (const NodeOutput& output : symbol.outputs())
@@ -134,7 +134,7 @@ STROP_COLD NodeOutput one_output(std::string_view op, std::string_view input, co
 }
 
 /// A node of the operator on these inputs; inputs that are missing become variables.
-STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
+STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
                              std::string_view given_name) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
@@ -159,22 +159,22 @@ STROP_COLD Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   return Symbol(std::move(outputs));
 }
 
-STROP_COLD Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name) {
+STROP_IMPL Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name) {
   return build_node(entry, Ref(new ParamBox(entry.params, op)), in, name);
 }
 
 }  // namespace detail
 
-STROP_COLD NameScope::NameScope(std::string prefix) { detail::naming().scopes.push({std::move(prefix), {}}); }
-STROP_COLD NameScope::~NameScope() { detail::naming().scopes.pop(); }
-STROP_COLD AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes)
+STROP_IMPL NameScope::NameScope(std::string prefix) { detail::naming().scopes.push({std::move(prefix), {}}); }
+STROP_IMPL NameScope::~NameScope() { detail::naming().scopes.pop(); }
+STROP_IMPL AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes)
     : before_(detail::naming().attributes) {
   for (const auto& [key, text] : attributes)
     detail::naming().attributes.push({detail::attribute_key(key), std::string(text)});
 }
-STROP_COLD AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
+STROP_IMPL AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
 
-STROP_COLD Symbol var(std::string_view name, const Variable& options) {
+STROP_IMPL Symbol var(std::string_view name, const Variable& options) {
   if (name.empty()) fail("var: a variable needs a name");
   const detail::NodeOutput made = detail::new_variable(std::string(name));
   made.node->variable = options;
@@ -182,14 +182,14 @@ STROP_COLD Symbol var(std::string_view name, const Variable& options) {
   return Symbol(made);
 }
 
-STROP_COLD Symbol group(std::span<const Symbol> symbols) {
+STROP_IMPL Symbol group(std::span<const Symbol> symbols) {
   detail::NodeOutputs outputs;
   for (const Symbol& symbol : symbols)
     for (const detail::NodeOutput& output : symbol.outputs()) outputs.push(output);
   return Symbol(std::move(outputs));
 }
 
-STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes,
+STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs, Attributes attributes,
                           std::string_view node_name) {
   const Entry& entry = detail::find_operator(name);
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
@@ -211,18 +211,18 @@ STROP_COLD Symbol compose(std::string_view name, std::initializer_list<InputSymb
   return detail::build_node(entry, std::move(params), {in.begin(), static_cast<std::size_t>(in.size())}, node_name);
 }
 
-STROP_COLD std::string Symbol::name() const {
+STROP_IMPL std::string Symbol::name() const {
   for (const detail::NodeOutput& output : outputs_)
     if (output.node != outputs_[0].node) return {};
   return outputs_.empty() ? std::string() : outputs_[0].node->name;
 }
 
-STROP_COLD Symbol Symbol::operator[](std::int64_t i) const {
+STROP_IMPL Symbol Symbol::operator[](std::int64_t i) const {
   if (i < 0 || i >= size()) fail("symbol: no output ", i, "; it has ", size());
   return Symbol(outputs_[static_cast<int>(i)]);
 }
 
-STROP_COLD Symbol Symbol::operator[](std::string_view name) const {
+STROP_IMPL Symbol Symbol::operator[](std::string_view name) const {
   const std::vector<std::string> names = list_outputs();
   detail::List<std::string_view> known;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -232,7 +232,7 @@ STROP_COLD Symbol Symbol::operator[](std::string_view name) const {
   detail::fail_unknown("symbol: no output", name, known);
 }
 
-STROP_COLD std::vector<std::string> Symbol::variables(bool auxiliary) const {
+STROP_IMPL std::vector<std::string> Symbol::variables(bool auxiliary) const {
   const detail::Graph graph(outputs_);
   const detail::List<bool> written = graph.auxiliary();
   std::vector<std::string> names;
@@ -241,13 +241,13 @@ STROP_COLD std::vector<std::string> Symbol::variables(bool auxiliary) const {
   return names;
 }
 
-STROP_COLD std::vector<std::string> Symbol::list_outputs() const {
+STROP_IMPL std::vector<std::string> Symbol::list_outputs() const {
   std::vector<std::string> names;
   for (const detail::NodeOutput& output : outputs_) names.push_back(output.node->output_name(output.index));
   return names;
 }
 
-STROP_COLD Symbol Symbol::get_internals() const {
+STROP_IMPL Symbol Symbol::get_internals() const {
   const detail::Graph graph(outputs_);
   detail::NodeOutputs outputs;
   for (int n = 0; n < graph.size(); ++n)
@@ -255,7 +255,7 @@ STROP_COLD Symbol Symbol::get_internals() const {
   return Symbol(std::move(outputs));
 }
 
-STROP_COLD Symbol Symbol::get_children() const {
+STROP_IMPL Symbol Symbol::get_children() const {
   detail::NodeOutputs inputs;
   const detail::Node* last = nullptr;
   for (const detail::NodeOutput& output : outputs_) {
@@ -267,14 +267,14 @@ STROP_COLD Symbol Symbol::get_children() const {
   return Symbol(std::move(inputs));
 }
 
-STROP_COLD detail::Node& Symbol::only_node(const char* what) const {
+STROP_IMPL detail::Node& Symbol::only_node(const char* what) const {
   for (const detail::NodeOutput& output : outputs_)
     if (output.node != outputs_[0].node) fail(what, ": a group of several nodes has no attributes; take one with [i]");
   if (outputs_.empty()) fail(what, ": the symbol is empty");
   return *outputs_[0].node;
 }
 
-STROP_COLD NamedTexts Symbol::list_attr() const {
+STROP_IMPL NamedTexts Symbol::list_attr() const {
   const detail::Node& node = only_node("attr");
   NamedTexts out;
   if (!node.is_variable() && node.entry->params != nullptr) {
@@ -290,7 +290,7 @@ STROP_COLD NamedTexts Symbol::list_attr() const {
   return out;
 }
 
-STROP_COLD std::string Symbol::attr(std::string_view key) const {
+STROP_IMPL std::string Symbol::attr(std::string_view key) const {
   const NamedTexts all = list_attr();
   const std::string hidden = cat("__", key, "__");
   std::string found;
@@ -299,11 +299,11 @@ STROP_COLD std::string Symbol::attr(std::string_view key) const {
   return found;
 }
 
-STROP_COLD void Symbol::set_attr(std::string_view key, std::string_view text) const {
+STROP_IMPL void Symbol::set_attr(std::string_view key, std::string_view text) const {
   only_node("set_attr").attributes.push({detail::attribute_key(key), std::string(text)});
 }
 
-STROP_COLD Symbol Symbol::operator()(const NamedSymbols& replacements) const {
+STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
   const detail::Graph graph(outputs_, true);
   detail::List<std::string_view> names;
   for (int n = 0; n < graph.size(); ++n)

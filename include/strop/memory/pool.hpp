@@ -3,6 +3,7 @@
 /// The central lists of one device: every block that no thread holds, and every region that the device was asked for.
 #pragma once
 #include <strop/memory/root.hpp>
+#include <strop/memory/statistics.hpp>
 #include <strop/memory/thread_cache.hpp>
 
 #include <map>
@@ -10,22 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace strop::inline v0::memory {
-
-/// What the pool of a device holds. Bytes are those of blocks, rounding included.
-struct Statistics {
-  std::int64_t live_bytes = 0;    ///< handed out and not yet released
-  std::int64_t cached_bytes = 0;  ///< taken from the backend and ready for reuse
-  std::int64_t peak_bytes = 0;    ///< the most that was live at once; small blocks of other threads count with a delay
-  std::int64_t live_blocks = 0;   ///< handed out and not yet released
-  std::int64_t allocations = 0;   ///< blocks ever handed out
-  std::int64_t system_calls = 0;  ///< calls of the backend: acquire, refused ones included, and give_back
-};
-
-/// As a limit: none.
-inline constexpr std::int64_t no_limit = INT64_MAX;
-
-namespace detail {
+namespace strop::inline v0::memory::detail {
 
 /// Thread-safe. The backend is called while the pool is unlocked.
 class Pool {
@@ -157,5 +143,4 @@ class Pool {
   bool pooled_;
 };
 
-}  // namespace detail
-}  // namespace strop::inline v0::memory
+}  // namespace strop::inline v0::memory::detail

@@ -10,7 +10,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 
 namespace strop::inline v0::random {
 
@@ -159,50 +158,20 @@ struct Stream {
   }
 };
 
-namespace detail {
-
-/// What the next stream follows from.
-struct Generator {
-  std::uint64_t seed = 0, calls = 0;
-  bool own = false;  // seeded for its device alone
-};
-struct Generators {
-  std::mutex mutex;
-  Generator shared;
-  Generator devices[2][64];
-};
-inline constinit Generators generators;
-
-inline Generator& generator_of(Device device, Generators& all) {
-  const int kind = device.kind == DeviceKind::gpu ? 1 : 0;
-  return all.devices[kind][static_cast<unsigned>(device.id) % 64];
-}
-
-}  // namespace detail
-
 /// Restarts the random numbers of the process: from here on they are a function of `seed` and of the order of calls.
 /// Thread-safe. A program that never calls it runs with seed 0.
-inline void seed(std::uint64_t seed) {
-  const std::lock_guard lock(detail::generators.mutex);
-  detail::generators.shared = {seed, 0, false};
-  for (auto& kind : detail::generators.devices)
-    for (detail::Generator& own : kind) own = {};
-}
+void seed(std::uint64_t seed);
 
 /// Gives one device random numbers of its own, apart from those of the process until the next seed(seed): programs that
 /// feed several devices from several threads stay reproducible.
-inline void seed(std::uint64_t seed, Device device) {
-  const std::lock_guard lock(detail::generators.mutex);
-  detail::generator_of(device, detail::generators) = {seed, 0, true};
-}
+void seed(std::uint64_t seed, Device device);
 
 /// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which
 /// stream is the order of the calls.
-inline Stream next(Device device = cpu()) {
-  const std::lock_guard lock(detail::generators.mutex);
-  detail::Generator& own = detail::generator_of(device, detail::generators);
-  detail::Generator& from = own.own ? own : detail::generators.shared;
-  return {from.seed, 0, from.calls++};
-}
+Stream next(Device device = cpu());
 
 }  // namespace strop::inline v0::random
+
+#if !defined(STROP_COMPILED)
+#include <strop/memory/random_impl.hpp>
+#endif

@@ -16,9 +16,9 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
+STROP_IMPL NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
 
-STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
+STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
   const bool real = is_floating(total.dtype());
   if (const Device device = total.device(); device.kind == DeviceKind::gpu) {
     if (a.device() != device || b.device() != device)
@@ -50,7 +50,7 @@ STROP_COLD void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
 }
 
 /// A sparse array with the same pattern and values of another type.
-STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
+STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {
   const NDArray values(Shape{x.stored()}, type, x.device());
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, values.bytes(), x.stored());
   NDArray y = NDArray::shell(x.shape(), type, x.device(), x.storage());
@@ -60,14 +60,14 @@ STROP_COLD NDArray sparse_as(const NDArray& x, Dtype type) {
   return y;
 }
 
-STROP_COLD void take_for_writing(const NDArray& a, bool whole) {
+STROP_IMPL void take_for_writing(const NDArray& a, bool whole) {
   Pending* const order = a.pending();
   if (order == nullptr || !order->busy()) return;
   if (whole) order->run({}, {&order, 1}, "overwrite", {}, Ref<Pending::Work>(new Pending::Work));
   order->wait(true);
 }
 
-STROP_COLD void deliver(const NDArray& given, const NDArray& target, Request request) {
+STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request request) {
   NDArray made = given;
   if (target.storage() == dense) take_for_writing(target, overwrites(target, request));
   if (request == Request::add) {
@@ -532,19 +532,19 @@ class Dispatch {
   const Turn* turn_;  // where the call has waited for its turn
 };
 
-STROP_COLD void Turn::run_now() {
+STROP_IMPL void Turn::run_now() {
   const ModeScope mode(nullptr, training_);
   Few<const NDArray*, 8> in(in_.size());
   for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
   Dispatch(entry_, params_.get(), in, out_, requests_, {}, nullptr, this).run();
 }
 
-STROP_COLD void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                                std::span<const Request> requests, Site site, Ref<StateBox>* state) {
   Dispatch(entry, op, in, out, requests, site, state).run();
 }
 
-STROP_COLD void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                                     std::span<const Request> requests, Site site, Ref<StateBox>* state) {
   Ref<StateBox> own;
   if (state == nullptr) state = &own;

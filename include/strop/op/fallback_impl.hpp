@@ -27,7 +27,7 @@ struct FallbackLog {
   }
 };
 
-STROP_COLD std::string params_text(const Entry& entry, const void* op) {
+STROP_IMPL std::string params_text(const Entry& entry, const void* op) {
   std::string out;
   if (entry.params == nullptr) return out;
   for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
@@ -37,7 +37,7 @@ STROP_COLD std::string params_text(const Entry& entry, const void* op) {
   return out;
 }
 
-STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why,
+STROP_IMPL void note_fallback(const Entry& entry, const void* op, const std::string& storages, std::string_view why,
                               Site site) {
   FallbackLog& past = FallbackLog::get();
   const std::string params = params_text(entry, op);
@@ -59,19 +59,19 @@ STROP_COLD void note_fallback(const Entry& entry, const void* op, const std::str
 }
 }  // namespace detail
 
-STROP_COLD Fallback set_fallback(Fallback mode) {
+STROP_IMPL Fallback set_fallback(Fallback mode) {
   detail::FallbackLog& log = detail::FallbackLog::get();
   std::lock_guard lock(log.mutex);
   return std::exchange(log.mode, mode);
 }
 
-STROP_COLD std::vector<FallbackRecord> fallbacks() {
+STROP_IMPL std::vector<FallbackRecord> fallbacks() {
   detail::FallbackLog& log = detail::FallbackLog::get();
   std::lock_guard lock(log.mutex);
   return log.records;
 }
 
-STROP_COLD void clear_fallbacks() {
+STROP_IMPL void clear_fallbacks() {
   detail::FallbackLog& log = detail::FallbackLog::get();
   std::lock_guard lock(log.mutex);
   log.records.clear();

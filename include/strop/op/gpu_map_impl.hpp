@@ -10,7 +10,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
+STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
                                std::span<const MapOperand> in, std::span<const MapOperand> out) {
   const CudaLaunch* const launch = launch_of(entry);
   const CudaLaunch::Map run = launch != nullptr ? launch->map[entry.order] : nullptr;

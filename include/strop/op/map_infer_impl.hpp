@@ -7,7 +7,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void infer_gradient_shape(Shapes& shapes, int known, int first) {
+STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first) {
   for (int k = 0; k < shapes.outputs(); ++k)
     if (k < known)
       shapes.set_out(k, shapes.in(first + k));
@@ -15,7 +15,7 @@ STROP_COLD void infer_gradient_shape(Shapes& shapes, int known, int first) {
       shapes.set_out(k, shapes.in(0));
 }
 
-STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
+STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
   const bool agree = entry.same_shape || shapes.inputs() <= 1;
   if (agree) {
     Shape common = Shape::unknown();
@@ -45,7 +45,7 @@ STROP_COLD void infer_map_shape(const Entry& entry, Shapes& shapes) {
   for (int i = 0; i < shapes.outputs(); ++i) shapes.set_out(i, common);
 }
 
-STROP_COLD void infer_map_type(const Entry& entry, Types& types) {
+STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
   std::optional<Dtype> common;
   for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
   for (int i = 0; i < types.outputs() && !common; ++i) common = types.out(i);
@@ -60,7 +60,7 @@ STROP_COLD void infer_map_type(const Entry& entry, Types& types) {
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 
-STROP_COLD MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
+STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
                                         std::span<const Storage> in) {
   MapStorage result;
   Storage sparse = dense;

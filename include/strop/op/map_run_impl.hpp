@@ -226,7 +226,7 @@ class MapRun {
   Few<Part, 4> parts_;
 };
 
-STROP_COLD void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
+STROP_IMPL void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
                         std::span<const MapOperand> out) {
   MapRun(entry, op, common, in, out).run();
 }

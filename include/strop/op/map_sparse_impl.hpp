@@ -11,7 +11,7 @@
 namespace strop::inline v0::detail {
 
 /// Merges two ascending lists: all of both, or what stands in both.
-STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count,
+STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count,
                              bool both, std::vector<std::int64_t>& out) {
   std::int64_t i = 0, j = 0;
   while (i < a_count && j < b_count) {
@@ -31,7 +31,7 @@ STROP_COLD void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
   for (; j < b_count; ++j) out.push_back(b[j]);
 }
 
-STROP_COLD StoredPattern pattern_of(const NDArray& a) {
+STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
   StoredPattern p;
   const auto take = [](const NDArray& part) {
     return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size());
@@ -41,7 +41,7 @@ STROP_COLD StoredPattern pattern_of(const NDArray& a) {
   return p;
 }
 
-STROP_COLD StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
+STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
   StoredPattern out;
   if (a.indptr.empty()) {
     merge_sorted(a.indices.data(), std::ssize(a.indices), b.indices.data(), std::ssize(b.indices), both, out.indices);
@@ -56,7 +56,7 @@ STROP_COLD StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
   return out;
 }
 
-STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
+STROP_IMPL NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
   const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
   const std::int64_t size = size_of(x.dtype());
   NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
@@ -103,7 +103,7 @@ STROP_COLD NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
   return out;
 }
 
-STROP_COLD void store_pattern(const NDArray& y, const StoredPattern& pattern) {
+STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
   y.allocate_stored(std::ssize(pattern.indices));
   if (!pattern.indices.empty())
     std::memcpy(y.indices().bytes(), pattern.indices.data(), pattern.indices.size() * sizeof(std::int64_t));
@@ -112,7 +112,7 @@ STROP_COLD void store_pattern(const NDArray& y, const StoredPattern& pattern) {
 }
 
 /// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
-STROP_COLD bool is_canonical(const NDArray& a) {
+STROP_IMPL bool is_canonical(const NDArray& a) {
   const auto* indices = a.indices().pointer<std::int64_t>();
   const auto ascending = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin + 1; k < end; ++k)
@@ -126,7 +126,7 @@ STROP_COLD bool is_canonical(const NDArray& a) {
   return true;
 }
 
-STROP_COLD void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
+STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
                                std::span<NDArray> out, std::span<const Request> requests) {
   const NDArray* first = nullptr;
   int sparse_inputs = 0;

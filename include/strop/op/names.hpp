@@ -2,15 +2,11 @@
 /// \file
 /// Names that an operator states or that follow from its type: the operator's own, its inputs and outputs.
 #pragma once
-#include <strop/core/config.hpp>
 #include <strop/core/reflect.hpp>
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <deque>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,18 +95,7 @@ inline constexpr std::string_view numbered_outputs[] = {
     "output8", "output9", "output10", "output11", "output12", "output13", "output14", "output15"};
 
 /// Name i of tensors that are numbered, such as arg17. It is never destroyed: operations may run until the very end.
-STROP_COLD std::string_view numbered_name(bool output, std::size_t i) {
-  if (i < std::size(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
-  struct Table {
-    std::mutex mutex;
-    std::deque<std::string> names[2];
-  };
-  static Table& table = *new Table;
-  const std::lock_guard lock(table.mutex);
-  std::deque<std::string>& made = table.names[output ? 1 : 0];
-  while (made.size() <= i) made.push_back((output ? "output" : "arg") + std::to_string(made.size()));
-  return made[i];
-}
+std::string_view numbered_name(bool output, std::size_t i);
 /// The name of tensor i of n where none are stated: data; lhs, rhs; arg0, arg1, …
 inline std::string_view default_input(std::size_t i, std::size_t n) {
   return n == 1 ? data_name[0] : n == 2 ? pair_names[i] : numbered_name(false, i);
@@ -120,21 +105,11 @@ inline std::string_view default_output(std::size_t i, std::size_t n) {
 }
 
 /// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
-inline void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,
-                           int visible, Signature& s) {
-  const auto fill = [](NameList stated, int count, auto usual, std::vector<std::string_view>& to) {
-    const auto n = static_cast<std::size_t>(count);
-    to.clear();
-    for (std::size_t i = 0; i < n; ++i)
-      to.push_back(stated.empty() ? usual(i, n) : stated[std::min(i, stated.size() - 1)]);
-  };
-  fill(stated_in, inputs, default_input, s.inputs);
-  fill(stated_out, outputs, default_output, s.outputs);
-  s.mutated.clear();
-  for (std::string_view name : mutated)
-    for (std::size_t i = 0; i < s.inputs.size(); ++i)
-      if (s.inputs[i] == name) s.mutated.push_back(static_cast<int>(i));
-  s.visible = visible;
-}
+void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible,
+                    Signature& s);
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/op/names_impl.hpp>
+#endif

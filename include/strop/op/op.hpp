@@ -6,6 +6,7 @@
 #include <strop/op/diagnose.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/registry.hpp>
+#include <strop/op/target.hpp>
 #include <strop/op/tensor_entry.hpp>
 
 #include <array>
@@ -21,32 +22,12 @@
 
 namespace strop::inline v0 {
 
-// In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
-
-/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it.
-struct Into {
-  std::vector<NDArray> arrays;
-  Request request;
-  Into(std::vector<NDArray> ys, Request r) : arrays(std::move(ys)), request(r) {}
-};
-/// A single array as target; what into() of one array gives. Without one a call makes its result.
-struct IntoOne {
-  const NDArray* array;
-  Request request;
-  IntoOne(const NDArray* y, Request r) : array(y), request(r) {}
-};
-inline IntoOne into(const NDArray& y) { return {&y, Request::write}; }
-inline IntoOne add_to(const NDArray& y) { return {&y, Request::add}; }
-/// Several outputs, in their order; an empty handle lets the operator make one.
-inline Into into(std::vector<NDArray> ys) { return {std::move(ys), Request::write}; }
-inline Into add_to(std::vector<NDArray> ys) { return {std::move(ys), Request::add}; }
-
 /// The library's way to declare a callable: it registers when it is called.
 struct OnUse {};
 
 namespace detail {
 
-inline IntoOne anew() { return {nullptr, Request::write}; }
+inline Target anew() { return {nullptr, 0, Request::write}; }
 
 /// An input of a call: an array or a symbol.
 template <class N>
@@ -56,12 +37,6 @@ struct Given {
 };
 
 Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name);
-
-/// Symbol, looked at only where a call is instantiated: the layer that defines it comes later.
-template <class T>
-struct SymbolOf {
-  using type = Symbol;
-};
 
 inline namespace STROP_ISA {
 #if defined(__AVX512F__)
@@ -162,84 +137,40 @@ inline constexpr bool is_number<number::Mask<S>> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 
-/// Runs a call of `out.size()` outputs, the first of them into `targets`.
-inline void run_into(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> targets, Request request,
-                     Site site, std::span<NDArray> out) {
-  if (targets.size() > out.size())
-    fail(entry.snake, ": ", targets.size(), " arrays were given for ", out.size(), " outputs");
-  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
-  Few<Request, 8> requests(targets.size());
-  for (Request& r : requests) r = request;
-  dispatch(entry, op, in, out, requests, site);
-}
-
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
-auto run(const T& op, Inputs in, std::span<const NDArray> targets, Request request, Site site) {
+auto run(const T& op, Inputs in, Target y, Site site) {
   static_assert(diagnose<T>());
   const Entry& entry = entry_in_use<T, Library>();
   if constexpr (AnyMap<T>) {
     constexpr std::size_t outputs = results<T> - stated_mutated<T>().size();
     std::array<NDArray, outputs> out;
     if constexpr (outputs == 1) {
-      if (!targets.empty()) out[0] = targets[0];
-      dispatch(entry, &op, in, out, {&request, 1}, site);
+      if (y.count > 1) {
+        run_into(entry, &op, in, y, site, out);
+      } else {
+        if (y.count == 1) out[0] = y.arrays[0];
+        dispatch(entry, &op, in, out, {&y.request, 1}, site);
+      }
       return std::move(out[0]);
     } else {
-      run_into(entry, &op, in, targets, request, site, out);
+      run_into(entry, &op, in, y, site, out);
       return std::vector<NDArray>(out.begin(), out.end());
     }
   } else if constexpr (requires { op.output_count(); }) {
     std::vector<NDArray> out(static_cast<std::size_t>(op.output_count()));
-    run_into(entry, &op, in, targets, request, site, out);
+    run_into(entry, &op, in, y, site, out);
     out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));
     return out;
   } else {
     std::array<NDArray, static_cast<std::size_t>(TensorShape<T>::outputs)> out;
-    run_into(entry, &op, in, targets, request, site, out);
+    run_into(entry, &op, in, y, site, out);
     if constexpr (TensorShape<T>::visible == 1)
       return std::move(out[0]);
     else
       return std::vector<NDArray>(out.begin(), out.begin() + TensorShape<T>::visible_count(op));
   }
 }
-
-/// The calls with N inputs. The pack belongs to the class, so that `{.a = 1}` stays a plain T.
-template <class T, bool Library, class I>
-struct Calls;
-template <class T, bool Library, std::size_t... I>
-struct Calls<T, Library, std::index_sequence<I...>> {
-  static constexpr std::size_t count = sizeof...(I);
-
-  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p = {}, IntoOne y = anew(),
-                  Site site = Site::current()) const {
-    check_count();
-    const std::array<const NDArray*, count> inputs{in.node...};
-    return detail::run<T, Library>(
-        p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
-        site);
-  }
-  auto operator()(Repeat<I, Given<NDArray>>... in, IntoOne y, Site site = Site::current()) const {
-    return (*this)(in..., T{}, y, site);
-  }
-  auto operator()(Repeat<I, Given<NDArray>>... in, const T& p, const Into& y, Site site = Site::current()) const {
-    check_count();
-    const std::array<const NDArray*, count> inputs{in.node...};
-    return detail::run<T, Library>(p, inputs, y.arrays, y.request, site);
-  }
-  typename SymbolOf<T>::type operator()(Repeat<I, Given<Symbol>>... in, const T& p = {},
-                                        std::string_view name = {}) const
-    requires(count != 0)
-  {
-    check_count();
-    return make_node(entry_in_use<T, Library>(), &p, std::array<Symbol, count>{*in.node...}, name);
-  }
-
- private:
-  static constexpr void check_count() {
-    if constexpr (AnyMap<T>) static_assert(arity<T> == count, "strop: the operator takes another number of inputs");
-  }
-};
 
 }  // namespace detail
 
@@ -249,43 +180,58 @@ struct Calls<T, Library, std::index_sequence<I...>> {
 /// `f(s…, {.a = 1}, "name")` on symbols; `f(k…)` on numbers. Operators with an open number of inputs take a list:
 /// `f({a, b})`.
 template <class T, class When = void>
-struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<0>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<1>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<2>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<3>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<4>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<5>>,
-            detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequence<6>> {
+class Op {
+  using Array = detail::Given<NDArray>;
+  using Var = detail::Given<Symbol>;
+  using Site = detail::Site;
+
+ public:
   static constexpr bool library = std::is_same_v<When, OnUse>;
-  using detail::Calls<T, library, std::make_index_sequence<0>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<1>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<2>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<3>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<4>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<5>>::operator();
-  using detail::Calls<T, library, std::make_index_sequence<6>>::operator();
+
+  // Every number of inputs is written out: a parameter pack would belong to a class of its own, of which the library's
+  // operators would make two thousand, and no deduced type takes `{.a = 1}`.
+#define STROP_EACH(...) __VA_ARGS__
+#define STROP_CALLS(inputs, arrays, symbols)                                                                          \
+  auto operator()(STROP_EACH arrays, const T& p = {}, Target y = detail::anew(), Site site = Site::current()) const { \
+    return on_arrays(std::array{STROP_EACH inputs}, p, y, site);                                                      \
+  }                                                                                                                   \
+  auto operator()(STROP_EACH arrays, Target y, Site site = Site::current()) const {                                   \
+    return on_arrays(std::array{STROP_EACH inputs}, T{}, y, site);                                                    \
+  }                                                                                                                   \
+  auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {                            \
+    return on_symbols(std::array{STROP_EACH inputs}, p, name);                                                        \
+  }
+  STROP_CALLS((a.node), (Array a), (Var a))
+  STROP_CALLS((a.node, b.node), (Array a, Array b), (Var a, Var b))
+  STROP_CALLS((a.node, b.node, c.node), (Array a, Array b, Array c), (Var a, Var b, Var c))
+  STROP_CALLS((a.node, b.node, c.node, d.node), (Array a, Array b, Array c, Array d), (Var a, Var b, Var c, Var d))
+  STROP_CALLS((a.node, b.node, c.node, d.node, e.node), (Array a, Array b, Array c, Array d, Array e),
+              (Var a, Var b, Var c, Var d, Var e))
+  STROP_CALLS((a.node, b.node, c.node, d.node, e.node, f.node), (Array a, Array b, Array c, Array d, Array e, Array f),
+              (Var a, Var b, Var c, Var d, Var e, Var f))
+#undef STROP_CALLS
+#undef STROP_EACH
+  auto operator()(const T& p = {}, Target y = detail::anew(), Site site = Site::current()) const {
+    return on_arrays(std::array<const NDArray*, 0>{}, p, y, site);
+  }
+  auto operator()(Target y, Site site = Site::current()) const { return (*this)(T{}, y, site); }
 
   /// Any number of inputs, as a list.
-  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
-                  detail::Site site = detail::Site::current()) const {
+  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Target y = detail::anew(),
+                  Site site = Site::current()) const {
     return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
   }
-  auto operator()(std::span<const NDArray> in, const T& p = {}, IntoOne y = detail::anew(),
-                  detail::Site site = detail::Site::current()) const {
+  auto operator()(std::span<const NDArray> in, const T& p = {}, Target y = detail::anew(),
+                  Site site = Site::current()) const {
     std::vector<const NDArray*> inputs;
     for (const NDArray& a : in) inputs.push_back(&a);
-    return detail::run<T, library>(
-        p, inputs, y.array == nullptr ? std::span<const NDArray>() : std::span<const NDArray>(y.array, 1), y.request,
-        site);
+    return detail::run<T, library>(p, inputs, y, site);
   }
-  typename detail::SymbolOf<T>::type operator()(std::initializer_list<typename detail::SymbolOf<T>::type> in,
-                                                const T& p = {}, std::string_view name = {}) const {
-    return (*this)(std::span<const Symbol>(in.begin(), in.size()), p, name);
+  auto operator()(std::initializer_list<Symbol> in, const T& p = {}, std::string_view name = {}) const {
+    return on_symbols(in, p, name);
   }
-  typename detail::SymbolOf<T>::type operator()(std::span<const Symbol> in, const T& p = {},
-                                                std::string_view name = {}) const {
-    using detail::make_node;
-    return make_node(detail::entry_in_use<T, library>(), &p, in, name);
+  auto operator()(std::span<const Symbol> in, const T& p = {}, std::string_view name = {}) const {
+    return on_symbols(in, p, name);
   }
 
   /// On numbers: the body itself. `strop::exp(1.0)` is a double, `strop::exp(1.0f)` a float.
@@ -307,6 +253,28 @@ struct Op : detail::Calls<T, std::is_same_v<When, OnUse>, std::make_index_sequen
   static const Entry& entry() { return detail::entry_in_use<T, library>(); }
 
  private:
+  template <std::size_t Count>
+  static constexpr void check_count() {
+    if constexpr (AnyMap<T>) static_assert(arity<T> == Count, "strop: the operator takes another number of inputs");
+  }
+  template <std::size_t Count>
+  static auto on_arrays(const std::array<const NDArray*, Count>& in, const T& p, Target y, Site site) {
+    check_count<Count>();
+    return detail::run<T, library>(p, in, y, site);
+  }
+  // S is Symbol, looked at only where a call is instantiated: the layer that defines it comes later.
+  template <class S, std::size_t Count>
+  static S on_symbols(const std::array<const S*, Count>& in, const T& p, std::string_view name) {
+    check_count<Count>();
+    std::array<S, Count> nodes;
+    for (std::size_t i = 0; i < Count; ++i) nodes[i] = *in[i];
+    return on_symbols(nodes, p, name);
+  }
+  template <class List>
+  static auto on_symbols(const List& in, const T& p, std::string_view name) {
+    return detail::make_node(detail::entry_in_use<T, library>(), &p, {std::data(in), std::size(in)}, name);
+  }
+
   /// An operator whose name means something else on numbers (max of two) says so by on_numbers; a map runs its body.
   template <class... X>
   static constexpr auto on_numbers(X... x) {

@@ -11,7 +11,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void check_argument(std::string_view op, const Label& label, const ArgInfo& info, const NDArray& a) {
+STROP_IMPL void check_argument(std::string_view op, const Label& label, const ArgInfo& info, const NDArray& a) {
   if (a.storage() != info.storage)
     fail(op, ": ", label.text(), " is ", name_of(a.storage()), ", expected ", name_of(info.storage));
   if (a.dtype() != info.dtype)
@@ -37,14 +37,14 @@ class ElementType {
 };
 
 /// An input whose type the member fixes (indices, say) comes converted.
-STROP_COLD void convert_to_fixed(const ArgInfo& info, Placed& p) {
+STROP_IMPL void convert_to_fixed(const ArgInfo& info, Placed& p) {
   const NDArray* a = p.array;
   if (info.follows || a == nullptr || a->dtype() == info.dtype || a->storage() != dense || !a->allocated()) return;
   p.converted = as_type(*a, info.dtype);
   p.array = &p.converted;
 }
 
-STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed) {
+STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   int in = 0, out = 0, writes = 0;
   ElementType element;
@@ -77,7 +77,7 @@ STROP_COLD Dtype place_forward(const ForwardInfo& member, const Call& call, std:
   return element.get();
 }
 
-STROP_COLD Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed) {
+STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   // Inputs that are optional stand last; the forward call may have come without them.
   const int heads = std::popcount(member.heads),
@@ -131,7 +131,7 @@ void each_tensor(const ForwardInfo& member, const Types& types, F f) {
   }
 }
 
-STROP_COLD void types_of_member(const ForwardInfo& member, Types& types) {
+STROP_IMPL void types_of_member(const ForwardInfo& member, Types& types) {
   std::optional<Dtype> element;
   each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
     if (info.follows && !element) element = output ? types.out(i) : types.in(i);
@@ -143,7 +143,7 @@ STROP_COLD void types_of_member(const ForwardInfo& member, Types& types) {
   });
 }
 
-STROP_COLD void check_served(const ForwardInfo& member, const Types& types) {
+STROP_IMPL void check_served(const ForwardInfo& member, const Types& types) {
   if (!member.generic) return;
   bool view_seen = false, whole_seen = false;
   std::optional<Dtype> view, whole;
@@ -159,7 +159,7 @@ STROP_COLD void check_served(const ForwardInfo& member, const Types& types) {
   fail_unserved(types.op(), member.served, *element);
 }
 
-STROP_COLD void fail_unserved(std::string_view op, DtypeSet served, Dtype given) {
+STROP_IMPL void fail_unserved(std::string_view op, DtypeSet served, Dtype given) {
   std::string list;
   for (Dtype d : all_dtypes)
     if (served.contains(d)) list += cat(list.empty() ? "" : ", ", name_of(d));

@@ -7,14 +7,14 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in) {
+STROP_IMPL std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in) {
   const std::uint64_t kept = entry.gradient.in;
   // A derived gradient reads the inputs that its body multiplies; a linear map's reads none.
   if (kept == 0 || kept == every || entry.facts.kept == nullptr || entry.gradient.entry == nullptr) return kept;
   return kept & entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
 }
 
-STROP_COLD void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
+STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
                                  std::span<const Request> requests) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || (*a && (a->body().leaf || a->body().lineage));

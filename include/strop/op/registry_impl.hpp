@@ -108,10 +108,10 @@ class Registry {
   std::vector<const Entry*> entries_;
 };
 
-STROP_COLD const Entry* look_up(std::string_view name) { return Registry::get().look_up(name); }
-STROP_COLD std::vector<const Entry*> all_operators() { return Registry::get().entries(); }
+STROP_IMPL const Entry* look_up(std::string_view name) { return Registry::get().look_up(name); }
+STROP_IMPL std::vector<const Entry*> all_operators() { return Registry::get().entries(); }
 
-STROP_COLD const Entry& find_operator(std::string_view name) {
+STROP_IMPL const Entry& find_operator(std::string_view name) {
   if (const Entry* entry = Registry::get().look_up(name)) return *entry;
   std::vector<std::string_view> names;
   for (const Entry* entry : Registry::get().entries()) names.push_back(entry->snake);
@@ -119,7 +119,7 @@ STROP_COLD const Entry& find_operator(std::string_view name) {
        ". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>");
 }
 
-STROP_COLD Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {
+STROP_IMPL Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {
   Ref<ParamBox> box(new ParamBox(entry.params));
   for (const auto& [key, text] : attributes) {
     if (entry.params == nullptr) fail(entry.snake, ": no parameter '", key, "'; it takes none");
@@ -129,14 +129,14 @@ STROP_COLD Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attribut
   return box;
 }
 
-STROP_COLD std::pair<int, int> count_outputs(const Entry& entry, const void* op, int inputs) {
+STROP_IMPL std::pair<int, int> count_outputs(const Entry& entry, const void* op, int inputs) {
   if (entry.is_map() || entry.signature == nullptr) return {entry.outputs, entry.visible};
   Signature s;
   entry.signature(op, inputs, s);
   return {static_cast<int>(s.outputs.size()), s.visible};
 }
 
-STROP_COLD std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> in, AttributeSpan attributes,
+STROP_IMPL std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const NDArray> in, AttributeSpan attributes,
                                              Site site) {
   const Ref<ParamBox> params = parse_params(entry, attributes);
   std::vector<const NDArray*> inputs;

@@ -101,7 +101,7 @@ struct Standing {
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.
 /// `completes`: returns when it has run.
-STROP_COLD void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated, Site site,
+STROP_IMPL void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated, Site site,
                           bool completes) {
   Few<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {

@@ -24,7 +24,7 @@ struct Closeness {
 };
 
 /// Compares elements [i, i + n) of `a` with [j, j + n) of `b`; without `a` (or `b`) with zeros.
-STROP_COLD bool close_run(const NDArray* a, std::int64_t i, const NDArray* b, std::int64_t j, std::int64_t n,
+STROP_IMPL bool close_run(const NDArray* a, std::int64_t i, const NDArray* b, std::int64_t j, std::int64_t n,
                           const Closeness& close) {
   constexpr std::int64_t block = 256;
   double x[block] = {}, y[block] = {};
@@ -39,7 +39,7 @@ STROP_COLD bool close_run(const NDArray* a, std::int64_t i, const NDArray* b, st
 }
 
 /// Compares two lists of stored entries of `width` elements, both in ascending order of place.
-STROP_COLD bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, RowSpan in_b, std::int64_t width,
+STROP_IMPL bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, RowSpan in_b, std::int64_t width,
                             const Closeness& close) {
   const auto *at_a = a.indices().pointer<const std::int64_t>(), *at_b = b.indices().pointer<const std::int64_t>();
   while (in_a.begin < in_a.end || in_b.begin < in_b.end) {
@@ -55,7 +55,7 @@ STROP_COLD bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, Ro
 }
 
 /// Whether the places of a sparse array ascend, so that two can be walked side by side.
-STROP_COLD bool ascends(const NDArray& a) {
+STROP_IMPL bool ascends(const NDArray& a) {
   const auto* indices = a.indices().pointer<const std::int64_t>();
   const auto* indptr = a.storage() == csr ? a.indptr().pointer<const std::int64_t>() : nullptr;
   const std::int64_t runs = indptr != nullptr ? a.shape()[0] : 1;
@@ -67,7 +67,7 @@ STROP_COLD bool ascends(const NDArray& a) {
   return true;
 }
 
-STROP_COLD bool close_sparse(const NDArray& a, const NDArray& b, const Closeness& close) {
+STROP_IMPL bool close_sparse(const NDArray& a, const NDArray& b, const Closeness& close) {
   if (a.storage() == row_sparse)
     return close_lists(a, {0, a.nnz()}, b, {0, b.nnz()}, a.shape().size(1, a.ndim()), close);
   const auto *in_a = a.indptr().pointer<const std::int64_t>(), *in_b = b.indptr().pointer<const std::int64_t>();
@@ -78,7 +78,7 @@ STROP_COLD bool close_sparse(const NDArray& a, const NDArray& b, const Closeness
 
 }  // namespace detail
 
-STROP_COLD bool allclose(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan) {
+STROP_IMPL bool allclose(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan) {
   if (!a || !b) fail("strop: allclose() of a handle without an array");
   if (a.shape() != b.shape()) return false;
   const detail::Closeness close{rtol, atol, equal_nan};

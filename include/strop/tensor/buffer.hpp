@@ -112,28 +112,8 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   std::atomic<bool> ahead_{false};
 };
 
-inline void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
-  pending->drop();  // the buffer's own share
-  class GiveBack final : public Pending::Work {
-   public:
-    explicit GiveBack(const Buffer& b)
-        : device_(b.device_), bytes_(b.bytes_), data_(b.data_), release_(b.release_), context_(b.context_) {}
-    // At the end of the work, also where a failure before it kept it from running.
-    ~GiveBack() override { give_back(device_, data_, bytes_, release_, context_); }
-
-   private:
-    Device device_;
-    std::int64_t bytes_;
-    void* data_;
-    Release release_;
-    void* context_;
-  };
-  Pending* const own = pending.get();
-  try {
-    pending->run({}, {&own, 1}, "release", {}, Ref<Pending::Work>(new GiveBack(*this)));
-  } catch (...) {  // no memory to queue it: what was made of it has given the memory back, or leaves it to the system
-    return;
-  }
-}
-
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/buffer_impl.hpp>
+#endif

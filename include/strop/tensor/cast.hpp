@@ -8,7 +8,8 @@
 
 namespace strop::inline v0::detail {
 
-inline NDArray view_as(const NDArray& a, const Shape& shape);  // with the members of NDArray
+/// The same elements in another shape.
+NDArray view_as(const NDArray& a, const Shape& shape);
 
 /// The array on `device`: the same one where it is there already, else a copy.
 NDArray on_device(const NDArray& a, Device device);

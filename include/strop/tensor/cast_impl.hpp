@@ -12,7 +12,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD NDArray on_device(const NDArray& a, Device device) {
+STROP_IMPL NDArray on_device(const NDArray& a, Device device) {
   if (a.device() == device) return a;
   a.wait();
   check_filled(a);
@@ -34,14 +34,14 @@ STROP_COLD NDArray on_device(const NDArray& a, Device device) {
   return out;
 }
 
-STROP_COLD NDArray as_type(const NDArray& x, Dtype type) {
+STROP_IMPL NDArray as_type(const NDArray& x, Dtype type) {
   if (x.dtype() == type) return x;
   NDArray y(x.shape(), type, x.device());
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
   return y;
 }
 
-STROP_COLD void check_filled(const NDArray& a) {
+STROP_IMPL void check_filled(const NDArray& a) {
   const Body& b = a.body();
   if (!b.buffer || (b.storage != dense && !b.indices) || (b.storage == csr && !b.indptr))
     fail("strop: an array of shape ", a.shape(), " without memory has no elements");
@@ -69,7 +69,7 @@ bool is_zero_run(const Bits* from, Bits mask) {
   return (any & mask) == 0;
 }
 
-STROP_COLD NDArray dense_to_csr(const NDArray& a) {
+STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
   const std::int64_t rows = a.shape()[0], cols = a.shape()[1];
   visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
@@ -102,7 +102,7 @@ STROP_COLD NDArray dense_to_csr(const NDArray& a) {
   return out;
 }
 
-STROP_COLD NDArray dense_to_row_sparse(const NDArray& a) {
+STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
   const std::int64_t rows = a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
   std::vector<std::int64_t> kept;
@@ -127,7 +127,7 @@ STROP_COLD NDArray dense_to_row_sparse(const NDArray& a) {
 }
 
 /// Writes the stored values of one CSR row over a dense row of zeros.
-STROP_COLD void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
+STROP_IMPL void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
   const std::int64_t cols = a.shape()[1];
   const auto* indices = a.indices().pointer<const std::int64_t>();
   visit_bits(a.dtype(), [&]<class Bits>(Bits) {
@@ -137,11 +137,11 @@ STROP_COLD void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
   });
 }
 
-STROP_COLD void clear(const NDArray& a, std::int64_t bytes) {
+STROP_IMPL void clear(const NDArray& a, std::int64_t bytes) {
   memory::detail::clear_bytes(a.device(), a.bytes(), bytes);
 }
 
-STROP_COLD NDArray csr_to_dense(const NDArray& a) {
+STROP_IMPL NDArray csr_to_dense(const NDArray& a) {
   const NDArray out(a.shape(), a.dtype(), a.device());
   const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
   clear(out, rows * bytes);
@@ -153,7 +153,7 @@ STROP_COLD NDArray csr_to_dense(const NDArray& a) {
   return out;
 }
 
-STROP_COLD NDArray row_sparse_to_dense(const NDArray& a) {
+STROP_IMPL NDArray row_sparse_to_dense(const NDArray& a) {
   const NDArray out(a.shape(), a.dtype(), a.device());
   const std::int64_t rows = a.shape()[0], bytes = a.shape().size(1, a.ndim()) * size_of(a.dtype());
   clear(out, rows * bytes);
@@ -166,7 +166,7 @@ STROP_COLD NDArray row_sparse_to_dense(const NDArray& a) {
 }
 
 /// Every row that stores a value becomes a stored row.
-STROP_COLD NDArray csr_to_row_sparse(const NDArray& a) {
+STROP_IMPL NDArray csr_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
   const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
   const auto* indptr = a.indptr().pointer<const std::int64_t>();
@@ -185,7 +185,7 @@ STROP_COLD NDArray csr_to_row_sparse(const NDArray& a) {
   return out;
 }
 
-STROP_COLD NDArray row_sparse_to_csr(const NDArray& a) {
+STROP_IMPL NDArray row_sparse_to_csr(const NDArray& a) {
   const std::int64_t kept = a.nnz(), rows = a.shape()[0], cols = a.shape()[1];
   const NDArray stored = dense_to_csr(view_as(a.data(), {kept, cols}));  // the stored rows alone
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
@@ -206,7 +206,7 @@ STROP_COLD NDArray row_sparse_to_csr(const NDArray& a) {
   return out;
 }
 
-STROP_COLD NDArray cast_storage(const NDArray& a, Storage storage) {
+STROP_IMPL NDArray cast_storage(const NDArray& a, Storage storage) {
   if (a.storage() == storage) return a;
   if (storage == csr && a.ndim() != 2) fail("strop: CSR storage is for 2 dimensions; this array has shape ", a.shape());
   if (storage == row_sparse && a.ndim() == 0) fail("strop: row-sparse storage needs a first axis; this array has none");
@@ -218,19 +218,19 @@ STROP_COLD NDArray cast_storage(const NDArray& a, Storage storage) {
   return storage == dense ? row_sparse_to_dense(a) : row_sparse_to_csr(a);
 }
 
-STROP_COLD NDArray dense_on_host(const NDArray& a) {
+STROP_IMPL NDArray dense_on_host(const NDArray& a) {
   if (!a) fail("strop: a handle without an array has no elements");
   check_filled(a);
   return cast_storage(on_device(a, cpu()), dense);
 }
 
-STROP_COLD double element_as_double(const NDArray& a, std::int64_t i) {
+STROP_IMPL double element_as_double(const NDArray& a, std::int64_t i) {
   double value = 0;
   load_doubles(a.dtype(), a.bytes() + i * size_of(a.dtype()), &value, 1);
   return value;
 }
 
-STROP_COLD NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end) {
+STROP_IMPL NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end) {
   if (a.device().kind != DeviceKind::cpu) return on_device(slice_csr(on_device(a, cpu()), begin, end), a.device());
   check_filled(a);
   const auto* from = a.indptr().pointer<const std::int64_t>();
@@ -249,7 +249,7 @@ STROP_COLD NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t 
   return out;
 }
 
-STROP_COLD NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end) {
+STROP_IMPL NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end) {
   if (a.storage() == row_sparse)
     fail("strop: slice() of a row-sparse array is not defined; convert it with to(strop::dense) or retain rows of it");
   if (a.storage() == csr) return slice_csr(a, begin, end);

@@ -17,7 +17,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD std::int64_t checked_count(const Shape& shape, std::int64_t width) {
+STROP_IMPL std::int64_t checked_count(const Shape& shape, std::int64_t width) {
   std::int64_t count = width;
   bool empty = false, overflow = !shape.has_rank();
   for (std::int64_t extent : shape) {
@@ -31,7 +31,7 @@ STROP_COLD std::int64_t checked_count(const Shape& shape, std::int64_t width) {
   return empty ? 0 : count;
 }
 
-STROP_COLD std::int64_t byte_count(const Shape& shape, Dtype dtype) { return checked_count(shape, size_of(dtype)); }
+STROP_IMPL std::int64_t byte_count(const Shape& shape, Dtype dtype) { return checked_count(shape, size_of(dtype)); }
 
 template <class To, class From>
 void convert_loop(const From* from, To* to, std::int64_t n) {
@@ -41,15 +41,15 @@ void convert_loop(const From* from, To* to, std::int64_t n) {
   for (; i < n; ++i) to[i] = convert<To>(from[i]);
 }
 
-STROP_COLD void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
+STROP_IMPL void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
   visit(dtype, [&]<class E>() { convert_loop(static_cast<const E*>(from), to, n); });
 }
 
-STROP_COLD void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
+STROP_IMPL void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
   visit(dtype, [&]<class E>() { convert_loop(from, static_cast<E*>(to), n); });
 }
 
-STROP_COLD void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
+STROP_IMPL void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
   switch (dtype) {
     case Dtype::u8:
       return convert_loop(static_cast<const std::uint8_t*>(from), to, n);
@@ -64,7 +64,7 @@ STROP_COLD void load_integers(Dtype dtype, const void* from, std::int64_t* to, s
   }
 }
 
-STROP_COLD void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
+STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
   switch (dtype) {
     case Dtype::u8:
       return convert_loop(from, static_cast<std::uint8_t*>(to), n);
@@ -79,7 +79,7 @@ STROP_COLD void store_integers(Dtype dtype, const std::int64_t* from, void* to, 
   }
 }
 
-STROP_COLD void load_floats(Dtype dtype, const void* from, float* to, std::int64_t n) {
+STROP_IMPL void load_floats(Dtype dtype, const void* from, float* to, std::int64_t n) {
   switch (dtype) {
     case Dtype::f16:
       return convert_loop(static_cast<const half*>(from), to, n);
@@ -94,7 +94,7 @@ STROP_COLD void load_floats(Dtype dtype, const void* from, float* to, std::int64
   }
 }
 
-STROP_COLD void store_floats(Dtype dtype, const float* from, void* to, std::int64_t n) {
+STROP_IMPL void store_floats(Dtype dtype, const float* from, void* to, std::int64_t n) {
   switch (dtype) {
     case Dtype::f16:
       return convert_loop(from, static_cast<half*>(to), n);
@@ -109,7 +109,7 @@ STROP_COLD void store_floats(Dtype dtype, const float* from, void* to, std::int6
 
 /// Pairs without a loop of their own go through a block of 64-bit integers (integers to integers), of floats (64-bit
 /// integers to floating types, which then round once) or of doubles on the stack, so that few loops serve all pairs.
-STROP_COLD void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
+STROP_IMPL void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
   if (n <= 0) return;
   const std::int64_t in = size_of(from), out = size_of(to);
   if (from == to) {
@@ -145,7 +145,7 @@ STROP_COLD void convert_elements(Dtype from, const void* source, Dtype to, void*
   }
 }
 
-STROP_COLD void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target,
+STROP_IMPL void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target,
                                     std::int64_t n) {
   if (device.kind == DeviceKind::cpu)
     convert_elements(from, source, to, target, n);
@@ -155,7 +155,7 @@ STROP_COLD void convert_elements_on(Device device, Dtype from, const void* sourc
     memory::detail::driver_for(device).convert(device, from, source, to, target, n);
 }
 
-STROP_COLD Shape reshape_codes(const Shape& from, const Shape& codes) {
+STROP_IMPL Shape reshape_codes(const Shape& from, const Shape& codes) {
   const auto refuse = [&](std::string_view why) {
     fail(
         "strop: reshape of ", to_text(from), " by codes ",

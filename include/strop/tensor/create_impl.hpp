@@ -11,7 +11,7 @@
 namespace strop::inline v0 {
 namespace detail {
 
-STROP_COLD NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device) {
+STROP_IMPL NDArray filled(const Shape& shape, const Number& value, Dtype dtype, Device device) {
   const NDArray out(shape, dtype);
   if (out.size() != 0) {
     value.store(dtype, out.bytes());
@@ -25,7 +25,7 @@ STROP_COLD NDArray filled(const Shape& shape, const Number& value, Dtype dtype, 
 
 }  // namespace detail
 
-STROP_COLD NDArray zeros(const Shape& shape, Storage storage, Dtype dtype, Device device) {
+STROP_IMPL NDArray zeros(const Shape& shape, Storage storage, Dtype dtype, Device device) {
   if (storage == dense) return full(shape, 0, dtype, device);
   if (storage == csr && shape.ndim() != 2)
     fail("strop: zeros() in CSR storage takes 2 dimensions, not ", to_text(shape));
@@ -34,7 +34,7 @@ STROP_COLD NDArray zeros(const Shape& shape, Storage storage, Dtype dtype, Devic
   return detail::on_device(NDArray(shape, dtype, cpu(), storage), device);
 }
 
-STROP_COLD NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step,
+STROP_IMPL NDArray arange(const detail::Number& start, const detail::Number& stop, const detail::Number& step,
                           Dtype dtype, Device device) {
   const double extent = __builtin_ceil((stop.real - start.real) / step.real);
   if (step.real == 0 || !(extent < 0x1p62))

@@ -16,7 +16,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// The arrays of a file of any of the three formats, told apart by its first bytes.
-STROP_COLD NamedArrays read_arrays(Input& in) {
+STROP_IMPL NamedArrays read_arrays(Input& in) {
   const std::string start =
       Input(in, 0, std::min<std::int64_t>(in.size(), 8), "").text(std::min<std::int64_t>(in.size(), 8), "the header");
   Input whole(in, 0, in.size(), "");
@@ -32,7 +32,7 @@ STROP_COLD NamedArrays read_arrays(Input& in) {
 
 }  // namespace detail
 
-STROP_COLD void save(const std::string& path, const NamedArrays& arrays) {
+STROP_IMPL void save(const std::string& path, const NamedArrays& arrays) {
   for (const auto& [name, a] : arrays)
     if (!a) fail("strop: save(\"", path, "\"): '", name, "' is a handle without an array");
   const bool params = path.ends_with(".params"), npy = path.ends_with(".npy");
@@ -48,9 +48,9 @@ STROP_COLD void save(const std::string& path, const NamedArrays& arrays) {
     detail::write_npz(out, arrays);
   out.commit();
 }
-STROP_COLD void save(const std::string& path, const NDArray& a) { save(path, NamedArrays{{std::string(), a}}); }
+STROP_IMPL void save(const std::string& path, const NDArray& a) { save(path, NamedArrays{{std::string(), a}}); }
 
-STROP_COLD NamedArrays load(const std::string& path) {
+STROP_IMPL NamedArrays load(const std::string& path) {
   detail::Input in(path);
   return detail::read_arrays(in);
 }

@@ -9,7 +9,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_COLD void Number::store(Dtype dtype, void* to) const {
+STROP_IMPL void Number::store(Dtype dtype, void* to) const {
   if (is_whole)
     convert_elements(i64, &whole, dtype, to, 1);
   else
@@ -17,7 +17,7 @@ STROP_COLD void Number::store(Dtype dtype, void* to) const {
 }
 
 /// The extents of a list whose sublists are alike at every depth; whether they are is checked while filling.
-STROP_COLD Shape shape_of(const Literal& list) {
+STROP_IMPL Shape shape_of(const Literal& list) {
   Shape shape;
   const Literal* level = &list;
   while (level != nullptr && level->is_list()) {
@@ -28,7 +28,7 @@ STROP_COLD Shape shape_of(const Literal& list) {
   return shape;
 }
 
-STROP_COLD std::byte* fill_from(const Literal& list, const Shape& shape, int axis, Dtype dtype, std::byte* to) {
+STROP_IMPL std::byte* fill_from(const Literal& list, const Shape& shape, int axis, Dtype dtype, std::byte* to) {
   if (list.count() != shape[axis])
     fail("strop: array() of a ragged list: along axis ", axis, " there are lists of ", shape[axis], " and of ",
          list.count(), " entries");
@@ -45,7 +45,7 @@ STROP_COLD std::byte* fill_from(const Literal& list, const Shape& shape, int axi
   return to;
 }
 
-STROP_COLD NDArray from_literal(const Literal& literal, Dtype dtype) {
+STROP_IMPL NDArray from_literal(const Literal& literal, Dtype dtype) {
   const NDArray out(shape_of(literal), dtype);
   if (literal.is_list())
     fill_from(literal, out.shape(), 0, dtype, out.bytes());
@@ -54,7 +54,7 @@ STROP_COLD NDArray from_literal(const Literal& literal, Dtype dtype) {
   return out;
 }
 
-STROP_COLD NDArray from_range(const void* values, std::int64_t count, Dtype dtype, const Shape& shape) {
+STROP_IMPL NDArray from_range(const void* values, std::int64_t count, Dtype dtype, const Shape& shape) {
   if (checked_count(shape) != count) fail("strop: array() of ", count, " values cannot have shape ", to_text(shape));
   const NDArray out(shape, dtype);
   convert_elements(dtype, values, dtype, out.bytes(), count);

@@ -166,6 +166,10 @@ using Array = NDArray;
 
 }  // namespace strop::inline v0
 
-#include <strop/tensor/ndarray_impl.hpp>
+#include <strop/tensor/element_access.hpp>
 
 #include <strop/tensor/cast.hpp>
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/ndarray_impl.hpp>
+#endif

@@ -2,17 +2,13 @@
 /// \file
 /// NDArray's members that need no later layer.
 #pragma once
+#include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 namespace strop::inline v0 {
 
-namespace detail {  // defined with tensor/cast.hpp
-NDArray dense_on_host(const NDArray& a);
-double element_as_double(const NDArray& a, std::int64_t i);
-}  // namespace detail
-
-inline NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
+STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
   auto* body = new detail::Body;
   NDArray a{detail::Ref<detail::Body>(body)};
   body->shape = shape;
@@ -22,7 +18,7 @@ inline NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, St
   return a;
 }
 
-inline NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
+STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
     : NDArray(shell(shape, dtype, device, storage)) {
   if (storage == dense)
     allocate();
@@ -30,7 +26,7 @@ inline NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage 
     allocate_stored(0);
 }
 
-inline void NDArray::allocate() const {
+STROP_IMPL void NDArray::allocate() const {
   if (body_->buffer) return;
   for (std::int64_t extent : shape())
     if (extent < 0) fail("strop: an array cannot have shape ", shape());
@@ -38,7 +34,7 @@ inline void NDArray::allocate() const {
   body_->offset = 0;
 }
 
-inline void NDArray::allocate_stored(std::int64_t count) const {
+STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
   detail::Body& b = *body_;
   const std::int64_t width = b.storage == csr ? 1 : b.shape.size(1, b.shape.ndim());
   b.buffer = detail::Ref(new detail::Buffer(b.device, count * width * size_of(b.dtype)));
@@ -51,17 +47,17 @@ inline void NDArray::allocate_stored(std::int64_t count) const {
   }
 }
 
-inline std::int64_t NDArray::stored() const {
+STROP_IMPL std::int64_t NDArray::stored() const {
   if (storage() == dense) return size();
   const std::int64_t count = body_->indices ? body_->indices->shape[0] : 0;
   return storage() == csr ? count : count * shape().size(1, ndim());
 }
 
-inline std::int64_t NDArray::nnz() const {
+STROP_IMPL std::int64_t NDArray::nnz() const {
   return storage() == dense ? size() : body_->indices ? body_->indices->shape[0] : 0;
 }
 
-inline NDArray NDArray::data() const {
+STROP_IMPL NDArray NDArray::data() const {
   if (storage() == dense) return *this;
   Shape values{nnz()};
   if (storage() == row_sparse)
@@ -72,17 +68,17 @@ inline NDArray NDArray::data() const {
   return part;
 }
 
-inline NDArray NDArray::indices() const {
+STROP_IMPL NDArray NDArray::indices() const {
   if (storage() == dense) fail("strop: indices() is for sparse arrays; this one is dense ", shape());
   return NDArray(body_->indices);
 }
 
-inline NDArray NDArray::indptr() const {
+STROP_IMPL NDArray NDArray::indptr() const {
   if (storage() != csr) fail("strop: indptr() is for CSR arrays; this one is ", name_of(storage()));
   return NDArray(body_->indptr);
 }
 
-inline NDArray NDArray::copy() const {
+STROP_IMPL NDArray NDArray::copy() const {
   NDArray out = shell(shape(), dtype(), device(), storage());
   detail::Body& b = out.body();
   if (body_->buffer) {
@@ -95,7 +91,7 @@ inline NDArray NDArray::copy() const {
   return out;
 }
 
-inline NDArray NDArray::detach() const {
+STROP_IMPL NDArray NDArray::detach() const {
   auto* body = new detail::Body(*body_);
   NDArray out{detail::Ref<detail::Body>(body)};
   body->lineage = nullptr;
@@ -106,14 +102,14 @@ inline NDArray NDArray::detach() const {
 namespace detail {
 
 /// The same elements under another shape with as many of them; dense, without history.
-inline NDArray view_as(const NDArray& a, const Shape& shape) {
+STROP_IMPL NDArray view_as(const NDArray& a, const Shape& shape) {
   NDArray view = a.detach();
   view.body().shape = shape;
   return view;
 }
 
 /// The view that names an array's elements as E; dtype and storage are checked.
-inline void check_view(const NDArray& a, Dtype wanted, int rank) {
+STROP_IMPL void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (!a) fail("strop: view() of a handle without an array");
   if (a.storage() != dense)
     fail("strop: view() takes a dense array, this one is ", name_of(a.storage()), "; use data()");
@@ -123,49 +119,5 @@ inline void check_view(const NDArray& a, Dtype wanted, int rank) {
   if (rank != any_rank && a.ndim() != rank) fail("strop: view() of rank ", rank, " of an array of shape ", a.shape());
 }
 
-template <class E, int Rank>
-View<E, Rank> view_of(const NDArray& a) {
-  if constexpr (Rank == any_rank)
-    return {a.template pointer<E>(), a.shape()};
-  else {
-    typename View<E, Rank>::Extents extents{};
-    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = a.shape()[i];
-    return {a.template pointer<E>(), extents};
-  }
-}
-
 }  // namespace detail
-
-template <class E, int Rank>
-View<E, Rank> NDArray::view() const {
-  detail::check_view(*this, dtype_of<E>, Rank);
-  wait();
-  return detail::view_of<E, Rank>(*this);
-}
-
-template <Element E>
-std::vector<E> NDArray::to_vector() const {
-  wait();
-  const NDArray source = detail::dense_on_host(*this);
-  const std::int64_t n = source.size();
-  std::vector<E> out(static_cast<std::size_t>(n));
-  if constexpr (std::same_as<E, bool>) {
-    for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = detail::element_as_double(source, i) != 0;
-  } else {
-    detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, out.data(), n);
-  }
-  return out;
-}
-
-template <class E>
-E NDArray::item() const {
-  if (!*this) fail("strop: item() of a handle without an array");
-  if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
-  wait();
-  const NDArray source = detail::dense_on_host(*this);
-  E out;
-  detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, &out, 1);
-  return out;
-}
-
 }  // namespace strop::inline v0

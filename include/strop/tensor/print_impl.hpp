@@ -16,7 +16,7 @@ namespace strop::inline v0::detail {
 
 /// Digits and exponent of `1.25e-07` as a number that people read: plain where it has up to 16 digits before the point
 /// or 3 zeros behind it.
-STROP_COLD void append_plain(std::string& out, std::string_view scientific) {
+STROP_IMPL void append_plain(std::string& out, std::string_view scientific) {
   if (scientific.front() == '-') {
     out += '-';
     scientific.remove_prefix(1);
@@ -69,7 +69,7 @@ void append_small(std::string& out, Small value) {
 }
 
 /// One element in its shortest form that reads back as the same number of its dtype.
-STROP_COLD void append_element(std::string& out, Dtype dtype, const std::byte* element) {
+STROP_IMPL void append_element(std::string& out, Dtype dtype, const std::byte* element) {
   visit(dtype, [&]<class E>() {
     const E value = *reinterpret_cast<const E*>(element);
     if constexpr (std::same_as<E, bool>)
@@ -118,7 +118,7 @@ struct DenseText {
 
 inline constexpr std::int64_t printed_elements = 1000;
 
-STROP_COLD std::string dense_text(const NDArray& a) {
+STROP_IMPL std::string dense_text(const NDArray& a) {
   std::string out;
   const bool summarised = a.size() > printed_elements;
   DenseText{a, summarised, false, out}.write(0, 0);
@@ -130,7 +130,7 @@ STROP_COLD std::string dense_text(const NDArray& a) {
 }
 
 /// `csr(2, 2) {(0, 1): 1, (1, 0): 2}`, `row_sparse(3, 2) {1: [5, 6]}`: what is stored, and where.
-STROP_COLD std::string sparse_text(const NDArray& a) {
+STROP_IMPL std::string sparse_text(const NDArray& a) {
   std::string out = cat(name_of(a.storage()), a.shape(), " {");
   const NDArray values = a.data(), places = a.indices();
   const bool summarised = values.size() > printed_elements, by_row = a.storage() == csr;
@@ -158,7 +158,7 @@ STROP_COLD std::string sparse_text(const NDArray& a) {
   return out + '}';
 }
 
-STROP_COLD std::string to_text(const NDArray& a) {
+STROP_IMPL std::string to_text(const NDArray& a) {
   if (!a) return "(no array)";
   const Body& body = a.body();
   if (!body.buffer || (body.storage != dense && !body.indices) || (body.storage == csr && !body.indptr))

@@ -14,7 +14,7 @@ namespace strop::inline v0::random {
 
 namespace detail {
 
-STROP_COLD void check(std::string_view function, Dtype dtype, bool arguments, std::string_view wanted, double first,
+STROP_IMPL void check(std::string_view function, Dtype dtype, bool arguments, std::string_view wanted, double first,
                       double second) {
   if (!is_floating(dtype)) fail("strop: random::", function, "() makes floating types, not ", name_of(dtype));
   if (!arguments) fail("strop: random::", function, "() takes ", wanted, ", not ", first, " and ", second);
@@ -22,7 +22,7 @@ STROP_COLD void check(std::string_view function, Dtype dtype, bool arguments, st
 
 }  // namespace detail
 
-STROP_COLD NDArray uniform(const Shape& shape, double low, double high, Dtype dtype, Device device) {
+STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dtype, Device device) {
   detail::check("uniform", dtype, low <= high && high - low < (dtype == f64 ? 0x1p1023 : 0x1p127), "low <= high", low,
                 high);
   const NDArray out(shape, dtype);
@@ -42,7 +42,7 @@ STROP_COLD NDArray uniform(const Shape& shape, double low, double high, Dtype dt
   }
   return strop::detail::on_device(out, device);
 }
-STROP_COLD NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype, Device device) {
+STROP_IMPL NDArray normal(const Shape& shape, double mean, double deviation, Dtype dtype, Device device) {
   detail::check("normal", dtype, deviation >= 0, "deviation >= 0", mean, deviation);
   const NDArray out(shape, dtype);
   const Stream stream = next(device);

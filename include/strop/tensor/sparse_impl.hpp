@@ -13,13 +13,13 @@
 namespace strop::inline v0 {
 namespace detail {
 
-STROP_COLD bool has_real(const Literal& list) {
+STROP_IMPL bool has_real(const Literal& list) {
   for (const Literal& entry : list)
     if (!entry.is_list() && !entry.number().is_whole) return true;
   return false;
 }
 
-STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
+STROP_IMPL NDArray SparsePart::values(std::string_view function, std::string_view name, int rank, Dtype dtype) const {
   if (!array_ && !literal_.is_list()) fail(function, ": ", name, " is a handle without an array");
   NDArray a = array_ ? dense_on_host(array_) : from_literal(literal_, dtype);
   if (rank >= 0 && a.ndim() != rank)
@@ -27,7 +27,7 @@ STROP_COLD NDArray SparsePart::values(std::string_view function, std::string_vie
   return a;
 }
 
-STROP_COLD NDArray SparsePart::integers(std::string_view function, std::string_view name) const {
+STROP_IMPL NDArray SparsePart::integers(std::string_view function, std::string_view name) const {
   const bool whole = !array_ && literal_.is_list() && !has_real(literal_);
   NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
@@ -42,7 +42,7 @@ STROP_COLD NDArray SparsePart::integers(std::string_view function, std::string_v
 
 }  // namespace detail
 
-STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices,
+STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices,
                               const detail::SparsePart& indptr, const Shape& shape) {
   constexpr std::string_view me = "strop: csr_matrix()";
   if (shape.ndim() != 2) fail(me, ": shape has 2 dimensions, not ", to_text(shape));
@@ -61,7 +61,7 @@ STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const detail::Spar
   return detail::on_device(out, data.device());
 }
 
-STROP_COLD NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices,
+STROP_IMPL NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices,
                                     const Shape& shape) {
   constexpr std::string_view me = "strop: row_sparse_array()";
   if (shape.ndim() == 0) fail(me, ": shape has 1 dimension or more, not ()");
@@ -106,7 +106,7 @@ std::int64_t sum_runs(std::vector<T>& values, std::vector<std::int64_t>& order, 
 
 }  // namespace detail
 
-STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const Coordinates& at, const Shape& shape) {
+STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates& at, const Shape& shape) {
   constexpr std::string_view me = "strop: csr_matrix()";
   if (shape.ndim() != 2) fail(me, ": shape has 2 dimensions, not ", to_text(shape));
   detail::checked_count(shape);
@@ -155,14 +155,14 @@ STROP_COLD NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
 
 namespace detail {
 
-STROP_COLD void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
+STROP_IMPL void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
   const auto* indices = a.indices().pointer<const std::int64_t>();
   for (std::int64_t k = 0; k < a.nnz(); ++k)
     if (indices[k] < 0 || indices[k] >= extent)
       fail("strop: check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ", what);
 }
 
-STROP_COLD void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
+STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
   const auto* indices = a.indices().pointer<const std::int64_t>();
   for (std::int64_t k = span.begin + 1; k < span.end; ++k)
     if (indices[k] <= indices[k - 1])
@@ -171,7 +171,7 @@ STROP_COLD void check_ascending(const NDArray& a, RowSpan span, std::string_view
 }
 
 /// What costs nothing: lengths, and where indptr begins and ends.
-STROP_COLD void check_extents(const NDArray& a) {
+STROP_IMPL void check_extents(const NDArray& a) {
   const Body& b = a.body();
   if (b.storage == row_sparse) {
     if (a.nnz() > b.shape[0])
@@ -189,7 +189,7 @@ STROP_COLD void check_extents(const NDArray& a) {
     fail("strop: check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
 }
 
-STROP_COLD void check_bounds(const NDArray& a) {
+STROP_IMPL void check_bounds(const NDArray& a) {
   check_extents(a);
   if (a.storage() == row_sparse) return check_range(a, a.shape()[0], "stored rows");
   const auto* indptr = a.indptr().pointer<const std::int64_t>();
@@ -202,7 +202,7 @@ STROP_COLD void check_bounds(const NDArray& a) {
 
 }  // namespace detail
 
-STROP_COLD void NDArray::check_format(bool full) const {
+STROP_IMPL void NDArray::check_format(bool full) const {
   if (!*this) fail("strop: check_format() of a handle without an array");
   if (storage() == dense) return;
   const NDArray a = detail::on_device(*this, cpu());

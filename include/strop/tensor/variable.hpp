@@ -17,45 +17,19 @@ namespace detail {
 class OnEngine final : public Pending {
  public:
   using Variable = Engine::Variable;
-  OnEngine() : variable_(Engine::global().variable()) {}
+  OnEngine();
   const Variable& variable() const { return variable_; }
 
-  void wait(bool reads) override {
-    if (used_here()) return;
-    if (reads)
-      Engine::global().wait_idle(variable_);
-    else
-      Engine::global().wait(variable_);
-  }
-  void settle() override {
-    if (!used_here()) Engine::global().settle(variable_);
-  }
-  bool busy() const override { return !used_here() && (!variable_.idle() || variable_.failed()); }
+  void wait(bool reads) override;
+  void settle() override;
+  bool busy() const override;
   void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-           std::source_location where, Ref<Work> work) const override {
-    const std::vector<Variable> r = variables(reads), w = variables(writes);
-    const auto notes = [described = work.get()](TraceNotes& note) {
-      described->describe(
-          [](void* to, std::string_view key, std::string_view text) { (*static_cast<TraceNotes*>(to))(key, text); },
-          &note);
-    };
-    Engine::global().push([work = std::move(work)] { work->run(); },
-                          {.reads = r, .writes = w, .name = name, .notes = notes}, where);
-  }
+           std::source_location where, Ref<Work> work) const override;
 
  private:
   /// The operation that runs on this thread has said that it uses the variable: the elements are its own.
-  bool used_here() const {
-    for (const Running* at = Running::current(); at != nullptr; at = at->outer)
-      for (std::size_t i = 0; i < at->uses; ++i)
-        if (at->links[i].var == Access::var(variable_)) return true;
-    return false;
-  }
-  static std::vector<Variable> variables(std::span<Pending* const> all) {
-    std::vector<Variable> list;
-    for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
-    return list;
-  }
+  bool used_here() const;
+  static std::vector<Variable> variables(std::span<Pending* const> all);
   Variable variable_;
 };
 
@@ -85,3 +59,7 @@ inline void set_asynchronous(bool on, std::int64_t from = detail::large_call) {
 }
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/tensor/variable_impl.hpp>
+#endif

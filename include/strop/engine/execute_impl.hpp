@@ -8,6 +8,7 @@
 #include <exception>
 #include <source_location>
 #include <string_view>
+#include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/engine/core.hpp>
 #include <strop/engine/failure.hpp>
@@ -19,7 +20,7 @@ namespace strop::inline v0::detail {
 
 // --- submitting -----------------------------------------------------------------------------------------------------
 
-inline void Core::submit(Operation* operation) {
+STROP_IMPL void Core::submit(Operation* operation) {
   count_pushed();
   Link* const links = operation->links();
   const std::size_t n = operation->uses;
@@ -35,7 +36,7 @@ inline void Core::submit(Operation* operation) {
   if (waits == 0) make_ready(operation);
 }
 
-inline bool Core::try_enter(Link* links, std::size_t uses) {
+STROP_IMPL bool Core::try_enter(Link* links, std::size_t uses) {
   lock_uses(links, uses);
   bool free = true;
   for (std::size_t i = 0; i < uses; ++i) free = free && links[i].var->free_for(links[i].mode);
@@ -47,7 +48,7 @@ inline bool Core::try_enter(Link* links, std::size_t uses) {
   return free;
 }
 
-inline void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
+STROP_IMPL void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
   ReadyList ready;
   release<false>(links, uses, &failure, ready);
   if (failure != nullptr) failure->drop();
@@ -56,7 +57,7 @@ inline void Core::leave(Link* links, std::size_t uses, FailureState* failure) {
   tell_waiters();
 }
 
-inline void Core::make_ready(Operation* operation) {
+STROP_IMPL void Core::make_ready(Operation* operation) {
   switch (kind()) {
     case EngineKind::naive:
       execute_chain(*this, operation);
@@ -76,14 +77,14 @@ inline void Core::make_ready(Operation* operation) {
   }
 }
 
-inline void Core::make_ready(ReadyList& ready) {
+STROP_IMPL void Core::make_ready(ReadyList& ready) {
   while (Operation* operation = ready.take()) make_ready(operation);
 }
 
 // --- executing ------------------------------------------------------------------------------------------------------
 
 /// Runs the operation, then on this thread one that it made ready, and so on; the others go to the queue.
-inline void Core::execute_chain(Core& core, Operation* operation) {
+STROP_IMPL void Core::execute_chain(Core& core, Operation* operation) {
   ReadyList ready;
   const std::uint8_t lane = operation->lane;
   for (int length = 1;; ++length) {
@@ -102,7 +103,7 @@ inline void Core::execute_chain(Core& core, Operation* operation) {
   core.tell_waiters();
 }
 
-inline void Core::execute(Operation* operation, ReadyList& ready) {
+STROP_IMPL void Core::execute(Operation* operation, ReadyList& ready) {
   if (operation->table->whole != nullptr) {
     operation->table->whole(*operation, ready);
     return;
@@ -157,7 +158,7 @@ inline void Core::execute(Operation* operation, ReadyList& ready) {
 }
 
 /// A destructor that throws is a failure as well; the one that there is already has precedence for the variables.
-inline FailureState* Core::destroy_function(Operation* operation, FailureState* failure) {
+STROP_IMPL FailureState* Core::destroy_function(Operation* operation, FailureState* failure) {
   if (operation->table->destroy == nullptr) return failure;
   try {
     operation->table->destroy(*operation);
@@ -170,7 +171,7 @@ inline FailureState* Core::destroy_function(Operation* operation, FailureState* 
 }
 
 /// Ends every use. Takes over the caller's share of the failure.
-inline void Core::finish(Operation* operation, FailureState* failure, ReadyList& ready) {
+STROP_IMPL void Core::finish(Operation* operation, FailureState* failure, ReadyList& ready) {
   release<false>(operation->links(), operation->uses, &failure, ready);
   if (failure != nullptr) failure->drop();
 }
@@ -237,7 +238,7 @@ void Core::release(Link* links, std::size_t uses, FailureState* const* failures,
 // --- bulks -----------------------------------------------------------------------------------------------------------
 
 /// `now` is the failure of each use as the operations go, in the place of the variables that they hold.
-inline void Core::execute_bulk(Operation* whole, Operation* first, FailureState** now, ReadyList& ready) {
+STROP_IMPL void Core::execute_bulk(Operation* whole, Operation* first, FailureState** now, ReadyList& ready) {
   Link* const links = whole->links();
   const auto put = [](FailureState*& at, FailureState* failure) {
     if (failure != nullptr) failure->retain();
@@ -285,7 +286,7 @@ inline void Core::execute_bulk(Operation* whole, Operation* first, FailureState*
 
 // --- failures -------------------------------------------------------------------------------------------------------
 
-inline FailureState* Core::failed(std::exception_ptr error, std::string_view name, std::source_location where) {
+STROP_IMPL FailureState* Core::failed(std::exception_ptr error, std::string_view name, std::source_location where) {
   FailureState* const made = FailureState::make(std::move(error), name, where);
   FailureState* oldest = nullptr;
   {
@@ -309,7 +310,7 @@ inline FailureState* Core::failed(std::exception_ptr error, std::string_view nam
   return made;
 }
 
-inline FailureState* Core::inherited(const Link* links, std::size_t uses) {
+STROP_IMPL FailureState* Core::inherited(const Link* links, std::size_t uses) {
   for (std::size_t i = 0; i < uses; ++i) {
     if (links[i].mode == Mode::write) continue;
     // no writer is at work on a variable that is granted to this operation: the failure stays
@@ -321,7 +322,7 @@ inline FailureState* Core::inherited(const Link* links, std::size_t uses) {
   return nullptr;
 }
 
-inline FailureState* Core::failure_of(Var* var) {
+STROP_IMPL FailureState* Core::failure_of(Var* var) {
   if (var->failure.load(std::memory_order_acquire) == nullptr) return nullptr;
   Hold hold(var->lock);
   FailureState* const failure = var->failure.load(std::memory_order_relaxed);
@@ -331,7 +332,7 @@ inline FailureState* Core::failure_of(Var* var) {
 
 // --- asynchronous completion ----------------------------------------------------------------------------------------
 
-inline void Core::done(Operation* operation, std::exception_ptr error) noexcept {
+STROP_IMPL void Core::done(Operation* operation, std::exception_ptr error) noexcept {
   if ((operation->state.fetch_or(async_done, std::memory_order_acq_rel) & async_done) != 0) return;
   Core& core = *operation->core;
   core.visitors_.fetch_add(1, std::memory_order_seq_cst);
@@ -340,7 +341,7 @@ inline void Core::done(Operation* operation, std::exception_ptr error) noexcept 
 }
 
 /// The second half of done. Takes over the caller's share of the failure.
-inline void Core::complete(Operation* operation, FailureState* failure) noexcept {
+STROP_IMPL void Core::complete(Operation* operation, FailureState* failure) noexcept {
   if (operation->traced) [[unlikely]]
     trace_end(operation->record, failure, true);
   // the name may go with the function: nothing asks for it after this
@@ -356,7 +357,7 @@ inline void Core::complete(Operation* operation, FailureState* failure) noexcept
   tell_waiters();
 }
 
-inline void Core::drop(Operation* operation) noexcept {
+STROP_IMPL void Core::drop(Operation* operation) noexcept {
   if (operation->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if ((operation->state.load(std::memory_order_acquire) & async_done) == 0) {
     std::exception_ptr error;
@@ -374,7 +375,7 @@ inline void Core::drop(Operation* operation) noexcept {
 
 /// Whether everything that has been pushed is complete. Completions are counted first: a sum of pushes that is taken
 /// later and equals theirs proves a moment between the two at which nothing was pending.
-inline bool Core::quiet() const {
+STROP_IMPL bool Core::quiet() const {
   std::uint64_t completed = 0, pushed = 0;
   for (const Count& count : count_) completed += count.completed.load(std::memory_order_seq_cst);
   for (const Count& count : count_) pushed += count.pushed.load(std::memory_order_seq_cst);
@@ -382,7 +383,7 @@ inline bool Core::quiet() const {
 }
 
 /// After every completion: wakes those who wait for all, where that was the last one.
-inline void Core::tell_waiters() {
+STROP_IMPL void Core::tell_waiters() {
   if (waiting_for_all_.load(std::memory_order_seq_cst) == 0 || !quiet()) return;
   gate_.fetch_add(1, std::memory_order_seq_cst);
   gate_.notify_all();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The threads that help with parallel loops.
+/// How parallel loops are run: the threads that help, and the host's own pool.
 #pragma once
 #include <pthread.h>
 
@@ -8,25 +8,13 @@
 #include <cstdint>
 #include <exception>
 #include <strop/core/call_mode.hpp>
+#include <strop/core/config.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
 #include <utility>
 
-namespace strop::inline v0 {
-
-/// A piece of a loop, [begin, end), as the pool sees it. It never throws.
-using LoopBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
-
-/// A host's own pool: calls `body(context, begin, end)` on disjoint pieces that cover [0, n), on any threads, and
-/// returns when all of them have returned. Pieces of fewer than `grain` items are not worth a thread.
-using ParallelHook = void (*)(std::int64_t n, std::int64_t grain, LoopBody body, void* context);
-
-namespace detail {
-
-inline constinit std::atomic<ParallelHook> parallel_hook{nullptr};
-
-/// A piece of a loop that may throw.
-using ThrowingBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+namespace strop::inline v0::detail {
 
 /// A loop in flight, on its caller's stack. Every participant owns a share, works it off in steps, then helps others:
 /// the same thread meets the same part of an array in loop after loop, and a helper that never wakes costs nothing.
@@ -231,7 +219,7 @@ class Crew {
 };
 
 /// A loop on the host's pool: its threads see a body that does not throw.
-inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
+STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
   Loop loop;
   loop.body = body;
   loop.context = context;
@@ -252,8 +240,7 @@ inline void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain, Th
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-/// Runs body on pieces of [0, n), on this thread and on those that have nothing else to do. Rethrows what body throws.
-inline void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
+STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
   if (grain < 1) grain = 1;
   if (const ParallelHook hook = parallel_hook.load(std::memory_order_acquire)) {
     run_hosted(hook, n, grain, body, context);
@@ -284,5 +271,4 @@ inline void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, 
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-}  // namespace detail
-}  // namespace strop::inline v0
+}  // namespace strop::inline v0::detail

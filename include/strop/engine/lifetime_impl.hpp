@@ -5,15 +5,16 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <strop/core/config.hpp>
 #include <strop/engine/blocks.hpp>
 #include <strop/engine/bulk.hpp>
 #include <strop/engine/core.hpp>
-#include <strop/engine/execute.hpp>
+#include <strop/engine/execute_impl.hpp>
 #include <strop/engine/operation.hpp>
-#include <strop/engine/options.hpp>
+#include <strop/engine/options_impl.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
-#include <strop/engine/wait.hpp>
+#include <strop/engine/wait_impl.hpp>
 #include <utility>
 
 namespace strop::inline v0::detail {
@@ -32,7 +33,7 @@ struct AllCores {
 };
 inline constinit AllCores all_cores;
 
-inline void AllCores::add(Core* core) {
+STROP_IMPL void AllCores::add(Core* core) {
   Hold hold(lock);
   core->older_ = newest;
   if (newest != nullptr) newest->newer_ = core;
@@ -43,7 +44,7 @@ inline void AllCores::add(Core* core) {
 }
 
 /// Pending operations run in the parent alone: the fork waits for them. Nobody else may push meanwhile.
-inline void AllCores::before_fork() {
+STROP_IMPL void AllCores::before_fork() {
   Gathering::flush_current();
   for (;;) {
     lock.lock();
@@ -68,7 +69,7 @@ inline void AllCores::before_fork() {
   Operation::Block::lock_all();
 }
 
-inline void AllCores::after_fork(bool child) {
+STROP_IMPL void AllCores::after_fork(bool child) {
   if (child) busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
   Operation::Block::unlock_all();
   Blocks<64>::unlock_all();
@@ -85,13 +86,13 @@ inline void AllCores::after_fork(bool child) {
   lock.unlock();
 }
 
-inline void AllCores::remove(Core* core) {
+STROP_IMPL void AllCores::remove(Core* core) {
   Hold hold(lock);
   (core->newer_ == nullptr ? newest : core->newer_->older_) = core->older_;
   if (core->older_ != nullptr) core->older_->newer_ = core->newer_;
 }
 
-inline Core::Core(const EngineOptions& options)
+STROP_IMPL Core::Core(const EngineOptions& options)
     : options_(settled(options)),
       number_(all_cores.made.fetch_add(1, std::memory_order_relaxed) + 1),
       kind_(options_.kind),
@@ -102,7 +103,7 @@ inline Core::Core(const EngineOptions& options)
   all_cores.add(this);
 }
 
-inline void Core::open_lane(unsigned lane) {
+STROP_IMPL void Core::open_lane(unsigned lane) {
   if (lane == 0 || lane_at(lane) != nullptr) return;
   Hold hold(lanes_lock_);
   if (lane_at(lane) != nullptr) return;
@@ -113,7 +114,7 @@ inline void Core::open_lane(unsigned lane) {
                          std::memory_order_release);
 }
 
-inline void Core::close() noexcept {
+STROP_IMPL void Core::close() noexcept {
   if (inside_operation_of(this)) return;
   quiesce();
   kind_.store(EngineKind::naive, std::memory_order_seq_cst);
@@ -123,7 +124,7 @@ inline void Core::close() noexcept {
   tell_unseen();
 }
 
-inline void Core::tell_unseen() noexcept {
+STROP_IMPL void Core::tell_unseen() noexcept {
   FailureState* first = nullptr;
   std::size_t more = 0;
   {
@@ -142,7 +143,7 @@ inline void Core::tell_unseen() noexcept {
   first->drop();
 }
 
-inline Core::~Core() {
+STROP_IMPL Core::~Core() {
   all_cores.remove(this);
   for (Backoff wait; visitors_.load(std::memory_order_seq_cst) > 0;) wait();
   while (FailureState* const failure = first_unraised_) {

@@ -5,9 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/engine/core.hpp>
-#include <strop/engine/execute.hpp>
+#include <strop/engine/execute_impl.hpp>
 #include <strop/engine/failure.hpp>
 #include <strop/engine/operation.hpp>
 #include <strop/engine/threads.hpp>
@@ -16,7 +17,7 @@
 
 namespace strop::inline v0::detail {
 
-inline void Core::check_waitable(const Var* var) const {
+STROP_IMPL void Core::check_waitable(const Var* var) const {
   for (const Running* at = Running::current(); at != nullptr; at = at->outer)
     for (std::size_t i = 0; i < at->uses; ++i)
       if (at->links[i].var == var)
@@ -26,7 +27,7 @@ inline void Core::check_waitable(const Var* var) const {
 /// An operation that must run before var's first writer is complete, that is ready and that nobody runs yet: the writer
 /// itself, or one that it waits for in turn, as far as `looks` go. Under var's lock, so what becomes ready by the way
 /// is only noted: making it so may start a thread.
-inline Operation* Core::claim(Var* var, int& looks, ReadyList& ready) {
+STROP_IMPL Operation* Core::claim(Var* var, int& looks, ReadyList& ready) {
   if (kind() != EngineKind::threaded || !var->writing || var->first->operation == nullptr) return nullptr;
   Operation* const writer = var->first->operation;  // it cannot end without var's lock
   // what belongs to another device is left to that device's threads
@@ -54,7 +55,7 @@ inline Operation* Core::claim(Var* var, int& looks, ReadyList& ready) {
 }
 
 /// Simulated: the next operation, or null.
-inline Operation* Core::pick() {
+STROP_IMPL Operation* Core::pick() {
   return workers_.queue().pick([this](std::size_t ready) -> std::size_t {
     if (options_.choose != nullptr) return options_.choose(options_.choose_context, ready);
     std::uint64_t x = random_.fetch_add(0x9e3779b97f4a7c15u, std::memory_order_relaxed);  // splitmix64
@@ -66,14 +67,14 @@ inline Operation* Core::pick() {
 
 /// Sleeps until the gate moves. A worker, of whichever engine, lends its place meanwhile: what it waits for may need
 /// it.
-inline void Core::sleep_at_gate(std::uint32_t seen) {
+STROP_IMPL void Core::sleep_at_gate(std::uint32_t seen) {
   Workers* const own = Workers::of_this_thread();
   if (own != nullptr) own->lend_place();
   gate_.wait(seen, std::memory_order_seq_cst);
   if (own != nullptr) own->reclaim_place();
 }
 
-inline FailureState* Core::wait(Var* var, bool all) {
+STROP_IMPL FailureState* Core::wait(Var* var, bool all) {
   if (var->uses.load(std::memory_order_acquire) == 0) return failure_of(var);
   var->lock.lock();
   const std::uint64_t writes = var->writes_pushed;
@@ -118,7 +119,7 @@ inline FailureState* Core::wait(Var* var, bool all) {
 }
 
 /// Waits until nothing is pending, and helps. Never throws.
-inline void Core::quiesce() {
+STROP_IMPL void Core::quiesce() {
   if (quiet()) return;
   waiting_for_all_.fetch_add(1, std::memory_order_seq_cst);
   for (;;) {
@@ -142,7 +143,7 @@ inline void Core::quiesce() {
   waiting_for_all_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-inline void Core::wait_all() {
+STROP_IMPL void Core::wait_all() {
   if (inside_operation_of(this)) fail("wait_all: called inside an operation, which would wait for itself");
   quiesce();
   FailureState* first = nullptr;

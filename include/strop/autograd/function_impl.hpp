@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How a function of the program's own is called and recorded.
+#pragma once
+#include <strop/autograd/function.hpp>
+#include <strop/core/config.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL std::vector<NDArray> apply_function(std::shared_ptr<Function> function, std::span<const NDArray> in) {
+  std::vector<NDArray> out;
+  {
+    const ModeScope unrecorded(nullptr, call_mode.training);
+    out = function->forward(in);
+  }
+  bool tracked = false;
+  for (const NDArray& a : in) tracked = tracked || is_tracked(a);
+  if (call_mode.recorder == nullptr || !tracked) return out;
+  auto* node = new TapeNode;
+  const Ref<Lineage> owner(node);
+  node->function = std::move(function);
+  node->inputs.resize(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], in[i], false);
+  node->outputs.resize(out.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    for (const NDArray& a : in)
+      if (out[k].is(a)) out[k] = a.detach();  // an input that is handed through gets a history of its own
+    link_output(*node, owner, k, out[k], false);
+  }
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a call goes through first.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/dispatch.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace strop::inline v0::detail {
+
+/// The way of small dense maps: everything of one shape and a type that the loop computes in, results overwritten.
+STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                                  std::span<const Request> requests) {
+  constexpr std::size_t most = 4;
+  const NDArray& first = *in[0];
+  if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
+  const Dtype type = first.dtype();
+  const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
+  if (loop == nullptr || !first.allocated() || first.busy()) return false;
+  const std::int64_t n = first.size();
+  if (n > map_grain || is_handed_over(n)) return false;
+  const auto alike = [&](const NDArray& a) {
+    return a.dtype() == type && a.storage() == dense && a.device() == first.device() && a.shape() == first.shape();
+  };
+  std::array<const void*, most> x;
+  std::array<void*, most> to{};
+  x[0] = first.address();
+  for (std::size_t i = 1; i < in.size(); ++i) {
+    const NDArray& a = *in[i];
+    if (!a || !alike(a) || a.busy()) return false;
+    x[i] = a.allocated() ? a.address() : first.address();  // what a derived gradient does not read has no memory
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const NDArray& y = out[k];
+    if (!y) continue;
+    if (!alike(y) || y.busy()) return false;
+    if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
+    if (!y.allocated()) continue;
+    // In place is as a whole, and for one result; everything else that shares memory goes the long way.
+    const std::int64_t bytes = n * size_of(type);
+    const auto apart = [&](const NDArray& a, bool whole) {
+      const std::ptrdiff_t distance = y.address() - a.address();
+      return !a.allocated() || distance >= bytes || distance <= -bytes || (whole && distance == 0);
+    };
+    for (const NDArray* a : in)
+      if (!apart(*a, out.size() == 1)) return false;
+    for (std::size_t j = 0; j < k; ++j)
+      if (out[j] && !apart(out[j], false)) return false;
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    NDArray& y = out[k];
+    if (!y)
+      y = NDArray(first.shape(), type, first.device());
+    else if (!y.allocated())
+      y.allocate();
+    to[k] = y.address();
+  }
+  loop(op, x.data(), to.data(), n);
+  for (const NDArray& y : out) y.body().buffer->written();
+  return true;
+}
+
+STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                         std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+  if (call_mode.recorder != nullptr)
+    for (const NDArray& y : out)
+      if (y) {
+        check_recordable(entry, op, in, out, requests);
+        break;
+      }
+  if (entry.make_state != nullptr || state != nullptr)
+    return dispatch_with_state(entry, op, in, out, requests, site, state);
+  if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
+        in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
+        (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
+    dispatch_fully(entry, op, in, out, requests, site);
+  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
+}
+
+STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, std::span<NDArray> out) {
+  const std::span<const NDArray> targets = y.span();
+  if (targets.size() > out.size())
+    fail(entry.snake, ": ", targets.size(), " arrays were given for ", out.size(), " outputs");
+  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
+  Few<Request, 8> requests(targets.size());
+  for (Request& r : requests) r = y.request;
+  dispatch(entry, op, in, out, requests, site);
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Where the results of a call go.
+#pragma once
+#include <strop/op/mode.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+
+// In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
+
+/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it. It refers to the arrays.
+struct Target {
+  const NDArray* arrays;
+  std::int32_t count;  // 0: the call makes its results
+  Request request;
+  Target(const NDArray* ys, std::size_t n, Request r) : arrays(ys), count(static_cast<std::int32_t>(n)), request(r) {}
+  std::span<const NDArray> span() const { return {arrays, static_cast<std::size_t>(count)}; }
+};
+/// Several outputs, in their order; an empty handle lets the operator make one.
+struct Targets {
+  std::vector<NDArray> arrays;
+  Request request;
+  Targets(std::vector<NDArray> ys, Request r) : arrays(std::move(ys)), request(r) {}
+  operator Target() const { return {arrays.data(), arrays.size(), request}; }
+};
+inline Target into(const NDArray& y) { return {&y, 1, Request::write}; }
+inline Target add_to(const NDArray& y) { return {&y, 1, Request::add}; }
+inline Targets into(std::vector<NDArray> ys) { return {std::move(ys), Request::write}; }
+inline Targets add_to(std::vector<NDArray> ys) { return {std::move(ys), Request::add}; }
+
+}  // namespace strop::inline v0

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How a program looks at an array's elements.
+#pragma once
+#include <strop/tensor/convert.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+// defined with tensor/cast.hpp
+NDArray dense_on_host(const NDArray& a);
+double element_as_double(const NDArray& a, std::int64_t i);
+
+/// Throws Error where elements of `a` cannot be looked at as a view of this type and rank.
+void check_view(const NDArray& a, Dtype wanted, int rank);
+
+template <class E, int Rank>
+View<E, Rank> view_of(const NDArray& a) {
+  if constexpr (Rank == any_rank)
+    return {a.template pointer<E>(), a.shape()};
+  else {
+    typename View<E, Rank>::Extents extents{};
+    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = a.shape()[i];
+    return {a.template pointer<E>(), extents};
+  }
+}
+
+}  // namespace detail
+
+template <class E, int Rank>
+View<E, Rank> NDArray::view() const {
+  detail::check_view(*this, dtype_of<E>, Rank);
+  wait();
+  return detail::view_of<E, Rank>(*this);
+}
+
+template <Element E>
+std::vector<E> NDArray::to_vector() const {
+  wait();
+  const NDArray source = detail::dense_on_host(*this);
+  const std::int64_t n = source.size();
+  std::vector<E> out(static_cast<std::size_t>(n));
+  if constexpr (std::same_as<E, bool>) {
+    for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = detail::element_as_double(source, i) != 0;
+  } else {
+    detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, out.data(), n);
+  }
+  return out;
+}
+
+template <class E>
+E NDArray::item() const {
+  if (!*this) fail("strop: item() of a handle without an array");
+  if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
+  wait();
+  const NDArray source = detail::dense_on_host(*this);
+  E out;
+  detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, &out, 1);
+  return out;
+}
+
+}  // namespace strop::inline v0
