@@ -83,18 +83,19 @@ def check(report, compiler, name, source):
 
 
 def blocks():
-    """The programs of the documents, each written to a file of its own; what is printed is checked when an
-    `// expect:` line says so."""
+    """The programs of the documents, each written to a file of its own. What it prints is checked against the fenced text
+    that follows at once, and where an `// expect:` line says so."""
     folder = BUILD / "programs" / "docs-source"
     folder.mkdir(parents=True, exist_ok=True)
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         if not page.exists():
             continue
         number = 0
-        for block in re.findall(r"(?ms)^```cpp\n(.*?)^```", page.read_text()):
+        for block, output in re.findall(r"(?ms)^```cpp\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", page.read_text()):
             if not block.startswith("#include") or not re.search(r"\bint main\(", block):
                 continue
             number += 1
+            block += "".join(f"// expect: {line}\n" for line in output.splitlines())
             place = folder / f"{page.stem}-{number}.cpp"
             if not place.exists() or place.read_text() != block:
                 place.write_text(block)

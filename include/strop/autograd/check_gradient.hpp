@@ -33,19 +33,24 @@ GradientCheck compare_gradients(std::string_view name, std::span<const NDArray> 
 /// Compares backward with central differences at the given inputs, in double, for every element of every input.
 /// `check_gradient(op, {x, y})`, `check_gradient(op, {x}, {.a = 1})`; a relative tolerance of 1e-4 unless given.
 template <class T, class When>
-GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in, const T& params = {},
+GradientCheck check_gradient(const Op<T, When>& op, std::span<const NDArray> in, const T& params = {},
                              GradientTolerance tolerance = {}) {
   struct Bound {
     const Op<T, When>& op;
     const T& params;
   } bound{op, params};
   return detail::compare_gradients(
-      Op<T, When>::entry().snake, {in.begin(), in.size()}, tolerance,
+      Op<T, When>::entry().snake, in, tolerance,
       [](const void* c, std::span<const NDArray> x) {
         const Bound& with = *static_cast<const Bound*>(c);
         return detail::outputs_of(with.op(x, with.params));
       },
       &bound);
+}
+template <class T, class When>
+GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArray> in, const T& params = {},
+                             GradientTolerance tolerance = {}) {
+  return check_gradient(op, std::span<const NDArray>(in.begin(), in.size()), params, tolerance);
 }
 
 }  // namespace strop::inline v0

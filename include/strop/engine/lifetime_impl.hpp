@@ -99,7 +99,6 @@ STROP_IMPL Core::Core(const EngineOptions& options)
       random_(options_.seed * 0xd1342543de82ef95u + 1),
       workers_(*this, {options_.threads, true, options_.spawn, options_.spawn_context}, &Core::execute_chain,
                [](Core& core) { core.tell_waiters(); }) {
-  trace_from_environment();
   all_cores.add(this);
 }
 

@@ -96,7 +96,7 @@ struct Tracer {
     made = discarded = left_out = 0;
     began.store(nanoseconds(), std::memory_order_relaxed);
     session.store(++sessions, std::memory_order_relaxed);
-    tracing.store(true, std::memory_order_seq_cst);
+    tracing.store(1, std::memory_order_seq_cst);
     return sessions;
   }
 
@@ -104,7 +104,7 @@ struct Tracer {
   TraceRecord* end(std::uint64_t which, TraceSession& said) {
     Hold hold(lock);
     if (session.load(std::memory_order_relaxed) != which) return nullptr;
-    tracing.store(false, std::memory_order_seq_cst);
+    tracing.store(0, std::memory_order_seq_cst);
     session.store(0, std::memory_order_relaxed);
     for (std::size_t i = 0; i < buckets; ++i)
       while (Place* const gone = places[i]) {
@@ -270,6 +270,7 @@ STROP_IMPL void trace_forget(const Var* var) noexcept {
   if (tracer.session.load(std::memory_order_relaxed) != 0) tracer.forget(var);
 }
 
+/// Begins a trace where STROP_TRACE names a file; the first call counts.
 STROP_IMPL void trace_from_environment() {
   static const bool once = [] {
     const char* const path = std::getenv("STROP_TRACE");
@@ -280,13 +281,23 @@ STROP_IMPL void trace_from_environment() {
     return true;
   }();
   static_cast<void>(once);
+  signed char unasked = -1;
+  tracing.compare_exchange_strong(unasked, 0, std::memory_order_relaxed);
+}
+STROP_IMPL bool ask_tracing() noexcept {
+  try {
+    trace_from_environment();
+  } catch (...) {  // no memory for a trace
+    tracing.store(0, std::memory_order_relaxed);
+  }
+  return tracing.load(std::memory_order_relaxed) > 0;
 }
 
 STROP_IMPL void trace_before_fork() noexcept { Tracer::get().lock.lock(); }
 STROP_IMPL void trace_after_fork(bool child) noexcept {
   Tracer& tracer = Tracer::get();
   if (child) {  // the file is the parent's
-    tracing.store(false, std::memory_order_relaxed);
+    tracing.store(0, std::memory_order_relaxed);
     tracer.session.store(0, std::memory_order_relaxed);
   }
   tracer.lock.unlock();
@@ -295,7 +306,7 @@ STROP_IMPL void trace_after_fork(bool child) noexcept {
 }  // namespace detail
 
 STROP_IMPL Trace::Trace(std::string path, std::size_t most)
-    : session_(detail::Tracer::get().begin(std::move(path), most)) {}
+    : session_((detail::trace_from_environment(), detail::Tracer::get().begin(std::move(path), most))) {}
 STROP_IMPL Trace::~Trace() { detail::Tracer::get().finish_quietly(session_); }
 STROP_IMPL void Trace::finish() { detail::Tracer::get().finish(session_); }
 

@@ -55,8 +55,13 @@ struct Link;
 struct Var;
 
 /// Something is traced. The one load that an operation costs while nothing is.
-inline constinit std::atomic<bool> tracing{false};
-inline bool is_tracing() { return tracing.load(std::memory_order_relaxed); }
+/// Negative: the environment has not been asked yet.
+inline constinit std::atomic<signed char> tracing{-1};
+bool ask_tracing() noexcept;
+inline bool is_tracing() {
+  const signed char state = tracing.load(std::memory_order_relaxed);
+  return state != 0 && (state > 0 || ask_tracing());
+}
 
 struct TraceRecord {
   /// An operation that this one had to come after: for what it wrote, or for the order alone.
@@ -97,8 +102,6 @@ void trace_end(TraceRecord* record, const FailureState* failure, bool started) n
 void trace_keep(TraceRecord* record) noexcept;
 /// The variable goes away; another one may get its address.
 void trace_forget(const Var* var) noexcept;
-/// Begins a trace where STROP_TRACE names a file; the first call counts.
-void trace_from_environment();
 void trace_before_fork() noexcept;
 void trace_after_fork(bool child) noexcept;
 

@@ -84,7 +84,8 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::spa
 STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, std::span<NDArray> out) {
   const std::span<const NDArray> targets = y.span();
   if (targets.size() > out.size())
-    fail(entry.snake, ": ", targets.size(), " arrays were given for ", out.size(), " outputs");
+    fail(entry.snake, ": expected at most ", out.size(), out.size() == 1 ? " array" : " arrays",
+         " for the results, got ", targets.size());
   for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
   Few<Request, 8> requests(targets.size());
   for (Request& r : requests) r = y.request;

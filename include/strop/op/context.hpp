@@ -35,20 +35,28 @@ class Context {
     return i < static_cast<int>(requests_.size()) ? requests_[static_cast<std::size_t>(i)] : Request::write;
   }
 
-  /// Temporary space, uninitialised, until the operator returns. Any number of them.
-  template <class E, int Rank>
-  View<E, Rank> temp(const std::int64_t (&shape)[Rank]) {
-    typename View<E, Rank>::Extents extents{};
-    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = shape[i];
-    if (std::byte* const reserved =
-            take(Shape(std::span<const std::int64_t>(shape, Rank)).size() * std::int64_t{sizeof(E)}))
-      return {reinterpret_cast<E*>(reserved), extents};
-    spaces_.push_back(NDArray(Shape(std::span<const std::int64_t>(shape, Rank)), dtype_of<E>, device_));
-    return {spaces_.back().template pointer<E>(), extents};
+  /// Temporary space, uninitialised, until the operator returns. Any number of them. `temp<E>({m, n})` and
+  /// `temp<E>(view.shape())` have the rank of what they are given; `temp<E>(Shape)` is a view of any rank.
+  template <class E, std::size_t Rank>
+  View<E, static_cast<int>(Rank)> temp(const std::array<std::int64_t, Rank>& shape) {
+    return {space<E>(shape, {}), shape};
+  }
+  template <class E, std::size_t Rank>
+  View<E, static_cast<int>(Rank)> temp(const std::int64_t (&shape)[Rank]) {
+    return temp<E>(std::to_array(shape));
   }
   template <class E>
   View<E, 1> temp(std::int64_t count) {
-    return temp<E, 1>({count});
+    return temp<E>(std::array{count});
+  }
+  template <class E>
+  View<E> temp(std::span<const std::int64_t> shape) {
+    const NDArray kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);  // the view refers to its extents
+    return {space<E>(shape, kept), kept.shape()};
+  }
+  template <class E>
+  View<E> temp(const Shape& shape) {
+    return temp<E>(std::span<const std::int64_t>(shape.begin(), shape.end()));
   }
 
   /// A stream of random numbers of its own: element i is a function of seed, call and i alone; up to 65536 in a call.
@@ -84,6 +92,17 @@ class Context {
   void* state() const { return state_; }
 
  private:
+  /// Space that `kept`, if there is one, owns or outlives.
+  template <class E>
+  E* space(std::span<const std::int64_t> shape, NDArray kept) {
+    std::int64_t bytes = sizeof(E);
+    for (std::int64_t extent : shape) bytes *= extent;
+    std::byte* const reserved = take(bytes);
+    if (reserved == nullptr && !kept) kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);
+    if (reserved == nullptr) kept.allocate();
+    if (kept) spaces_.push_back(kept);
+    return reinterpret_cast<E*>(reserved != nullptr ? reserved : kept.bytes());
+  }
   /// A piece of the reserved space, or null when that is used up.
   std::byte* take(std::int64_t bytes) {
     constexpr std::int64_t line = 64;

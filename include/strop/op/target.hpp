@@ -23,7 +23,7 @@ struct Target {
   Target(const NDArray* ys, std::size_t n, Request r) : arrays(ys), count(static_cast<std::int32_t>(n)), request(r) {}
   std::span<const NDArray> span() const { return {arrays, static_cast<std::size_t>(count)}; }
 };
-/// Several outputs, in their order; an empty handle lets the operator make one.
+/// Several outputs, in their order, or a temporary handle. An empty one lets the operator make the result.
 struct Targets {
   std::vector<NDArray> arrays;
   Request request;
@@ -32,6 +32,8 @@ struct Targets {
 };
 inline Target into(const NDArray& y) { return {&y, 1, Request::write}; }
 inline Target add_to(const NDArray& y) { return {&y, 1, Request::add}; }
+inline Targets into(NDArray&& y) { return {{std::move(y)}, Request::write}; }
+inline Targets add_to(NDArray&& y) { return {{std::move(y)}, Request::add}; }
 inline Targets into(std::vector<NDArray> ys) { return {std::move(ys), Request::write}; }
 inline Targets add_to(std::vector<NDArray> ys) { return {std::move(ys), Request::add}; }
 
