@@ -6,7 +6,14 @@
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -101,4 +108,15 @@ TEST_CASE("temporary space has the rank of what it is asked for") {
   CHECK(spaces(x).to_vector<float>() == Values{4, 5, 6, 7, 8, 9});
   CHECK(reserved(x).to_vector<float>() == Values{4, 5, 6, 7, 8, 9});
   CHECK(spaces(zeros({0, 3})).shape() == strop::Shape{0, 3});
+}
+
+TEST_CASE("STROP_TRACE traces a program whose calls are all small") {
+  const std::string file = (std::filesystem::temp_directory_path() / ("calls_" + std::to_string(getpid()))).string();
+  const std::string again = "STROP_TRACE=" + file + " /proc/" + std::to_string(getpid()) +
+                            "/exe --test-case='results of several outputs*' > /dev/null";
+  REQUIRE(std::system(again.c_str()) == 0);
+  std::ifstream in(file);
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::filesystem::remove(file);
+  CHECK(text.find("calls_two") != std::string::npos);
 }
