@@ -2,10 +2,11 @@
 /// \file
 /// Function: a differentiable step whose forward and backward are written by hand on arrays.
 #pragma once
-#include <strop/autograd/tape.hpp>
+#include <strop/core/ref.hpp>
+#include <strop/tensor/ndarray.hpp>
 
 #include <concepts>
-#include <memory>
+#include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@ namespace strop::inline v0 {
 
 /// Derive, write forward and backward, and call it with `apply<MyFunction>({x…}, arguments of the constructor…)`.
 /// What backward needs, forward keeps in members. Errors thrown in either reach the caller.
-class Function {
+class Function : public detail::Counted {
  public:
   virtual ~Function() = default;
   virtual std::vector<NDArray> forward(std::span<const NDArray> in) = 0;
@@ -23,13 +24,14 @@ class Function {
 };
 
 namespace detail {
-std::vector<NDArray> apply_function(std::shared_ptr<Function> function, std::span<const NDArray> in);
+std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in);
 }  // namespace detail
 
 /// Runs a new F(arguments…) on the arrays and records it as one step.
 template <std::derived_from<Function> F, class... Arguments>
 std::vector<NDArray> apply(std::initializer_list<NDArray> in, Arguments&&... arguments) {
-  return detail::apply_function(std::make_shared<F>(std::forward<Arguments>(arguments)...), {in.begin(), in.size()});
+  const detail::Ref<Function> function(new F(std::forward<Arguments>(arguments)...));
+  return detail::apply_function(function, {in.begin(), in.size()});
 }
 
 }  // namespace strop::inline v0

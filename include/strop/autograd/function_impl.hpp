@@ -3,17 +3,16 @@
 /// How a function of the program's own is called and recorded.
 #pragma once
 #include <strop/autograd/function.hpp>
+#include <strop/autograd/tape.hpp>
 #include <strop/core/config.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL std::vector<NDArray> apply_function(std::shared_ptr<Function> function, std::span<const NDArray> in) {
+STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in) {
   std::vector<NDArray> out;
   {
     const ModeScope unrecorded(nullptr, call_mode.training);
@@ -24,7 +23,7 @@ STROP_IMPL std::vector<NDArray> apply_function(std::shared_ptr<Function> functio
   if (call_mode.recorder == nullptr || !tracked) return out;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
-  node->function = std::move(function);
+  node->function = function;
   node->inputs.resize(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], in[i], false);
   node->outputs.resize(out.size());

@@ -2,16 +2,14 @@
 /// \file
 /// What recording leaves behind: a node per call, holding what its gradient needs and nothing else.
 #pragma once
+#include <strop/autograd/function.hpp>
 #include <strop/core/few.hpp>
 #include <strop/op/registry.hpp>
 
-#include <memory>
 #include <span>
 #include <string>
 
 namespace strop::inline v0 {
-
-class Function;
 
 namespace detail {
 
@@ -42,7 +40,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   const Entry* entry = nullptr;
   Ref<ParamBox> params;
   Ref<StateBox> state;
-  std::shared_ptr<Function> function;  // of a custom function, instead of an entry
+  Ref<Function> function;  // of a custom function, instead of an entry
   Few<TapeInput, 3> inputs;
   Few<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;

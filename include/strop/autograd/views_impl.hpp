@@ -3,6 +3,7 @@
 /// Views of an array that remember where they came from: slice, index, reshape, copy.
 #pragma once
 #include <strop/autograd/function.hpp>
+#include <strop/autograd/tape.hpp>
 #include <strop/autograd/views.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
@@ -37,7 +38,7 @@ STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t 
   if (call_mode.recorder == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
-  node->function = std::make_shared<ViewStep>(shell_of(whole), first_element);
+  node->function = Ref<Function>(new ViewStep(shell_of(whole), first_element));
   node->inputs.resize(1);
   fill_input(node->inputs[0], whole, false);
   node->outputs.resize(1);

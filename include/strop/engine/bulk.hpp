@@ -2,7 +2,6 @@
 /// \file
 /// Bulks: the small operations of one thread, pushed together as one.
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

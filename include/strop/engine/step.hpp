@@ -36,7 +36,7 @@ struct StepState {
   Link* links = nullptr;
 
   StepState(Core& core_, Run run_, bool asynchronous_, const EngineUses& said, std::source_location where_);
-  virtual ~StepState();
+  virtual ~StepState() { let_go(); }
   StepState(const StepState&) = delete;
   StepState& operator=(const StepState&) = delete;
 
@@ -45,6 +45,9 @@ struct StepState {
     if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   void push();
+
+ private:
+  void let_go();
 };
 
 template <class F>

@@ -38,7 +38,7 @@ STROP_IMPL StepState::StepState(Core& core_, Run run_, bool asynchronous_, const
   for (std::size_t i = 0; i < uses; ++i) links[i].var->retain();
 }
 
-STROP_IMPL StepState::~StepState() {
+STROP_IMPL void StepState::let_go() {
   for (std::size_t i = 0; i < uses; ++i) links[i].var->drop();
   delete[] links;
 }

@@ -4,9 +4,9 @@
 #pragma once
 #include <strop/memory/poison.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <new>
 
 namespace strop::inline v0::memory {
@@ -22,19 +22,22 @@ struct FreeNode {
 /// it.
 struct Depot {
   static constexpr int chain = 64, chains = 64;
-  std::mutex mutex;
+  std::atomic<bool> held{false};
   FreeNode* heads[chains] = {};
   int count = 0;
 
   bool put(FreeNode* head) noexcept {
-    const std::unique_lock lock(mutex, std::try_to_lock);
-    if (!lock || count == chains) return false;
-    heads[count++] = head;
-    return true;
+    if (held.exchange(true, std::memory_order_acquire)) return false;
+    const bool room = count < chains;
+    if (room) heads[count++] = head;
+    held.store(false, std::memory_order_release);
+    return room;
   }
   FreeNode* take() noexcept {
-    const std::unique_lock lock(mutex, std::try_to_lock);
-    return !lock || count == 0 ? nullptr : heads[--count];
+    if (held.exchange(true, std::memory_order_acquire)) return nullptr;
+    FreeNode* const head = count > 0 ? heads[--count] : nullptr;
+    held.store(false, std::memory_order_release);
+    return head;
   }
 };
 

@@ -106,7 +106,7 @@ STROP_IMPL void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<c
   Few<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {
     if (!a.allocated()) return nullptr;
-    return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(Ref<Pending>(new OnEngine));
+    return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_on_engine());
   };
   for (const NDArray& a : turn->inputs())
     if (Pending* const p = uses(a)) reads.push_back(p);

@@ -7,31 +7,14 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 namespace detail {
 
-/// The order of a buffer's elements: a variable of the global engine.
-class OnEngine final : public Pending {
- public:
-  using Variable = Engine::Variable;
-  OnEngine();
-  const Variable& variable() const { return variable_; }
-
-  void wait(bool reads) override;
-  void settle() override;
-  bool busy() const override;
-  void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-           std::source_location where, Ref<Work> work) const override;
-
- private:
-  /// The operation that runs on this thread has said that it uses the variable: the elements are its own.
-  bool used_here() const;
-  static std::vector<Variable> variables(std::span<Pending* const> all);
-  Variable variable_;
-};
+/// An order of a buffer's elements: a variable of the global engine.
+Ref<Pending> order_on_engine();
+/// The variable of such an order.
+const EngineVariable& variable_of(const Pending& order);
 
 /// From how many elements on a call is handed to the engine.
 inline constexpr std::int64_t large_call = std::int64_t{1} << 18;
@@ -45,8 +28,8 @@ auto NDArray::variable() const {
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
   detail::Pending* pending = this->pending();
-  if (pending == nullptr) pending = &body_->buffer->order(detail::Ref<detail::Pending>(new detail::OnEngine));
-  return typename E::Variable(static_cast<detail::OnEngine*>(pending)->variable());
+  if (pending == nullptr) pending = &body_->buffer->order(detail::order_on_engine());
+  return typename E::Variable(detail::variable_of(*pending));
 }
 
 /// Which calls on arrays are handed to the global engine: those on arrays of `from` elements and more (1 MiB of float32

@@ -15,45 +15,55 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL OnEngine::OnEngine() : variable_(Engine::global().variable()) {}
+/// The order of a buffer's elements: a variable of the global engine.
+class OnEngine final : public Pending {
+ public:
+  using Variable = Engine::Variable;
+  OnEngine() : variable_(Engine::global().variable()) {}
+  const Variable& variable() const { return variable_; }
 
-STROP_IMPL void OnEngine::wait(bool reads) {
-  if (used_here()) return;
-  if (reads)
-    Engine::global().wait_idle(variable_);
-  else
-    Engine::global().wait(variable_);
-}
+  void wait(bool reads) override {
+    if (used_here()) return;
+    if (reads)
+      Engine::global().wait_idle(variable_);
+    else
+      Engine::global().wait(variable_);
+  }
+  void settle() override {
+    if (!used_here()) Engine::global().settle(variable_);
+  }
+  bool busy() const override { return !used_here() && (!variable_.idle() || variable_.failed()); }
+  void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
+           std::source_location where, Ref<Work> work) const override {
+    const std::vector<Variable> r = variables(reads), w = variables(writes);
+    const auto notes = [described = work.get()](TraceNotes& note) {
+      described->describe(
+          [](void* to, std::string_view key, std::string_view text) { (*static_cast<TraceNotes*>(to))(key, text); },
+          &note);
+    };
+    Engine::global().push([work = std::move(work)] { work->run(); },
+                          {.reads = r, .writes = w, .name = name, .notes = notes}, where);
+  }
 
-STROP_IMPL void OnEngine::settle() {
-  if (!used_here()) Engine::global().settle(variable_);
-}
+ private:
+  /// The operation that runs on this thread has said that it uses the variable: the elements are its own.
+  bool used_here() const {
+    for (const Running* at = Running::current(); at != nullptr; at = at->outer)
+      for (std::size_t i = 0; i < at->uses; ++i)
+        if (at->links[i].var == Access::var(variable_)) return true;
+    return false;
+  }
+  static std::vector<Variable> variables(std::span<Pending* const> all) {
+    std::vector<Variable> list;
+    for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
+    return list;
+  }
+  Variable variable_;
+};
 
-STROP_IMPL bool OnEngine::busy() const { return !used_here() && (!variable_.idle() || variable_.failed()); }
-
-STROP_IMPL void OnEngine::run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-                              std::source_location where, Ref<Work> work) const {
-  const std::vector<Variable> r = variables(reads), w = variables(writes);
-  const auto notes = [described = work.get()](TraceNotes& note) {
-    described->describe(
-        [](void* to, std::string_view key, std::string_view text) { (*static_cast<TraceNotes*>(to))(key, text); },
-        &note);
-  };
-  Engine::global().push([work = std::move(work)] { work->run(); },
-                        {.reads = r, .writes = w, .name = name, .notes = notes}, where);
-}
-
-STROP_IMPL bool OnEngine::used_here() const {
-  for (const Running* at = Running::current(); at != nullptr; at = at->outer)
-    for (std::size_t i = 0; i < at->uses; ++i)
-      if (at->links[i].var == Access::var(variable_)) return true;
-  return false;
-}
-
-STROP_IMPL std::vector<OnEngine::Variable> OnEngine::variables(std::span<Pending* const> all) {
-  std::vector<Variable> list;
-  for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
-  return list;
+STROP_IMPL Ref<Pending> order_on_engine() { return Ref<Pending>(new OnEngine); }
+STROP_IMPL const EngineVariable& variable_of(const Pending& order) {
+  return static_cast<const OnEngine&>(order).variable();
 }
 
 }  // namespace strop::inline v0::detail
