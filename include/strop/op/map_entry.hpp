@@ -92,6 +92,14 @@ bool stated_map_storage(const void* object, Storages& storages) {
   return static_cast<const T*>(object)->infer_storage(storages);
 }
 
+/// The parameters of a map that states its inference, as ones to be checked: a call takes the way on which it is asked.
+template <class T>
+inline constexpr ParamTable inferring_table = [] {
+  ParamTable table = param_table<T>;
+  table.checked = true;
+  return table;
+}();
+
 /// Whether T has a gradient that is a map, stated or derived.
 template <class T>
 inline constexpr bool gradient_is_map = !GradComposes<T> && !requires {
@@ -137,7 +145,7 @@ constexpr Entry map_entry() {
   } else {
     e.name = operator_name<T>();
     e.snake = lower_name<T>;
-    e.params = &param_table<T>;
+    e.params = InfersShape<T> || InfersType<T> ? &inferring_table<T> : &param_table<T>;
     e.aliases = stated_aliases<T>();
     e.doc = stated_doc<T>();
     e.notes = stated_notes<T>();

@@ -212,7 +212,7 @@ static_assert(strop::SparseOp<KeepAbove> && strop::SparseOp<KeepAboveByReference
 }  // namespace
 
 TEST_CASE("aux names inputs that forward writes, after those of inputs") {
-  const NDArray x = array({3, 5}), mean = array({1, 1}), calls = strop::zeros({1});
+  const NDArray x = array({3, 5}), mean = array({1, 1}), calls = strop::zeros({2});
   CHECK(strop::allclose(running(x, mean), array({2, 4})));
   CHECK(strop::allclose(mean, x));
   CHECK(strop::allclose(counting(x, calls), x));
