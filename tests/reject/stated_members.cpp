@@ -8,6 +8,7 @@
 // reject: strop: inplace gives pairs {input, output} of positions, from 0
 // reject: strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | strop::integra
 // reject: strop: notes names something that is no parameter, input or output of the operator
+// reject: strop: range gives {parameter, low, high} with low <= high
 // reject: strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has
 // reject: strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> inputs) and
 #include <strop/op/diagnose.hpp>
@@ -110,6 +111,17 @@ struct NotesUnknown {
 #endif
 };
 static_assert(strop::diagnose<NotesUnknown>());
+
+struct RangeReversed {
+  float k = 1;
+  constexpr auto forward(auto x) const { return 2 * x; }
+#if defined(CONTROL)
+  static constexpr strop::Range range[] = {{"k", 1, 3}};
+#else
+  static constexpr strop::Range range[] = {{"k", 5, 3}};
+#endif
+};
+static_assert(strop::diagnose<RangeReversed>());
 
 struct ResourcesOfMap {
   static constexpr strop::Resources resources{.random = true};

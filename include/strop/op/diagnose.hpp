@@ -92,6 +92,7 @@ consteval void diagnose_tensors() {
     static_assert(visible_in_range<T>(), "strop: visible is from 1 to the number of outputs");
     static_assert(shares_in_range<T>(), "strop: inplace gives pairs {input, output} of positions, from 0");
   }
+  static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
   static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
   static_assert(notes_known<T>(), "strop: notes names something that is no parameter, input or output of the operator");
 }

@@ -24,6 +24,36 @@ constexpr bool well_stated(std::string_view member, bool named, bool well) {
   return !named || well || is_parameter<T>(member);
 }
 
+// Members with one form each.
+template <class T>
+concept StatesInputs = requires { NameList(T::inputs); };
+template <class T>
+concept StatesOutputs = requires { NameList(T::outputs); };
+template <class T>
+concept StatesMutates = requires { NameList(T::mutates); };
+template <class T>
+concept StatesVisible = requires { int{T::visible}; };
+template <class T>
+concept StatesInputCount = requires(const T& op) {
+  { op.input_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesOutputCount = requires(const T& op) {
+  { op.output_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesVisibleCount = requires(const T& op) {
+  { op.visible_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesAliases = requires { NameList(T::aliases); };
+template <class T>
+concept StatesDoc = requires { std::string_view(T::doc); };
+template <class T>
+concept StatesNotes = requires { std::span<const Note>(T::notes); };
+template <class T>
+concept StatesRange = requires { std::span<const Range>(T::range); };
+
 // What a map's members return.
 template <class Y>
 inline constexpr bool is_number_result = requires { static_cast<Probe>(std::declval<const Y&>()); };
@@ -101,8 +131,15 @@ struct Counts {
 };
 
 template <class T>
+constexpr bool ranges_ordered() {
+  if constexpr (StatesRange<T>)
+    for (const Range& range : T::range)
+      if (!(range.low <= range.high)) return false;
+  return true;
+}
+template <class T>
 constexpr bool ranges_known() {
-  if constexpr (requires { T::range; })
+  if constexpr (StatesRange<T>)
     for (const Range& range : T::range)
       if (!is_parameter<T>(range.name)) return false;
   return true;
@@ -215,42 +252,12 @@ constexpr bool gradient_is_tagged() {
     return true;
 }
 
-/// forward takes mutable references, or is not const.
+/// forward is not const.
 template <class T>
 concept ForwardNotConst =
     requires(T& op, Probe (*x)()) { op.forward(x()); } || requires(T& op, Probe (*x)()) { op.forward(x(), x()); };
 template <class T>
 inline constexpr int stated_gradients = int{NamesGradUseIn<T>} + int{NamesGradUseOut<T>} + int{NamesGradUseNone<T>} +
                                         int{NamesGradUseInOut<T>} + int{NamesGradient<T>} + int{NamesGrad<T>};
-
-// Members with one form each.
-template <class T>
-concept StatesInputs = requires { NameList(T::inputs); };
-template <class T>
-concept StatesOutputs = requires { NameList(T::outputs); };
-template <class T>
-concept StatesMutates = requires { NameList(T::mutates); };
-template <class T>
-concept StatesVisible = requires { int{T::visible}; };
-template <class T>
-concept StatesInputCount = requires(const T& op) {
-  { op.input_count() } -> std::same_as<int>;
-};
-template <class T>
-concept StatesOutputCount = requires(const T& op) {
-  { op.output_count() } -> std::same_as<int>;
-};
-template <class T>
-concept StatesVisibleCount = requires(const T& op) {
-  { op.visible_count() } -> std::same_as<int>;
-};
-template <class T>
-concept StatesAliases = requires { NameList(T::aliases); };
-template <class T>
-concept StatesDoc = requires { std::string_view(T::doc); };
-template <class T>
-concept StatesNotes = requires { std::span<const Note>(T::notes); };
-template <class T>
-concept StatesRange = requires { std::span<const Range>(T::range); };
 
 }  // namespace strop::inline v0::detail
