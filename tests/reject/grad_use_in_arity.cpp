@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject: strop: grad_use_in takes (dy, x...), one x per input of forward, and is const
+// reject: strop: grad_use_in takes (dy..., x...), one dy per output and one x per input of forward, and is const
 #include <strop/op/diagnose.hpp>
 #include <strop/op/tags.hpp>
 using strop::Cpu;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject: strop: grad_use_in_out takes (dy, x..., y)
+// reject: strop: grad_use_in_out takes (dy..., x..., y...), one dy and one y per output and one x per input of forward,
+// and is const
 #include <strop/op/diagnose.hpp>
 #include <strop/op/tags.hpp>
 using strop::Cpu;

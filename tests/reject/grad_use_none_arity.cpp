@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject: strop: grad_use_none takes (dy) and is const
+// reject: strop: grad_use_none takes (dy...), one dy per output of forward, and is const
 #include <strop/op/diagnose.hpp>
 #include <strop/op/tags.hpp>
 using strop::Cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject: strop: grad_use_out takes (dy, y) and is const
+// reject: strop: grad_use_out takes (dy..., y...), one dy and one y per output of forward, and is const
 #include <strop/op/diagnose.hpp>
 #include <strop/op/tags.hpp>
 using strop::Cpu;

@@ -8,12 +8,12 @@ using strop::View;
 #if defined(CONTROL)
 struct Bad {
   static constexpr std::string_view inputs[] = {"x"}, mutates[] = {"x"};
-  constexpr auto forward(auto x) const { return x; }
+  constexpr auto forward(auto x) const { return std::tuple(2 * x, x); }
 };
 #else
 struct Bad {
   static constexpr std::string_view inputs[] = {"x"}, mutates[] = {"y"};
-  constexpr auto forward(auto x) const { return x; }
+  constexpr auto forward(auto x) const { return std::tuple(2 * x, x); }
 };
 #endif
 static_assert(strop::diagnose<Bad>());

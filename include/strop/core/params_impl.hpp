@@ -41,7 +41,10 @@ STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* ob
     if (field.name != key) continue;
     if (!field.type->parse(table.at(object, i), text)) {
       fail(op, ": parameter '", key, "' is '", text, "', expected ",
-           field.type->name.starts_with('{') ? cat("one of ", field.type->name) : cat("a ", field.type->name));
+           field.type->name.starts_with('{')
+               ? cat("one of ", field.type->name)
+               : cat(std::string_view("aeiou").find(field.type->name.front()) != std::string_view::npos ? "an " : "a ",
+                     field.type->name));
     }
     if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
     return;

@@ -67,9 +67,13 @@ struct ArgOf<CsrResult<E>&> {
   static constexpr ArgInfo info{.writes = true, .storage = csr, .rank = 2, .dtype = dtype_of<E>};
 };
 template <class E>
+struct ArgOf<CsrResult<E>> : ArgOf<CsrResult<E>&> {};
+template <class E>
 struct ArgOf<RowSparseResult<E>&> {
   static constexpr ArgInfo info{.writes = true, .storage = row_sparse, .dtype = dtype_of<E>};
 };
+template <class E>
+struct ArgOf<RowSparseResult<E>> : ArgOf<RowSparseResult<E>&> {};
 template <class A>
   requires requires { A::role; }
 struct ArgOf<A> {
@@ -275,24 +279,24 @@ struct Make<RowSparseView<E>> {
     return row_sparse_view<E>(*p.array);
   }
 };
-template <class E>
-struct Make<CsrResult<E>&> {
-  using Held = CsrResult<E>;
-  static CsrResult<E>& of(std::string_view op, const Placed& p, Held& held) {
-    p.check(op, ArgOf<CsrResult<E>&>::info, *p.array);
-    held = CsrResult<E>(*p.array);
+/// A sparse result is a handle: by reference or by value it fills the same array.
+template <class R>
+struct MakeResult {
+  using Held = R;
+  static R& of(std::string_view op, const Placed& p, Held& held) {
+    p.check(op, ArgOf<R>::info, *p.array);
+    held = R(*p.array);
     return held;
   }
 };
 template <class E>
-struct Make<RowSparseResult<E>&> {
-  using Held = RowSparseResult<E>;
-  static RowSparseResult<E>& of(std::string_view op, const Placed& p, Held& held) {
-    p.check(op, ArgOf<RowSparseResult<E>&>::info, *p.array);
-    held = RowSparseResult<E>(*p.array);
-    return held;
-  }
-};
+struct Make<CsrResult<E>&> : MakeResult<CsrResult<E>> {};
+template <class E>
+struct Make<CsrResult<E>> : MakeResult<CsrResult<E>> {};
+template <class E>
+struct Make<RowSparseResult<E>&> : MakeResult<RowSparseResult<E>> {};
+template <class E>
+struct Make<RowSparseResult<E>> : MakeResult<RowSparseResult<E>> {};
 
 template <>
 struct Make<const NDArray&> {

@@ -6,6 +6,7 @@
 #include <strop/op/gradient.hpp>
 
 #include <array>
+#include <optional>
 
 namespace strop::inline v0 {
 namespace detail {
@@ -51,39 +52,46 @@ namespace check {
 
 /// forward at x…, in double; an array when there are several results.
 template <AnyMap T, std::convertible_to<double>... X>
-  requires(sizeof...(X) == arity<T>)
 constexpr auto value(const T& op, X... x) {
-  const auto y = detail::evaluate<detail::Probe>(op, x...);
-  if constexpr (y.size() == 1)
-    return y[0].v;
-  else {
-    std::array<double, y.size()> out{};
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = y[i].v;
-    return out;
-  }
+  static_assert(sizeof...(X) == arity<T>, "strop: check::value takes a number for each input of forward");
+  if constexpr (sizeof...(X) == arity<T>) {
+    const auto y = detail::evaluate<detail::Probe>(op, x...);
+    if constexpr (y.size() == 1)
+      return y[0].v;
+    else {
+      std::array<double, y.size()> out{};
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = y[i].v;
+      return out;
+    }
+  } else
+    return 0.0;
 }
 
 /// The derivative in each input at x…, head gradients 1; a number for one input, else an array.
 template <AnyMap T, std::convertible_to<double>... X>
-  requires(sizeof...(X) == arity<T>)
 constexpr auto gradient(const T& op, X... x) {
-  using S = detail::Probe;
-  const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
-  const auto all = detail::unit_slopes<S>(Gradient<T>{op}, in, detail::evaluate<S>(op, x...));
-  if constexpr (sizeof...(X) == 1)
-    return all[0].v;
-  else {
-    std::array<double, sizeof...(X)> out{};
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[i].v;
-    return out;
-  }
+  static_assert(sizeof...(X) == arity<T>, "strop: check::gradient takes a number for each input of forward");
+  if constexpr (sizeof...(X) == arity<T>) {
+    using S = detail::Probe;
+    const std::array<S, sizeof...(X)> in{S(static_cast<double>(x))...};
+    const auto all = detail::unit_slopes<S>(Gradient<T>{op}, in, detail::evaluate<S>(op, x...));
+    if constexpr (sizeof...(X) == 1)
+      return all[0].v;
+    else {
+      std::array<double, sizeof...(X)> out{};
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = all[i].v;
+      return out;
+    }
+  } else
+    return 0.0;
 }
 
 /// The storage of the result for inputs of these storages, with the parameters that op holds, computed as E.
-/// A sparse storage survives where everything that is not stored stays zero; sparse storages that differ do not.
+/// A sparse storage survives where everything that is not stored stays zero; sparse storages that differ do not. An
+/// infer_storage that the struct states has its say, and is then constexpr.
 template <class E = float, AnyMap T, std::same_as<Storage>... In>
-  requires(sizeof...(In) == arity<T>)
 constexpr Storage storage(const T& op, In... in) {
+  static_assert(sizeof...(In) == arity<T>, "strop: check::storage takes a storage for each input of forward");
   const std::array<Storage, sizeof...(In)> all{in...};
   std::uint64_t zeros = 0;
   Storage sparse = dense;
@@ -93,7 +101,21 @@ constexpr Storage storage(const T& op, In... in) {
     sparse = all[i];
     zeros |= std::uint64_t{1} << i;
   }
-  return zeros != 0 && detail::zero_at<E>(op, zeros) ? sparse : dense;
+  Storage derived = dense;
+  if constexpr (sizeof...(In) == arity<T>)
+    if (zeros != 0 && detail::zero_at<E>(op, zeros)) derived = sparse;
+  if constexpr (InfersStorage<T>)
+    if (zeros != 0) {
+      std::array<std::optional<Storage>, detail::results<T>> out{};
+      Storages stated(all, out, cpu());
+      bool agrees = op.infer_storage(stated);
+      for (const std::optional<Storage>& s : out) agrees = agrees && s != dense;
+      if (!agrees) derived = dense;
+      for (const std::optional<Storage>& s : out)
+        if (s && *s != derived)
+          fail("check::storage: infer_storage sets ", name_of(*s), ", expected ", name_of(derived));
+    }
+  return derived;
 }
 
 /// What backward keeps alive, with the parameters that op holds.

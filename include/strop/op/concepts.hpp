@@ -10,11 +10,23 @@
 #include <strop/op/infer.hpp>
 
 #include <concepts>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace strop::inline v0 {
+
+template <class E>
+struct CsrView;
+template <class E>
+struct RowSparseView;
+template <class E>
+class CsrResult;
+template <class E>
+class RowSparseResult;
+
 namespace detail {
 
 /// The number that recognition asks with.
@@ -22,7 +34,9 @@ using Probe = number::Num<double>;
 
 struct Tie {};
 struct AnyName {
-  int forward, gradient, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, make_state, resources;
+  int forward, gradient, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, make_state, resources,
+      infer_shape, infer_type, infer_storage, inplace, mutates, inputs, outputs, aux, visible, input_count,
+      output_count, visible_count, dtypes, aliases, doc, notes, range;
 };
 /// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
 template <class T>
@@ -137,6 +151,9 @@ namespace detail {
 /// What forward returns for numbers S.
 template <class T, class S>
 using Result = typename decltype(forward_type<T, S>(std::make_index_sequence<arity<T>>{}))::type;
+/// How many results a map has. Asks for the body, unless the map's shape is known without.
+template <class T>
+inline constexpr std::size_t results = result_count<Result<T, Probe>>;
 }  // namespace detail
 
 /// A map of N numbers:
@@ -189,10 +206,42 @@ STROP_ON_DEVICE(grad)
 template <class T>
 concept TensorOp = detail::NamesForward<T> && detail::forward_on_any<T>();
 
-/// Has forms for sparse storages: overloads of `forward_sparse<E>(ctx, in…, out…)` on CsrView, RowSparseView, dense
-/// views, CsrResult and RowSparseResult; `static constexpr int sparse_tensors` says how many tensors they take.
+namespace detail {
+template <class A>
+inline constexpr bool is_sparse_view = false;
+template <class E>
+inline constexpr bool is_sparse_view<CsrView<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<RowSparseView<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<CsrResult<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<RowSparseResult<E>> = true;
+template <class... A>
+constexpr bool any_sparse_view(std::type_identity<std::tuple<A...>>) {
+  return (is_sparse_view<std::remove_cvref_t<A>> || ...);
+}
+/// forward takes sparse views of that device.
+template <class T, class Ctx>
+constexpr bool sparse_forward_on() {
+  if constexpr (!forward_on<T, Ctx>())
+    return false;
+  else if constexpr (requires { signature_on<Ctx>(&T::forward); })
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::forward)){});
+  else if constexpr (requires { signature_on<Ctx>(&T::template forward<float>); })
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<float>)){});
+  else
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<std::int64_t>)){});
+}
+}  // namespace detail
+
+/// Computes on sparse storages: `forward(ctx, in…, out…)` takes a CsrView, RowSparseView, CsrResult or RowSparseResult,
+/// or there are overloads of `forward_sparse<E>(ctx, in…, out…)` on those and dense views, one per combination;
+/// `static constexpr int sparse_tensors` says how many tensors these take.
 template <class T>
-concept SparseOp = requires { T::sparse_tensors; };
+concept SparseOp = requires {
+  T::sparse_tensors;
+} || (detail::NamesForward<T> && (detail::sparse_forward_on<T, Cpu>() || detail::sparse_forward_on<T, Cuda>()));
 
 /// A plain struct that is one of these.
 template <class T>
@@ -217,6 +266,31 @@ template <class T>
 concept NamesMakeState = Plain<T> && !requires { &NamedMembers<T>::make_state; };
 template <class T>
 concept NamesResources = Plain<T> && !requires { &NamedMembers<T>::resources; };
+#define STROP_NAMES(Concept, member) \
+  template <class T>                 \
+  concept Concept = Plain<T> && !requires { &NamedMembers<T>::member; };
+STROP_NAMES(NamesInferShape, infer_shape)
+STROP_NAMES(NamesInferType, infer_type)
+STROP_NAMES(NamesInferStorage, infer_storage)
+STROP_NAMES(NamesInplace, inplace)
+STROP_NAMES(NamesMutates, mutates)
+STROP_NAMES(NamesInputs, inputs)
+STROP_NAMES(NamesOutputs, outputs)
+STROP_NAMES(NamesAux, aux)
+STROP_NAMES(NamesVisible, visible)
+STROP_NAMES(NamesInputCount, input_count)
+STROP_NAMES(NamesOutputCount, output_count)
+STROP_NAMES(NamesVisibleCount, visible_count)
+STROP_NAMES(NamesDtypes, dtypes)
+STROP_NAMES(NamesAliases, aliases)
+STROP_NAMES(NamesDoc, doc)
+STROP_NAMES(NamesNotes, notes)
+STROP_NAMES(NamesRange, range)
+#undef STROP_NAMES
+
+using NameList = std::span<const std::string_view>;
+template <class T>
+concept StatesAux = requires { NameList(T::aux); };
 
 /// What make_state gives when it takes N shapes.
 template <class T, std::size_t... I>
@@ -234,14 +308,29 @@ constexpr int state_shapes() {
     return state_shapes<T, N + 1>();
 }
 
-template <class T, std::size_t... I>
-constexpr bool map_grad_in(std::index_sequence<I...>) {
-  return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in(s, x...); };
+// A stated gradient takes a head gradient per result; of an output, all of them.
+template <class T, std::size_t... I, std::size_t... M>
+constexpr bool map_grad_in(std::index_sequence<I...>, std::index_sequence<M...>) {
+  return requires(const T& op, Repeat<M, Probe>... dy, Repeat<I, Probe>... x) { op.grad_use_in(dy..., x...); };
 }
-template <class T, std::size_t... I>
-constexpr bool map_grad_in_out(std::index_sequence<I...>) {
-  return requires(const T& op, Probe s, Repeat<I, Probe>... x) { op.grad_use_in_out(s, x..., s); };
+template <class T, std::size_t... M>
+constexpr bool map_grad_out(std::index_sequence<M...>) {
+  return requires(const T& op, Repeat<M, Probe>... dy, Repeat<M, Probe>... y) { op.grad_use_out(dy..., y...); };
 }
+template <class T, std::size_t... M>
+constexpr bool map_grad_none(std::index_sequence<M...>) {
+  return requires(const T& op, Repeat<M, Probe>... dy) { op.grad_use_none(dy...); };
+}
+template <class T, std::size_t... I, std::size_t... M>
+constexpr bool map_grad_in_out(std::index_sequence<I...>, std::index_sequence<M...>) {
+  return requires(const T& op, Repeat<M, Probe>... dy, Repeat<I, Probe>... x, Repeat<M, Probe>... y) {
+    op.grad_use_in_out(dy..., x..., y...);
+  };
+}
+template <class T>
+using EachInput = std::make_index_sequence<arity<T>>;
+template <class T>
+using EachResult = std::make_index_sequence<results<T>>;
 #define STROP_HAS_GRAD(member, of_a_map) \
   template <class T>                     \
   constexpr bool has_##member() {        \
@@ -250,24 +339,25 @@ constexpr bool map_grad_in_out(std::index_sequence<I...>) {
     else                                 \
       return member##_on_any<T>();       \
   }
-STROP_HAS_GRAD(grad_use_in, map_grad_in<T>(std::make_index_sequence<arity<T>>{}))
-STROP_HAS_GRAD(grad_use_in_out, map_grad_in_out<T>(std::make_index_sequence<arity<T>>{}))
-STROP_HAS_GRAD(grad_use_out, (requires(const T& op, Probe s) { op.grad_use_out(s, s); }))
-STROP_HAS_GRAD(grad_use_none, (requires(const T& op, Probe s) { op.grad_use_none(s); }))
+STROP_HAS_GRAD(grad_use_in, (map_grad_in<T>(EachInput<T>{}, EachResult<T>{})))
+STROP_HAS_GRAD(grad_use_in_out, (map_grad_in_out<T>(EachInput<T>{}, EachResult<T>{})))
+STROP_HAS_GRAD(grad_use_out, map_grad_out<T>(EachResult<T>{}))
+STROP_HAS_GRAD(grad_use_none, map_grad_none<T>(EachResult<T>{}))
 #undef STROP_HAS_GRAD
 }  // namespace detail
 
 /// States its gradient from the head gradient and the inputs.
-///  Map: `grad_use_in(dy, x…)`, one number or a tuple of one per input. Tensor: `grad_use_in(ctx, dy…, in…, din…)`.
+///  Map: `grad_use_in(dy…, x…)`, a dy for each result, one number or a tuple of one per input. Tensor:
+///  `grad_use_in(ctx, dy…, in…, din…)`.
 template <class T>
 concept HasGradUseIn = detail::NamesGradUseIn<T> && detail::has_grad_use_in<T>();
-/// From the head gradient and the output: `grad_use_out(dy, y)`; tensor `grad_use_out(ctx, dy…, out…, din…)`.
+/// From the head gradient and the output: `grad_use_out(dy…, y…)`; tensor `grad_use_out(ctx, dy…, out…, din…)`.
 template <class T>
 concept HasGradUseOut = detail::NamesGradUseOut<T> && detail::has_grad_use_out<T>();
-/// From the head gradient alone: `grad_use_none(dy)`; tensor `grad_use_none(ctx, dy…, din…)`.
+/// From the head gradient alone: `grad_use_none(dy…)`; tensor `grad_use_none(ctx, dy…, din…)`.
 template <class T>
 concept HasGradUseNone = detail::NamesGradUseNone<T> && detail::has_grad_use_none<T>();
-/// From everything: `grad_use_in_out(dy, x…, y)`; tensor `grad_use_in_out(ctx, dy…, in…, out…, din…)`.
+/// From everything: `grad_use_in_out(dy…, x…, y…)`; tensor `grad_use_in_out(ctx, dy…, in…, out…, din…)`.
 template <class T>
 concept HasGradUseInOut = detail::NamesGradUseInOut<T> && detail::has_grad_use_in_out<T>();
 /// A tensor operator's gradient whose arguments are tagged with the tensors that they are: `grad(ctx, …)` with
@@ -278,34 +368,46 @@ concept HasGrad = detail::NamesGrad<T> && detail::grad_on_any<T>();
 template <class T>
 concept GradComposes = detail::NamesGradient<T>;
 
-/// Names of inputs and outputs, of a constant or of the parameters.
+/// Names of inputs and outputs: `static constexpr std::string_view inputs[] = {"data", "weight"};`. How many of them a
+/// call of a tensor operator has may follow from the parameters: `int input_count() const`, `output_count`,
+/// `visible_count`.
 template <class T>
-concept NamesArguments = requires { T::inputs; } || requires { T::outputs; } ||
-                         requires(const T& op) { op.inputs(); } || requires(const T& op) { op.outputs(); };
-/// Inputs that forward writes, by name: `static constexpr std::string_view mutates[] = {"moving_mean"};`
+concept NamesArguments =
+    requires { detail::NameList(T::inputs); } || requires { detail::NameList(T::outputs); } || detail::StatesAux<T>;
+/// Inputs that forward writes, by name: `static constexpr std::string_view mutates[] = {"moving_mean"};`, or `aux[]`,
+/// whose names follow those of `inputs`.
 template <class T>
-concept MutatesInputs = requires { std::size(T::mutates); };
+concept MutatesInputs = requires { detail::NameList(T::mutates); } || detail::StatesAux<T>;
 /// `static constexpr auto dtypes = strop::floating | strop::integral;`
 template <class T>
-concept ServesTypes = requires { DtypeSet(T::dtypes); };
+concept ServesTypes = requires { requires std::convertible_to<decltype((T::dtypes)), DtypeSet>; };
 /// `void infer_shape(strop::Shapes& shapes) const`: takes what is known of inputs and outputs and adds to it.
 template <class T>
-concept InfersShape = requires(const T& op, Shapes& shapes) { op.infer_shape(shapes); };
+concept InfersShape = requires(const T& op, Shapes& shapes) {
+  { op.infer_shape(shapes) } -> std::same_as<void>;
+};
 /// `void infer_type(strop::Types& types) const`
 template <class T>
-concept InfersType = requires(const T& op, Types& types) { op.infer_type(types); };
-/// `bool infer_storage(strop::Storages& storages) const`: false asks for the dense fallback.
+concept InfersType = requires(const T& op, Types& types) {
+  { op.infer_type(types) } -> std::same_as<void>;
+};
+/// `bool infer_storage(strop::Storages& storages) const`: false asks for the dense fallback. A map's is asked where an
+/// input is sparse, after the derivation; a storage that does not follow from the map's body is refused.
 template <class T>
-concept InfersStorage = requires(const T& op, Storages& storages) { op.infer_storage(storages); };
+concept InfersStorage = requires(const T& op, Storages& storages) {
+  { op.infer_storage(storages) } -> std::same_as<bool>;
+};
 /// `static constexpr strop::Share inplace[] = {{0, 0}};`: output may use the memory of input.
 template <class T>
-concept InplaceOption = requires { std::size(T::inplace); };
+concept InplaceOption = requires { std::span<const Share>(T::inplace); };
 /// `static constexpr strop::Resources resources{.random = true};`, or `strop::Resources resources(std::span<const
 /// strop::Shape> inputs) const` where it depends on the shapes: random numbers, bytes of temporary space. The space is
 /// taken before forward begins, so that a call that cannot have it fails before anything is written.
 template <class T>
-concept RequestsResource = requires { Resources(T::resources); } ||
-                           requires(const T& op, std::span<const Shape> in) { Resources(op.resources(in)); };
+concept RequestsResource = requires { requires std::convertible_to<decltype((T::resources)), Resources>; } ||
+                           requires(const T& op, std::span<const Shape> in) {
+                             { op.resources(in) } -> std::convertible_to<Resources>;
+                           };
 /// A tensor operator that keeps more than tensors between forward and backward: `auto make_state(strop::Cpu& ctx, const
 /// strop::Shape& input…) const`, a shape per input, makes it; forward and the gradient's member take it by reference
 /// after ctx. A call has a state of its own; a node of a bound graph keeps one through all its runs.

@@ -3,48 +3,137 @@
 /// diagnose<T>(): why a struct is no operator, one sentence per rule of the contract, in the order of the rules.
 #pragma once
 #include <strop/op/concepts.hpp>
-#include <strop/op/names.hpp>
+#include <strop/op/rules.hpp>
 
 namespace strop::inline v0 {
 namespace detail {
 
-/// Whether every name in the list is a parameter (or input) of T.
+/// Members that are named but are not what they should be, and members that T's kind has no use for.
 template <class T>
-constexpr bool is_parameter(std::string_view name) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return ((field_name<T, I> == name) || ...);
-  }(std::make_index_sequence<field_count<T>>{});
+consteval void diagnose_members() {
+  static_assert(well_stated<T>("infer_shape", NamesInferShape<T>, InfersShape<T>),
+                "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
+  static_assert(well_stated<T>("infer_type", NamesInferType<T>, InfersType<T>),
+                "strop: infer_type is void infer_type(strop::Types& types) const");
+  static_assert(well_stated<T>("infer_storage", NamesInferStorage<T>, InfersStorage<T>),
+                "strop: infer_storage is bool infer_storage(strop::Storages& storages) const");
+  static_assert(well_stated<T>("resources", NamesResources<T>, RequestsResource<T>),
+                "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
+                "inputs) and is const");
+  static_assert(well_stated<T>("inplace", NamesInplace<T>, InplaceOption<T>),
+                "strop: inplace is static constexpr strop::Share inplace[] = {{input, output}, ...}");
+  static_assert(well_stated<T>("dtypes", NamesDtypes<T>, ServesTypes<T>),
+                "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
+                "strop::integral");
+  static_assert(well_stated<T>("inputs", NamesInputs<T>, StatesInputs<T>),
+                "strop: inputs is static constexpr std::string_view inputs[] = {...}");
+  static_assert(well_stated<T>("outputs", NamesOutputs<T>, StatesOutputs<T>),
+                "strop: outputs is static constexpr std::string_view outputs[] = {...}");
+  static_assert(well_stated<T>("mutates", NamesMutates<T>, StatesMutates<T>),
+                "strop: mutates is static constexpr std::string_view mutates[] = {...}");
+  static_assert(well_stated<T>("aux", NamesAux<T>, StatesAux<T>),
+                "strop: aux is static constexpr std::string_view aux[] = {...}");
+  static_assert(well_stated<T>("aliases", NamesAliases<T>, StatesAliases<T>),
+                "strop: aliases is static constexpr std::string_view aliases[] = {...}");
+  static_assert(well_stated<T>("doc", NamesDoc<T>, StatesDoc<T>),
+                "strop: doc is static constexpr std::string_view doc");
+  static_assert(well_stated<T>("notes", NamesNotes<T>, StatesNotes<T>),
+                "strop: notes is static constexpr strop::Note notes[] = {{name, text}, ...}");
+  static_assert(well_stated<T>("range", NamesRange<T>, StatesRange<T>),
+                "strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}");
+  static_assert(well_stated<T>("visible", NamesVisible<T>, StatesVisible<T>),
+                "strop: visible is a static constexpr int");
+  static_assert(well_stated<T>("input_count", NamesInputCount<T>, StatesInputCount<T>),
+                "strop: input_count is int input_count() const");
+  static_assert(well_stated<T>("output_count", NamesOutputCount<T>, StatesOutputCount<T>),
+                "strop: output_count is int output_count() const");
+  static_assert(well_stated<T>("visible_count", NamesVisibleCount<T>, StatesVisibleCount<T>),
+                "strop: visible_count is int visible_count() const");
+  if constexpr (AnyMap<T>) {
+    static_assert(!NamesMakeState<T>,
+                  "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
+    static_assert(well_stated<T>("resources", NamesResources<T>, false),
+                  "strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has");
+    static_assert(well_stated<T>("visible", NamesVisible<T>, false) &&
+                      well_stated<T>("visible_count", NamesVisibleCount<T>, false),
+                  "strop: visible is a tensor operator's: every result of a map is visible but those that mutates "
+                  "names");
+    static_assert(well_stated<T>("input_count", NamesInputCount<T>, false) &&
+                      well_stated<T>("output_count", NamesOutputCount<T>, false),
+                  "strop: input_count and output_count are a tensor operator's: a map's forward has its inputs and "
+                  "results");
+    static_assert(stated_gradients<T> == 0 || !MutatesInputs<T>, "strop: a map that writes its inputs has no gradient");
+  }
 }
+
+/// Numbers and names of tensors.
 template <class T>
-constexpr bool ranges_known() {
-  if constexpr (requires { T::range; })
-    for (const Range& range : T::range)
-      if (!is_parameter<T>(range.name)) return false;
-  return true;
-}
-template <class T>
-constexpr bool mutated_known() {
-  for (std::string_view name : stated_mutated<T>())
-    if (position(stated_inputs<T>(), name) < 0) return false;
-  return true;
-}
-template <class T>
-constexpr bool inputs_match() {
+consteval void diagnose_tensors() {
+  static_assert(inputs_match<T>() || !AnyMap<T>, "strop: inputs names as many tensors as forward takes numbers");
+  static_assert(inputs_match<T>() || AnyMap<T>, "strop: inputs names as many tensors as forward reads or mutates");
+  static_assert(NamesForward<T> || !stated_inputs<T>().empty(),
+                "strop: an operator that has sparse forms alone states its inputs: static constexpr "
+                "std::string_view inputs[] = {...}");
+  static_assert(!StatesAux<T> || StatesInputs<T>, "strop: an operator that states aux states its inputs");
+  static_assert(mutated_known<T>(), "strop: mutates names something that stands not in inputs");
+  static_assert(outputs_stand_last<T>(),
+                "strop: forward takes (ctx, in..., out...): every strop::View<const E, N> stands before the views that "
+                "it writes");
+  static_assert(mutated_are_written<T>(),
+                "strop: mutates and aux name the inputs that forward takes as views to write, no others");
   if constexpr (AnyMap<T>)
-    return stated_inputs<T>().empty() || stated_inputs<T>().size() == arity<T>;
-  else
-    return true;
+    static_assert(Counts<T>::out > 0,
+                  "strop: forward of a map returns its outputs, one at least, and then the inputs that mutates names");
+  else if constexpr (TensorOp<T>)
+    static_assert(Counts<T>::out > 0,
+                  "strop: forward has an output: a strop::View<E, N> that it writes and that is no mutated input");
+  if constexpr (Counts<T>::out > 0) {
+    static_assert(outputs_match<T>(), "strop: outputs names as many tensors as forward has results");
+    static_assert(visible_in_range<T>(), "strop: visible is from 1 to the number of outputs");
+    static_assert(shares_in_range<T>(), "strop: inplace gives pairs {input, output} of positions, from 0");
+  }
+  static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
+  static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
+  static_assert(notes_known<T>(), "strop: notes names something that is no parameter, input or output of the operator");
 }
-/// forward takes mutable references, or is not const.
+
+/// Gradients that a struct states.
 template <class T>
-concept ForwardTakesReference =
-    requires(const T& op, Probe& a) { op.forward(a); } || requires(const T& op, Probe& a) { op.forward(a, a); };
-template <class T>
-concept ForwardNotConst =
-    requires(T& op, Probe (*x)()) { op.forward(x()); } || requires(T& op, Probe (*x)()) { op.forward(x(), x()); };
-template <class T>
-inline constexpr int stated_gradients = int{NamesGradUseIn<T>} + int{NamesGradUseOut<T>} + int{NamesGradUseNone<T>} +
-                                        int{NamesGradUseInOut<T>} + int{NamesGradient<T>} + int{NamesGrad<T>};
+consteval void diagnose_gradient() {
+  static_assert(!NamesGradUseIn<T> || HasGradUseIn<T>,
+                "strop: grad_use_in takes (dy..., x...), one dy per output and one x per input of forward, and is "
+                "const");
+  static_assert(!NamesGradUseOut<T> || HasGradUseOut<T>,
+                "strop: grad_use_out takes (dy..., y...), one dy and one y per output of forward, and is const");
+  static_assert(!NamesGradUseNone<T> || HasGradUseNone<T>,
+                "strop: grad_use_none takes (dy...), one dy per output of forward, and is const");
+  static_assert(!NamesGradUseInOut<T> || HasGradUseInOut<T>,
+                "strop: grad_use_in_out takes (dy..., x..., y...), one dy and one y per output and one x per input of "
+                "forward, and is const");
+  static_assert(!NamesGrad<T> || HasGrad<T>,
+                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In, Out or Grad, and is const");
+  static_assert(stated_gradients<T> <= 1,
+                "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
+                "grad_use_in_out, grad or gradient");
+  static_assert(returns_slopes<T>(),
+                "strop: a gradient returns a number, for several inputs a std::tuple of one number per input of "
+                "forward");
+  static_assert(gradient_is_tagged<T>(),
+                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In or Out, views of const, or "
+                "Grad, one at least, a view to write");
+  static_assert(gradient_takes_each<T>() || !HasGradUseIn<T>,
+                "strop: grad_use_in takes (ctx, dy..., in..., din...): views of const of the visible outputs' head "
+                "gradients and of the inputs, then a view to write per input");
+  static_assert(gradient_takes_each<T>() || !HasGradUseOut<T>,
+                "strop: grad_use_out takes (ctx, dy..., out..., din...): views of const of the visible outputs' head "
+                "gradients and of the outputs, then a view to write per input");
+  static_assert(gradient_takes_each<T>() || !HasGradUseNone<T>,
+                "strop: grad_use_none takes (ctx, dy..., din...): views of const of the visible outputs' head "
+                "gradients, then a view to write per input");
+  static_assert(gradient_takes_each<T>() || !HasGradUseInOut<T>,
+                "strop: grad_use_in_out takes (ctx, dy..., in..., out..., din...): views of const of the visible "
+                "outputs' head gradients, of the inputs and of the outputs, then a view to write per input");
+}
 
 }  // namespace detail
 
@@ -71,34 +160,16 @@ consteval bool diagnose() {
         static_assert(
             std::is_default_constructible_v<T> && requires { T{}; },
             "strop: every parameter has a default initialiser; a required one is a strop::Required<type>");
-        static_assert(!detail::NamesGradUseIn<T> || HasGradUseIn<T>,
-                      "strop: grad_use_in takes (dy, x...), one x per input of forward, and is const");
-        static_assert(!detail::NamesGradUseOut<T> || HasGradUseOut<T>,
-                      "strop: grad_use_out takes (dy, y) and is const");
-        static_assert(!detail::NamesGradUseNone<T> || HasGradUseNone<T>,
-                      "strop: grad_use_none takes (dy) and is const");
-        static_assert(!detail::NamesGradUseInOut<T> || HasGradUseInOut<T>,
-                      "strop: grad_use_in_out takes (dy, x..., y), one x per input of forward, and is const");
-        static_assert(
-            !detail::NamesGrad<T> || HasGrad<T>,
-            "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In, Out or Grad, and is const");
-        static_assert(detail::stated_gradients<T> <= 1,
-                      "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
-                      "grad_use_in_out, grad or gradient");
         static_assert(!detail::NamesMakeState<T> || HasState<T>,
                       "strop: make_state takes (strop::Cpu&, const strop::Shape& input...), a shape per input, and is "
                       "const");
-        static_assert(!detail::NamesMakeState<T> || !AnyMap<T>,
-                      "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
-        static_assert(!detail::NamesResources<T> || RequestsResource<T>,
-                      "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
-                      "inputs) and is const");
-        static_assert(detail::ranges_known<T>(), "strop: range names something that is no parameter of the operator");
-        static_assert(detail::inputs_match<T>(), "strop: inputs names as many tensors as forward takes numbers");
-        static_assert(detail::NamesForward<T> || !detail::stated_inputs<T>().empty(),
-                      "strop: an operator that has sparse forms alone states its inputs: static constexpr "
-                      "std::string_view inputs[] = {...}");
-        static_assert(detail::mutated_known<T>(), "strop: mutates names something that stands not in inputs");
+        static_assert(detail::returns_numbers<T>(),
+                      "strop: forward returns a number or a std::tuple of one number per output");
+        detail::diagnose_members<T>();
+        if constexpr (detail::returns_numbers<T>()) {
+          detail::diagnose_tensors<T>();
+          detail::diagnose_gradient<T>();
+        }
       }
     }
   }

@@ -56,7 +56,8 @@ struct MapLoops {
 struct MapFacts {
   std::uint64_t (*kept)(const void* op, Dtype compute) = nullptr;  // inputs that the gradient reads, a bit each
   bool (*zero)(const void* op, Dtype compute,
-               std::uint64_t zeros) = nullptr;  // all results are 0 when these inputs are
+               std::uint64_t zeros) = nullptr;           // all results are 0 when these inputs are
+  bool (*storage)(const void* op, Storages&) = nullptr;  // what the struct states besides
 };
 
 /// One bit per tensor; `every` where their number depends on the call.

@@ -16,10 +16,6 @@ enum class Keeps : std::uint8_t { none = 0, in = 1, out = 2, in_out = 3 };
 
 namespace detail {
 
-/// Results of a map, known without asking for its body where its shape is known.
-template <class T>
-inline constexpr std::size_t results = result_count<Result<T, Probe>>;
-
 /// Whether the struct says what its gradient uses, and what.
 template <class T>
 inline constexpr bool states_gradient = HasGradUseIn<T> || HasGradUseOut<T> || HasGradUseNone<T> || HasGradUseInOut<T>;
@@ -82,13 +78,13 @@ struct Gradient {
   [[gnu::always_inline]] constexpr auto slope(const std::array<S, numbers>& a) const {
     return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
       if constexpr (HasGradUseInOut<T>)
-        return pack<S>(op.grad_use_in_out(a[0], a[results_of + I]..., a[outs_at]));
+        return pack<S>(op.grad_use_in_out(a[M]..., a[results_of + I]..., a[outs_at + M]...));
       else if constexpr (HasGradUseOut<T>)
-        return pack<S>(op.grad_use_out(a[0], a[outs_at]));
+        return pack<S>(op.grad_use_out(a[M]..., a[outs_at + M]...));
       else if constexpr (HasGradUseNone<T>)
-        return pack<S>(op.grad_use_none(a[0]));
+        return pack<S>(op.grad_use_none(a[M]...));
       else if constexpr (HasGradUseIn<T>)
-        return pack<S>(op.grad_use_in(a[0], a[results_of + I]...));
+        return pack<S>(op.grad_use_in(a[M]..., a[results_of + I]...));
       else if constexpr (inputs_of == 1)
         return partial<S, 0>(a, std::index_sequence<I...>{});
       else
@@ -106,32 +102,40 @@ struct Gradient {
   }
   template <class S, class Y>
   [[gnu::always_inline]] static constexpr auto pack(const Y& y) {
-    if constexpr (inputs_of == 1)
-      return detail::as_number<S>(y);
-    else {
-      static_assert(detail::result_count<Y> == inputs_of,
-                    "strop: a gradient returns a std::tuple of one number per input of forward");
+    static_assert(detail::result_count<Y> == inputs_of,
+                  "strop: a gradient returns a std::tuple of one number per input of forward");
+    if constexpr (detail::result_count<Y> != inputs_of)
+      return std::array<S, inputs_of>{};
+    else if constexpr (inputs_of == 1)
+      return detail::as_numbers<S>(y)[0];
+    else
       return detail::as_numbers<S>(y);
-    }
   }
 };
 
 namespace detail {
-/// The derivatives in each input where the inputs are x and the results y: what the gradient is for head gradients 1.
+/// The gradient for head gradients dy where the inputs are x and the results y.
 template <class S, class T, std::size_t N, std::size_t M>
-[[gnu::always_inline]] constexpr auto unit_slopes(const Gradient<T>& gradient, const std::array<S, N>& x,
-                                                  const std::array<S, M>& y) {
+[[gnu::always_inline]] constexpr auto slopes(const Gradient<T>& gradient, const std::array<S, M>& dy,
+                                             const std::array<S, N>& x, const std::array<S, M>& y) {
   return [&]<std::size_t... I, std::size_t... K>(std::index_sequence<I...>, std::index_sequence<K...>) {
     using G = Gradient<T>;
     if constexpr (G::takes_in && G::takes_out)
-      return as_numbers<S>(gradient.forward((void(K), S(1))..., x[I]..., y[K]...));
+      return as_numbers<S>(gradient.forward(dy[K]..., x[I]..., y[K]...));
     else if constexpr (G::takes_in)
-      return as_numbers<S>(gradient.forward((void(K), S(1))..., x[I]...));
+      return as_numbers<S>(gradient.forward(dy[K]..., x[I]...));
     else if constexpr (G::takes_out)
-      return as_numbers<S>(gradient.forward((void(K), S(1))..., y[K]...));
+      return as_numbers<S>(gradient.forward(dy[K]..., y[K]...));
     else
-      return as_numbers<S>(gradient.forward((void(K), S(1))...));
+      return as_numbers<S>(gradient.forward(dy[K]...));
   }(std::make_index_sequence<N>{}, std::make_index_sequence<M>{});
+}
+/// The derivatives in each input: what the gradient is for head gradients 1.
+template <class S, class T, std::size_t N, std::size_t M>
+constexpr auto unit_slopes(const Gradient<T>& gradient, const std::array<S, N>& x, const std::array<S, M>& y) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    return slopes<S>(gradient, std::array<S, M>{(void(K), S(1))...}, x, y);
+  }(std::make_index_sequence<M>{});
 }
 }  // namespace detail
 
@@ -150,8 +154,9 @@ struct Tangent {
     const std::array<S, 2 * inputs_of> a{first, more...};
     return [&]<std::size_t... I, std::size_t... M>(std::index_sequence<I...>, std::index_sequence<M...>) {
       if constexpr (detail::states_gradient<T>) {
-        const std::array<S, 1> y{detail::as_number<S>(op.forward(a[I]...))};
-        return std::make_tuple(y[0], along(detail::unit_slopes<S>(Gradient<T>{op}, std::array{a[I]...}, y), a));
+        const auto y = detail::as_numbers<S>(op.forward(a[I]...));
+        const std::array<S, inputs_of> x{a[I]...};
+        return std::make_tuple(y[M]..., along<S, M>(x, y, a)...);
       } else {
         using D = number::Dual<S>;
         const auto y = detail::as_numbers<D>(op.forward(D(a[I], a[inputs_of + I])...));
@@ -161,11 +166,15 @@ struct Tangent {
   }
 
  private:
-  template <class S>
-  [[gnu::always_inline]] static constexpr S along(const std::array<S, inputs_of>& slopes,
-                                                  const std::array<S, 2 * inputs_of>& a) {
-    S total = slopes[0] * a[inputs_of];
-    for (std::size_t i = 1; i < inputs_of; ++i) total = total + slopes[i] * a[inputs_of + i];
+  /// The derivative of result K along the tangents, by the stated gradient for a head gradient of that result alone.
+  template <class S, std::size_t K>
+  [[gnu::always_inline]] constexpr S along(const std::array<S, inputs_of>& x, const std::array<S, results_of>& y,
+                                           const std::array<S, 2 * inputs_of>& a) const {
+    const auto slope = [&]<std::size_t... M>(std::index_sequence<M...>) {
+      return detail::slopes<S>(Gradient<T>{op}, std::array<S, results_of>{S(M == K ? 1 : 0)...}, x, y);
+    }(std::make_index_sequence<results_of>{});
+    S total = slope[0] * a[inputs_of];
+    for (std::size_t i = 1; i < inputs_of; ++i) total = total + slope[i] * a[inputs_of + i];
     return total;
   }
 };

@@ -120,20 +120,20 @@ class Types {
 /// works on dense arrays; an output that it has set all the same comes in that storage.
 class Storages {
  public:
-  Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device)
+  constexpr Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device)
       : device_(device), in_(in), out_(out) {}
-  int inputs() const { return static_cast<int>(in_.size()); }
-  int outputs() const { return static_cast<int>(out_.size()); }
-  Storage in(int i) const { return in_[static_cast<std::size_t>(i)]; }
-  std::optional<Storage> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  constexpr int inputs() const { return static_cast<int>(in_.size()); }
+  constexpr int outputs() const { return static_cast<int>(out_.size()); }
+  constexpr Storage in(int i) const { return in_[static_cast<std::size_t>(i)]; }
+  constexpr std::optional<Storage> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
   /// False when the output is already there in another storage: the operator then answers false.
-  bool set_out(int i, Storage storage) {
+  constexpr bool set_out(int i, Storage storage) {
     auto& slot = out_[static_cast<std::size_t>(i)];
     if (slot && *slot != storage) return false;
     slot = storage;
     return true;
   }
-  Device device() const { return device_; }
+  constexpr Device device() const { return device_; }
 
  private:
   Device device_;

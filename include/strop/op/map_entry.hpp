@@ -75,6 +75,31 @@ bool zero_without_heads(const void*, Dtype, std::uint64_t zeros) {
   return (zeros & heads) == heads;
 }
 
+// What a map states of its shapes, types and storages comes after the derivation: it may say what does not follow from
+// the body or refuse a call, and contradicts what follows with the sentence of Shapes and Types.
+template <class T>
+void stated_map_shape(const void* object, Shapes& shapes) {
+  infer_map_shape(EntryOf<T>::value, shapes);
+  static_cast<const T*>(object)->infer_shape(shapes);
+}
+template <class T>
+void stated_map_type(const void* object, Types& types) {
+  infer_map_type(EntryOf<T>::value, types);
+  static_cast<const T*>(object)->infer_type(types);
+}
+template <class T>
+bool stated_map_storage(const void* object, Storages& storages) {
+  return static_cast<const T*>(object)->infer_storage(storages);
+}
+
+/// The parameters of a map that states its inference, as ones to be checked: a call takes the way on which it is asked.
+template <class T>
+inline constexpr ParamTable inferring_table = [] {
+  ParamTable table = param_table<T>;
+  table.checked = true;
+  return table;
+}();
+
 /// Whether T has a gradient that is a map, stated or derived.
 template <class T>
 inline constexpr bool gradient_is_map = !GradComposes<T> && !requires {
@@ -120,7 +145,7 @@ constexpr Entry map_entry() {
   } else {
     e.name = operator_name<T>();
     e.snake = lower_name<T>;
-    e.params = &param_table<T>;
+    e.params = InfersShape<T> || InfersType<T> ? &inferring_table<T> : &param_table<T>;
     e.aliases = stated_aliases<T>();
     e.doc = stated_doc<T>();
     e.notes = stated_notes<T>();
@@ -141,6 +166,9 @@ constexpr Entry map_entry() {
     e.facts.zero = &zero_without_heads<T::results_of>;
   else
     e.facts = {&kept_of<T>, &zero_of<T>};
+  if constexpr (InfersShape<T>) e.infer_shape = &stated_map_shape<T>;
+  if constexpr (InfersType<T>) e.infer_type = &stated_map_type<T>;
+  if constexpr (InfersStorage<T>) e.facts.storage = &stated_map_storage<T>;
   e.gradient = map_gradient<T>();
   return e;
 }

@@ -26,7 +26,10 @@ struct MapStorage {
   std::string_view why;        // of a fallback
 };
 
-/// The storage of a map's results.
+/// The storage of a map's results as it follows from the body.
+MapStorage derive_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
+/// The same, with what the struct states: dense where it asks for that. Throws Error for a storage that does not
+/// follow.
 MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
 
 }  // namespace strop::inline v0::detail

@@ -5,6 +5,9 @@
 #include <strop/core/config.hpp>
 #include <strop/op/map_infer.hpp>
 
+#include <optional>
+#include <vector>
+
 namespace strop::inline v0::detail {
 
 STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first) {
@@ -60,8 +63,8 @@ STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 
-STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
-                                        std::span<const Storage> in) {
+STROP_IMPL MapStorage derive_map_storage(const Entry& entry, const void* op, Dtype computed,
+                                         std::span<const Storage> in) {
   MapStorage result;
   Storage sparse = dense;
   std::uint64_t zeros = 0;
@@ -86,6 +89,25 @@ STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtyp
   const bool several = (result.carriers & (result.carriers - 1)) != 0;
   result.pattern = result.carriers == 0 ? Pattern::united : several ? Pattern::common : Pattern::one_input;
   if (result.carriers == 0) result.carriers = zeros;
+  return result;
+}
+
+STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
+                                        std::span<const Storage> in) {
+  MapStorage result = derive_map_storage(entry, op, computed, in);
+  if (entry.facts.storage == nullptr) return result;
+  std::vector<std::optional<Storage>> out(static_cast<std::size_t>(entry.outputs));
+  Storages stated(in, out, cpu());
+  bool sparse = entry.facts.storage(op, stated);
+  for (const std::optional<Storage>& storage : out) sparse = sparse && storage != dense;
+  if (!sparse && result.storage != dense) {
+    result = {};
+    result.why = "infer_storage of the operator asks for dense arrays";
+  }
+  for (std::size_t k = 0; k < out.size(); ++k)
+    if (out[k] && *out[k] != result.storage)
+      fail(entry.snake, ": infer_storage sets output ", k, " to ", name_of(*out[k]), ", expected ",
+           name_of(result.storage), result.why.empty() ? "" : ": ", result.why);
   return result;
 }
 

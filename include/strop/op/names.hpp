@@ -6,6 +6,7 @@
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace strop::inline v0::detail {
-
-using NameList = std::span<const std::string_view>;
 
 template <class T>
 constexpr std::string_view operator_name() {
@@ -26,12 +25,51 @@ constexpr std::string_view operator_name() {
 template <class T>
 inline constexpr ShortName lower_name = snake_case(operator_name<T>());
 
+/// Position of a name in a list; −1 where it is not.
+constexpr int position(NameList names, std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<int>(i);
+  return -1;
+}
+
+// What the struct says, as it stands there.
 template <class T>
-constexpr NameList stated_inputs() {
+constexpr NameList listed_inputs() {
   if constexpr (requires { NameList(T::inputs); })
     return T::inputs;
   else
     return {};
+}
+template <class T>
+constexpr NameList listed_mutated() {
+  if constexpr (requires { NameList(T::mutates); })
+    return T::mutates;
+  else
+    return {};
+}
+/// The names of a list, then those of `aux` that it does not have.
+template <NameList (*List)(), class T>
+inline constexpr auto with_aux = [] {
+  constexpr NameList first = List();
+  constexpr std::size_t size = [] {
+    std::size_t n = List().size();
+    for (std::string_view name : T::aux) n += position(List(), name) < 0 ? 1 : 0;
+    return n;
+  }();
+  std::array<std::string_view, size> all{};
+  std::size_t n = 0;
+  for (std::string_view name : first) all[n++] = name;
+  for (std::string_view name : T::aux)
+    if (position(first, name) < 0) all[n++] = name;
+  return all;
+}();
+
+template <class T>
+constexpr NameList stated_inputs() {
+  if constexpr (StatesAux<T>)
+    return with_aux<&listed_inputs<T>, T>;
+  else
+    return listed_inputs<T>();
 }
 template <class T>
 constexpr NameList stated_outputs() {
@@ -40,12 +78,13 @@ constexpr NameList stated_outputs() {
   else
     return {};
 }
+/// The inputs that forward writes.
 template <class T>
 constexpr NameList stated_mutated() {
-  if constexpr (MutatesInputs<T>)
-    return T::mutates;
+  if constexpr (StatesAux<T>)
+    return with_aux<&listed_mutated<T>, T>;
   else
-    return {};
+    return listed_mutated<T>();
 }
 template <class T>
 constexpr NameList stated_aliases() {
@@ -74,13 +113,6 @@ constexpr std::span<const Share> stated_inplace() {
     return T::inplace;
   else
     return {};
-}
-
-/// Position of a name in a list; −1 where it is not.
-constexpr int position(NameList names, std::string_view name) {
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<int>(i);
-  return -1;
 }
 
 inline constexpr std::string_view data_name[] = {"data"};

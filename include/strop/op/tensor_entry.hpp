@@ -374,7 +374,7 @@ constexpr Entry tensor_entry() {
   e.sparse_forms = InfersStorage<T>;
   e.inplace = stated_inplace<T>();
   if constexpr (requires { T::accumulates; }) e.accumulates = T::accumulates;
-  if constexpr (forward_on<T, Cpu>() || SparseOp<T>) e.run_cpu = &run_forward<T>;
+  if constexpr (forward_on<T, Cpu>() || NamesForwardSparse<T>) e.run_cpu = &run_forward<T>;
   e.slot = &slot<T>;
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The rules that diagnose<T>() asks of what a struct states and of the signatures of its members.
+#pragma once
+#include <strop/op/tensor_entry.hpp>
+
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// Whether the name is a parameter of T.
+template <class T>
+constexpr bool is_parameter(std::string_view name) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ((field_name<T, I> == name) || ...);
+  }(std::make_index_sequence<field_count<T>>{});
+}
+/// Whether a member, where T names it, is what it should be. A parameter may have any name.
+template <class T>
+constexpr bool well_stated(std::string_view member, bool named, bool well) {
+  return !named || well || is_parameter<T>(member);
+}
+
+// Members with one form each.
+template <class T>
+concept StatesInputs = requires { NameList(T::inputs); };
+template <class T>
+concept StatesOutputs = requires { NameList(T::outputs); };
+template <class T>
+concept StatesMutates = requires { NameList(T::mutates); };
+template <class T>
+concept StatesVisible = requires { int{T::visible}; };
+template <class T>
+concept StatesInputCount = requires(const T& op) {
+  { op.input_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesOutputCount = requires(const T& op) {
+  { op.output_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesVisibleCount = requires(const T& op) {
+  { op.visible_count() } -> std::same_as<int>;
+};
+template <class T>
+concept StatesAliases = requires { NameList(T::aliases); };
+template <class T>
+concept StatesDoc = requires { std::string_view(T::doc); };
+template <class T>
+concept StatesNotes = requires { std::span<const Note>(T::notes); };
+template <class T>
+concept StatesRange = requires { std::span<const Range>(T::range); };
+
+// What a map's members return.
+template <class Y>
+inline constexpr bool is_number_result = requires { static_cast<Probe>(std::declval<const Y&>()); };
+template <>
+inline constexpr bool is_number_result<void> = false;
+template <class... Y>
+inline constexpr bool is_number_result<std::tuple<Y...>> = sizeof...(Y) != 0 && (is_number_result<Y> && ...);
+
+template <class T>
+constexpr bool returns_numbers() {
+  if constexpr (AnyMap<T>)
+    return is_number_result<std::remove_cvref_t<Result<T, Probe>>>;
+  else
+    return true;
+}
+template <class T, std::size_t... I, std::size_t... M>
+constexpr auto stated_slopes(std::index_sequence<I...>, std::index_sequence<M...>) {
+  const auto of = []<class Y>(std::type_identity<Y>) {
+    using G = std::remove_cvref_t<Y>;
+    return is_number_result<G> && result_count<G> == sizeof...(I);
+  };
+  if constexpr (HasGradUseInOut<T>)
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in_out(
+                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<I, Probe>>()...,
+                  std::declval<Repeat<M, Probe>>()...))>{});
+  else if constexpr (HasGradUseOut<T>)
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_out(
+                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<M, Probe>>()...))>{});
+  else if constexpr (HasGradUseNone<T>)
+    return of(
+        std::type_identity<decltype(std::declval<const T&>().grad_use_none(std::declval<Repeat<M, Probe>>()...))>{});
+  else if constexpr (HasGradUseIn<T>)
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in(
+                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<I, Probe>>()...))>{});
+  else
+    return true;
+}
+/// A stated gradient of a map returns one number per input.
+template <class T>
+constexpr bool returns_slopes() {
+  if constexpr (AnyMap<T>)
+    return stated_slopes<T>(EachInput<T>{}, EachResult<T>{});
+  else
+    return true;
+}
+
+/// How many tensors an operator has, where that does not depend on the call.
+template <class T>
+struct Counts {
+  static constexpr bool map = AnyMap<T>;
+  static constexpr bool open_in = [] {
+    if constexpr (map)
+      return false;
+    else
+      return TensorShape<T>::variadic;
+  }();
+  static constexpr bool open_out = [] {
+    if constexpr (TensorOp<T>)
+      for (const ArgInfo& info : ServedForward<T>::infos)
+        if (info.variadic && info.writes) return true;
+    return !map && requires(const T& op) { op.output_count(); };
+  }();
+  static constexpr int in = [] {
+    if constexpr (map)
+      return static_cast<int>(arity<T>);
+    else
+      return TensorShape<T>::inputs;
+  }();
+  static constexpr int out = [] {
+    if constexpr (map)
+      return static_cast<int>(results<T>) - static_cast<int>(stated_mutated<T>().size());
+    else
+      return TensorShape<T>::outputs;
+  }();
+};
+
+template <class T>
+constexpr bool ranges_ordered() {
+  if constexpr (StatesRange<T>)
+    for (const Range& range : T::range)
+      if (!(range.low <= range.high)) return false;
+  return true;
+}
+template <class T>
+constexpr bool ranges_known() {
+  if constexpr (StatesRange<T>)
+    for (const Range& range : T::range)
+      if (!is_parameter<T>(range.name)) return false;
+  return true;
+}
+/// A struct's own list; one that operators share, a std::span, may have notes for the others.
+template <class T>
+constexpr bool notes_known() {
+  if constexpr (requires { requires !std::is_array_v<decltype(T::notes)>; }) return true;
+  const auto usual = [](std::string_view name) {
+    return name == data_name[0] || position(pair_names, name) >= 0 || position(numbered_inputs, name) >= 0;
+  };
+  for (const Note& note : stated_notes<T>())
+    if (!is_parameter<T>(note.name) && position(stated_inputs<T>(), note.name) < 0 &&
+        position(stated_outputs<T>(), note.name) < 0 && !(stated_inputs<T>().empty() && usual(note.name)) &&
+        !(stated_outputs<T>().empty() && note.name == output_name[0]))
+      return false;
+  return true;
+}
+template <class T>
+constexpr bool mutated_known() {
+  for (std::string_view name : stated_mutated<T>())
+    if (position(stated_inputs<T>(), name) < 0) return false;
+  return true;
+}
+template <class T>
+constexpr bool inputs_match() {
+  const int named = static_cast<int>(stated_inputs<T>().size());
+  return named == 0 || Counts<T>::open_in || named == Counts<T>::in;
+}
+template <class T>
+constexpr bool outputs_match() {
+  const int named = static_cast<int>(stated_outputs<T>().size());
+  return named == 0 || Counts<T>::open_out || named == Counts<T>::out;
+}
+template <class T>
+constexpr bool visible_in_range() {
+  if constexpr (requires { int{T::visible}; })
+    if constexpr (requires { typename std::bool_constant<(T::visible > 0)>; })
+      return T::visible >= 1 && (Counts<T>::open_out || T::visible <= Counts<T>::out);
+  return true;
+}
+template <class T>
+constexpr bool shares_in_range() {
+  for (const Share& share : stated_inplace<T>())
+    if (share.input < 0 || share.output < 0 || (!Counts<T>::open_in && share.input >= Counts<T>::in) ||
+        (!Counts<T>::open_out && share.output >= Counts<T>::out))
+      return false;
+  return true;
+}
+
+/// forward of a tensor operator: every input stands before every output.
+template <class T>
+constexpr bool outputs_stand_last() {
+  if constexpr (TensorOp<T>) {
+    int writes = 0;
+    for (const ArgInfo& info : ServedForward<T>::infos)
+      if (info.writes)
+        ++writes;
+      else if (writes > TensorShape<T>::mutated)
+        return false;
+  }
+  return true;
+}
+/// The inputs that forward takes as views to write are those that `mutates` names.
+template <class T>
+constexpr bool mutated_are_written() {
+  if constexpr (TensorOp<T>) {
+    const NameList names = stated_inputs<T>();
+    int left = TensorShape<T>::mutated;
+    if (left == 0 || TensorShape<T>::variadic || !inputs_match<T>() || !mutated_known<T>()) return true;
+    std::size_t at = 0;
+    for (const ArgInfo& info : ServedForward<T>::infos) {
+      if (info.writes && left == 0) break;
+      if (info.writes != (position(stated_mutated<T>(), names[at++]) >= 0)) return false;
+      left -= info.writes ? 1 : 0;
+    }
+  }
+  return true;
+}
+
+/// A natural gradient of a tensor operator takes (ctx, views of const…, gradients to write…), a gradient for each
+/// input.
+template <class T>
+constexpr bool gradient_takes_each() {
+  if constexpr (!TensorOp<T> || HasGrad<T>)
+    return true;
+  else if constexpr (std::is_void_v<GradientMember<T>>)
+    return true;
+  else {
+    using N = TensorShape<T>;
+    constexpr bool in = HasGradUseIn<T> || HasGradUseInOut<T>, out = HasGradUseOut<T> || HasGradUseInOut<T>;
+    constexpr int reads = N::visible + (in ? N::reads : 0) + (out ? N::outputs : 0);
+    int at = 0;
+    for (const ArgInfo& info : Served<GradientMember<T>, T>::infos)
+      if (info.tagged || info.writes != (at++ >= reads)) return false;
+    return at == reads + N::reads;
+  }
+}
+/// Every argument of `grad` is tagged; what is not a gradient is read only; one gradient at least is written.
+template <class T>
+constexpr bool gradient_is_tagged() {
+  if constexpr (HasGrad<T>) {
+    bool gives = false;
+    for (const ArgInfo& info : Served<GradientMember<T>, T>::infos) {
+      if (!info.tagged || info.writes != (info.role == Role::grad)) return false;
+      gives = gives || info.role == Role::grad;
+    }
+    return gives;
+  } else
+    return true;
+}
+
+/// forward is not const.
+template <class T>
+concept ForwardNotConst =
+    requires(T& op, Probe (*x)()) { op.forward(x()); } || requires(T& op, Probe (*x)()) { op.forward(x(), x()); };
+template <class T>
+inline constexpr int stated_gradients = int{NamesGradUseIn<T>} + int{NamesGradUseOut<T>} + int{NamesGradUseNone<T>} +
+                                        int{NamesGradUseInOut<T>} + int{NamesGradient<T>} + int{NamesGrad<T>};
+
+}  // namespace strop::inline v0::detail

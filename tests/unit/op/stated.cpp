@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a struct states besides forward: gradients of several results, inference on maps, aux, sparse results by value.
+#include <strop/ops/reduce.hpp>
+#include <strop/strop.hpp>
+#include <unit/sentence.hpp>
+
+#include <doctest/doctest.h>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+using testing::sentence, strop::array, strop::NDArray, strop::Op, strop::csr, strop::dense;
+
+namespace {
+
+// x ↦ x³, 2x and the gradient, stated in every form.
+struct Derived {
+  static constexpr std::string_view name = "stated_derived";
+  constexpr auto forward(auto x) const { return std::tuple(x * x * x, 2 * x); }
+};
+struct UseIn {
+  static constexpr std::string_view name = "stated_use_in";
+  constexpr auto forward(auto x) const { return std::tuple(x * x * x, 2 * x); }
+  constexpr auto grad_use_in(auto dy, auto dz, auto x) const { return dy * 3 * x * x + dz * 2; }
+};
+struct UseOut {
+  static constexpr std::string_view name = "stated_use_out";
+  constexpr auto forward(auto x) const { return std::tuple(x * x * x, 2 * x); }
+  constexpr auto grad_use_out(auto dy, auto dz, auto, auto z) const { return dy * 0.75f * z * z + dz * 2; }
+};
+struct UseInOut {
+  static constexpr std::string_view name = "stated_use_in_out";
+  constexpr auto forward(auto x) const { return std::tuple(x * x * x, 2 * x); }
+  constexpr auto grad_use_in_out(auto dy, auto dz, auto x, auto, auto z) const { return dy * 1.5f * x * z + dz * 2; }
+};
+struct Linear {
+  static constexpr std::string_view name = "stated_linear";
+  constexpr auto forward(auto x, auto y) const { return std::tuple(x + y, 2 * x - y); }
+  constexpr auto grad_use_none(auto da, auto db) const { return std::tuple(da + 2 * db, da - db); }
+};
+constexpr Op<Derived> derived;
+constexpr Op<UseIn> use_in;
+constexpr Op<UseOut> use_out;
+constexpr Op<UseInOut> use_in_out;
+constexpr Op<Linear> linear;
+static_assert(strop::HasGradUseIn<UseIn> && strop::HasGradUseOut<UseOut> && strop::HasGradUseInOut<UseInOut> &&
+              strop::HasGradUseNone<Linear>);
+static_assert(strop::check::gradient(UseOut{}, 2) == 14 && strop::check::keeps(Linear{}) == strop::Keeps::none);
+
+/// Gradients of order 1 and 2 of y + 10 · z in x, where (y, z) = f(x).
+template <class F>
+std::vector<std::vector<float>> slopes(F f) {
+  NDArray x = array({2, 3});
+  x.attach_grad();
+  strop::record scope;
+  const std::vector<NDArray> both = f(x);
+  const NDArray first = strop::grad(strop::sum(both[0] + 10 * both[1]), {x}, {.create_graph = true})[0];
+  const NDArray second = strop::grad(strop::sum(first), {x})[0];
+  return {first.to_vector<float>(), second.to_vector<float>()};
+}
+
+}  // namespace
+
+TEST_CASE("a stated gradient of a map with two results takes both head gradients, to order 2") {
+  const std::vector<std::vector<float>> expected{{32, 47}, {12, 18}};
+  CHECK(slopes(derived) == expected);
+  CHECK(slopes(use_in) == expected);
+  CHECK(slopes(use_out) == expected);
+  CHECK(slopes(use_in_out) == expected);
+  const NDArray x = array({2, 3}), y = array({5, 7});
+  for (const auto& op : {strop::check_gradient(use_in, {x}), strop::check_gradient(use_out, {x}),
+                         strop::check_gradient(use_in_out, {x}), strop::check_gradient(linear, {x, y})})
+    CHECK(static_cast<bool>(op));
+}
+
+TEST_CASE("forward mode takes a stated gradient result by result") {
+  const strop::Gradient<UseIn> gradient{};
+  CHECK(gradient.forward(1.0, 0.0, 2.0) == 12);
+  const auto [y, z, dy, dz] = strop::Tangent<UseIn>{}.forward(2.0, 5.0);
+  CHECK((y == 8 && z == 4 && dy == 60 && dz == 10));
+  const auto [a, b, da, db] = strop::Tangent<Linear>{}.forward(2.0, 3.0, 1.0, 10.0);
+  CHECK((a == 5 && b == 1 && da == 11 && db == -8));
+}
+
+namespace {
+
+struct Matrices {
+  static constexpr std::string_view name = "stated_matrices";
+  void infer_shape(strop::Shapes& s) const { s.expect_rank(0, 2); }
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+struct SevenLong {
+  static constexpr std::string_view name = "stated_seven_long";
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, {7}); }
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+struct Doubles {
+  static constexpr std::string_view name = "stated_doubles";
+  void infer_type(strop::Types& t) const { t.set_out(0, strop::f64); }
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+struct StaysDense {
+  static constexpr std::string_view name = "stated_stays_dense";
+  constexpr bool infer_storage(strop::Storages& s) const { return s.set_out(0, dense); }
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+struct FallsBack {
+  static constexpr std::string_view name = "stated_falls_back";
+  constexpr bool infer_storage(strop::Storages&) const { return false; }
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+struct StaysSparse {
+  int add = 0;
+  static constexpr std::string_view name = "stated_stays_sparse";
+  constexpr bool infer_storage(strop::Storages& s) const { return s.set_out(0, s.in(0)); }
+  constexpr auto forward(auto x) const { return 2 * x + add; }
+};
+constexpr Op<Matrices> matrices;
+constexpr Op<SevenLong> seven_long;
+constexpr Op<Doubles> doubles;
+constexpr Op<StaysDense> stays_dense;
+constexpr Op<FallsBack> falls_back;
+constexpr Op<StaysSparse> stays_sparse;
+static_assert(strop::check::storage(StaysDense{}, csr) == dense && strop::check::storage(FallsBack{}, csr) == dense &&
+              strop::check::storage(StaysSparse{}, csr) == csr);
+
+}  // namespace
+
+TEST_CASE("infer_shape and infer_type of a map have their say after what is derived") {
+  const NDArray x = array({1, 2});
+  CHECK(strop::allclose(matrices(array({{1, 2}})), array({{2, 4}})));
+  CHECK(sentence([&] { matrices(x); }) == "stated_matrices: input 'data' has shape (2,), expected 2 dimensions");
+  CHECK(sentence([&] { seven_long(x); }) == "stated_seven_long: output 'output' has shape (2,), expected (7,)");
+  CHECK(sentence([&] { doubles(x); }) == "stated_doubles: output 'output' is float32, expected float64");
+  CHECK(doubles(x.to(strop::f64)).dtype() == strop::f64);
+  CHECK(seven_long(strop::var("x")).infer_shape({}).args == std::vector<strop::Shape>{{7}});
+}
+
+TEST_CASE("infer_storage of a map may ask for dense arrays; a storage that does not follow is refused") {
+  const NDArray x = array({{0, 1}, {2, 0}}).to(csr), y = array({{0, 2}, {4, 0}});
+  strop::set_fallback(strop::Fallback::silent);
+  CHECK(stays_dense(x).storage() == dense);
+  CHECK(strop::allclose(stays_dense(x), y));
+  CHECK(falls_back(x).storage() == dense);
+  CHECK(strop::allclose(falls_back(x), y));
+  CHECK(stays_sparse(x).storage() == csr);
+  CHECK(strop::allclose(stays_sparse(x), y));
+  CHECK(sentence([&] { stays_sparse(x, {.add = 1}); }) ==
+        "stated_stays_sparse: infer_storage sets output 0 to csr, expected dense: the result is not zero where nothing "
+        "is stored");
+  CHECK(stays_dense(strop::var("x")).infer_storage({{"x", csr}}).outputs == std::vector<strop::Storage>{dense});
+  strop::set_fallback(strop::Fallback::error);
+  CHECK(sentence([&] { falls_back(x); }).find("infer_storage of the operator asks for dense arrays") !=
+        std::string::npos);
+  strop::set_fallback(strop::Fallback::warn);
+}
+
+namespace {
+
+struct Running {
+  static constexpr std::string_view name = "stated_running", inputs[] = {"data"}, aux[] = {"mean"};
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> x, strop::View<E, 1> mean, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y(i) = x(i) - mean(i), mean(i) = x(i);
+  }
+};
+struct Counting {
+  static constexpr std::string_view name = "stated_counting", inputs[] = {"data"}, aux[] = {"calls"};
+  constexpr auto forward(auto x, auto calls) const { return std::tuple(x + calls, calls + 1); }
+};
+constexpr Op<Running> running;
+constexpr Op<Counting> counting;
+static_assert(strop::MutatesInputs<Running> && strop::NamesArguments<Running>);
+
+template <class E>
+void keep_above_bound(double bound, strop::CsrView<const E> x, strop::CsrResult<E>& y) {
+  const auto above = [&](std::int64_t k) { return static_cast<double>(x.data(k)) > bound; };
+  std::int64_t n = 0;
+  for (std::int64_t k = 0; k < x.nnz(); ++k) n += above(k) ? 1 : 0;
+  y.allocate(n);
+  n = y.indptr()(0) = 0;
+  for (std::int64_t i = 0; i < x.rows; ++i) {
+    for (std::int64_t k = x.indptr(i); k < x.indptr(i + 1); ++k)
+      if (above(k)) y.data()(n) = x.data(k), y.indices()(n++) = x.indices(k);
+    y.indptr()(i + 1) = n;
+  }
+}
+struct KeepAbove {
+  double bound = 0;
+  static constexpr std::string_view name = "stated_keep_above";
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == csr && s.set_out(0, csr); }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::CsrView<const E> x, strop::CsrResult<E> y) const {
+    keep_above_bound<E>(bound, x, y);
+  }
+};
+struct KeepAboveByReference {
+  double bound = 0;
+  static constexpr std::string_view name = "stated_keep_above_by_reference";
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == csr && s.set_out(0, csr); }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::CsrView<const E> x, strop::CsrResult<E>& y) const {
+    keep_above_bound<E>(bound, x, y);
+  }
+};
+constexpr Op<KeepAbove> keep_above;
+constexpr Op<KeepAboveByReference> keep_above_by_reference;
+static_assert(strop::SparseOp<KeepAbove> && strop::SparseOp<KeepAboveByReference> && !strop::SparseOp<Running> &&
+              !strop::SparseOp<Counting>);
+
+}  // namespace
+
+TEST_CASE("aux names inputs that forward writes, after those of inputs") {
+  const NDArray x = array({3, 5}), mean = array({1, 1}), calls = strop::zeros({2});
+  CHECK(strop::allclose(running(x, mean), array({2, 4})));
+  CHECK(strop::allclose(mean, x));
+  CHECK(strop::allclose(counting(x, calls), x));
+  CHECK(strop::allclose(counting(x, calls), array({4, 6})));
+  CHECK(running(strop::var("x")).list_auxiliary_states().size() == 1);
+}
+
+TEST_CASE("a sparse result is taken by value and by reference") {
+  const NDArray x = array({{0, 1}, {2, 0}}).to(csr);
+  for (const NDArray& y : {keep_above(x, {.bound = 1}), keep_above_by_reference(x, {.bound = 1})}) {
+    CHECK(y.storage() == csr);
+    CHECK(strop::allclose(y, array({{0, 0}, {2, 0}})));
+  }
+}
