@@ -82,8 +82,13 @@ inline NDArray load_idx(const std::string& path) {
     for (std::size_t k = 0; k < 4; ++k) extent = extent << 8 | bytes[4 + 4 * i + k];
     shape.push_back(extent);
   }
-  const std::int64_t need = detail::byte_count(shape, type),
-                     have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
+  std::int64_t need = 0;
+  try {
+    need = detail::byte_count(shape, type);
+  } catch (const Error&) {
+    fail("strop: ", path, ": an array cannot have shape ", shape);
+  }
+  const std::int64_t have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
   if (need != have)
     fail("strop: ", path, ": an array of shape ", shape, " has ", need, " bytes, the file holds ", have);
   NDArray out(shape, type);
