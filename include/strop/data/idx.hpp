@@ -8,6 +8,7 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ inline std::vector<unsigned char> read_unpacked(const std::string& path) {
 
 /// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
 /// magic, a type that the format does not have, and sizes that the file does not hold.
-inline NDArray load_idx(const std::string& path) {
+inline NDArray load_idx(const std::string& path) try {
   const std::vector<unsigned char> bytes = detail::read_unpacked(path);
   if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
     fail("strop: ", path, ": this is not an idx file: it begins with two zero bytes");
@@ -98,6 +99,8 @@ inline NDArray load_idx(const std::string& path) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(need); i += size)  // big-endian to the machine's order
     for (std::size_t k = 0; k < size; ++k) to[i + k] = from[i + size - 1 - k];
   return out;
+} catch (const std::bad_alloc&) {
+  fail("strop: ", path, ": there is not enough memory for what the file holds");
 }
 
 }  // namespace strop::inline v0
