@@ -2,6 +2,7 @@
 /// \file
 /// `strop check` and `strop bench`: operators against what their entries claim, and against the copy bandwidth.
 #include "command.hpp"
+#include "operator.hpp"
 #include "progress.hpp"
 #include "verify/rows.hpp"
 
@@ -27,7 +28,7 @@ double seconds_of(const auto& work) {
 /// The operator of that name, or all that `serves` accepts.
 template <class F>
 std::vector<const Entry*> chosen(const std::string& name, F serves) {
-  if (!name.empty()) return {&detail::find_operator(name)};
+  if (!name.empty()) return {&operator_called(name)};
   std::vector<const Entry*> out;
   for (const Entry* e : detail::all_operators())
     if (serves(*e)) out.push_back(e);
@@ -66,6 +67,7 @@ int bench(const std::string& name) {
     return !e.is_gradient() && e.is_map() && (e.params == nullptr || !e.params->checked);
   });
   if (!name.empty() && !entries[0]->is_map()) fail("bench: ", entries[0]->snake, " is no map");
+  for (const Entry* e : entries) params_of(*e);  // a required parameter is said before anything is printed
   const verify::Sample sample{{n}};
   NDArray from = sample.make(f32, 0), to(Shape{n}, f32);
   const double copy = 8.0 * static_cast<double>(n) /

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What the subcommands do. Each returns the exit code: 0, 1 for a failure that was said, 2 for a wrong call.
+/// What the subcommands do. Each returns the exit code, 0 or 1 for a failure that was said, or throws: WrongCall for a
+/// call that cannot be meant (exit code 2), anything else for a failure (exit code 1).
 #pragma once
+#include <strop/core/error.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace strop::command {
+
+class WrongCall : public Error {
+ public:
+  using Error::Error;
+};
 
 struct TrainOptions {
   std::string activation = "relu", data = "/usr/share/datasets/fashion-mnist", plot;
@@ -18,7 +26,8 @@ struct TrainOptions {
 std::string version();
 int list_operators(bool json);
 int describe(const std::string& name);
-/// `words`: files, `--parameter value` pairs and `-o file`, as they stand on the command line.
+/// `words`: files, `--parameter value` pairs and `-o file`, as they stand on the command line. The results are the
+/// visible outputs, then the inputs that the operator wrote.
 int run(const std::string& name, const std::vector<std::string>& words);
 int check(const std::string& name);
 int bench(const std::string& name);

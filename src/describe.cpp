@@ -2,6 +2,7 @@
 /// \file
 /// `strop ops`, `strop describe` and `strop info`: the registry as text and as JSON.
 #include "command.hpp"
+#include "operator.hpp"
 
 #include <strop/strop.hpp>
 
@@ -14,6 +15,21 @@ namespace {
 using detail::GradientRule;
 using nlohmann::ordered_json;
 
+/// A value that a required parameter may have. By its name where the type alone would give one that is of no use.
+std::string example_of(const detail::Field& field) {
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"a_min", "0"},      {"axis", "0"},        {"begin", "0"},
+      {"low", "0"},        {"start", "0"},       {"block_size", "2"},
+      {"depth", "10"},     {"high", "10"},       {"input_dim", "10"},
+      {"lr", "0.1"},       {"num_hidden", "10"}, {"repeats", "2"},
+      {"shape", "(2, 3)"}, {"reps", "2"},        {"pad_width", "(0, 0, 0, 0, 1, 1, 1, 1)"}};
+  for (const auto& [name, text] : known)
+    if (name == field.name) return std::string(text);
+  const std::string_view type = field.type->name;
+  if (type.starts_with("{'")) return std::string(type.substr(2, type.find('\'', 2) - 2));  // the first of them
+  return type == "dtype" ? "float32" : "1";
+}
+
 /// An operator with its default parameters, its names and counts.
 struct Card {
   const Entry& entry;
@@ -21,31 +37,22 @@ struct Card {
   Signature signature;
 
   explicit Card(const Entry& e) : entry(e), params(e.params) {
-    const bool checked = e.params != nullptr && e.params->checked;
-    if (e.signature == nullptr) return;
-    if (!checked || complete())
-      e.signature(params.get(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
-    else
-      e.signature(filled(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
+    if (e.params != nullptr) fill();
+    if (e.signature != nullptr) e.signature(params.get(), e.inputs < 0 ? e.min_inputs : e.inputs, signature);
   }
-  bool complete() {
-    for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
-      const detail::Field& field = entry.params->fields[i];
-      if (field.type->missing != nullptr && field.type->missing(entry.params->at(params.get(), i))) return false;
-    }
-    return true;
-  }
-  /// Required parameters get a value that parses, so that names and counts can be asked for.
-  const void* filled() {
+  /// Required parameters get a value, so that names and counts can be asked for, and the example works.
+  void fill() {
     for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
       const detail::Field& field = entry.params->fields[i];
       void* at = entry.params->at(params.get(), i);
-      if (field.type->missing == nullptr || !field.type->missing(at)) continue;
-      for (const char* text : {"1", "(1,)", "float32", "x"})
-        if (field.type->parse(at, text)) break;
+      const bool required = field.type->missing != nullptr && field.type->missing(at);
+      if (!required && (entry.inputs != 0 || field.name != "shape")) continue;  // nothing else says how much is made
+      const std::string text = example_of(field);
+      field.type->parse(at, text);
+      example += cat(" --", field.name, ' ', text.find(' ') == std::string::npos ? text : cat("'", text, "'"));
     }
-    return params.get();
   }
+  std::string example;  // the required parameters as a command line gives them
 };
 
 std::string gradient_text(const Entry& e) {
@@ -60,18 +67,36 @@ std::string gradient_text(const Entry& e) {
   return "keeps nothing";
 }
 
-/// "csr -> csr" and the like, with the default parameters.
 /// What the operator takes besides its tensors, whatever their shapes are.
-std::string resources_of(const Entry& e) {
-  const detail::ParamBox params(e.params);
+std::string resources_of(Card& card) {
+  const Entry& e = card.entry;
   const std::vector<Shape> shapes(static_cast<std::size_t>(std::max(e.inputs, 1)), Shape{1, 1});
-  const Resources needed = e.resources(params.get(), shapes);
+  const Resources needed = e.resources(card.params.get(), shapes);
   return needed.random && needed.temp_bytes != 0 ? "random numbers, temporary space"
          : needed.random                         ? "random numbers"
          : needed.temp_bytes != 0                ? "temporary space"
                                                  : "none with these parameters";
 }
 
+/// Whether zeros in the inputs of `set` give zeros: "" with the default parameters, or those of the example, " with …"
+/// where a number has to have another value, else "never".
+std::string kept_with(Card& card, Dtype computed, std::uint64_t set) {
+  const Entry& e = card.entry;
+  const auto keeps = [&](const void* params) { return e.facts.zero(params, computed, set); };
+  if (keeps(card.params.get())) return card.example.empty() ? std::string() : cat(" with", card.example);
+  for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
+    const detail::Field& field = e.params->fields[i];
+    if (field.type->number == nullptr || field.type->name == "bool") continue;
+    for (const char* text : {"0", "1", "2"}) {
+      Card changed(e);
+      if (!field.type->parse(e.params->at(changed.params.get(), i), text)) continue;
+      if (keeps(changed.params.get())) return cat(" with", card.example, " --", field.name, ' ', text);
+    }
+  }
+  return "never";
+}
+
+/// "csr -> csr" and the like.
 std::vector<std::string> storages_of(Card& card) {
   std::vector<std::string> out{"dense -> dense"};
   const Entry& e = card.entry;
@@ -80,11 +105,12 @@ std::vector<std::string> storages_of(Card& card) {
   const Dtype computed = e.loops.f32 != nullptr ? f32 : e.loops.f64 != nullptr ? f64 : i64;
   for (const Storage sparse : {csr, row_sparse})
     for (std::uint64_t set = 1; set < (std::uint64_t{1} << e.inputs); ++set) {
-      if (!e.facts.zero(card.params.get(), computed, set)) continue;
+      const std::string condition = kept_with(card, computed, set);
+      if (condition == "never") continue;
       std::string line;
       for (int i = 0; i < e.inputs; ++i)
         line += cat(i == 0 ? "" : ", ", name_of((set >> i & 1U) != 0 ? sparse : dense));
-      out.push_back(cat(line, " -> ", name_of(sparse)));
+      out.push_back(cat(line, " -> ", name_of(sparse), condition));
     }
   return out;
 }
@@ -167,7 +193,7 @@ int list_operators(bool json) {
 }
 
 int describe(const std::string& name) {
-  const Entry& e = detail::find_operator(name);
+  const Entry& e = operator_called(name);
   Card card(e);
   std::string in, out, aliases, example;
   for (std::string_view input : card.signature.inputs) in += cat(in.empty() ? "" : ", ", input);
@@ -192,7 +218,7 @@ int describe(const std::string& name) {
   for (const std::string& s : storages_of(card)) storages += cat(storages.empty() ? "" : "; ", s);
   for (std::string_view d : detail::devices_of(e)) devices += cat(devices.empty() ? "" : ", ", d);
   std::printf("  storages   %s\n  devices    %s\n", storages.c_str(), devices.c_str());
-  if (e.resources != nullptr) std::printf("  resources  %s\n", resources_of(e).c_str());
+  if (e.resources != nullptr) std::printf("  resources  %s\n", resources_of(card).c_str());
   if (e.make_state != nullptr) std::printf("  state      kept from forward to backward\n");
   if (e.params != nullptr && !e.params->fields.empty()) {
     std::printf("\n  parameters\n");
@@ -211,7 +237,8 @@ int describe(const std::string& name) {
     }
   }
   for (std::string_view input : card.signature.inputs) example += cat(" ", input, ".npy");
-  std::printf("\n  example    strop run %s%s -o %s.npy\n", std::string(e.snake).c_str(), example.c_str(),
+  std::printf("\n  example    strop run %s%s%s -o %s.npy\n", std::string(e.snake).c_str(), example.c_str(),
+              card.example.c_str(),
               card.signature.outputs.empty() ? "out" : std::string(card.signature.outputs[0]).c_str());
   return 0;
 }

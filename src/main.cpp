@@ -3,11 +3,62 @@
 /// The command `strop`: everything it knows of operators it asks the registry.
 #include "command.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+#include <strop/core/text.hpp>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+/// A standard stream that is closed would give its number, and what is printed, to the next file that is opened. Output
+/// to what takes its place here fails, as it would have.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+}
+
+/// The exit code, once all that was printed has arrived.
+int printed(int status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "strop: cannot write to standard output%s%s\n", errno != 0 ? ": " : "",
+               errno != 0 ? std::strerror(errno) : "");
+  return status != 0 ? status : 1;
+}
+
+int failed(std::string_view why, int status) {
+  if (why.starts_with("strop: ")) why.remove_prefix(7);
+  std::fprintf(stderr, "strop: %.*s\n", static_cast<int>(why.size()), why.data());
+  return printed(status);
+}
+
+/// Refuses the word where a subcommand of `app` is expected and there is none of that name.
+void check_subcommand(const CLI::App& app, int count, char** words) {
+  if (count == 0 || words[0][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(known->get_name());
+  if (std::find(names.begin(), names.end(), words[0]) != names.end()) return;
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  throw strop::command::WrongCall(strop::cat("no subcommand '", words[0], app.get_parent() == nullptr ? "'" : "' of ",
+                                             app.get_parent() == nullptr ? "" : app.get_name(),
+                                             "; nearest: ", strop::detail::list_nearest(words[0], views, 3)));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   CLI::App app{"strop: operators are plain structs", "strop"};
   app.require_subcommand(1);
   app.set_version_flag("--version", strop::command::version());
@@ -26,6 +77,12 @@ int main(int argc, char** argv) {
 
   std::string run_name;
   CLI::App* run = app.add_subcommand("run", "Run an operator: strop run OP x.npy … --param value -o y.npy");
+  run->footer(
+      "After the operator: files of one array each, --PARAMETER VALUE or --PARAMETER=VALUE, -o FILE or --output=FILE.\n"
+      "The results are the visible outputs, then the inputs that the operator writes, such as the momentum of\n"
+      "sgd_mom_update. Without -o they are printed. y.npz and y.params hold all of them by name, sparse ones as they\n"
+      "are. y.npy holds the first, in its dense form, y.1.npy the second, and so on; a dense form and a written input\n"
+      "are said on standard error. strop describe OP has the parameters.");
   run->add_option("operator", run_name, "Its name or an alias")->required();
   run->allow_extras();
   run->prefix_command();
@@ -69,12 +126,17 @@ int main(int argc, char** argv) {
   info->callback([&] { status = strop::command::info(); });
 
   try {
+    check_subcommand(app, argc - 1, argv + 1);
+    if (argc > 1 && std::string_view(argv[1]) == "trace") check_subcommand(*trace, argc - 2, argv + 2);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return printed(app.exit(error) == 0 ? 0 : 2);
+  } catch (const strop::command::WrongCall& error) {
+    return failed(error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return failed("memory ran out", 1);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "strop: %s\n", error.what());
-    return 1;
+    return failed(error.what(), 1);
   }
-  return status;
+  return printed(status);
 }

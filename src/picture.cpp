@@ -3,14 +3,11 @@
 /// SVG without a library: axes, grid, a line and its points.
 #include "picture.hpp"
 
-#include <strop/core/error.hpp>
+#include <strop/tensor/format/file.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 
 namespace strop::command {
 namespace {
@@ -64,14 +61,9 @@ void draw_curves(const std::string& path, const std::string& title, const std::v
   for (std::size_t i = 0; i < curves.size(); ++i)
     svg += panel(curves[i], 70 + 460 * static_cast<double>(i), colours[i % 4]);
   svg += "</svg>\n";
-  const std::string beside = path + ".part";
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  if (file == nullptr) fail("train: cannot write ", path, ": ", std::strerror(errno));
-  const bool written = std::fwrite(svg.data(), 1, svg.size(), file) == svg.size();
-  if (std::fclose(file) != 0 || !written || std::rename(beside.c_str(), path.c_str()) != 0) {
-    std::remove(beside.c_str());
-    fail("train: cannot write ", path, ": ", std::strerror(errno));
-  }
+  detail::Output out(path);
+  out.write(svg);
+  out.commit();
 }
 
 }  // namespace strop::command

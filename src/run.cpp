@@ -2,17 +2,23 @@
 /// \file
 /// `strop run`: an operator on files.
 #include "command.hpp"
+#include "operator.hpp"
 
 #include <strop/strop.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace strop::command {
 namespace {
 
+/// Above this a dense form that nobody asked for by name is refused.
+constexpr std::int64_t huge_bytes = std::int64_t{1} << 30;
+
 NDArray load_one(const std::string& path) {
   auto arrays = load(path);
   if (arrays.size() != 1) fail("run: ", path, " holds ", arrays.size(), " arrays, expected one");
+  if (!arrays[0].second) fail("run: ", path, " marks its array as none, expected one with elements");
   return arrays[0].second;
 }
 
@@ -23,40 +29,96 @@ std::string numbered(const std::string& path, std::size_t i) {
   return dot == std::string::npos ? cat(path, '.', i) : cat(path.substr(0, dot), '.', i, path.substr(dot));
 }
 
+/// What the words after the operator's name say.
+struct RunCall {
+  std::vector<std::string> files, keys, values;
+  std::string target;
+
+  explicit RunCall(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string& word = words[i];
+      const auto value = [&] {
+        if (++i == words.size()) throw WrongCall(cat("run: ", word, " needs a value"));
+        return words[i];
+      };
+      const std::size_t equals = word.find('=');
+      if (word.starts_with("-o") || word == "--output" || word.starts_with("--output=")) {
+        if (!target.empty()) throw WrongCall("run: -o is given twice");
+        target = word == "-o" || word == "--output" ? value() : word.substr(word[1] == 'o' ? 2 : 9);
+        if (!target.ends_with(".npy") && !target.ends_with(".npz") && !target.ends_with(".params"))
+          throw WrongCall(cat("run: -o is '", target, "', expected a name that ends in .npy, .npz or .params"));
+      } else if (word.starts_with("--")) {
+        keys.push_back(word.substr(2, equals == std::string::npos ? equals : equals - 2));
+        values.push_back(equals != std::string::npos ? word.substr(equals + 1) : value());
+      } else if (word.size() > 1 && word[0] == '-') {
+        throw WrongCall(cat("run: no option '", word, "'; it has -o FILE and --PARAMETER VALUE"));
+      } else {
+        files.push_back(word);
+      }
+    }
+  }
+};
+
+/// One file of all results: sparse ones stay sparse. A single result has no name.
+void save_together(const std::string& path, NamedArrays results) {
+  if (results.size() == 1) results[0].first.clear();
+  for (std::size_t i = 0; i < results.size(); ++i)  // an input may be called as an output is
+    for (std::size_t k = 0; k < i; ++k)
+      if (results[i].first == results[k].first) results[i].first = cat(results[i].first, '.', i);
+  save(path, results);
+}
+
+/// One .npy file for each result, which holds dense arrays only: other forms are said.
+void save_apart(const std::string& path, const NamedArrays& results, std::size_t outputs) {
+  for (const auto& [name, a] : results)
+    if (a.storage() != dense && detail::byte_count(a.shape(), a.dtype()) > huge_bytes)
+      fail("run: ", name, " is a ", name_of(a.storage()), " array of shape ", a.shape(),
+           ", whose dense form takes more than 1 GiB: save it as .npz or .params, which keep it sparse");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& [name, a] = results[i];
+    const std::string file = numbered(path, i);
+    save(file, a.to(dense));
+    if (a.storage() != dense)
+      std::fprintf(stderr, "strop: run: %s holds the dense form of a %s array; .npz and .params keep it sparse\n",
+                   file.c_str(), std::string(name_of(a.storage())).c_str());
+    if (i >= outputs)
+      std::fprintf(stderr, "strop: run: %s holds the input '%s', which the operator wrote\n", file.c_str(),
+                   name.c_str());
+  }
+}
+
 }  // namespace
 
 int run(const std::string& name, const std::vector<std::string>& words) {
-  const Entry& entry = detail::find_operator(name);
-  std::vector<NDArray> in;
-  std::vector<std::string> keys, values;
-  std::string target;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "-o" || word == "--output") {
-      if (++i == words.size()) fail("run: -o needs a file");
-      target = words[i];
-    } else if (word.starts_with("--")) {
-      const std::size_t equals = word.find('=');
-      keys.push_back(word.substr(2, equals == std::string::npos ? equals : equals - 2));
-      if (equals != std::string::npos)
-        values.push_back(word.substr(equals + 1));
-      else if (++i == words.size())
-        fail("run: ", word, " needs a value");
-      else
-        values.push_back(words[i]);
-    } else {
-      in.push_back(load_one(word));
-    }
-  }
+  const Entry& entry = operator_called(name);
+  const RunCall call(words);
   std::vector<std::pair<std::string_view, std::string_view>> params;
-  for (std::size_t i = 0; i < keys.size(); ++i) params.emplace_back(keys[i], values[i]);
-  const std::vector<NDArray> out = detail::invoke_entry(entry, in, params, {});
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (target.empty())
-      fmt::print("{}\n", out[i]);
-    else
-      save(numbered(target, i), out[i].storage() == dense ? out[i] : out[i].to(dense));
+  for (std::size_t i = 0; i < call.keys.size(); ++i) params.emplace_back(call.keys[i], call.values[i]);
+  const auto box = params_of(entry, params);
+  std::vector<NDArray> in;
+  for (const std::string& file : call.files) in.push_back(load_one(file));
+  Signature names;
+  if (entry.signature != nullptr) entry.signature(box->get(), static_cast<int>(in.size()), names);
+  std::vector<NDArray> out;
+  try {
+    out = detail::invoke_entry(entry, in, params, {});
+  } catch (const Error& error) {
+    if (entry.signature != nullptr && names.inputs.size() != in.size()) throw WrongCall(error.what());
+    throw;
   }
+
+  NamedArrays results;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    results.emplace_back(i < names.outputs.size() ? std::string(names.outputs[i]) : cat("output", i), out[i]);
+  for (const int i : names.mutated)
+    if (i < std::ssize(in))
+      results.emplace_back(names.inputs[static_cast<std::size_t>(i)], in[static_cast<std::size_t>(i)]);
+  if (call.target.empty())
+    for (const auto& [label, a] : results) fmt::print("{}\n", a);
+  else if (call.target.ends_with(".npy"))
+    save_apart(call.target, results, out.size());
+  else
+    save_together(call.target, results);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <strop/core/error.hpp>
 #include <strop/core/shape.hpp>
+#include <strop/tensor/format/file.hpp>
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -120,6 +122,8 @@ std::string names_of(const std::vector<const TracedOperation*>& path) {
 }  // namespace
 
 TraceFileContents read_trace(const std::string& path) {
+  std::error_code unknown;  // said when it is opened
+  if (std::filesystem::is_directory(path, unknown)) fail("trace: ", path, " is a directory, expected a file");
   std::ifstream file(path, std::ios::binary);
   if (!file) fail("trace: cannot read ", path, ": ", std::strerror(errno));
   TraceFileContents trace;
@@ -146,15 +150,10 @@ TraceFileContents read_trace(const std::string& path) {
   return trace;
 }
 
-void write_whole(const std::string& who, const std::string& path, const std::string& text) {
-  const std::string beside = path + ".part";
-  std::FILE* file = std::fopen(beside.c_str(), "wb");
-  if (file == nullptr) fail(who, ": cannot write ", path, ": ", std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) != 0 || !written || std::rename(beside.c_str(), path.c_str()) != 0) {
-    std::remove(beside.c_str());
-    fail(who, ": cannot write ", path, ": ", std::strerror(errno));
-  }
+void write_whole(const std::string& path, const std::string& text) {
+  detail::Output out(path);
+  out.write(text);
+  out.commit();
 }
 
 int trace_summary(const std::string& path) {

@@ -26,7 +26,7 @@ struct TraceFileContents {
 
 /// Throws Error where the file is not a trace of this library.
 TraceFileContents read_trace(const std::string& path);
-/// Writes beside the file, then renames. Throws Error, which begins with `who`.
-void write_whole(const std::string& who, const std::string& path, const std::string& text);
+/// Leaves the old file or the whole new one. Throws Error.
+void write_whole(const std::string& path, const std::string& text);
 
 }  // namespace strop::command

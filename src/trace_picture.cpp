@@ -177,7 +177,7 @@ class Picture {
 
 int trace_picture(const std::string& path, const std::string& out, const std::string& title) {
   const TraceFileContents trace = read_trace(path);
-  write_whole("trace picture", out, Picture(trace).draw(title.empty() ? path : title));
+  write_whole(out, Picture(trace).draw(title.empty() ? path : title));
   return 0;
 }
 

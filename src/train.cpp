@@ -2,6 +2,7 @@
 /// \file
 /// `strop train`: the MLP 784-256-10 on Fashion-MNIST, with any unary operator as activation.
 #include "command.hpp"
+#include "operator.hpp"
 #include "picture.hpp"
 #include "progress.hpp"
 
@@ -10,6 +11,7 @@
 #include <strop/ops/softmax_output.hpp>
 #include <strop/ops/sparse_optimizer.hpp>
 #include <strop/strop.hpp>
+#include <strop/tensor/format/file.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -35,9 +37,17 @@ Images read_images(const std::string& folder, const std::string& part) {
     std::fclose(file);
     return packed;
   };
-  const NDArray raw = load_idx(path("images-idx3")), names = load_idx(path("labels-idx1"));
+  const std::string image_file = path("images-idx3"), label_file = path("labels-idx1");
+  const NDArray raw = load_idx(image_file), names = load_idx(label_file);
+  if (raw.ndim() < 2 || raw.size() == 0)
+    fail("train: ", image_file, " has shape ", raw.shape(), ", expected images of one pixel or more");
   const std::int64_t n = raw.shape()[0];
-  if (names.size() != n) fail("train: ", n, " images and ", names.size(), " labels in ", folder);
+  if (names.shape() != Shape{n})
+    fail("train: ", label_file, " has shape ", names.shape(), ", expected a label for each of ", n, " images");
+  const std::vector<double> values = names.to_vector<double>();
+  for (std::size_t i = 0; i < values.size(); ++i)  // they are indices from here on
+    if (!(values[i] >= 0 && values[i] < classes) || values[i] != std::floor(values[i]))
+      fail("train: ", label_file, ": label ", i, " is ", values[i], ", expected a class from 0 to ", classes - 1);
   return {raw.reshape({n, -1}).to(f32) / 255.0, names.to(f32)};
 }
 
@@ -74,17 +84,50 @@ void gather(const Images& from, const std::vector<std::int64_t>& order, std::int
   }
 }
 
+/// The activation called `name`, which has to work on one array without parameters and to keep its shape.
+const Entry& activation_called(const std::string& name) {
+  const Entry& entry = operator_called(name);
+  const auto params = params_of(entry);
+  Signature names;
+  if (entry.signature != nullptr) entry.signature(params->get(), 1, names);
+  const std::size_t inputs =
+      entry.signature != nullptr ? names.inputs.size() : static_cast<std::size_t>(std::max(entry.inputs, 1));
+  if (inputs != 1)
+    throw WrongCall(cat("train: the activation ", entry.snake, " takes ", inputs, " inputs, expected 1"));
+  const Shape shape{2, 256};
+  if (const Shape made = detail::invoke_entry(entry, std::array{zeros(shape)}, {}, {})[0].shape(); made != shape)
+    throw WrongCall(
+        cat("train: the activation ", entry.snake, " makes shape ", made, " of ", shape, ", expected the same shape"));
+  return entry;
+}
+
+void check_options(const TrainOptions& options) {
+  if (!(options.rate > 0) || !std::isfinite(options.rate))
+    throw WrongCall(cat("train: --rate is ", options.rate, ", expected a number above 0"));
+  if (!std::isfinite(options.momentum))
+    throw WrongCall(cat("train: --momentum is ", options.momentum, ", expected a finite number"));
+  if (!options.plot.empty()) {
+    const detail::Output place(options.plot);  // refused before the work where it cannot be written
+  }
+}
+
 std::vector<std::int64_t> predict(const NDArray& scores) {
+  for (const float score : scores.to_vector<float>())
+    if (!std::isfinite(score)) fail("train: the scores are no finite numbers; try a smaller --rate");
   return argmax(scores, {.axis = 1}).to_vector<std::int64_t>();
 }
 
 }  // namespace
 
 int train(const TrainOptions& options) {
-  const Entry& activation = detail::find_operator(options.activation);
-  if (activation.inputs != 1)
-    fail("train: the activation ", activation.snake, " takes ", activation.inputs, " inputs, expected one");
+  const Entry& activation = activation_called(options.activation);
+  check_options(options);
   const Images images = read_images(options.data, "train"), tests = read_images(options.data, "t10k");
+  if (tests.pixels.shape()[1] != images.pixels.shape()[1])
+    fail("train: images have ", images.pixels.shape()[1], " pixels, those for testing ", tests.pixels.shape()[1]);
+  if (options.batch > images.pixels.shape()[0])
+    throw WrongCall(cat("train: --batch is ", options.batch, ", more than the ", images.pixels.shape()[0],
+                        " images in ", options.data));
   random::seed(options.seed);
   const Layer hidden(256, images.pixels.shape()[1]), output(classes, 256);
   const auto scores = [&](const NDArray& x) {
@@ -124,25 +167,26 @@ int train(const TrainOptions& options) {
       output.step(static_cast<float>(rate), static_cast<float>(options.momentum),
                   1.0F / static_cast<float>(options.batch));
       const float* p = probabilities.pointer<float>();
-      for (std::int64_t i = 0; i < options.batch; ++i)
-        total -= std::log(std::max(
-            1e-12, static_cast<double>(p[i * classes + static_cast<std::int64_t>(batch.classes.pointer<float>()[i])])));
+      for (std::int64_t i = 0; i < options.batch; ++i) {
+        const double right = p[i * classes + static_cast<std::int64_t>(batch.classes.pointer<float>()[i])];
+        total -= std::log(right < 1e-12 ? 1e-12 : right);  // one that is not a number stays
+      }
       progress.step();
     }
+    const double mean_loss = total / static_cast<double>(batches * options.batch);
+    if (!std::isfinite(mean_loss))
+      fail("train: the loss is not a number in epoch ", epoch + 1, "; try a smaller --rate");
     found = predict(scores(tests.pixels));
     std::int64_t right = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
       right += found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
-    const double mean_loss = total / static_cast<double>(batches * options.batch),
-                 score = static_cast<double>(right) / static_cast<double>(found.size());
+    const double score = static_cast<double>(right) / static_cast<double>(found.size());
     best = std::max(best, score);
     loss.values.push_back(mean_loss);
     accuracy.values.push_back(score);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     progress.finish(cat("loss ", std::round(mean_loss * 1e4) / 1e4, "  test accuracy ", std::round(score * 1e4) / 1e4,
                         "  ", std::round(seconds * 10) / 10, " s"));
-    if (!(mean_loss == mean_loss))
-      fail("train: the loss is not a number after epoch ", epoch + 1, "; try a smaller --rate");
   }
   std::int64_t table[classes][classes] = {};
   for (std::size_t i = 0; i < found.size(); ++i) ++table[static_cast<int>(tests.classes.pointer<float>()[i])][found[i]];

@@ -33,6 +33,20 @@ STROP_IMPL void check_params(std::string_view op, const ParamTable& table, const
     if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
 }
 
+/// What a value of the type is, for the end of a sentence.
+STROP_IMPL std::string expected_value(std::string_view type) {
+  if (type == "dtype") {
+    std::string out = "one of";
+    for (const Dtype each : all_dtypes) out += cat(each == all_dtypes[0] ? " " : ", ", name_of(each));
+    return out;
+  }
+  if (type.starts_with('{')) return cat("one of ", type);
+  if (type == "shape") return "whole numbers as (2, 3)";
+  if (type == "axes") return "an axis or axes as (0, 1)";
+  if (type == "bounds") return "bounds as (0, None)";
+  return cat(type == "int" ? "an " : "a ", type);
+}
+
 /// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
 STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
                           std::string_view text) {
@@ -40,11 +54,7 @@ STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* ob
     const Field& field = table.fields[i];
     if (field.name != key) continue;
     if (!field.type->parse(table.at(object, i), text)) {
-      fail(op, ": parameter '", key, "' is '", text, "', expected ",
-           field.type->name.starts_with('{')
-               ? cat("one of ", field.type->name)
-               : cat(std::string_view("aeiou").find(field.type->name.front()) != std::string_view::npos ? "an " : "a ",
-                     field.type->name));
+      fail(op, ": parameter '", key, "' is '", text, "', expected ", expected_value(field.type->name));
     }
     if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
     return;

@@ -21,8 +21,9 @@ STROP_IMPL std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
 STROP_IMPL bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)
     if (lower(a[i]) != lower(b[i])) return false;
@@ -92,14 +93,14 @@ STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
   return true;
 }
 
-/// Edits that turn one word into the other.
+/// Edits that turn one word into the other, in any case.
 STROP_IMPL std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     std::size_t diagonal = std::exchange(row[0], i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t change = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = least(least(row[j], row[j - 1]) + 1, change);
     }
@@ -110,6 +111,9 @@ STROP_IMPL std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// The names, those most like `wanted` first, at most `most` of them.
 STROP_IMPL std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most) {
   std::vector<std::size_t> distance;
+  for (std::size_t i = 0; i < names.size(); ++i)  // each once
+    for (std::size_t j = names.size() - 1; j > i; --j)
+      if (names[j] == names[i]) names.erase(names.begin() + static_cast<std::ptrdiff_t>(j));
   for (std::string_view name : names) distance.push_back(edit_distance(wanted, name));
   for (std::size_t i = 1; i < names.size(); ++i)
     for (std::size_t j = i; j > 0 && distance[j] < distance[j - 1]; --j) {

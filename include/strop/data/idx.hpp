@@ -8,6 +8,7 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ inline std::vector<unsigned char> read_unpacked(const std::string& path) {
 
 /// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
 /// magic, a type that the format does not have, and sizes that the file does not hold.
-inline NDArray load_idx(const std::string& path) {
+inline NDArray load_idx(const std::string& path) try {
   const std::vector<unsigned char> bytes = detail::read_unpacked(path);
   if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
     fail("strop: ", path, ": this is not an idx file: it begins with two zero bytes");
@@ -82,8 +83,13 @@ inline NDArray load_idx(const std::string& path) {
     for (std::size_t k = 0; k < 4; ++k) extent = extent << 8 | bytes[4 + 4 * i + k];
     shape.push_back(extent);
   }
-  const std::int64_t need = detail::byte_count(shape, type),
-                     have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
+  std::int64_t need = 0;
+  try {
+    need = detail::byte_count(shape, type);
+  } catch (const Error&) {
+    fail("strop: ", path, ": an array cannot have shape ", shape);
+  }
+  const std::int64_t have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
   if (need != have)
     fail("strop: ", path, ": an array of shape ", shape, " has ", need, " bytes, the file holds ", have);
   NDArray out(shape, type);
@@ -93,6 +99,8 @@ inline NDArray load_idx(const std::string& path) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(need); i += size)  // big-endian to the machine's order
     for (std::size_t k = 0; k < size; ++k) to[i + k] = from[i + size - 1 - k];
   return out;
+} catch (const std::bad_alloc&) {
+  fail("strop: ", path, ": there is not enough memory for what the file holds");
 }
 
 }  // namespace strop::inline v0

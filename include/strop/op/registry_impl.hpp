@@ -121,8 +121,12 @@ STROP_IMPL const Entry& find_operator(std::string_view name) {
 
 STROP_IMPL Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attributes) {
   Ref<ParamBox> box(new ParamBox(entry.params));
-  for (const auto& [key, text] : attributes) {
+  for (const auto& pair : attributes) {
+    const auto& [key, text] = pair;
     if (entry.params == nullptr) fail(entry.snake, ": no parameter '", key, "'; it takes none");
+    for (const auto* other = attributes.data(); other != &pair; ++other)
+      if (other->first == key)
+        fail(entry.snake, ": parameter '", key, "' is given twice, as '", other->second, "' and as '", text, "'");
     set_param(entry.snake, *entry.params, box->get(), key, text);
   }
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, box->get());

@@ -8,6 +8,8 @@
 #include <strop/tensor/format/params.hpp>
 #include <strop/tensor/io.hpp>
 
+#include <algorithm>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -52,7 +54,15 @@ STROP_IMPL void save(const std::string& path, const NDArray& a) { save(path, Nam
 
 STROP_IMPL NamedArrays load(const std::string& path) {
   detail::Input in(path);
-  return detail::read_arrays(in);
+  try {
+    return detail::read_arrays(in);
+  } catch (const std::bad_alloc&) {
+    in.refuse(cat("there is not enough memory for a file of ", in.size(), " bytes"));
+  } catch (const Error& error) {
+    const std::string_view why = error.what();
+    if (why.starts_with("strop: load(")) throw;
+    in.refuse(why);  // memory's sentence names no file
+  }
 }
 
 }  // namespace strop::inline v0

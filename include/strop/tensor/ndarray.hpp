@@ -50,7 +50,8 @@ struct Body : Counted, memory::Recycled<Body> {
 /// Many threads may read one array at once; one at a time may write it. Row-major and contiguous always.
 class NDArray {
  public:
-  /// No array: `if (x)` is false.
+  /// No array: `if (x)` is false. Members that need one throw Error, but shape(), ndim(), size(), dtype(), storage()
+  /// and device(), which every call reads: they may be asked of an array only, as `*p` of a pointer to something.
   NDArray() = default;
   /// A new array. Dense elements are uninitialised; a sparse array stores nothing. Throws Error when memory runs out.
   explicit NDArray(const Shape& shape, Dtype dtype = f32, Device device = cpu(), Storage storage = dense);

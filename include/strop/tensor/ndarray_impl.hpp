@@ -8,6 +8,12 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+STROP_IMPL void check_handle(const NDArray& a, std::string_view member) {
+  if (!a) fail("strop: ", member, "() of a handle without an array");
+}
+}  // namespace detail
+
 STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
   auto* body = new detail::Body;
   NDArray a{detail::Ref<detail::Body>(body)};
@@ -27,6 +33,7 @@ STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Stor
 }
 
 STROP_IMPL void NDArray::allocate() const {
+  detail::check_handle(*this, "allocate");
   if (body_->buffer) return;
   for (std::int64_t extent : shape())
     if (extent < 0) fail("strop: an array cannot have shape ", shape());
@@ -35,6 +42,9 @@ STROP_IMPL void NDArray::allocate() const {
 }
 
 STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
+  detail::check_handle(*this, "allocate_stored");
+  if (storage() == csr && ndim() != 2) fail("strop: a CSR array has 2 dimensions, not shape ", shape());
+  if (storage() == row_sparse && ndim() == 0) fail("strop: a row-sparse array has 1 dimension or more, not shape ()");
   detail::Body& b = *body_;
   const std::int64_t width = b.storage == csr ? 1 : b.shape.size(1, b.shape.ndim());
   b.buffer = detail::Ref(new detail::Buffer(b.device, count * width * size_of(b.dtype)));
@@ -48,16 +58,19 @@ STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
 }
 
 STROP_IMPL std::int64_t NDArray::stored() const {
+  detail::check_handle(*this, "stored");
   if (storage() == dense) return size();
   const std::int64_t count = body_->indices ? body_->indices->shape[0] : 0;
   return storage() == csr ? count : count * shape().size(1, ndim());
 }
 
 STROP_IMPL std::int64_t NDArray::nnz() const {
+  detail::check_handle(*this, "nnz");
   return storage() == dense ? size() : body_->indices ? body_->indices->shape[0] : 0;
 }
 
 STROP_IMPL NDArray NDArray::data() const {
+  detail::check_handle(*this, "data");
   if (storage() == dense) return *this;
   Shape values{nnz()};
   if (storage() == row_sparse)
@@ -69,16 +82,19 @@ STROP_IMPL NDArray NDArray::data() const {
 }
 
 STROP_IMPL NDArray NDArray::indices() const {
+  detail::check_handle(*this, "indices");
   if (storage() == dense) fail("strop: indices() is for sparse arrays; this one is dense ", shape());
   return NDArray(body_->indices);
 }
 
 STROP_IMPL NDArray NDArray::indptr() const {
+  detail::check_handle(*this, "indptr");
   if (storage() != csr) fail("strop: indptr() is for CSR arrays; this one is ", name_of(storage()));
   return NDArray(body_->indptr);
 }
 
 STROP_IMPL NDArray NDArray::copy() const {
+  detail::check_handle(*this, "copy");
   NDArray out = shell(shape(), dtype(), device(), storage());
   detail::Body& b = out.body();
   if (body_->buffer) {
@@ -92,6 +108,7 @@ STROP_IMPL NDArray NDArray::copy() const {
 }
 
 STROP_IMPL NDArray NDArray::detach() const {
+  detail::check_handle(*this, "detach");
   auto* body = new detail::Body(*body_);
   NDArray out{detail::Ref<detail::Body>(body)};
   body->lineage = nullptr;

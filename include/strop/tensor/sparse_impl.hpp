@@ -51,7 +51,7 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const detail::Spar
                 starts = indptr.integers(me, "indptr");
   if (columns.size() != values.size())
     fail(me, ": data has ", values.size(), " values and indices has ", columns.size());
-  if (starts.size() != shape[0] + 1)
+  if (starts.size() - 1 != shape[0])
     fail(me, ": indptr of a matrix of ", shape[0], " rows has ", shape[0] + 1, " entries, not ", starts.size());
   const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), csr);
   detail::Body& body = out.body();
@@ -174,13 +174,14 @@ STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view
 STROP_IMPL void check_extents(const NDArray& a) {
   const Body& b = a.body();
   if (b.storage == row_sparse) {
+    if (b.shape.ndim() == 0) fail("strop: check_format(): a row-sparse array has 1 dimension or more, not shape ()");
     if (a.nnz() > b.shape[0])
       fail("strop: check_format(): ", a.nnz(), " rows are stored of an array that has ", b.shape[0]);
     return;
   }
   if (b.shape.ndim() != 2) fail("strop: check_format(): a CSR array has 2 dimensions, not shape ", to_text(b.shape));
   const std::int64_t rows = b.shape[0], stored = a.nnz();
-  if (b.indptr->shape != Shape{rows + 1})
+  if (b.indptr->shape.ndim() != 1 || b.indptr->shape[0] - 1 != rows)
     fail("strop: check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
          to_text(b.indptr->shape));
   const auto* indptr = a.indptr().pointer<const std::int64_t>();

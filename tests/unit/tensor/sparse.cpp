@@ -88,6 +88,13 @@ TEST_CASE("check_format names what is wrong") {
   broken(row_sparse_array({{1}, {2}}, {0, 0}, {1, 1}),
          "strop: check_format(): 2 rows are stored of an array that has 1");
   CHECK_NOTHROW(csr_matrix({1, 2}, {2, 0}, {0, 2, 2}, {2, 3}).check_format(false));  // the order costs a pass
+  const NDArray scalar = NDArray::shell({}, f32, cpu(), row_sparse);
+  scalar.body().buffer = array({1}).body().buffer;
+  scalar.body().indices = array<std::int64_t>({0}).body_ref();
+  broken(scalar, "strop: check_format(): a row-sparse array has 1 dimension or more, not shape ()");
+  CHECK_THROWS_AS(detail::check_bounds(scalar), Error);
+  CHECK_THROWS_AS(NDArray({}, f32, cpu(), row_sparse), Error);
+  CHECK_THROWS_AS(NDArray({3}, f32, cpu(), csr), Error);
   CHECK_NOTHROW(array({1}).check_format());
   CHECK_THROWS_AS(NDArray().check_format(), Error);
 }

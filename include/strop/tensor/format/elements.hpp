@@ -21,8 +21,18 @@ inline void read_elements(Input& in, const NDArray& a, std::string_view what) {
   for (std::int64_t i = 0; i < a.size(); ++i) bytes[i] = bytes[i] != 0 ? 1 : 0;
 }
 
-/// Rows that a sparse array may have for which the file holds no indptr, so that memory follows what the file holds.
+/// Rows that the sparse arrays of one file may have together for which it holds no indptr, beside one for each of its
+/// bytes: memory follows what the file holds.
 inline constexpr std::int64_t unpaid_rows = 1 << 24;
+
+/// Refuses `rows` more rows without an indptr where the file's arrays then have too many.
+inline void claim_rows(Input& in, std::int64_t rows) {
+  const std::int64_t most = unpaid_rows + in.size();
+  if (rows > most - in.unpaid)
+    in.refuse(cat("sparse arrays for which the file holds no indptr have ", in.unpaid, " + ", rows, " rows, at most ",
+                  most, " are read from a file of this size"));
+  if (rows > 0) in.unpaid += rows;
+}
 
 /// Bytes of an array as a file describes it, refused where that cannot be.
 inline std::int64_t described_bytes(Input& in, const Shape& shape, Dtype dtype, std::string_view what) {

@@ -3,6 +3,7 @@
 /// Reading that knows what a file holds, and writing that leaves the old file or the whole new one.
 #pragma once
 #include <sys/stat.h>
+#include <unistd.h>
 #include <strop/core/error.hpp>
 
 #include <atomic>
@@ -21,6 +22,19 @@ namespace strop::inline v0::detail {
 
 static_assert(std::endian::native == std::endian::little, "the file formats are written for little-endian machines");
 
+/// Text of a file as a sentence quotes it: at most 60 characters, those that are no printable ASCII as \xNN.
+inline std::string excerpt(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 60)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 32 && byte < 127)
+      out += c;
+    else
+      out += cat("\\x", "0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]);
+  }
+  return text.size() > 60 ? out + "..." : out;
+}
+
 /// Bytes to read, from memory or from a part of a file; every read is checked against what is there.
 class Input {
  public:
@@ -30,6 +44,7 @@ class Input {
   explicit Input(const std::string& path) : name_(path) {
     struct stat info{};
     if (::stat(path.c_str(), &info) != 0) refuse(std::strerror(errno));
+    if (S_ISDIR(info.st_mode)) refuse(std::strerror(EISDIR));
     if (!S_ISREG(info.st_mode)) refuse("this is not a regular file");
     file_ = std::fopen(path.c_str(), "rb");
     if (file_ == nullptr) refuse(std::strerror(errno));
@@ -55,6 +70,8 @@ class Input {
   const std::string& name() const { return name_; }
   std::int64_t size() const { return at_ + left_; }
   std::int64_t left() const { return left_; }
+  /// Rows of sparse arrays so far for which the file holds no indptr.
+  std::int64_t unpaid = 0;
   /// CRC-32 of what has been read.
   bool checksummed = false;
   std::uint32_t checksum = 0;
@@ -140,11 +157,13 @@ class Output {
   explicit Output(const std::string& path) : name_(path), target_(path) {
     struct stat info{};
     const bool exists = ::stat(path.c_str(), &info) == 0;
+    if (!exists && errno != ENOENT) refuse(std::strerror(errno));
     if (exists && !S_ISREG(info.st_mode)) {  // a device or a pipe cannot be replaced
       file_ = std::fopen(path.c_str(), "wb");
     } else {
       char resolved[PATH_MAX];
       if (exists && ::realpath(path.c_str(), resolved) != nullptr) target_ = resolved;  // not the link itself
+      if (!exists) follow_links();
       static std::atomic<unsigned> count{0};
       for (int tries = 0; file_ == nullptr && tries < 100; ++tries) {
         const auto now = static_cast<std::uint64_t>(std::clock()) ^ static_cast<std::uint64_t>(std::time(nullptr))
@@ -195,6 +214,15 @@ class Output {
   }
 
  private:
+  /// A link to a file that is not there yet: that file is written, the link stays.
+  void follow_links() {
+    char link[PATH_MAX];
+    for (ssize_t size; (size = ::readlink(target_.c_str(), link, sizeof link)) > 0;) {
+      const std::string_view to(link, static_cast<std::size_t>(size));
+      target_ = to.front() == '/' ? std::string(to) : cat(target_.substr(0, target_.rfind('/') + 1), to);
+    }
+  }
+
   std::string* text_ = nullptr;
   std::FILE* file_ = nullptr;
   std::int64_t written_ = 0;

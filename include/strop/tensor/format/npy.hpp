@@ -46,7 +46,7 @@ class NpyDictionary {
       else if (key == "shape")
         tuple(header.shape), has_shape = true;
       else
-        in_.refuse(cat("the header has the unknown key '", key, "'"));
+        in_.refuse(cat("the header has the unknown key '", excerpt(key), "'"));
       if (!accept(',')) {
         expect('}');
         break;
@@ -129,7 +129,7 @@ class NpyDictionary {
                        (header.kind == 'f' && (w == 2 || w == 4 || w == 8)) || (header.kind == 'b' && w == 1) ||
                        (header.kind == 'V' && w == 2) || (header.kind == 'S' && w >= 0 && w < 1 << 20);
     if (error != std::errc{} || end != rest.data() + rest.size() || !known)
-      in_.refuse(cat("dtype '", name, "' is none of ours: floats of 2, 4 and 8 bytes, integers and bool are"));
+      in_.refuse(cat("dtype '", excerpt(name), "' is none of ours: floats of 2, 4 and 8 bytes, integers and bool are"));
   }
 
   const Input& in_;

@@ -52,7 +52,7 @@ class NpzReader {
  public:
   explicit NpzReader(Input& file) : file_(file), entries_(read_zip_directory(file)), taken_(entries_.size()) {
     for (ZipEntry& entry : entries_) {
-      if (!entry.name.ends_with(".npy")) file_.refuse(cat("entry '", entry.name, "' is not a .npy file"));
+      if (!entry.name.ends_with(".npy")) file_.refuse(cat("entry '", excerpt(entry.name), "' is not a .npy file"));
       entry.name.resize(entry.name.size() - 4);
     }
   }
@@ -96,13 +96,13 @@ class NpzReader {
       taken_[i] = true;
       return array(entries_[i]);
     }
-    file_.refuse(cat("the sparse array '", below, "' lacks '", what, "'"));
+    file_.refuse(cat("the sparse array '", excerpt(below), "' lacks '", what, "'"));
   }
 
   NDArray sparse(const std::string& format, const std::string& below) {
     if (format != "csr" && format != "coo" && format != "row_sparse")
-      file_.refuse(
-          cat("the sparse array '", below, "' has the format '", format, "'; csr, coo and row_sparse are read"));
+      file_.refuse(cat("the sparse array '", excerpt(below), "' has the format '", excerpt(format),
+                       "'; csr, coo and row_sparse are read"));
     const NDArray extents = part(below, "shape"), data = part(below, "data");
     for (std::size_t i = 0; i < entries_.size(); ++i)  // SciPy's mark of a sparse array that is not a matrix
       if (entries_[i].name == below + "_is_array") taken_[i] = true;
@@ -110,9 +110,7 @@ class NpzReader {
       file_.refuse("the shape of a sparse array is not made of integers");
     if (extents.ndim() != 1 || extents.size() > 64) file_.refuse("the shape of a sparse array is not a short vector");
     const Shape shape(extents.to_vector<std::int64_t>());
-    if (format == "coo" && !shape.empty() && shape[0] >= unpaid_rows)
-      file_.refuse(
-          cat("the sparse array '", below, "' has ", shape[0], " rows, too many for coordinates: save it as CSR"));
+    if (format == "coo" && !shape.empty()) claim_rows(file_, shape[0]);
     try {
       const NDArray a = format == "csr" ? csr_matrix(data, part(below, "indices"), part(below, "indptr"), shape)
                         : format == "coo"
@@ -123,7 +121,7 @@ class NpzReader {
     } catch (const Error& error) {
       const std::string_view why = error.what();
       if (why.find("load(\"") != std::string_view::npos) throw;
-      file_.refuse(cat("the sparse array '", below, "' is broken: ", why));
+      file_.refuse(cat("the sparse array '", excerpt(below), "' is broken: ", why));
     }
   }
 

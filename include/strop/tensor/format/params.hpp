@@ -6,8 +6,10 @@
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -42,6 +44,7 @@ inline Dtype read_dtype(Input& in, std::string_view what) {
 
 inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const Shape& stored) {
   if (storage == csr && shape.ndim() != 2) in.refuse(cat("a CSR array has 2 dimensions, not shape ", to_text(shape)));
+  if (shape.ndim() == 0) in.refuse("a row-sparse array has 1 dimension or more, not shape ()");
   const Dtype dtype = read_dtype(in, "an array");
   described_bytes(in, shape, dtype, "a sparse array");
   described_bytes(in, stored, dtype, "the values of a sparse array");
@@ -66,8 +69,10 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
     in.refuse(cat("a ", name_of(storage), " array of shape ", to_text(shape), " has values of shape ", to_text(stored),
                   " and indices of shape ", to_text(places)));
   // An array that stores nothing may come without an indptr; its length is not paid for by the file.
-  const bool without = storage == csr && count == 0 && parts[0].shape == Shape{0} && shape[0] < unpaid_rows;
-  if (storage == csr && parts[0].shape != Shape{shape[0] + 1} && !without)
+  const bool without = storage == csr && count == 0 && parts[0].shape == Shape{0};
+  if (without) claim_rows(in, shape[0]);
+  const bool starts = storage == csr && parts[0].shape.ndim() == 1 && parts[0].shape[0] - 1 == shape[0];
+  if (storage == csr && !starts && !without)
     in.refuse(cat("a CSR array of shape ", to_text(shape), " has an indptr of shape ", to_text(parts[0].shape)));
 
   NDArray out = NDArray::shell(shape, dtype, cpu(), storage);
@@ -174,8 +179,13 @@ inline void write_params_array(Output& out, const NDArray& given) {
 }
 
 inline void write_params(Output& out, const NamedArrays& arrays) {
-  bool named = false;
-  for (const auto& [name, a] : arrays) named = named || !name.empty();
+  std::vector<std::string_view> names;
+  for (const auto& [name, a] : arrays)
+    if (!name.empty()) names.push_back(name);
+  const bool named = !names.empty();
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    out.refuse(cat("two arrays are named '", excerpt(*twice), "'"));
   out.number(params_magic);
   out.number(std::uint64_t{0});
   out.number(static_cast<std::uint64_t>(arrays.size()));

@@ -102,12 +102,12 @@ inline std::vector<ZipEntry> read_zip_directory(Input& file) {
       }
       at += length;
     }
-    if ((flags & 1) != 0) in.refuse(cat("entry '", entry.name, "' is encrypted"));
+    if ((flags & 1) != 0) in.refuse(cat("entry '", excerpt(entry.name), "' is encrypted"));
     entry.packed = zip_extent(file, packed);
     entry.offset = zip_extent(file, offset);
     // DEFLATE makes at most 1032 bytes of one.
     if (size / 1032 > packed + 1 || (entry.method == 0 && size != packed))
-      in.refuse(cat("entry '", entry.name, "' cannot unpack from ", std::to_string(packed), " bytes to ",
+      in.refuse(cat("entry '", excerpt(entry.name), "' cannot unpack from ", std::to_string(packed), " bytes to ",
                     std::to_string(size)));
     entry.size = static_cast<std::int64_t>(size);
     total += entry.packed;
@@ -120,7 +120,7 @@ inline std::vector<ZipEntry> read_zip_directory(Input& file) {
 /// Calls `use(bytes)` with an Input of the entry's unpacked bytes, then checks their CRC.
 template <class Use>
 auto read_zip_entry(Input& file, const ZipEntry& entry, Use&& use) {
-  const std::string part = cat("[", entry.name, "]");
+  const std::string part = cat("[", excerpt(entry.name), "]");
   std::int64_t start = entry.offset + 30;
   {
     Input local(file, entry.offset, std::min<std::int64_t>(30, file.size() - entry.offset), part);
@@ -186,7 +186,7 @@ class ZipWriter {
     for (const ZipEntry& entry : entries_) names.push_back(entry.name);
     std::sort(names.begin(), names.end());
     for (std::size_t i = 1; i < names.size(); ++i)
-      if (names[i] == names[i - 1]) out_.refuse(cat("two entries are named '", names[i], "'"));
+      if (names[i] == names[i - 1]) out_.refuse(cat("two entries are named '", excerpt(names[i]), "'"));
     const std::int64_t start = out_.written();
     for (const ZipEntry& entry : entries_) {
       const bool large = entry.size >= zip_large, far = entry.offset >= zip_large;

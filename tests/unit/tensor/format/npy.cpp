@@ -118,6 +118,14 @@ TEST_CASE("what is none of ours is refused by name") {
                        Error);
 }
 
+TEST_CASE("what a header says is quoted in print, and not at length") {
+  CHECK(refusal(with_header(std::string_view("{'\0\x1b[2J\xff': 1}", 11), "")) ==
+        "strop: load(\"memory\"): the header has the unknown key '\\x00\\x1b[2J\\xff'");
+  CHECK(refusal(of_dtype(std::string(3000, 'x'))) ==
+        cat("strop: load(\"memory\"): dtype '", std::string(60, 'x'),
+            "...' is none of ours: floats of 2, 4 and 8 bytes, integers and bool are"));
+}
+
 TEST_CASE("broken headers") {
   const auto header = [](std::string_view text) { return refusal(with_header(text, std::string(64, '\0'))); };
   CHECK(refusal("") == "strop: load(\"memory\"): this is not a .npy file");

@@ -207,6 +207,26 @@ TEST_CASE("SciPy's other formats and broken matrices") {
         "1, the columns of a row");
 }
 
+TEST_CASE("coordinates with more rows than a file of their size may claim") {
+  const auto number = [](std::initializer_list<detail::Literal> values) {
+    std::string bytes;
+    detail::Output out(&bytes);
+    detail::write_npy(out, array<std::int64_t>(values));
+    return bytes;
+  };
+  const std::string format = detail::npy_header("|S3", {}) + "coo";
+  const auto matrix_of = [&](std::int64_t rows) {
+    return refusal(archive({{"format.npy", format},
+                            {"shape.npy", number({rows, 2})},
+                            {"data.npy", number({5})},
+                            {"row.npy", number({0})},
+                            {"col.npy", number({1})}}));
+  };
+  CHECK(matrix_of(1000) == "");
+  CHECK(matrix_of(-1).find("is broken") != std::string::npos);
+  CHECK(matrix_of(std::int64_t{1} << 25).find("have 0 + 33554432 rows, at most 1677") != std::string::npos);
+}
+
 TEST_CASE("what is not an archive of arrays") {
   CHECK(refusal("PK\x03\x04").find("no end record") != std::string::npos);
   CHECK(refusal(archive({{"readme.txt", "hello"}})) ==

@@ -219,3 +219,52 @@ TEST_CASE("a sparse array that points outside itself is refused") {
   CHECK(with(indptr + 8, 3).find("indptr[2] = 2 is less than indptr[1] = 3") != std::string::npos);
   CHECK(with(indptr + 16, 1).find("indptr ends with") != std::string::npos);
 }
+
+TEST_CASE("a row-sparse array has a first axis") {
+  for (const std::int32_t rank : {0, 1}) {
+    Bytes array;  // version 3: rank 0 is a scalar
+    array.put(0xF993FACAU).put(std::int32_t{1}).put(std::int32_t{1}).put(std::int64_t{1}).put(rank);
+    if (rank == 1) array.put(std::int64_t{3});
+    array.put(device_and(0).text).put(std::int32_t{6}).put(std::int32_t{1}).put(std::int64_t{1});
+    array.put(2.5F).put(std::int64_t{0});
+    CHECK(refusal(file_of(array)) ==
+          (rank == 1 ? "" : "strop: load(\"memory\"): a row-sparse array has 1 dimension or more, not shape ()"));
+  }
+}
+
+TEST_CASE("what the arrays of a file claim together is bounded") {
+  const auto empty = [](std::int64_t rows) {  // nothing stored, and no indptr
+    return Bytes()
+        .put(0xF993FAC9U)
+        .put(std::int32_t{2})
+        .put(std::int32_t{1})
+        .put(std::int64_t{0})
+        .put(std::int32_t{2})
+        .put(rows)
+        .put(std::int64_t{3})
+        .put(device_and(0).text)
+        .put(std::int32_t{6})
+        .put(std::int32_t{1})
+        .put(std::int64_t{0})
+        .put(std::int32_t{6})
+        .put(std::int32_t{1})
+        .put(std::int64_t{0})
+        .text;
+  };
+  const auto two = [&](std::int64_t first, std::int64_t second) {
+    Bytes file;
+    file.put(std::uint64_t{0x112}).put(std::uint64_t{0}).put(std::uint64_t{2});
+    return refusal(file.put(empty(first)).put(empty(second)).put(std::uint64_t{0}).text);
+  };
+  CHECK(two(1000, 2000) == "");
+  CHECK(two(1 << 10, 1 << 24) ==
+        "strop: load(\"memory\"): sparse arrays for which the file holds no indptr have 1024 + 16777216 rows, at most "
+        "16777416 are read from a file of this size");
+  CHECK(two(std::int64_t{1} << 58, 1).find("have 0 + 288230376151711744 rows") != std::string::npos);
+}
+
+TEST_CASE("names are written once") {
+  CHECK_THROWS_WITH_AS(write({{"w", array({1})}, {"b", array({2})}, {"w", array({3})}}),
+                       "strop: save(\"memory\"): two arrays are named 'w'", Error);
+  CHECK(read(write({{"w", array({1})}, {"", array({2})}, {"", array({3})}})).size() == 3);
+}

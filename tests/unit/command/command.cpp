@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The command `strop` as a shell runs it: exit codes, what it says, the files that it writes.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <strop/tensor/create.hpp>
+#include <strop/tensor/io.hpp>
+#include <strop/tensor/sparse.hpp>
+
+#include "progress.hpp"
+#include "unit/tensor/format/bytes.hpp"
+
+using namespace strop;
+
+namespace {
+
+struct Said {
+  int code = -1;
+  std::string out, err;
+  bool has(const char* text) const { return err.find(text) != std::string::npos; }
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Runs `strop` with these words in the folder. `redirect` may send standard output elsewhere.
+Said strop_says(const test::Folder& folder, const std::string& words, const std::string& redirect = "> .out") {
+  const char* build = std::getenv("STROP_BUILD");
+  REQUIRE(build != nullptr);
+  const std::string call =
+      "cd '" + folder / "." + "' && '" + std::string(build) + "/strop' " + words + " 2> .err " + redirect;
+  const int status = std::system(call.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder / ".out"), text_of(folder / ".err")};
+}
+
+/// An idx file of bytes.
+void put_idx(const std::string& path, const std::vector<std::uint32_t>& shape, const std::string& values) {
+  std::string file{0, 0, 8, static_cast<char>(shape.size())};
+  for (const std::uint32_t extent : shape)
+    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift & 255U);
+  test::put_file(path, file + values);
+}
+
+/// Four files of small images: label i % 10 for image i.
+void put_images(const test::Folder& folder, std::uint32_t train = 20, std::uint32_t tests = 10) {
+  for (const bool part : {false, true}) {
+    const std::uint32_t n = part ? tests : train;
+    const std::string name = part ? "t10k" : "train";
+    std::string pixels, labels;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      for (std::uint32_t k = 0; k < 16; ++k) pixels += static_cast<char>(i * k % 251);
+      labels += static_cast<char>(i % 10);
+    }
+    put_idx(folder / (name + "-images-idx3-ubyte").c_str(), {n, 4, 4}, pixels);
+    put_idx(folder / (name + "-labels-idx1-ubyte").c_str(), {n}, labels);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("words that are none are named with the nearest, and are wrong calls") {
+  const test::Folder folder;
+  const auto refused = [&](const char* words, const char* why) {
+    const Said said = strop_says(folder, words);
+    CAPTURE(words);
+    CAPTURE(said.err);
+    CHECK(said.code == 2);
+    CHECK(said.err.starts_with("strop: "));
+    CHECK(said.has(why));
+  };
+  save(folder / "x.npy", array({{-1, 2}, {3, 4}}));
+  refused("trian", "strop: no subcommand 'trian'; nearest: train,");
+  refused("trace sumary x", "no subcommand 'sumary' of trace; nearest: summary,");
+  refused("describe TANH", "no operator 'TANH'; nearest: tanh,");
+  refused("run TANH x.npy", "no operator 'TANH'; nearest: tanh,");
+  refused("bench clip", "clip: parameter 'a_min' (float) is required");
+  refused("run clip x.npy --a_min 0", "clip: parameter 'a_max' (float) is required");
+  refused("run clip x.npy --a_min 0 --a_min 1 --a_max 2", "clip: parameter 'a_min' is given twice, as '0' and as '1'");
+  refused("run clip --a_min 0 --a_max 2", "clip: takes 1 input (data), 0 were given");
+  refused("run clip x.npy --a_min", "run: --a_min needs a value");
+  refused("run clip x.npy -o", "run: -o needs a value");
+  refused("run negative x.npy -o y.png", "run: -o is 'y.png', expected a name that ends in .npy, .npz or .params");
+  refused("run negative x.npy -o y.npy -o z.npy", "run: -o is given twice");
+  refused("run negative x.npy -v", "run: no option '-v'");
+  refused("run expand_dims x.npy --axis u", "parameter 'axis' is 'u', expected an int");
+  refused("run Cast x.npy --dtype u", "expected one of float16, bfloat16, float32, float64, uint8,");
+  const Said absent = strop_says(folder, "run negative absent.npy");
+  CHECK(absent.code == 1);
+  CHECK(absent.err == "strop: load(\"absent.npy\"): No such file or directory\n");
+}
+
+TEST_CASE("output that cannot be written is a failure") {
+  const test::Folder folder;
+  for (const char* words : {"ops", "info", "describe clip", "--help"})
+    for (const char* place : {"> /dev/full", ">&-"}) {
+      if (place[2] == '/' && !std::filesystem::exists("/dev/full")) continue;
+      const Said said = strop_says(folder, words, place);
+      CHECK(said.code == 1);
+      CHECK(said.err.starts_with("strop: cannot write to standard output: "));
+    }
+  save(folder / "x.npy", array({1, 2}));
+  CHECK(strop_says(folder, "run negative x.npy -oy.npy", ">&-").code == 0);  // prints nothing
+  CHECK(load(folder / "y.npy")[0].second.to_vector<int>() == std::vector<int>{-1, -2});
+}
+
+TEST_CASE("results: sparse ones stay sparse where the format can, written inputs are results") {
+  const test::Folder folder;
+  save(folder / "s.npz", csr_matrix({5, -6}, {1, 0}, {0, 1, 2}, {2, 2}));
+  for (const char* file : {"t.npz", "t.params"}) {
+    CHECK(strop_says(folder, cat("run negative s.npz --output=", file)).err == "");
+    CHECK(load(folder / file)[0].second.storage() == csr);
+    CHECK(load(folder / file)[0].second.to_vector<int>() == std::vector<int>{0, -5, 6, 0});
+  }
+  CHECK(strop_says(folder, "run negative s.npz -o t.npy").err ==
+        "strop: run: t.npy holds the dense form of a csr array; .npz and .params keep it sparse\n");
+  save(folder / "huge.npz", csr_matrix({5}, {.row = {1}, .col = {0}}, {1000, 1000000}));
+  const Said huge = strop_says(folder, "run negative huge.npz -o huge.npy");
+  CHECK(huge.code == 1);
+  CHECK(huge.has("more than 1 GiB"));
+
+  save(folder / "w.npy", array({1, 2}));
+  save(folder / "m.npy", array({0, 0}));
+  CHECK(strop_says(folder, "run sgd_mom_update w.npy w.npy m.npy --lr 1 -o u.npy").err ==
+        "strop: run: u.1.npy holds the input 'mom', which the operator wrote\n");
+  CHECK(load(folder / "u.1.npy")[0].second.to_vector<int>() == std::vector<int>{-1, -2});
+  CHECK(strop_says(folder, "run sgd_mom_update w.npy w.npy m.npy --lr 1 -o u.params").err == "");
+  const NamedArrays both = load(folder / "u.params");
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].second.to_vector<int>() == std::vector<int>{0, 0});
+  CHECK(both[1].first == "mom");
+}
+
+TEST_CASE("describe shows a call that works, and what a map keeps with which parameters") {
+  const test::Folder folder;
+  const Said said = strop_says(folder, "describe clip");
+  CHECK(said.out.find("csr -> csr with --a_min 0 --a_max 1") != std::string::npos);
+  CHECK(said.out.find("strop run clip data.npy --a_min 0 --a_max 1 -o output.npy") != std::string::npos);
+  CHECK(strop_says(folder, "describe _plus_scalar").out.find("csr -> csr with --scalar 0") != std::string::npos);
+  save(folder / "data.npy", array({{-1, 2}, {3, 4}}));
+  for (const char* name : {"clip", "cast", "_full", "expand_dims", "slice", "tile", "reverse", "Activation"}) {
+    const std::string page = strop_says(folder, cat("describe ", name)).out;
+    const std::size_t at = page.find("strop run ");
+    REQUIRE(at != std::string::npos);
+    const Said done = strop_says(folder, page.substr(at + 6, page.find('\n', at) - at - 6));
+    CAPTURE(done.err);
+    CHECK(done.code == 0);
+  }
+}
+
+TEST_CASE("train checks what it is given before it works") {
+  const auto said = [](const test::Folder& folder, const std::string& more) {
+    return strop_says(folder, "train --data . --epochs 1 --batch 10 " + more);
+  };
+  const test::Folder good;
+  put_images(good);
+  CHECK(said(good, "").code == 0);
+  CHECK(said(good, "--activation leaky_relu").code == 0);
+  CHECK(said(good, "--activation elemwise_add").has("elemwise_add takes 2 inputs, expected 1"));
+  CHECK(said(good, "--activation clip").has("clip: parameter 'a_min' (float) is required"));
+  CHECK(said(good, "--activation sum").has("makes shape (1,) of (2, 256)"));
+  CHECK(said(good, "--plot no/such/p.svg").err == "strop: save(\"no/such/p.svg\"): No such file or directory\n");
+  for (const char* rate : {"nan", "inf", "0", "-1"}) {
+    CHECK(said(good, cat("--rate ", rate)).code == 2);
+    CHECK(said(good, cat("--rate ", rate)).has("expected a number above 0"));
+  }
+  const Said far = said(good, "--rate 1e30");
+  CHECK(far.code == 1);
+  CHECK(far.has("try a smaller --rate"));
+  CHECK(strop_says(good, "train --data . --batch 21").has("--batch is 21, more than the 20 images in ."));
+
+  const auto refused = [&](const char* file, const std::vector<std::uint32_t>& shape, const std::string& values,
+                           const char* why) {
+    const test::Folder folder;
+    put_images(folder);
+    put_idx(folder / file, shape, values);
+    const Said bad = said(folder, "");
+    CAPTURE(bad.err);
+    CHECK(bad.code == 1);
+    CHECK(bad.has(why));
+  };
+  refused("train-labels-idx1-ubyte", {20}, std::string(19, '\1') + '\12',
+          "label 19 is 10, expected a class from 0 to 9");
+  refused("t10k-labels-idx1-ubyte", {10}, std::string(10, '\377'), "label 0 is 255, expected a class from 0 to 9");
+  refused("train-labels-idx1-ubyte", {}, "1", "has shape (), expected a label for each of 20 images");
+  refused("train-images-idx3-ubyte", {}, "1", "has shape (), expected images");
+  refused("t10k-images-idx3-ubyte", {0, 4, 4}, "", "has shape (0, 4, 4), expected images");
+  refused("t10k-images-idx3-ubyte", {10, 2, 2}, std::string(40, '\1'), "images have 16 pixels, those for testing 4");
+  refused("train-images-idx3-ubyte", {0xffffffffU, 0xffffffffU, 0xffffffffU}, "", "an array cannot have shape");
+}
+
+TEST_CASE("a progress bar is shorter than the terminal") {
+  const std::string title = "epoch 10/10";
+  CHECK(command::progress_line(title, 50, 80) == title + " [" + std::string(15, '#') + std::string(15, '.') + "]  50%");
+  for (int columns = 0; columns < 100; ++columns)
+    for (const std::int64_t percent : {0, 7, 100}) {
+      const std::string line = command::progress_line(title, percent, columns);
+      CHECK(static_cast<int>(line.size()) < std::max(columns, 1));
+      if (columns > 6) CHECK(line.ends_with(cat(percent, '%')));
+    }
+}
