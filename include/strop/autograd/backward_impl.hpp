@@ -55,7 +55,7 @@ class BackwardPass {
       NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
       if (gradient && gradient.shape() != head.shape())
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
-      if (gradient && gradient.dtype() != head.dtype())
+      if (gradient && gradient.dtype() != head.dtype() && comes_from_map(head))
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
       if (!gradient) gradient = ones_like_dense(head);
       TapeInput to;
@@ -65,6 +65,14 @@ class BackwardPass {
     for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
     if (!retain_ && !create_graph_)
       for (TapeNode* node : order_) node->release();
+  }
+
+  /// Whether the gradient of what made the array is a map, whose inputs have one type.
+  static bool comes_from_map(const NDArray& head) {
+    if (!head.body().lineage || head.body().leaf) return false;
+    const auto* node = static_cast<const TapeNode*>(head.body().lineage.get());
+    const Entry* gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    return gradient != nullptr && gradient->is_map();
   }
 
   /// Post-order: a node stands behind everything that it was computed from.
