@@ -164,13 +164,14 @@ TEST_CASE("CSR matrices are cut and joined by rows without becoming dense") {
 TEST_CASE("operators on shapes refuse in a sentence") {
   const NDArray m = count({2, 3}), c = count({2, 3, 4});
   CHECK(refusal("Reshape", {{"shape", "(4, 2)"}}, {m}) ==
-        "strop: reshape of (2, 3) by codes (4, 2): the result (4, 2) would have 8 elements, not 6");
+        "reshape: shape (2, 3) by codes (4, 2): the result (4, 2) would have 8 elements, not 6");
   CHECK(refusal("Reshape", {{"shape", "(-1, -1)"}}, {m}) ==
-        "strop: reshape of (2, 3) by codes (-1, -1): only one extent can be inferred (-1)");
+        "reshape: shape (2, 3) by codes (-1, -1): only one extent can be inferred (-1)");
   CHECK(refusal("Reshape", {{"shape", "(0, 0, 0)"}}, {m}) ==
-        "strop: reshape of (2, 3) by codes (0, 0, 0): code 0 finds no extent left in the input");
+        "reshape: shape (2, 3) by codes (0, 0, 0): code 0 finds no extent left in the input");
   CHECK(refusal("Flatten", {}, {strop::scalar(1)}) == "flatten: input 'data' has no dimension, expected 1 or more");
-  CHECK(refusal("expand_dims", {{"axis", "3"}}, {m}) == "expand_dims: axis 3 is outside an array of 3 dimensions");
+  CHECK(refusal("expand_dims", {{"axis", "3"}}, {m}) ==
+        "expand_dims: axis 3 is outside the result, which has 3 dimensions");
   CHECK(refusal("expand_dims", {}, {m}) == "expand_dims: parameter 'axis' (int) is required");
   CHECK(refusal("squeeze", {{"axis", "1"}}, {m}) == "squeeze: axis 1 of input 'data' has extent 3, expected 1");
   CHECK(refusal("reshape_like", {}, {m, count({4})}) ==

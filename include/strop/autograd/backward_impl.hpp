@@ -23,7 +23,8 @@ class BackwardPass {
   void collect(std::span<const NDArray> variables) {
     collecting_ = true;
     for (const NDArray& v : variables) {
-      if (!v || !v.body().leaf) fail("grad: a variable has no attach_grad()");
+      if (!v) fail("grad: variable ", leaves_.size(), " is a handle without an array");
+      if (!v.body().leaf) fail("grad: variable ", leaves_.size(), ", of shape ", v.shape(), ", has no attach_grad()");
       leaves_.push_back(static_cast<Leaf*>(v.body().leaf.get()));
     }
     collected_.resize(variables.size());
@@ -54,6 +55,8 @@ class BackwardPass {
       NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
       if (gradient && gradient.shape() != head.shape())
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
+      if (gradient && gradient.dtype() != head.dtype() && comes_from_map(head))
+        fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
       if (!gradient) gradient = ones_like_dense(head);
       TapeInput to;
       fill_input(to, head, false);
@@ -62,6 +65,14 @@ class BackwardPass {
     for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
     if (!retain_ && !create_graph_)
       for (TapeNode* node : order_) node->release();
+  }
+
+  /// Whether the gradient of what made the array is a map, whose inputs have one type.
+  static bool comes_from_map(const NDArray& head) {
+    if (!head.body().lineage || head.body().leaf) return false;
+    const auto* node = static_cast<const TapeNode*>(head.body().lineage.get());
+    const Entry* gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    return gradient != nullptr && gradient->is_map();
   }
 
   /// Post-order: a node stands behind everything that it was computed from.
@@ -121,12 +132,8 @@ class BackwardPass {
     else if (node.entry->gradient.zero)
       step_zero(node);
     else
-      fail("backward: ", node.name(), " has no gradient", gradient_note(*node.entry));
+      fail("backward: ", node.name(), " has no gradient", no_further_gradient(*node.entry));
     for (TapeOutput& out : node.outputs) out.gradient = NDArray();
-  }
-
-  static std::string gradient_note(const Entry& entry) {
-    return entry.is_gradient() ? " of this order (derived gradients exist to order 3)" : std::string();
   }
 
   static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version,
@@ -153,6 +160,8 @@ class BackwardPass {
     Few<NDArray, 4> held;
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (in_mask(rule.heads, k)) held.push_back(head_of(node, k));
+    bool sparse_head = false;
+    for (const NDArray& head : held) sparse_head = sparse_head || head.storage() != dense;
     const NDArray* pattern = projection_pattern(node, rule);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!in_mask(rule.in, i)) continue;
@@ -177,7 +186,10 @@ class BackwardPass {
       if (!in_mask(rule.gives, i)) continue;
       TapeInput& input = node.inputs[i];
       targets.push_back(&input);
-      NDArray direct = direct_target(input);
+      // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
+      const bool knows_pattern = rule.entry->infer_storage != nullptr && (sparse_head || in_mask(rule.in, i));
+      const bool projects = has_sparse_buffer(input) && !knows_pattern;
+      NDArray direct = projects ? NDArray() : direct_target(input);
       // The same array given twice: its gradients are added, and a kernel may write both at once.
       for (std::size_t j = 0; j < i; ++j)
         if (node.inputs[j].source == input.source) direct = NDArray();
@@ -186,7 +198,7 @@ class BackwardPass {
       apart.push_back(!direct);
       out.push_back(direct ? direct
                            : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(),
-                                            gradient_storage(input)));
+                                            projects ? dense : gradient_storage(input)));
       requests.push_back(!wanted(input) ? Request::null : direct ? direct_request(input) : Request::write);
     }
     dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests, {},
@@ -214,14 +226,21 @@ class BackwardPass {
     const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
     return leaf != nullptr && leaf->gradient ? leaf->gradient.storage() : dense;
   }
+  /// A sparse leaf with a buffer of its own storage: its gradient is wanted on the leaf's pattern.
+  static bool has_sparse_buffer(const TapeInput& in) {
+    return in.array.storage() != dense && gradient_storage(in) == in.array.storage();
+  }
+  /// Gradients that are differentiated again stay whole.
+  bool is_projected(const TapeInput& in) const {
+    return !create_graph_ && has_sparse_buffer(in) && in.array.body().indices &&
+           in.array.device().kind == DeviceKind::cpu;
+  }
 
-  /// The sparse input whose gradient is wanted on its own pattern: a sparse leaf with a sparse buffer under a map.
-  static const NDArray* projection_pattern(TapeNode& node, const GradientRule& rule) {
+  /// The sparse input of a map whose gradient is computed on the input's own pattern alone.
+  const NDArray* projection_pattern(TapeNode& node, const GradientRule& rule) const {
     if (!rule.entry->is_map() || node.inputs.size() != 1) return nullptr;
     TapeInput& in = node.inputs[0];
-    if (!in.leaf || !in.kept || in.array.storage() == dense || gradient_storage(in) != in.array.storage())
-      return nullptr;
-    return &in.array;
+    return wanted(in) && is_projected(in) ? &in.array : nullptr;
   }
 
   /// The gradient on the stored positions only.
@@ -242,7 +261,11 @@ class BackwardPass {
 
   void step_composed(TapeNode& node) {
     Few<NDArray, 4> in, heads;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) in.push_back(node.inputs[i].array);
+    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
+    for (const TapeInput& x : node.inputs)
+      in.push_back(x.kept || x.array.storage() == dense
+                       ? x.array
+                       : NDArray::shell(x.array.shape(), x.array.dtype(), x.array.device()));
     for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
@@ -277,14 +300,15 @@ class BackwardPass {
       if (wanted(in)) contribute(in, filled_like(in.array, 0));
   }
 
-  void contribute(const TapeInput& in, const NDArray& gradient) {
+  void contribute(const TapeInput& in, const NDArray& given) {
     if (!wanted(in)) return;
     if (!in.leaf) {
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[static_cast<std::size_t>(in.index)].gradient;
-      slot = slot ? sum_of(slot, gradient) : gradient;
+      slot = slot ? sum_of(slot, given) : given;
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
+    const NDArray gradient = given.storage() == dense && is_projected(in) ? projected(given, in.array) : given;
     if (collecting_) {
       for (std::size_t i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) collected_[i] = collected_[i] ? sum_of(collected_[i], gradient) : gradient;
@@ -305,6 +329,7 @@ class BackwardPass {
     if (to.body().buffer) to.body().buffer->written();
   }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
+    if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype()) return add_stored(a, b);
     const NDArray total(a.shape(), a.dtype(), a.device());
     add_elements(dense_form(a), dense_form(b), total);
     return total;

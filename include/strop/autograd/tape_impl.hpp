@@ -37,6 +37,10 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   to.kept = kept;
   // A sparse array gets other parts when it is overwritten: those of now are kept.
   to.array = !kept ? shell_of(from) : from.storage() == dense ? from : NDArray(Ref(new Body(body)));
+  if (!kept && to.leaf && from.storage() != dense) {  // its gradient may be projected on the stored positions
+    to.array.body().indices = body.indices;
+    to.array.body().indptr = body.indptr;
+  }
   to.version = version_of(from);
 }
 

@@ -36,17 +36,6 @@ STROP_IMPL void set_to_zero(const NDArray& a) {
   if (a.body().buffer) a.body().buffer->written();
 }
 
-/// The elements of a dense array at the positions that a sparse one stores.
-STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
-  const StoredPattern pattern = pattern_of(onto);
-  const NDArray laid = lay_along(a, pattern, onto.shape(), onto.storage());
-  const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
-  store_pattern(result, pattern);
-  if (laid.size() != 0)
-    std::memcpy(result.bytes(), laid.bytes(), static_cast<std::size_t>(laid.size() * size_of(laid.dtype())));
-  return result;
-}
-
 /// Arrays that gradients go to, by name; where `make` says so, arguments of floating types without one get a new one.
 STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
   const List<std::string_view> names = names_of(args);

@@ -203,8 +203,7 @@ class GradientWalk {
     else if (rule.entry != nullptr)
       step_operator(n);
     else if (!rule.zero)
-      fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient",
-           node.entry->name.starts_with("_backward_") ? " of this order (derived gradients exist to order 3)" : "",
+      fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient", no_further_gradient(*node.entry),
            ", which ", wanted_name(), " needs");
   }
 

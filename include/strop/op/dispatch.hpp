@@ -34,6 +34,8 @@ inline bool overwrites(const NDArray& a, Request request) {
 /// Waits until the array may be written at once, for writes that are on their way and for reads. Where `whole` says
 /// that all of its memory will be overwritten, what failed before is made good; else it throws that.
 void take_for_writing(const NDArray& a, bool whole);
+/// Why a gradient has no gradient itself, as the rest of a sentence.
+std::string no_further_gradient(const Entry& entry);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in double or in 64-bit integers; all dense and of one shape.

@@ -275,6 +275,9 @@ class Dispatch {
       for (std::size_t i = 0; i < out_.size(); ++i)
         if (!in_.empty() && how_.storage != dense && shapes_[i] != shapes_[0])
           how_.storage = dense, why_ = "a sparse result would be reduced";
+      for (int i : signature_.mutated)
+        if (how_.storage != dense && this->in(i).shape() != shapes_[0])
+          how_.storage = dense, why_ = "a written input would be broadcast";
       for (std::size_t i = 0; i < out_.size(); ++i) {
         if (!out_[i])
           storages_[i] = how_.storage;
@@ -333,8 +336,7 @@ class Dispatch {
       const bool same = x.address() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
       bool allowed = entry_.is_map();
       for (const Share& share : entry_.inplace) allowed = allowed || (share.input == i && share.output == k);
-      if (same && allowed && requests_[static_cast<std::size_t>(k)] != Request::add) continue;
-      if (same && allowed && entry_.is_map()) continue;
+      if (same && allowed) continue;
       fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i),
            same ? ", which this operator cannot compute in place" : " in part");
     }
@@ -352,7 +354,7 @@ class Dispatch {
         fresh[i] = apart ? NDArray::shell(shapes_[i], types_[i], device_, how_.storage) : out_[i];
         requests[i] = apart ? Request::write : requests_[i];
       }
-      run_sparse_map(entry_, op_, how_, in_, fresh, requests);
+      run_sparse_map(entry_, op_, how_, in_, signature_.mutated, fresh, requests);
       settle(fresh);
       return;
     }
@@ -411,7 +413,9 @@ class Dispatch {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const Storage storage = dense_run_ ? dense : storages_[i];
       const bool half = widen && is_half(types_[i]);
-      const bool apart = needs_fresh(i, storage) || (requests_[i] == Request::add && !entry_.accumulates) || half;
+      // A kernel that adds to its own input would read what it has written.
+      const bool adds = requests_[i] == Request::add, once = adds && entry_.accumulates && !is_input(out_[i]);
+      const bool apart = needs_fresh(i, storage) || (adds && !once) || half;
       requests[i] = apart && requests_[i] != Request::null ? Request::write : requests_[i];
       if (requests_[i] == Request::null && entry_.skips_null)
         results[i] = NDArray::shell(shapes_[i], types_[i], device_);
@@ -497,6 +501,11 @@ class Dispatch {
     return as_type(x, f32);
   }
 
+  bool is_input(const NDArray& y) const {
+    for (const NDArray* x : in_)
+      if (x->storage() == dense && x->allocated() && x->address() == y.address()) return true;
+    return false;
+  }
   bool needs_fresh(std::size_t i, Storage made) const {
     return requests_[i] != Request::null &&
            (out_[i].storage() != made || (requests_[i] == Request::add && made != dense));

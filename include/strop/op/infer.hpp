@@ -87,6 +87,26 @@ class Shapes {
   std::span<Shape> in_, out_;
 };
 
+namespace detail {
+
+/// Input `made` of an operator must have the shape of output `k` that `forward` gives where its inputs have the shapes
+/// of inputs `from`…: a gradient that is called by name is not given what its operator made.
+template <class T>
+void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list<int> from) {
+  std::vector<Shape> in;
+  for (int i : from) {
+    if (!s.in(i).known()) return;
+    in.push_back(s.in(i));
+  }
+  Shape out = Shape::unknown();
+  const CallNames names{s.op()};
+  Shapes shapes(names, in, {&out, 1});
+  forward.infer_shape(shapes);
+  s.set_in(made, out);
+}
+
+}  // namespace detail
+
 /// Element types of a call; an unknown one is empty.
 class Types {
  public:

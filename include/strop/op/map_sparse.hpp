@@ -22,9 +22,15 @@ NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& s
 /// Gives a sparse array the pattern (its values stay to be written).
 void store_pattern(const NDArray& y, const StoredPattern& pattern);
 
+/// The elements of an array at the positions that `onto` stores: a sparse array of the storage and pattern of `onto`.
+NDArray projected(const NDArray& a, const NDArray& onto);
+/// a + b of sparse arrays of one shape, storage and type, stored where one of them is.
+NDArray add_stored(const NDArray& a, const NDArray& b);
+
 /// The map where the result is sparse. All sparse inputs have the result's storage and shape; outputs are fresh arrays.
-void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<NDArray> out,
-                    std::span<const Request> requests);
+/// `mutated`: positions of the inputs that the map writes.
+void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
+                    std::span<NDArray> out, std::span<const Request> requests);
 
 }  // namespace strop::inline v0::detail
 

@@ -5,8 +5,10 @@
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/dispatch.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/map_sparse.hpp>
+#include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -126,8 +128,46 @@ STROP_IMPL bool is_canonical(const NDArray& a) {
   return true;
 }
 
+/// The values, in the order of the pattern that `to` already has.
+STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
+  if (values.size() != 0)
+    std::memcpy(to.bytes(), values.bytes(), static_cast<std::size_t>(values.size() * size_of(values.dtype())));
+}
+
+STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
+  const StoredPattern pattern = pattern_of(onto);
+  const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
+  store_pattern(result, pattern);
+  copy_values(lay_along(a, pattern, onto.shape(), onto.storage()), result);
+  return result;
+}
+
+STROP_IMPL NDArray add_stored(const NDArray& a, const NDArray& b) {
+  if (a.stored() == 0) return b;
+  if (b.stored() == 0) return a;
+  StoredPattern pattern = pattern_of(a);
+  const StoredPattern other = pattern_of(b);
+  const bool alike = pattern.indices == other.indices && pattern.indptr == other.indptr;
+  if (!alike) {
+    if (!is_canonical(a) || !is_canonical(b)) {  // which cannot be merged
+      const NDArray total(a.shape(), a.dtype(), a.device());
+      add_elements(dense_form(a), dense_form(b), total);
+      return cast_storage(total, a.storage());
+    }
+    pattern = merge_patterns(pattern, other, false);
+  }
+  const NDArray result(a.shape(), a.dtype(), a.device(), a.storage());
+  store_pattern(result, pattern);
+  const auto values = [&](const NDArray& x) {
+    return alike ? view_as(x.data(), {x.stored()}) : lay_along(x, pattern, a.shape(), a.storage());
+  };
+  add_elements(values(a), values(b), view_as(result.data(), {result.stored()}));
+  return result;
+}
+
 STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
-                               std::span<NDArray> out, std::span<const Request> requests) {
+                               std::span<const int> mutated, std::span<NDArray> out,
+                               std::span<const Request> requests) {
   const NDArray* first = nullptr;
   int sparse_inputs = 0;
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -148,7 +188,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
       if ((how.carriers >> i & 1U) != 0 && in[i] != first)
         pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
   }
-  Few<MapOperand, 4> x(in.size()), y(out.size());
+  Few<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   std::size_t at = 0;
   for (const NDArray* a : in) {
     NDArray laid = alone ? view_as(a->data(), {a->stored()}) : lay_along(*a, pattern, first->shape(), first->storage());
@@ -174,7 +214,18 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     }
     y[k] = {out[k].bytes(), out[k].dtype(), values[0].shape(), Request::write};
   }
+  // What is written of the inputs is their values as they were laid along the pattern.
+  std::size_t next = out.size();
+  for (int i : mutated) y[next++] = x[static_cast<std::size_t>(i)];
   run_map(entry, op, values[0].shape(), x, y);
+  if (alone) return;
+  for (int i : mutated) {
+    const NDArray& state = *in[static_cast<std::size_t>(i)];
+    const NDArray written(first->shape(), state.dtype(), first->device(), first->storage());
+    store_pattern(written, pattern);
+    copy_values(values[static_cast<std::size_t>(i)], written);
+    deliver(written, state, Request::write);
+  }
 }
 
 }  // namespace strop::inline v0::detail

@@ -36,7 +36,7 @@ class ElementType {
   std::optional<Dtype> view_, whole_;
 };
 
-/// An input whose type the member fixes (indices, say) comes converted.
+/// An input whose type the member fixes comes converted: a half, or what the operator's own infer_type has let pass.
 STROP_IMPL void convert_to_fixed(const ArgInfo& info, Placed& p) {
   const NDArray* a = p.array;
   if (info.follows || a == nullptr || a->dtype() == info.dtype || a->storage() != dense || !a->allocated()) return;
@@ -137,7 +137,8 @@ STROP_IMPL void types_of_member(const ForwardInfo& member, Types& types) {
     if (info.follows && !element) element = output ? types.out(i) : types.in(i);
   });
   each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
-    if (!info.follows && !output && types.in(i)) return;  // it comes converted
+    const std::optional<Dtype> given = output ? std::nullopt : types.in(i);
+    if (!info.follows && given && is_half(*given) && is_floating(info.dtype)) return;  // it comes converted
     const std::optional<Dtype> type = info.follows ? element : info.dtype;
     output ? types.set_out(i, type) : types.set_in(i, type);
   });

@@ -14,6 +14,12 @@ STROP_IMPL std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inp
   return kept & entry.facts.kept(op, compute_type(entry.loops, in[0]->dtype()));
 }
 
+STROP_IMPL std::string no_further_gradient(const Entry& entry) {
+  if (!entry.is_gradient()) return {};
+  if (entry.is_map()) return " of this order (derived gradients exist to order 3)";
+  return ": the operator states its gradient, and no gradient of that";
+}
+
 STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
                                  std::span<const Request> requests) {
   bool tracked = false;

@@ -205,6 +205,7 @@ struct DotGradient {
   static constexpr std::string_view doc = "The gradients of both factors of dot.";
   void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
+    detail::expect_made_by(Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}, s, 0, {1, 2});
   }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& dy, const NDArray& lhs, const NDArray& rhs, NDArray& da, NDArray& db) const {

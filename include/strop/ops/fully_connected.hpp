@@ -149,6 +149,7 @@ struct FullyConnectedGradient {
   void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     s.set_out(2, {*num_hidden});
+    detail::expect_made_by(FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}, s, 0, {1, 2});
   }
   template <Real E>
   void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E, 2> w, View<E> dx, View<E, 2> dw,

@@ -6,6 +6,18 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+
+/// How many outputs a parameter asks for. Outputs are made before shapes are compared: what no axis has is refused
+/// here.
+inline int checked_outputs(std::int64_t count, std::string_view op, std::string_view parameter) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (count > most) fail(op, ": ", parameter, " is ", count, ", and a call has at most ", most, " outputs");
+  return static_cast<int>(count);
+}
+
+}  // namespace detail
+
 /// Names operators by their types; ops/all.hpp registers what the families' lists name.
 template <class... T>
 struct OpList {

@@ -19,7 +19,10 @@ struct ReduceGradient {
   Axes axis;
   bool keepdims = false, exclude = false, mean = false;
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    if (s.in(1).known()) s.set_in(0, detail::reduced_shape(s.in(1), axis, keepdims, exclude, s.op()));
+  }
   /// The second input lends its shape alone, in whatever storage.
   bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
   template <Real E>

@@ -53,11 +53,12 @@ struct SoftmaxOutput {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     const Shape data = shapes.in(0), label = shapes.in(1);
-    if (!data.has_rank() || (label.has_rank() && label == data)) return;
+    if (!data.has_rank()) return;
     const int rank = data.ndim();
     if (rank < (multi_output ? 2 : 1))
-      shapes.fail(shapes.name_in(0), " has shape ", to_text(data), ", expected ", multi_output ? 2 : 1,
-                  " dimensions or more");
+      shapes.fail(shapes.name_in(0), " has shape ", to_text(data), ", expected ",
+                  multi_output ? "2 dimensions" : "1 dimension", " or more");
+    if (label.has_rank() && label == data) return;  // probabilities
     if (!multi_output) {
       Shape wanted = data;
       wanted.resize(rank - 1);

@@ -20,8 +20,9 @@ namespace strop::inline v0::detail {
 STROP_IMPL std::int64_t checked_count(const Shape& shape, std::int64_t width) {
   std::int64_t count = width;
   bool empty = false, overflow = !shape.has_rank();
-  for (std::int64_t extent : shape) {
-    if (extent < 0) fail("strop: an array cannot have shape ", shape);
+  for (int axis = 0; axis < shape.ndim(); ++axis) {
+    const std::int64_t extent = shape[axis];
+    if (extent < 0) fail("strop: an array cannot have extent ", extent, " along axis ", axis);
     if (extent == 0)
       empty = true;
     else
@@ -158,7 +159,7 @@ STROP_IMPL void convert_elements_on(Device device, Dtype from, const void* sourc
 STROP_IMPL Shape reshape_codes(const Shape& from, const Shape& codes) {
   const auto refuse = [&](std::string_view why) {
     fail(
-        "strop: reshape of ", to_text(from), " by codes ",
+        "reshape: shape ", to_text(from), " by codes ",
         [&] {
           std::string text = "(";
           for (int i = 0; i < codes.ndim(); ++i) text += cat(i == 0 ? "" : ", ", codes[i]);

@@ -35,8 +35,6 @@ STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Stor
 STROP_IMPL void NDArray::allocate() const {
   detail::check_handle(*this, "allocate");
   if (body_->buffer) return;
-  for (std::int64_t extent : shape())
-    if (extent < 0) fail("strop: an array cannot have shape ", shape());
   body_->buffer = detail::Ref(new detail::Buffer(device(), detail::byte_count(shape(), dtype())));
   body_->offset = 0;
 }

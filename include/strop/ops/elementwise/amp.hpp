@@ -67,7 +67,7 @@ struct AmpMulticast {
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  int output_count() const { return num_outputs.value.value_or(1); }
+  int output_count() const { return detail::checked_outputs(num_outputs.value.value_or(1), name, "num_outputs"); }
   void infer_shape(Shapes& s) const {
     if (s.inputs() != *num_outputs)
       s.fail("num_outputs is ", *num_outputs, ", ", s.inputs(),

@@ -109,7 +109,14 @@ struct EmbeddingGradient {
   static constexpr std::string_view doc =
       "Sums of the rows of data per number in indices, in the shape of like; row-sparse with sparse_grad.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(2));
+    s.expect_rank(2, 2);
+    if (!s.in(1).has_rank() || !s.in(2).has_rank()) return;
+    Shape rows = s.in(1);
+    rows.push_back(s.in(2)[1]);
+    s.set_in(0, rows);
+  }
   void infer_type(Types& t) const { detail::type_of_first(t); }
   bool infer_storage(Storages& s) const {
     return s.set_out(0, sparse_grad ? row_sparse : dense) && s.in(0) == dense && s.in(1) == dense;

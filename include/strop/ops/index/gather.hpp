@@ -78,7 +78,10 @@ struct GatherNdGradient {
   static constexpr std::string_view name = "_backward_gather_nd", inputs[] = {"data", "indices", "like"};
   static constexpr std::string_view doc = "data added up in zeros of the shape of like, where gather_nd found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(2));
+    detail::expect_made_by(GatherNd{}, s, 0, {2, 1});
+  }
   void infer_type(Types& t) const { detail::type_of_first(t); }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {

@@ -74,7 +74,10 @@ struct TakeGradient {
   static constexpr std::string_view doc =
       "data added up in zeros of the shape of like, at the positions that take found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(2));
+    detail::expect_made_by(Take{axis, mode}, s, 0, {2, 1});
+  }
   void infer_type(Types& t) const { detail::type_of_first(t); }
   template <Real E>
   void forward(Cpu&, View<const E> dy, View<const std::int64_t> indices, View<const E>, View<E> da) const {
@@ -153,7 +156,16 @@ struct PickGradient {
   static constexpr std::string_view name = "_backward_pick", inputs[] = {"data", "index", "like"};
   static constexpr std::string_view doc = "data in zeros of the shape of like, at the positions that pick found it.";
   static constexpr std::string_view gradient_reads[] = {"index"};
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(2)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(2));
+    const Shape &data = s.in(0), &index = s.in(1), &like = s.in(2);
+    if (!data.known() || !index.known() || !like.known()) return;
+    const int k = detail::checked_axis(axis, like.ndim(), s.op());
+    const std::int64_t runs = like.size(0, k) * like.size(k + 1, like.ndim());
+    if (data.size() != runs || index.size() != runs)
+      s.fail(s.name_in(0), " and ", s.name_in(1), " have shapes ", data, " and ", index, ", expected ", runs,
+             " elements each, one per run of axis ", axis, " of ", s.name_in(2), ", which has shape ", like);
+  }
   void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& dy, const NDArray& index, const NDArray&, NDArray& dx) const {
     const Shape& shape = dx.shape();

@@ -128,7 +128,15 @@ struct BroadcastGradient {
   static constexpr std::string_view name = "_broadcast_backward", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    const Shape &in = s.in(0), &like = s.in(1);
+    if (!in.known() || !like.known()) return;
+    bool fits = in.ndim() == like.ndim();
+    for (int k = 0; fits && k < in.ndim(); ++k) fits = like[k] == 1 || like[k] == in[k];
+    if (!fits)
+      s.fail(s.name_in(1), " has shape ", like, ", which does not broadcast to ", in, ", the shape of ", s.name_in(0));
+  }
   void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
@@ -189,7 +197,10 @@ struct TileGradient {
   static constexpr std::string_view name = "_backward_tile", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of the copies that tile makes of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    detail::expect_made_by(Tile{.reps = reps}, s, 0, {1});
+  }
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
     const Tile::Plan p = Tile{.reps = reps}.plan(Shape(y.shape()));
@@ -244,7 +255,11 @@ struct RepeatGradient {
   static constexpr std::string_view doc =
       "Sums of the copies that repeat makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    if (repeats < 0) s.fail("repeats is ", repeats, ", expected 0 or more");
+    detail::expect_made_by(Repeat{.repeats = repeats, .axis = axis}, s, 0, {1});
+  }
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
     const Shape out(y.shape());

@@ -93,7 +93,10 @@ struct DiagGradient {
   static constexpr std::string_view doc =
       "data as the diagonals of zeros of the shape of like, or its diagonal where like is a vector.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    detail::expect_made_by(Diag{k, axis1, axis2}, s, 0, {1});
+  }
   void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
     if (dx.ndim() == 1)
       return detail::move_elements(detail::DiagonalPlan(dy.shape(), k, 0, 1, name).move(dy.shape(), false), dy, dx);

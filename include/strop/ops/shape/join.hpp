@@ -152,9 +152,19 @@ struct ConcatGradient {
   static constexpr std::string_view doc =
       "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const { return num_args; }
+  int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
   void infer_shape(Shapes& s) const {
-    for (int k = 0; k < s.outputs(); ++k) s.set_out(k, s.in(k + 1));
+    if (s.inputs() != num_args + 1) s.fail("takes num_args = ", num_args, " arrays after data, not ", s.inputs() - 1);
+    std::vector<Shape> parts;
+    for (int k = 0; k < s.outputs(); ++k) {
+      s.set_out(k, s.in(k + 1));
+      parts.push_back(s.in(k + 1));
+    }
+    Shape whole = Shape::unknown();
+    const detail::CallNames names{s.op(), {inputs + 1, 1}};
+    Shapes joined(names, parts, {&whole, 1});
+    detail::infer_joined(joined, dim);
+    s.set_in(0, whole);
   }
   void forward(Cpu&, const NDArray& whole, std::span<const NDArray>, std::span<NDArray> parts) const {
     const int axis = detail::checked_axis(dim, whole.ndim(), name);
@@ -189,7 +199,7 @@ struct Stack {
       if (!unify(common, s.in(i))) s.fail(s.name_in(i), " (number ", i, ") has shape ", s.in(i), ", expected ", common);
     if (!common.has_rank()) return;
     for (int i = 0; i < s.inputs(); ++i) s.set_in(i, common);
-    common.insert(detail::checked_axis(axis, common.ndim() + 1, s.op()), s.inputs());
+    common.insert(detail::checked_new_axis(axis, common.ndim() + 1, s.op()), s.inputs());
     s.set_out(0, common);
   }
   void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
@@ -213,7 +223,9 @@ struct SliceChannel {
       "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const { return num_outputs.value.value_or(1); }
+  int output_count() const {
+    return detail::checked_outputs(num_outputs.value.value_or(1), "slice_channel", "num_outputs");
+  }
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (in.has_rank()) {
@@ -260,26 +272,30 @@ struct SplitV2 {
       "axis.";
   static constexpr Range range[] = {{"sections", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const { return sections > 0 ? sections : indices.ndim() > 0 ? indices.ndim() : 1; }
+  int output_count() const {
+    return detail::checked_outputs(sections > 0 ? sections : std::max(indices.ndim(), 1), name, "sections");
+  }
   /// Where part k begins.
   std::int64_t start(int k, std::int64_t extent) const {
     if (sections > 0) return k * (extent / sections) + std::min<std::int64_t>(k, extent % sections);
     return k >= indices.ndim() ? extent : std::min(std::max<std::int64_t>(indices[k], 0), extent);
   }
-  void infer_shape(Shapes& s) const {
+  /// The shape of part k of input 0, whose rank is known.
+  Shape part_shape(const Shapes& s, int k) const {
     const Shape& in = s.in(0);
-    if (!in.has_rank()) return;
     const int at = detail::checked_axis(axis, in.ndim(), s.op());
-    for (int k = 0; k < s.outputs(); ++k) {
-      Shape part = in;
-      if (in[at] >= 0) {
-        part[at] = std::max<std::int64_t>(0, start(k + 1, in[at]) - start(k, in[at]));
-        if (squeeze_axis && part[at] != 1)
-          s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
-      }
-      if (squeeze_axis) part.erase(at);
-      s.set_out(k, part);
+    Shape part = in;
+    if (in[at] >= 0) {
+      part[at] = std::max<std::int64_t>(0, start(k + 1, in[at]) - start(k, in[at]));
+      if (squeeze_axis && part[at] != 1)
+        s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
     }
+    if (squeeze_axis) part.erase(at);
+    return part;
+  }
+  void infer_shape(Shapes& s) const {
+    if (!s.in(0).has_rank()) return;
+    for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part_shape(s, k));
   }
   void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
     const int at = detail::checked_axis(axis, x.ndim(), name);
@@ -303,7 +319,14 @@ struct SplitV2Gradient {
   static constexpr std::string_view doc =
       "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(0)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(0));
+    const SplitV2 split{indices, axis, squeeze_axis, sections};
+    if (s.inputs() != split.output_count() + 1)
+      s.fail(s.inputs() - 1, " parts were given, expected ", split.output_count());
+    if (!s.in(0).known()) return;
+    for (int k = 0; k + 1 < s.inputs(); ++k) s.set_in(k + 1, split.part_shape(s, k));
+  }
   void forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const {
     const int at = detail::checked_axis(axis, whole.ndim(), name);
     const std::int64_t extent = whole.shape()[at];

@@ -150,4 +150,12 @@ inline int checked_axis(std::int64_t axis, int rank, std::string_view op) {
   return static_cast<int>(at);
 }
 
+/// Where a new axis goes in a result of `rank` dimensions.
+inline int checked_new_axis(std::int64_t axis, int rank, std::string_view op) {
+  const std::int64_t at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank)
+    fail(op, ": axis ", axis, " is outside the result, which has ", rank, rank == 1 ? " dimension" : " dimensions");
+  return static_cast<int>(at);
+}
+
 }  // namespace strop::inline v0::detail

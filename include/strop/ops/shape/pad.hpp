@@ -78,7 +78,10 @@ struct PadGradient {
   static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"},
                                     doc = "Sums of what pad makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    detail::expect_made_by(Pad{.mode = mode, .pad_width = pad_width}, s, 0, {1});
+  }
   template <Real E>
   void forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) const;
   auto gradient(const auto& ddx, const auto& dy, const auto& like) const;

@@ -71,7 +71,7 @@ struct ExpandDims {
   void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
-      out.insert(detail::checked_axis(*axis, out.ndim() + 1, s.op()), 1);
+      out.insert(detail::checked_new_axis(*axis, out.ndim() + 1, s.op()), 1);
       s.set_out(0, out);
     }
     if (s.out(0).has_rank() && s.out(0).ndim() > 0) {

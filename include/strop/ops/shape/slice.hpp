@@ -39,6 +39,22 @@ Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& 
   return m;
 }
 
+/// Throws unless the window of the shape of input `part` lies inside the shape of input `whole`.
+inline void check_window(const Shapes& s, int whole, int part, const Bounds<>& begin, const Bounds<>& step,
+                         const std::optional<int>& axis) {
+  const Shape &in = s.in(whole), &window = s.in(part);
+  if (!in.known() || !window.known()) return;
+  const int first = axis ? checked_axis(*axis, in.ndim(), s.op()) : 0;
+  bool inside = in.ndim() == window.ndim();
+  for (int k = 0; inside && k < in.ndim(); ++k) {
+    const AxisRange r = axis_range(in[k], k < first ? std::nullopt : begin[k - first], std::nullopt,
+                                   k < first ? std::nullopt : step[k - first], s.op());
+    inside = window[k] <= r.count;
+  }
+  if (!inside)
+    s.fail(s.name_in(part), " of shape ", window, " is no window of ", s.name_in(whole), ", which has shape ", in);
+}
+
 /// The shape of a slice; an extent that is not known stays so unless the whole axis is taken.
 inline Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end,
                           const Bounds<false>& step, std::string_view op) {
@@ -196,7 +212,10 @@ struct SliceWindow {
   static constexpr std::string_view doc =
       "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    detail::check_window(s, 0, 1, begin, step, axis);
+  }
   void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
     detail::move_elements(detail::window_move(x.shape(), y.shape(), begin, step, axis, false, name), x, y);
@@ -212,7 +231,10 @@ struct SliceGradient {
   static constexpr std::string_view doc =
       "Zeros of the shape of like with data in the part that begins at `begin` and walks in steps of `step`.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const { s.set_out(0, s.in(1)); }
+  void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(1));
+    detail::check_window(s, 1, 0, begin, step, axis);
+  }
   void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
     detail::zero_elements(y);

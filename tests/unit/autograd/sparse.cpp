@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Gradients of sparse inputs: the projection on the stored pattern in a sparse buffer, whole in a dense one.
+#include <strop/ops/elementwise/broadcast.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
+#include <strop/ops/index/take.hpp>
+#include <strop/ops/reduce.hpp>
+#include <strop/ops/shape/broadcast.hpp>
+#include <strop/ops/shape/join.hpp>
+#include <strop/ops/shape/reshape.hpp>
+#include <strop/strop.hpp>
+#include <unit/sentence.hpp>
+
+#include <doctest/doctest.h>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace strop;
+
+namespace {
+
+struct Product {
+  static constexpr std::string_view name = "sparse_gradient_product";
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+};
+constexpr Op<Product> product;
+struct Square {
+  static constexpr std::string_view name = "sparse_gradient_square";
+  constexpr auto forward(auto x) const { return x * x; }
+};
+constexpr Op<Square> square_of;
+struct Cubic {
+  static constexpr std::string_view name = "sparse_gradient_cubic";
+  constexpr auto forward(auto x) const { return x * x * x; }
+};
+constexpr Op<Cubic> cubic;
+/// A tensor operator that states its gradient.
+struct Copied {
+  static constexpr std::string_view name = "sparse_gradient_copied";
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    std::copy(x.begin(), x.end(), y.begin());
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+    std::copy(dy.begin(), dy.end(), dx.begin());
+  }
+};
+constexpr Op<Copied> copied;
+
+using Values = std::vector<double>;
+using Expression = std::function<NDArray(const NDArray&)>;
+
+/// The array of the gradient after one backward or, with add, two.
+NDArray gradient(const NDArray& x, const Expression& f, Storage buffer, GradRequest request = GradRequest::write) {
+  x.attach_grad(request, buffer);
+  for (int pass = 0; pass < (request == GradRequest::add ? 2 : 1); ++pass) {
+    record scope;
+    sum(f(x)).backward();
+  }
+  return x.grad();
+}
+
+struct Silent {
+  Fallback before = set_fallback(Fallback::silent);
+  Silent() = default;
+  Silent(const Silent&) = delete;
+  Silent& operator=(const Silent&) = delete;
+  ~Silent() { set_fallback(before); }
+};
+
+}  // namespace
+
+TEST_CASE("in a sparse buffer stands the projection on the stored pattern, in a dense one all of the gradient") {
+  const Silent silent;
+  const NDArray d = array({{5, 6}, {7, 8}});
+  struct Case {
+    Expression f;
+    Values whole;
+  };
+  const std::vector<Case> cases = {
+      {[&](const NDArray& a) { return a * d; }, {5, 6, 7, 8}},
+      {[&](const NDArray& a) { return product(a, d); }, {5, 6, 7, 8}},
+      {[&](const NDArray& a) { return product(d, a); }, {5, 6, 7, 8}},
+      {[&](const NDArray& a) { return elemwise_mul(a, d); }, {5, 6, 7, 8}},
+      {[&](const NDArray& a) { return a.to(dense) * d; }, {5, 6, 7, 8}},
+      {[&](const NDArray& a) { return a + d; }, {1, 1, 1, 1}},
+      {[&](const NDArray& a) { return a * 2; }, {2, 2, 2, 2}},
+      {[&](const NDArray& a) { return a; }, {1, 1, 1, 1}},
+      {[&](const NDArray& a) { return copied(a); }, {1, 1, 1, 1}},
+      {[&](const NDArray& a) { return square_of(a); }, {0, 6, 0, 0}},
+      {[&](const NDArray& a) { return square_of(a) + a * d; }, {5, 12, 7, 8}},
+  };
+  for (const Storage storage : {csr, row_sparse}) {
+    const NDArray a = array({{0, 3}, {0, 0}}).to(storage);
+    const Values stored = storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 0, 0};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      CAPTURE(i);
+      CHECK(gradient(a, cases[i].f, dense).to_vector<double>() == cases[i].whole);
+      for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
+        Values wanted = cases[i].whole;
+        for (std::size_t k = 0; k < 4; ++k) wanted[k] *= stored[k] * (request == GradRequest::add ? 2 : 1);
+        const NDArray g = gradient(a, cases[i].f, storage, request);
+        CHECK(g.storage() == storage);
+        CHECK(g.nnz() == 1);
+        CHECK(g.to_vector<double>() == wanted);
+      }
+    }
+  }
+}
+
+TEST_CASE("the projection is no fallback") {
+  const NDArray d = array({{5, 6}, {7, 8}}), a = array({{0, 3}, {0, 0}}).to(csr);
+  const Fallback before = set_fallback(Fallback::error);
+  CHECK(gradient(a, [&](const NDArray& x) { return x * d; }, csr).nnz() == 1);
+  CHECK(gradient(a, [&](const NDArray& x) { return x * 2; }, csr).nnz() == 1);
+  CHECK(gradient(a, [&](const NDArray& x) { return x.to(dense) + d; }, csr).nnz() == 1);
+  set_fallback(before);
+}
+
+TEST_CASE("a bound graph projects as backward does") {
+  const Silent silent;
+  const NDArray d = array({{5, 6}, {7, 8}});
+  const Symbol a = var("a"), b = var("d");
+  for (const Storage storage : {csr, row_sparse}) {
+    const NDArray x = array({{0, 3}, {0, 0}}).to(storage), g = zeros({2, 2}, storage);
+    const std::pair<Symbol, Expression> nets[] = {
+        {product(a, b), [&](const NDArray& e) { return product(e, d); }},
+        {square_of(a) + product(a, b), [&](const NDArray& e) { return square_of(e) + product(e, d); }}};
+    for (const auto& [net, eager] : nets) {
+      Executor run = net.bind(cpu(), {{"a", x}, {"d", d}}, {{"a", g}});
+      run.forward(true);
+      run.backward({ones({2, 2})});
+      CHECK(g.nnz() == 1);
+      CHECK(g.to_vector<double>() == gradient(x, eager, storage).to_vector<double>());
+    }
+  }
+}
+
+TEST_CASE("what is added to a gradient of another pattern is stored where one of them is") {
+  const NDArray a = array({{0, 3}, {0, 0}}).to(csr);
+  a.attach_grad(GradRequest::add, csr);
+  const auto pass = [&] {
+    record scope;
+    sum(a * 2).backward();
+  };
+  pass();
+  const NDArray other = array({{1, 0}, {0, 1}}).to(csr);
+  a.body().buffer = other.body().buffer;
+  a.body().indices = other.body().indices;
+  a.body().indptr = other.body().indptr;
+  pass();
+  CHECK(a.grad().nnz() == 3);
+  a.grad().check_format();
+  CHECK(a.grad().to_vector<double>() == Values{2, 2, 0, 2});
+}
+
+TEST_CASE("a composed gradient needs of an input that it does not read the shape alone") {
+  const Silent silent;
+  const NDArray d = array({{5, 6}, {7, 8}});
+  const std::vector<Expression> calls = {
+      [](const NDArray& a) { return flatten(a); },
+      [](const NDArray& a) { return reshape(a, {.shape = {4}}); },
+      [&](const NDArray& a) { return reshape_like(a, d); },
+      [](const NDArray& a) { return expand_dims(a, {.axis = 0}); },
+      [](const NDArray& a) { return squeeze(a); },
+      [&](const NDArray& a) { return concat({a, d}); },
+      [](const NDArray& a) { return tile(a, {.reps = Shape{1, 1}}); },
+      [](const NDArray& a) { return repeat(a, {.repeats = 1}); },
+      [](const NDArray& a) { return take(a, array({1, 0}), {.mode = Take::wrap}); },
+      [&](const NDArray& a) { return broadcast_like(a, d); },
+  };
+  for (const Storage storage : {csr, row_sparse}) {
+    const NDArray a = array({{0, 3}, {0, 0}}).to(storage);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      CAPTURE(i);
+      CHECK(gradient(a, calls[i], dense).to_vector<double>() == Values{1, 1, 1, 1});
+      CHECK(gradient(a, calls[i], storage).to_vector<double>() ==
+            (storage == csr ? Values{0, 1, 0, 0} : Values{1, 1, 0, 0}));
+    }
+  }
+}
+
+TEST_CASE("what has no gradient, or a head gradient of another type, is refused by its own name") {
+  const NDArray x = array<double>({1, 2}), y = array({1, 2});
+  x.attach_grad();
+  y.attach_grad();
+  record scope;
+  const NDArray cube = cubic(x);
+  CHECK(testing::sentence([&] { cube.backward(ones({2})); }) ==
+        "backward: head gradient 0 is float32, expected float64");
+  CHECK(testing::sentence([&] { grad(cube, {x, array({1, 2, 3})}); }) ==
+        "grad: variable 1, of shape (3,), has no attach_grad()");
+  const NDArray first = grad(copied(y), {y}, {.create_graph = true})[0];
+  const NDArray second = grad(cubic(copied(y)), {y}, {.create_graph = true})[0];
+  CHECK(testing::sentence([&] { grad(second, {y}); }) ==
+        "backward: _backward_sparse_gradient_copied has no gradient: the operator states its gradient, and no gradient "
+        "of that");
+}
