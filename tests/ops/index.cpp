@@ -70,7 +70,7 @@ TEST_CASE("sparse arrays are indexed by their stored values") {
   y.check_format();
   CHECK(values(y) == Numbers{0, 3, 0, 1, 0, 3});
   CHECK(refusal("take", {}, {c, array({{2, 0}})}) ==
-        "take: input 'indices' has shape (1, 2), expected 1 dimension where input 'a' is csr");
+        "take: output 'output' would be csr with shape (1, 2, 2), expected 2 dimensions");
   const NDArray rows = strop::row_sparse_array({{5, 6}}, {1}, {3, 2});
   CHECK(values(strop::invoke("Embedding", {array({1, 0}), rows}, {{"input_dim", "3"}, {"output_dim", "2"}})) ==
         Numbers{5, 6, 0, 0});

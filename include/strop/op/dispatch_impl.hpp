@@ -308,6 +308,9 @@ class Dispatch {
       if (requests_[i] == Request::add && (!out_[i] || (out_[i].storage() == dense && !out_[i].allocated())))
         requests_[i] = Request::write;  // there is nothing yet to add to
       if (!out_[i]) {
+        if (storages_[i] == csr && shapes_[i].ndim() != 2)
+          fail(entry_.snake, ": ", names_.output(static_cast<int>(i)), " would be csr with shape ", shapes_[i],
+               ", expected 2 dimensions");
         out_[i] = NDArray::shell(shapes_[i], types_[i], device_, storages_[i]);
         if (storages_[i] == dense) {
           if (requests_[i] != Request::null) out_[i].allocate();

@@ -56,11 +56,7 @@ struct Take {
     const int k = detail::checked_axis(axis, a.ndim(), name);
     const std::vector<std::int64_t> at =
         detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
-    if (a.storage() == csr) {
-      if (indices.ndim() != 1)
-        fail(name, ": input 'indices' has shape ", indices.shape(), ", expected 1 dimension where input 'a' is csr");
-      return detail::take_csr_rows(a, at, y);
-    }
+    if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
     detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
   }
   auto gradient(const auto& dy, const auto& a, const auto& indices) const;
