@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reject: strop: visible is from 1 to the number of outputs
 // reject: VisibleNone
-// reject: strop: visible is a tensor operator's: every result of a map is visible but those that mutates names
+// reject: VisibleOfMap
 // reject: strop: forward has an output: a strop::View<E, N> that it writes and that is no mutated input
 // reject: strop: forward takes (ctx, in..., out...): every strop::View<const E, N> stands before the views that it wr
 // reject: strop: outputs names as many tensors as forward has results
@@ -39,8 +39,10 @@ static_assert(strop::diagnose<VisibleNone>());
 
 struct VisibleOfMap {
   constexpr auto forward(auto x) const { return std::tuple(x * x, 2 * x); }
-#if !defined(CONTROL)
+#if defined(CONTROL)
   static constexpr int visible = 1;
+#else
+  static constexpr int visible = 3;
 #endif
 };
 static_assert(strop::diagnose<VisibleOfMap>());

@@ -247,8 +247,14 @@ class BackwardPass {
   void step_projected(TapeNode& node, const NDArray& x, std::span<NDArray> held) {
     const StoredPattern pattern = pattern_of(x);
     Few<const NDArray*, 4> in;
+    const std::int64_t stored = x.stored();
     for (NDArray& a : held) {
-      a = a.shape() == x.shape() || a.storage() == dense ? lay_along(a, pattern, x.shape(), x.storage()) : a;
+      if (!a.allocated())  // which the gradient does not read
+        a = NDArray::shell({stored}, a.dtype());
+      else if (a.storage() == x.storage() && a.body().indices == x.body().indices)
+        a = view_as(a.data(), {stored});  // itself, whatever its order
+      else if (a.shape() == x.shape() || a.storage() == dense)
+        a = lay_along(a, pattern, x.shape(), x.storage());
       in.push_back(&a);
     }
     NDArray result = NDArray::shell(x.shape(), x.dtype(), x.device(), x.storage());
@@ -329,7 +335,9 @@ class BackwardPass {
     if (to.body().buffer) to.body().buffer->written();
   }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {
-    if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype()) return add_stored(a, b);
+    if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype() &&
+        a.device().kind == DeviceKind::cpu && b.device() == a.device())
+      return add_stored(a, b);
     const NDArray total(a.shape(), a.dtype(), a.device());
     add_elements(dense_form(a), dense_form(b), total);
     return total;

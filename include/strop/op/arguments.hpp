@@ -82,6 +82,7 @@ struct ArgOf<A> {
     i.tagged = true;
     i.role = A::role;
     i.name = A::name;
+    i.plain_writes = i.writes;
     i.writes = i.writes || i.role == Role::grad;
     return i;
   }();

@@ -46,6 +46,21 @@ constexpr auto evaluate(const T& op, X... x) {
   return as_numbers<S>(op.forward(S(static_cast<double>(x))...));
 }
 
+/// Whether the infer_storage of T can be asked by the compiler.
+template <class T>
+constexpr bool ask_storage() {
+  std::array<Storage, arity<T>> in;
+  in.fill(dense);
+  std::array<std::optional<Storage>, results<T>> out{};
+  Storages storages(in, out, cpu());
+  static_cast<void>(T{}.infer_storage(storages));
+  return true;
+}
+template <class T>
+inline constexpr bool infers_storage_early = false;
+template <InfersStorage T>
+inline constexpr bool infers_storage_early<T> = requires { typename std::bool_constant<ask_storage<T>()>; };
+
 }  // namespace detail
 
 namespace check {
@@ -88,7 +103,7 @@ constexpr auto gradient(const T& op, X... x) {
 
 /// The storage of the result for inputs of these storages, with the parameters that op holds, computed as E.
 /// A sparse storage survives where everything that is not stored stays zero; sparse storages that differ do not. An
-/// infer_storage that the struct states has its say, and is then constexpr.
+/// infer_storage that the struct states has its say where it is constexpr.
 template <class E = float, AnyMap T, std::same_as<Storage>... In>
 constexpr Storage storage(const T& op, In... in) {
   static_assert(sizeof...(In) == arity<T>, "strop: check::storage takes a storage for each input of forward");
@@ -104,7 +119,7 @@ constexpr Storage storage(const T& op, In... in) {
   Storage derived = dense;
   if constexpr (sizeof...(In) == arity<T>)
     if (zeros != 0 && detail::zero_at<E>(op, zeros)) derived = sparse;
-  if constexpr (InfersStorage<T>)
+  if constexpr (detail::infers_storage_early<T>)
     if (zeros != 0) {
       std::array<std::optional<Storage>, detail::results<T>> out{};
       Storages stated(all, out, cpu());

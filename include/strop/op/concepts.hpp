@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -257,10 +258,12 @@ concept NamesGradUseNone = Plain<T> && !requires { &NamedMembers<T>::grad_use_no
 template <class T>
 concept NamesGradUseInOut = Plain<T> && !requires { &NamedMembers<T>::grad_use_in_out; };
 template <class T>
-concept NamesGradient = Plain<T> && !requires { &NamedMembers<T>::gradient; };
+concept NamesGradient = Plain<T> && !requires { &NamedMembers<T>::gradient; } &&
+                        !requires { requires std::is_member_object_pointer_v<decltype(&T::gradient)>; };
 
 template <class T>
-concept NamesGrad = Plain<T> && !requires { &NamedMembers<T>::grad; };
+concept NamesGrad = Plain<T> && !requires { &NamedMembers<T>::grad; } &&
+                    !requires { requires std::is_member_object_pointer_v<decltype(&T::grad)>; };
 
 template <class T>
 concept NamesMakeState = Plain<T> && !requires { &NamedMembers<T>::make_state; };
@@ -291,6 +294,17 @@ STROP_NAMES(NamesRange, range)
 using NameList = std::span<const std::string_view>;
 template <class T>
 concept StatesAux = requires { NameList(T::aux); };
+/// Names that follow from the parameters: `std::vector<std::string_view> inputs() const`, views of what lives for ever.
+template <class T>
+concept NamesInputsByCall = requires(const T& op) { std::vector<std::string_view>(op.inputs()); };
+template <class T>
+concept NamesOutputsByCall = requires(const T& op) { std::vector<std::string_view>(op.outputs()); };
+/// A number, not a parameter of that name.
+template <class T>
+concept StatesVisible = requires {
+  int{T::visible};
+  requires !std::is_member_object_pointer_v<decltype(&T::visible)>;
+};
 
 /// What make_state gives when it takes N shapes.
 template <class T, std::size_t... I>
@@ -370,17 +384,20 @@ concept GradComposes = detail::NamesGradient<T>;
 
 /// Names of inputs and outputs: `static constexpr std::string_view inputs[] = {"data", "weight"};`. How many of them a
 /// call of a tensor operator has may follow from the parameters: `int input_count() const`, `output_count`,
-/// `visible_count`.
+/// `visible_count`; the names as well: `std::vector<std::string_view> inputs() const`, `outputs`.
 template <class T>
-concept NamesArguments =
-    requires { detail::NameList(T::inputs); } || requires { detail::NameList(T::outputs); } || detail::StatesAux<T>;
+concept NamesArguments = requires { detail::NameList(T::inputs); } || requires { detail::NameList(T::outputs); } ||
+                         detail::StatesAux<T> || detail::NamesInputsByCall<T> || detail::NamesOutputsByCall<T>;
 /// Inputs that forward writes, by name: `static constexpr std::string_view mutates[] = {"moving_mean"};`, or `aux[]`,
 /// whose names follow those of `inputs`.
 template <class T>
 concept MutatesInputs = requires { detail::NameList(T::mutates); } || detail::StatesAux<T>;
 /// `static constexpr auto dtypes = strop::floating | strop::integral;`
 template <class T>
-concept ServesTypes = requires { requires std::convertible_to<decltype((T::dtypes)), DtypeSet>; };
+concept ServesTypes = requires {
+  requires std::convertible_to<decltype((T::dtypes)), DtypeSet>;
+  requires !std::is_member_object_pointer_v<decltype(&T::dtypes)>;
+};
 /// `void infer_shape(strop::Shapes& shapes) const`: takes what is known of inputs and outputs and adds to it.
 template <class T>
 concept InfersShape = requires(const T& op, Shapes& shapes) {

@@ -54,10 +54,8 @@ consteval void diagnose_members() {
                   "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
     static_assert(well_stated<T>("resources", NamesResources<T>, false),
                   "strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has");
-    static_assert(well_stated<T>("visible", NamesVisible<T>, false) &&
-                      well_stated<T>("visible_count", NamesVisibleCount<T>, false),
-                  "strop: visible is a tensor operator's: every result of a map is visible but those that mutates "
-                  "names");
+    static_assert(well_stated<T>("visible_count", NamesVisibleCount<T>, false),
+                  "strop: visible_count is a tensor operator's: a map states visible as a static constexpr int");
     static_assert(well_stated<T>("input_count", NamesInputCount<T>, false) &&
                       well_stated<T>("output_count", NamesOutputCount<T>, false),
                   "strop: input_count and output_count are a tensor operator's: a map's forward has its inputs and "

@@ -55,11 +55,25 @@ inline constexpr ShortName backward_name = [] {
   else
     return joined_name("_backward_", operator_name<T>());
 }();
+/// Results that a caller sees: all but the inputs that are written, or as many as the struct states.
 template <class T>
-void map_signature(const void*, int, Signature& s) {
+inline constexpr int map_visible = [] {
+  if constexpr (StatesVisible<T>)
+    return int{T::visible};
+  else
+    return static_cast<int>(results<T> - stated_mutated<T>().size());
+}();
+
+template <class T>
+void map_signature(const void* op, int, Signature& s) {
   constexpr NameList mutated = stated_mutated<T>();
   constexpr int outputs = static_cast<int>(results<T> - mutated.size());
-  fill_signature(stated_inputs<T>(), stated_outputs<T>(), mutated, static_cast<int>(arity<T>), outputs, outputs, s);
+  fill_signature(stated_inputs<T>(), stated_outputs<T>(), mutated, static_cast<int>(arity<T>), outputs, map_visible<T>,
+                 s);
+  if constexpr (is_gradient<T> || is_tangent<T>)
+    static_cast<void>(op);  // of another type: that of the map
+  else
+    name_by_call(*static_cast<const T*>(op), s);
 }
 
 /// Not of the gradient's type, so that it is compiled once for all operators.
@@ -155,7 +169,8 @@ constexpr Entry map_entry() {
   }
   e.qualified = qualified_name<T>;
   e.min_inputs = e.inputs = static_cast<int>(arity<T>);
-  e.outputs = e.visible = static_cast<int>(results<T> - stated_mutated<T>().size());
+  e.outputs = static_cast<int>(results<T> - stated_mutated<T>().size());
+  e.visible = map_visible<T>;
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
   if constexpr (!is_forward_mode<T>) {  // which GPUs have no kernels of

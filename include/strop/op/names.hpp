@@ -102,7 +102,10 @@ constexpr std::span<const Note> stated_notes() {
 }
 template <class T>
 constexpr std::string_view stated_doc() {
-  if constexpr (requires { std::string_view(T::doc); })
+  if constexpr (requires {
+                  std::string_view(T::doc);
+                  requires !std::is_member_object_pointer_v<decltype(&T::doc)>;  // a parameter
+                })
     return T::doc;
   else
     return {};
@@ -139,6 +142,16 @@ inline std::string_view default_output(std::size_t i, std::size_t n) {
 /// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
 void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible,
                     Signature& s);
+
+/// Names that an operator takes from its parameters, for as many tensors as it names.
+template <class T>
+void name_by_call(const T& op, Signature& s) {
+  const auto name = [](const std::vector<std::string_view>& given, std::vector<std::string_view>& to) {
+    for (std::size_t i = 0; i < to.size() && i < given.size(); ++i) to[i] = given[i];
+  };
+  if constexpr (NamesInputsByCall<T>) name(op.inputs(), s.inputs);
+  if constexpr (NamesOutputsByCall<T>) name(op.outputs(), s.outputs);
+}
 
 }  // namespace strop::inline v0::detail
 

@@ -155,7 +155,10 @@ auto run(const T& op, Inputs in, Target y, Site site) {
       return std::move(out[0]);
     } else {
       run_into(entry, &op, in, y, site, out);
-      return std::vector<NDArray>(out.begin(), out.end());
+      if constexpr (map_visible<T> == 1)
+        return std::move(out[0]);
+      else
+        return std::vector<NDArray>(out.begin(), out.begin() + map_visible<T>);
     }
   } else if constexpr (requires { op.output_count(); }) {
     std::vector<NDArray> out(static_cast<std::size_t>(op.output_count()));

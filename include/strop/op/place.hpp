@@ -16,8 +16,9 @@ namespace strop::inline v0::detail {
 /// What one parameter of a member takes.
 struct ArgInfo {
   bool writes = false, variadic = false, tagged = false;
-  bool whole = false;    // the array itself, of any type and storage
-  bool follows = false;  // has the element type E of the member
+  bool plain_writes = false;  // of a tagged one: it would be written without its tag
+  bool whole = false;         // the array itself, of any type and storage
+  bool follows = false;       // has the element type E of the member
   Storage storage = dense;
   int rank = any_rank;
   Dtype dtype = f32;

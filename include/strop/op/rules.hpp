@@ -26,24 +26,22 @@ constexpr bool well_stated(std::string_view member, bool named, bool well) {
 
 // Members with one form each.
 template <class T>
-concept StatesInputs = requires { NameList(T::inputs); };
+concept StatesInputs = requires { NameList(T::inputs); } || NamesInputsByCall<T>;
 template <class T>
-concept StatesOutputs = requires { NameList(T::outputs); };
+concept StatesOutputs = requires { NameList(T::outputs); } || NamesOutputsByCall<T>;
 template <class T>
 concept StatesMutates = requires { NameList(T::mutates); };
 template <class T>
-concept StatesVisible = requires { int{T::visible}; };
-template <class T>
 concept StatesInputCount = requires(const T& op) {
-  { op.input_count() } -> std::same_as<int>;
+  { op.input_count() } -> std::convertible_to<int>;
 };
 template <class T>
 concept StatesOutputCount = requires(const T& op) {
-  { op.output_count() } -> std::same_as<int>;
+  { op.output_count() } -> std::convertible_to<int>;
 };
 template <class T>
 concept StatesVisibleCount = requires(const T& op) {
-  { op.visible_count() } -> std::same_as<int>;
+  { op.visible_count() } -> std::convertible_to<int>;
 };
 template <class T>
 concept StatesAliases = requires { NameList(T::aliases); };
@@ -154,7 +152,7 @@ constexpr bool notes_known() {
   for (const Note& note : stated_notes<T>())
     if (!is_parameter<T>(note.name) && position(stated_inputs<T>(), note.name) < 0 &&
         position(stated_outputs<T>(), note.name) < 0 && !(stated_inputs<T>().empty() && usual(note.name)) &&
-        !(stated_outputs<T>().empty() && note.name == output_name[0]))
+        !(stated_outputs<T>().empty() && (note.name == output_name[0] || position(numbered_outputs, note.name) >= 0)))
       return false;
   return true;
 }
@@ -176,10 +174,10 @@ constexpr bool outputs_match() {
 }
 template <class T>
 constexpr bool visible_in_range() {
-  if constexpr (requires { int{T::visible}; })
-    if constexpr (requires { typename std::bool_constant<(T::visible > 0)>; })
-      return T::visible >= 1 && (Counts<T>::open_out || T::visible <= Counts<T>::out);
-  return true;
+  if constexpr (StatesVisible<T>)
+    return T::visible >= 1 && (Counts<T>::open_out || T::visible <= Counts<T>::out);
+  else
+    return true;
 }
 template <class T>
 constexpr bool shares_in_range() {
@@ -244,7 +242,7 @@ constexpr bool gradient_is_tagged() {
   if constexpr (HasGrad<T>) {
     bool gives = false;
     for (const ArgInfo& info : Served<GradientMember<T>, T>::infos) {
-      if (!info.tagged || info.writes != (info.role == Role::grad)) return false;
+      if (!info.tagged || info.plain_writes != (info.role == Role::grad)) return false;
       gives = gives || info.role == Role::grad;
     }
     return gives;

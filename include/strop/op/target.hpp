@@ -15,7 +15,8 @@ namespace strop::inline v0 {
 
 // In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
 
-/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it. It refers to the arrays.
+/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it. It refers to the arrays; what into
+/// gives for a temporary handle or for several, Targets, owns them (`auto`, where it is to be kept).
 struct Target {
   const NDArray* arrays;
   std::int32_t count;  // 0: the call makes its results

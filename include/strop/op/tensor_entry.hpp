@@ -41,7 +41,7 @@ struct TensorShape {
                                  : stated_outputs<T>().empty() ? 1
                                                                : static_cast<int>(stated_outputs<T>().size());
   static constexpr int visible = [] {
-    if constexpr (requires { int{T::visible}; })
+    if constexpr (StatesVisible<T>)
       return int{T::visible};
     else
       return outputs;
@@ -50,21 +50,21 @@ struct TensorShape {
     if constexpr (variadic)
       return given;
     else if constexpr (requires { op.input_count(); })
-      return op.input_count();
+      return static_cast<int>(op.input_count());
     else
       return inputs;
   }
   static int output_count(const T& op) {
     if constexpr (requires { op.output_count(); })
-      return op.output_count();
+      return static_cast<int>(op.output_count());
     else
       return outputs;
   }
   static int visible_count(const T& op) {
     if constexpr (requires { op.visible_count(); })
-      return op.visible_count();
+      return static_cast<int>(op.visible_count());
     else if constexpr (requires { op.output_count(); })
-      return op.output_count();
+      return static_cast<int>(op.output_count());
     else
       return visible;
   }
@@ -78,6 +78,7 @@ void tensor_signature(const void* object, int given, Signature& s) {
                  N::output_count(op), N::visible_count(op), s);
   if (N::variadic && stated_inputs<T>().empty())  // numbered, however many there are
     for (std::size_t i = 0; i < s.inputs.size(); ++i) s.inputs[i] = numbered_name(false, i);
+  name_by_call(op, s);
 }
 
 template <class T>
@@ -183,9 +184,19 @@ struct TensorGradient {
     return set;
   }
   static constexpr std::uint64_t heads = tagged ? mask(Role::head) : bits(N::visible);
-  static constexpr std::uint64_t in = tagged ? mask(Role::in) : !all_in ? 0 : N::variadic ? every : bits(N::reads);
+  /// The inputs that forward only reads.
+  static constexpr std::uint64_t reads = [] {
+    const NameList names = stated_inputs<T>();
+    if (N::variadic) return every;
+    if (names.empty()) return bits(N::reads);
+    std::uint64_t set = 0;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (position(stated_mutated<T>(), names[i]) < 0) set |= std::uint64_t{1} << i;
+    return set;
+  }();
+  static constexpr std::uint64_t in = tagged ? mask(Role::in) : all_in ? reads : 0;
   static constexpr std::uint64_t out = tagged ? mask(Role::out) : all_out ? bits(N::outputs) : 0;
-  static constexpr std::uint64_t gives = tagged ? mask(Role::grad) : N::variadic ? every : bits(N::reads);
+  static constexpr std::uint64_t gives = tagged ? mask(Role::grad) : reads;
 
   static constexpr auto infos = [] {
     auto list = S::infos;

@@ -31,6 +31,12 @@ struct Square {
   constexpr auto forward(auto x) const { return x * x; }
 };
 constexpr Op<Square> square_of;
+struct Affine {
+  static constexpr std::string_view name = "sparse_gradient_affine";
+  float a = 0, b = 0;
+  constexpr auto forward(auto x) const { return a * x * x + b * x; }
+};
+constexpr Op<Affine> affine;
 struct Cubic {
   static constexpr std::string_view name = "sparse_gradient_cubic";
   constexpr auto forward(auto x) const { return x * x * x; }
@@ -198,4 +204,19 @@ TEST_CASE("what has no gradient, or a head gradient of another type, is refused 
   CHECK(testing::sentence([&] { grad(second, {y}); }) ==
         "backward: _backward_sparse_gradient_copied has no gradient: the operator states its gradient, and no gradient "
         "of that");
+}
+
+TEST_CASE("a map whose parameters make it linear keeps nothing, and its gradient lies on the pattern") {
+  const NDArray dense_form = array({{0, 3, 0}, {4, 0, 5}});
+  for (const Storage storage : {csr, row_sparse}) {
+    const NDArray a = dense_form.to(storage);
+    CHECK(gradient(
+              a, [](const NDArray& x) { return affine(x, {.b = 2}); }, storage)
+              .to_vector<double>() == (storage == csr ? Values{0, 2, 0, 2, 0, 2} : Values{2, 2, 2, 2, 2, 2}));
+  }
+  // columns that are not sorted: values stay where they are stored
+  const NDArray a = csr_matrix({3, 4, 5}, {2, 0, 1}, {0, 2, 3}, {2, 3});
+  CHECK(gradient(
+            a, [](const NDArray& x) { return affine(x, {.a = 1}); }, csr)
+            .to_vector<double>() == Values{8, 0, 6, 0, 10, 0});
 }

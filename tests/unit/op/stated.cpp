@@ -6,6 +6,9 @@
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -59,6 +62,70 @@ std::vector<std::vector<float>> slopes(F f) {
   const NDArray second = strop::grad(strop::sum(first), {x})[0];
   return {first.to_vector<float>(), second.to_vector<float>()};
 }
+
+// Parameters that are called like members.
+struct Scaled {
+  static constexpr std::string_view name = "stated_scaled";
+  int visible = 3;
+  double gradient = 2;
+  float grad = 1;
+  std::string doc = "a text";
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> x, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] * static_cast<E>(visible * gradient) * static_cast<E>(grad);
+  }
+};
+constexpr Op<Scaled> scaled;
+// Names and numbers of tensors that follow from the parameters.
+struct Copies {
+  static constexpr std::string_view name = "stated_copies";
+  std::int64_t n = 2;
+  bool weight = false;
+  auto output_count() const { return n; }
+  std::vector<std::string_view> inputs() const {
+    return weight ? std::vector<std::string_view>{"weight"} : std::vector<std::string_view>{"bias"};
+  }
+  void infer_shape(strop::Shapes& s) const {
+    for (int i = 0; i < s.outputs(); ++i) s.set_out(i, s.in(0));
+  }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> x, std::span<const strop::View<E, 1>> ys) const {
+    for (const auto& y : ys)
+      for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
+  }
+};
+constexpr Op<Copies> copies;
+static_assert(strop::NamesArguments<Copies>);
+// A map with a result that is not seen, and a note on one that has its usual name.
+struct Hidden {
+  static constexpr std::string_view name = "stated_hidden";
+  static constexpr int visible = 1;
+  static constexpr strop::Note notes[] = {{"output1", "is not seen"}};
+  constexpr auto forward(auto x) const { return std::tuple(x * 2, x + 1); }
+};
+constexpr Op<Hidden> hidden;
+// A written input that stands before the one that is differentiated.
+struct StateFirst {
+  static constexpr std::string_view name = "stated_state_first", inputs[] = {"state", "x"}, mutates[] = {"state"};
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<E, 1> state, strop::View<const E, 1> x, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      y[i] = x[i] * 3;
+      state[i] += 1;
+    }
+  }
+  template <strop::Real E>
+  void grad_use_none(strop::Cpu&, strop::View<const E, 1> dy, strop::View<E, 1> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i] * 3;
+  }
+};
+constexpr Op<StateFirst> state_first;
+// infer_storage that only a run can ask.
+struct NotRowSparse {
+  constexpr auto forward(auto x) const { return x * 2; }
+  bool infer_storage(strop::Storages& s) const { return s.in(0) != strop::row_sparse; }
+};
+static_assert(strop::check::storage(NotRowSparse{}, csr) == csr);
 
 }  // namespace
 
@@ -166,7 +233,7 @@ struct Running {
   }
 };
 struct Counting {
-  static constexpr std::string_view name = "stated_counting", inputs[] = {"data"}, aux[] = {"calls"};
+  static constexpr std::string_view name = "stated_state_first", inputs[] = {"data"}, aux[] = {"calls"};
   constexpr auto forward(auto x, auto calls) const { return std::tuple(x + calls, calls + 1); }
 };
 constexpr Op<Running> running;
@@ -226,4 +293,33 @@ TEST_CASE("a sparse result is taken by value and by reference") {
     CHECK(y.storage() == csr);
     CHECK(strop::allclose(y, array({{0, 0}, {2, 0}})));
   }
+}
+
+TEST_CASE("parameters may be called like members") {
+  CHECK(scaled(array({1, 2}), {.visible = 4}).to_vector<float>() == std::vector<float>{8, 16});
+}
+
+TEST_CASE("names and numbers of tensors may follow from the parameters") {
+  CHECK(copies(array({1, 2}), {.n = 3}).size() == 3);
+  CHECK(sentence([] { copies(NDArray(), {.weight = true}); }) ==
+        "stated_copies: input 'weight' is a handle without an array");
+  CHECK(sentence([] { copies(NDArray()); }) == "stated_copies: input 'bias' is a handle without an array");
+}
+
+TEST_CASE("a map may have results that are not seen") {
+  CHECK(hidden(array({1, 2})).to_vector<float>() == std::vector<float>{2, 4});
+  CHECK(strop::invoke_all("stated_hidden", {array({1})}).size() == 1);
+  const NDArray y = hidden(strop::var("data")).bind(strop::cpu(), {{"data", array({3})}}).forward()[0];
+  CHECK(y.item<float>() == 6);
+}
+
+TEST_CASE("the gradient belongs to the inputs that are only read, wherever they stand") {
+  const NDArray state = strop::zeros({2}), x = array({1, 2});
+  x.attach_grad();
+  {
+    strop::record scope;
+    strop::sum(state_first(state, x)).backward();
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{3, 3});
+  CHECK(state.to_vector<float>() == std::vector<float>{1, 1});
 }
