@@ -275,7 +275,8 @@ class Op {
   }
   template <class List>
   static auto on_symbols(const List& in, const T& p, std::string_view name) {
-    return detail::make_node(detail::entry_in_use<T, library>(), &p, {std::data(in), std::size(in)}, name);
+    using detail::make_node;  // found when it is instantiated: until then nvcc finds its result incomplete
+    return make_node(detail::entry_in_use<T, library>(), &p, {std::data(in), std::size(in)}, name);
   }
 
   /// An operator whose name means something else on numbers (max of two) says so by on_numbers; a map runs its body.

@@ -67,6 +67,8 @@ constexpr bool returns_numbers() {
   else
     return true;
 }
+template <std::size_t>
+Probe probe();  // a function, not an alias that drops the number: that confuses nvcc
 template <class T, std::size_t... I, std::size_t... M>
 constexpr auto stated_slopes(std::index_sequence<I...>, std::index_sequence<M...>) {
   const auto of = []<class Y>(std::type_identity<Y>) {
@@ -74,18 +76,14 @@ constexpr auto stated_slopes(std::index_sequence<I...>, std::index_sequence<M...
     return is_number_result<G> && result_count<G> == sizeof...(I);
   };
   if constexpr (HasGradUseInOut<T>)
-    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in_out(
-                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<I, Probe>>()...,
-                  std::declval<Repeat<M, Probe>>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in_out(probe<M>()..., probe<I>()...,
+                                                                                   probe<M>()...))>{});
   else if constexpr (HasGradUseOut<T>)
-    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_out(
-                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<M, Probe>>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_out(probe<M>()..., probe<M>()...))>{});
   else if constexpr (HasGradUseNone<T>)
-    return of(
-        std::type_identity<decltype(std::declval<const T&>().grad_use_none(std::declval<Repeat<M, Probe>>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_none(probe<M>()...))>{});
   else if constexpr (HasGradUseIn<T>)
-    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in(
-                  std::declval<Repeat<M, Probe>>()..., std::declval<Repeat<I, Probe>>()...))>{});
+    return of(std::type_identity<decltype(std::declval<const T&>().grad_use_in(probe<M>()..., probe<I>()...))>{});
   else
     return true;
 }
