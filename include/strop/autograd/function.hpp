@@ -37,5 +37,5 @@ std::vector<NDArray> apply(std::initializer_list<NDArray> in, Arguments&&... arg
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
-#include <strop/autograd/function_impl.hpp>
+#include <strop/autograd/tape.hpp>  // which brings how it is called and recorded
 #endif

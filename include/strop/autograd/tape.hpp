@@ -115,5 +115,6 @@ inline bool is_training() { return detail::call_mode.training; }
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
+#include <strop/autograd/function_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #endif
