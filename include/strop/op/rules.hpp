@@ -240,7 +240,8 @@ constexpr bool gradient_is_tagged() {
   if constexpr (HasGrad<T>) {
     bool gives = false;
     for (const ArgInfo& info : Served<GradientMember<T>, T>::infos) {
-      if (!info.tagged || info.plain_writes != (info.role == Role::grad)) return false;
+      const bool writable = info.plain_writes || (info.whole && info.role == Role::grad);
+      if (!info.tagged || writable != (info.role == Role::grad)) return false;
       gives = gives || info.role == Role::grad;
     }
     return gives;
