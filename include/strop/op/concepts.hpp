@@ -249,29 +249,19 @@ template <class T>
 concept Operator = AnyMap<T> || TensorOp<T> || SparseOp<T>;
 
 namespace detail {
-template <class T>
-concept NamesGradUseIn = Plain<T> && !requires { &NamedMembers<T>::grad_use_in; };
-template <class T>
-concept NamesGradUseOut = Plain<T> && !requires { &NamedMembers<T>::grad_use_out; };
-template <class T>
-concept NamesGradUseNone = Plain<T> && !requires { &NamedMembers<T>::grad_use_none; };
-template <class T>
-concept NamesGradUseInOut = Plain<T> && !requires { &NamedMembers<T>::grad_use_in_out; };
-template <class T>
-concept NamesGradient = Plain<T> && !requires { &NamedMembers<T>::gradient; } &&
-                        !requires { requires std::is_member_object_pointer_v<decltype(&T::gradient)>; };
-
-template <class T>
-concept NamesGrad = Plain<T> && !requires { &NamedMembers<T>::grad; } &&
-                    !requires { requires std::is_member_object_pointer_v<decltype(&T::grad)>; };
-
-template <class T>
-concept NamesMakeState = Plain<T> && !requires { &NamedMembers<T>::make_state; };
-template <class T>
-concept NamesResources = Plain<T> && !requires { &NamedMembers<T>::resources; };
-#define STROP_NAMES(Concept, member) \
-  template <class T>                 \
-  concept Concept = Plain<T> && !requires { &NamedMembers<T>::member; };
+/// A member of that name is there and is no parameter, which may have any name.
+#define STROP_NAMES(Concept, member)                                       \
+  template <class T>                                                       \
+  concept Concept = Plain<T> && !requires { &NamedMembers<T>::member; } && \
+                    !requires { requires std::is_member_object_pointer_v<decltype(&T::member)>; };
+STROP_NAMES(NamesGradUseIn, grad_use_in)
+STROP_NAMES(NamesGradUseOut, grad_use_out)
+STROP_NAMES(NamesGradUseNone, grad_use_none)
+STROP_NAMES(NamesGradUseInOut, grad_use_in_out)
+STROP_NAMES(NamesGradient, gradient)
+STROP_NAMES(NamesGrad, grad)
+STROP_NAMES(NamesMakeState, make_state)
+STROP_NAMES(NamesResources, resources)
 STROP_NAMES(NamesInferShape, infer_shape)
 STROP_NAMES(NamesInferType, infer_type)
 STROP_NAMES(NamesInferStorage, infer_storage)

@@ -11,53 +11,45 @@ namespace detail {
 /// Members that are named but are not what they should be, and members that T's kind has no use for.
 template <class T>
 consteval void diagnose_members() {
-  static_assert(well_stated<T>("infer_shape", NamesInferShape<T>, InfersShape<T>),
+  static_assert(!NamesInferShape<T> || InfersShape<T>,
                 "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
-  static_assert(well_stated<T>("infer_type", NamesInferType<T>, InfersType<T>),
-                "strop: infer_type is void infer_type(strop::Types& types) const");
-  static_assert(well_stated<T>("infer_storage", NamesInferStorage<T>, InfersStorage<T>),
+  static_assert(!NamesInferType<T> || InfersType<T>, "strop: infer_type is void infer_type(strop::Types& types) const");
+  static_assert(!NamesInferStorage<T> || InfersStorage<T>,
                 "strop: infer_storage is bool infer_storage(strop::Storages& storages) const");
-  static_assert(well_stated<T>("resources", NamesResources<T>, RequestsResource<T>),
+  static_assert(!NamesResources<T> || RequestsResource<T>,
                 "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
                 "inputs) and is const");
-  static_assert(well_stated<T>("inplace", NamesInplace<T>, InplaceOption<T>),
+  static_assert(!NamesInplace<T> || InplaceOption<T>,
                 "strop: inplace is static constexpr strop::Share inplace[] = {{input, output}, ...}");
-  static_assert(well_stated<T>("dtypes", NamesDtypes<T>, ServesTypes<T>),
+  static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
                 "strop::integral");
-  static_assert(well_stated<T>("inputs", NamesInputs<T>, StatesInputs<T>),
+  static_assert(!NamesInputs<T> || StatesInputs<T>,
                 "strop: inputs is static constexpr std::string_view inputs[] = {...}");
-  static_assert(well_stated<T>("outputs", NamesOutputs<T>, StatesOutputs<T>),
+  static_assert(!NamesOutputs<T> || StatesOutputs<T>,
                 "strop: outputs is static constexpr std::string_view outputs[] = {...}");
-  static_assert(well_stated<T>("mutates", NamesMutates<T>, StatesMutates<T>),
+  static_assert(!NamesMutates<T> || StatesMutates<T>,
                 "strop: mutates is static constexpr std::string_view mutates[] = {...}");
-  static_assert(well_stated<T>("aux", NamesAux<T>, StatesAux<T>),
-                "strop: aux is static constexpr std::string_view aux[] = {...}");
-  static_assert(well_stated<T>("aliases", NamesAliases<T>, StatesAliases<T>),
+  static_assert(!NamesAux<T> || StatesAux<T>, "strop: aux is static constexpr std::string_view aux[] = {...}");
+  static_assert(!NamesAliases<T> || StatesAliases<T>,
                 "strop: aliases is static constexpr std::string_view aliases[] = {...}");
-  static_assert(well_stated<T>("doc", NamesDoc<T>, StatesDoc<T>),
-                "strop: doc is static constexpr std::string_view doc");
-  static_assert(well_stated<T>("notes", NamesNotes<T>, StatesNotes<T>),
+  static_assert(!NamesDoc<T> || StatesDoc<T>, "strop: doc is static constexpr std::string_view doc");
+  static_assert(!NamesNotes<T> || StatesNotes<T>,
                 "strop: notes is static constexpr strop::Note notes[] = {{name, text}, ...}");
-  static_assert(well_stated<T>("range", NamesRange<T>, StatesRange<T>),
+  static_assert(!NamesRange<T> || StatesRange<T>,
                 "strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}");
-  static_assert(well_stated<T>("visible", NamesVisible<T>, StatesVisible<T>),
-                "strop: visible is a static constexpr int");
-  static_assert(well_stated<T>("input_count", NamesInputCount<T>, StatesInputCount<T>),
-                "strop: input_count is int input_count() const");
-  static_assert(well_stated<T>("output_count", NamesOutputCount<T>, StatesOutputCount<T>),
-                "strop: output_count is int output_count() const");
-  static_assert(well_stated<T>("visible_count", NamesVisibleCount<T>, StatesVisibleCount<T>),
-                "strop: visible_count is int visible_count() const");
+  static_assert(!NamesVisible<T> || StatesVisible<T>, "strop: visible is a static constexpr int");
+  static_assert(!NamesInputCount<T> || StatesInputCount<T>, "strop: input_count is int input_count() const");
+  static_assert(!NamesOutputCount<T> || StatesOutputCount<T>, "strop: output_count is int output_count() const");
+  static_assert(!NamesVisibleCount<T> || StatesVisibleCount<T>, "strop: visible_count is int visible_count() const");
   if constexpr (AnyMap<T>) {
     static_assert(!NamesMakeState<T>,
                   "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
-    static_assert(well_stated<T>("resources", NamesResources<T>, false),
+    static_assert(!NamesResources<T>,
                   "strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has");
-    static_assert(well_stated<T>("visible_count", NamesVisibleCount<T>, false),
+    static_assert(!NamesVisibleCount<T>,
                   "strop: visible_count is a tensor operator's: a map states visible as a static constexpr int");
-    static_assert(well_stated<T>("input_count", NamesInputCount<T>, false) &&
-                      well_stated<T>("output_count", NamesOutputCount<T>, false),
+    static_assert(!NamesInputCount<T> && !NamesOutputCount<T>,
                   "strop: input_count and output_count are a tensor operator's: a map's forward has its inputs and "
                   "results");
     static_assert(stated_gradients<T> == 0 || !MutatesInputs<T>, "strop: a map that writes its inputs has no gradient");

@@ -18,12 +18,6 @@ constexpr bool is_parameter(std::string_view name) {
     return ((field_name<T, I> == name) || ...);
   }(std::make_index_sequence<field_count<T>>{});
 }
-/// Whether a member, where T names it, is what it should be. A parameter may have any name.
-template <class T>
-constexpr bool well_stated(std::string_view member, bool named, bool well) {
-  return !named || well || is_parameter<T>(member);
-}
-
 // Members with one form each.
 template <class T>
 concept StatesInputs = requires { NameList(T::inputs); } || NamesInputsByCall<T>;
