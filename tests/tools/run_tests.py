@@ -46,7 +46,7 @@ def choose(tests, targets, pattern):
         return named
     chosen = []
     for test in tests:
-        programs = [targets[d] for d in test["depends"] if d in targets]
+        programs = [targets[d] for d in test["depends"] if d in targets and targets[d]["type"] == "executable"]
         scans = not programs and "whole" not in [s.split(":")[-1] for s in test["suite"]]
         if scans or any(mentions(sources_of(p), pattern) for p in programs):
             chosen.append(test)
@@ -100,6 +100,9 @@ def main():
     start = time.monotonic()
 
     build = options.build.resolve()
+    again = subprocess.run(["ninja", "-C", str(build), "build.ninja"], stdout=subprocess.PIPE, text=True)  # after a change of meson's files
+    if again.returncode != 0:
+        sys.exit(again.stdout)
     targets = {t["id"]: t for t in introspect(build, "targets")}
     tests = introspect(build, "tests")
     if options.sanitize:
