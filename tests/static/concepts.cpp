@@ -187,6 +187,70 @@ static_assert(Stating::aliases[0] == "other" && Stating::doc == "What it does." 
 static_assert(strop::diagnose<One>() && strop::diagnose<Rows>() && strop::diagnose<Layer>() &&
               strop::diagnose<Stating>());
 
+struct Misstating {
+  static constexpr int inputs = 1, mutates = 1, inplace = 1, same_shape = 1, zero_gradient = 1;
+  static constexpr double dtypes = 1;
+  constexpr auto forward(auto x) const { return x; }
+  void infer_shape(int) const {}
+  int infer_type(strop::Types&) const { return 0; }
+  void infer_storage(strop::Storages&) const {}
+  int gradient(int dy, int x, int y) const { return dy + x + y; }
+};
+static_assert(!strop::NamesArguments<Misstating> && !strop::MutatesInputs<Misstating> &&
+              !strop::ServesTypes<Misstating> && !strop::Documents<Misstating>);
+static_assert(!strop::InfersShape<Misstating> && !strop::InfersType<Misstating> && !strop::InfersStorage<Misstating> &&
+              !strop::InplaceOption<Misstating> && !strop::GradComposes<Misstating> && !strop::SameShape<Misstating> &&
+              !strop::HasZeroGradient<Misstating>);
+struct Floor {
+  static constexpr bool zero_gradient = true, same_shape = true;
+  constexpr auto forward(auto x, auto) const { return floor(x); }
+};
+struct NotZero {
+  static constexpr bool zero_gradient = false, same_shape = false;
+  constexpr auto forward(auto x) const { return x; }
+};
+static_assert(strop::HasZeroGradient<Floor> && strop::SameShape<Floor> && strop::diagnose<Floor>());
+static_assert(!strop::HasZeroGradient<NotZero> && !strop::SameShape<NotZero> && strop::diagnose<NotZero>());
+
+// Gradients written with operators, of one template argument or generic in each.
+struct OneNode {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+  template <class Node>
+  auto gradient(const Node& dy, const Node& x, const Node& y) const {
+    return std::make_tuple(dy * y, dy * x);
+  }
+};
+struct ByValue {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+  auto gradient(auto dy, const auto& x, auto y) const { return std::make_tuple(dy * y, dy * x); }
+};
+struct OneTooFew {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+  auto gradient(const auto& dy, const auto& x) const { return dy * x; }
+};
+static_assert(strop::GradComposes<OneNode> && strop::GradComposes<ByValue> && !strop::GradComposes<OneTooFew>);
+
+// Sparse operators.
+struct Forms {
+  static constexpr std::string_view inputs[] = {"x"};
+  static constexpr int sparse_tensors = 2;
+  template <Real E>
+  void forward_sparse(Cpu&, strop::CsrView<const E>, strop::CsrResult<E>) const {}
+};
+struct OnViews {
+  template <Real E>
+  void forward(Cpu&, strop::RowSparseView<const E>, View<E, 2>) const {}
+};
+struct Uncounted {
+  template <Real E>
+  void forward_sparse(Cpu&, strop::CsrView<const E>, strop::CsrResult<E>) const {}
+};
+static_assert(strop::SparseOp<Forms> && strop::SparseOp<OnViews> && !strop::SparseOp<Uncounted> &&
+              !strop::SparseOp<Rows> && !strop::SparseOp<One>);
+static_assert(strop::Operator<One> && strop::Operator<Rows> && strop::Operator<Forms> && !strop::Operator<Uncounted> &&
+              !strop::Operator<Nothing> && !strop::Operator<int>);
+static_assert(strop::diagnose<Forms>() && strop::diagnose<OneNode>());
+
 // A state and resources, of a constant and from the shapes.
 struct Stateful {
   struct Kept {};

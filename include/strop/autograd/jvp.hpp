@@ -32,7 +32,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
                                 std::initializer_list<NDArray> tangents, const T& params = {}) {
   const std::span<const NDArray> inputs(x.begin(), x.size()), along(tangents.begin(), tangents.size());
   detail::check_tangents(Op<T, When>::entry().snake, inputs, along);
-  if constexpr (AnyMap<T> && !GradComposes<T> && !MutatesInputs<T> && !requires { T::zero_gradient; }) {
+  if constexpr (AnyMap<T> && !GradComposes<T> && !MutatesInputs<T> && !HasZeroGradient<T>) {
     static_assert(detail::results<T> == 1, "strop: jvp takes an operator with one output");
     detail::Few<const NDArray*, 8> in;
     for (const NDArray& a : inputs) in.push_back(&a);

@@ -2,13 +2,29 @@
 /// \file
 /// Gradients that are written with operators: `gradient(dy, x…)` called on arrays and on symbols alike.
 #pragma once
+#include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
+#include <strop/op/names.hpp>
 
 #include <span>
 #include <tuple>
 #include <vector>
 
 namespace strop::inline v0::detail {
+
+/// The inputs whose values `gradient` looks at, of all that there are.
+template <class T>
+constexpr std::uint64_t composed_reads(std::uint64_t all) {
+  if constexpr (GradientReads<T>) {
+    std::uint64_t some = 0;
+    for (std::string_view name : T::gradient_reads)
+      if (const int at = position(stated_inputs<T>(), name); at >= 0) some |= std::uint64_t{1} << at;
+    return some;
+  } else if constexpr (GradientKeeps<T>)
+    return T::gradient_keeps == Keeps::none ? 0 : all;
+  else
+    return all;
+}
 
 template <class Node, class Y>
 std::vector<Node> as_list(Y&& y) {
@@ -28,7 +44,8 @@ std::vector<Node> compose_fixed(const T& op, const Heads& dy, [[maybe_unused]] s
   else {
     static_assert(
         requires { op.gradient(dy); },
-        "strop: gradient takes (dy, x...), one x per input and each const auto&, or (dy)");
+        "strop: gradient of an operator with several outputs takes (dy, x...) or (dy), one x per input and each const "
+        "auto&, where dy is a span of all head gradients");
     return as_list<Node>(op.gradient(dy));
   }
 }
@@ -40,9 +57,12 @@ template <class T, int N, bool Several, class Node>
 std::vector<Node> compose(const void* object, std::span<const Node> heads, std::span<const Node> in) {
   const T& op = *static_cast<const T*>(object);
   const auto with = [&](const auto& dy) {
-    if constexpr (N < 0)
+    if constexpr (N < 0) {
+      static_assert(
+          requires { op.gradient(dy, in); },
+          "strop: gradient of an operator with any number of inputs takes (dy, std::span<const Node> x), for any Node");
       return as_list<Node>(op.gradient(dy, in));
-    else
+    } else
       return compose_fixed(op, dy, in, std::make_index_sequence<static_cast<std::size_t>(N)>{});
   };
   if constexpr (Several)
@@ -60,10 +80,7 @@ std::vector<Symbol> compose_nodes(const void* op, std::span<const Symbol> dy, st
   return compose<T, N, Several, Symbol>(op, dy, in);
 }
 
-/// The gradient of a gradient that kernels compute: `gradient_again(heads, in)` with the heads of what `grad` makes and
-/// all that it takes.
-template <class T>
-concept GradAgain = requires(const T& op, std::span<const NDArray> x) { op.gradient_again(x, x); };
+/// The gradient of a gradient that kernels compute.
 template <class T, class Node>
 std::vector<Node> compose_again(const void* op, std::span<const Node> heads, std::span<const Node> in) {
   return static_cast<const T*>(op)->gradient_again(heads, in);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// diagnose<T>(): why a struct is no operator, one sentence per rule of the contract, in the order of the rules.
+/// diagnose<T>(): why a struct is no operator, one sentence per clause of the contract (op/concepts/).
 #pragma once
 #include <strop/op/concepts.hpp>
 #include <strop/op/rules.hpp>
@@ -8,22 +8,30 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// Members that are named but are not what they should be, and members that T's kind has no use for.
+// A member that is named is what its clause says, or is refused.
+
+/// op/concepts/documents.hpp
 template <class T>
-consteval void diagnose_members() {
-  static_assert(!NamesInferShape<T> || InfersShape<T>,
-                "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
-  static_assert(!NamesInferType<T> || InfersType<T>, "strop: infer_type is void infer_type(strop::Types& types) const");
-  static_assert(!NamesInferStorage<T> || InfersStorage<T>,
-                "strop: infer_storage is bool infer_storage(strop::Storages& storages) const");
-  static_assert(!NamesResources<T> || RequestsResource<T>,
-                "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
-                "inputs) and is const");
-  static_assert(!NamesInplace<T> || InplaceOption<T>,
-                "strop: inplace is static constexpr strop::Share inplace[] = {{input, output}, ...}");
+consteval void diagnose_documents() {
+  static_assert(!NamesName<T> || StatesName<T>, "strop: name is static constexpr std::string_view name");
+  static_assert(!NamesAliases<T> || StatesAliases<T>,
+                "strop: aliases is static constexpr std::string_view aliases[] = {...}");
+  static_assert(!NamesDoc<T> || StatesDoc<T>, "strop: doc is static constexpr std::string_view doc");
+  static_assert(!NamesNotes<T> || StatesNotes<T>,
+                "strop: notes is static constexpr strop::Note notes[] = {{name, text}, ...}");
+  static_assert(notes_known<T>(), "strop: notes names something that is no parameter, input or output of the operator");
+  static_assert(!NamesRange<T> || StatesRange<T>,
+                "strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}");
+  static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
+  static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
   static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
                 "strop::integral");
+}
+
+/// op/concepts/arguments.hpp
+template <class T>
+consteval void diagnose_arguments() {
   static_assert(!NamesInputs<T> || StatesInputs<T>,
                 "strop: inputs is static constexpr std::string_view inputs[] = {...}");
   static_assert(!NamesOutputs<T> || StatesOutputs<T>,
@@ -31,34 +39,17 @@ consteval void diagnose_members() {
   static_assert(!NamesMutates<T> || StatesMutates<T>,
                 "strop: mutates is static constexpr std::string_view mutates[] = {...}");
   static_assert(!NamesAux<T> || StatesAux<T>, "strop: aux is static constexpr std::string_view aux[] = {...}");
-  static_assert(!NamesAliases<T> || StatesAliases<T>,
-                "strop: aliases is static constexpr std::string_view aliases[] = {...}");
-  static_assert(!NamesDoc<T> || StatesDoc<T>, "strop: doc is static constexpr std::string_view doc");
-  static_assert(!NamesNotes<T> || StatesNotes<T>,
-                "strop: notes is static constexpr strop::Note notes[] = {{name, text}, ...}");
-  static_assert(!NamesRange<T> || StatesRange<T>,
-                "strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}");
   static_assert(!NamesVisible<T> || StatesVisible<T>, "strop: visible is a static constexpr int");
   static_assert(!NamesInputCount<T> || StatesInputCount<T>, "strop: input_count is int input_count() const");
   static_assert(!NamesOutputCount<T> || StatesOutputCount<T>, "strop: output_count is int output_count() const");
   static_assert(!NamesVisibleCount<T> || StatesVisibleCount<T>, "strop: visible_count is int visible_count() const");
   if constexpr (AnyMap<T>) {
-    static_assert(!NamesMakeState<T>,
-                  "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
-    static_assert(!NamesResources<T>,
-                  "strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has");
     static_assert(!NamesVisibleCount<T>,
                   "strop: visible_count is a tensor operator's: a map states visible as a static constexpr int");
     static_assert(!NamesInputCount<T> && !NamesOutputCount<T>,
                   "strop: input_count and output_count are a tensor operator's: a map's forward has its inputs and "
                   "results");
-    static_assert(stated_gradients<T> == 0 || !MutatesInputs<T>, "strop: a map that writes its inputs has no gradient");
   }
-}
-
-/// Numbers and names of tensors.
-template <class T>
-consteval void diagnose_tensors() {
   static_assert(inputs_match<T>() || !AnyMap<T>, "strop: inputs names as many tensors as forward takes numbers");
   static_assert(inputs_match<T>() || AnyMap<T>, "strop: inputs names as many tensors as forward reads or mutates");
   static_assert(NamesForward<T> || !stated_inputs<T>().empty(),
@@ -80,14 +71,53 @@ consteval void diagnose_tensors() {
   if constexpr (Counts<T>::out > 0) {
     static_assert(outputs_match<T>(), "strop: outputs names as many tensors as forward has results");
     static_assert(visible_in_range<T>(), "strop: visible is from 1 to the number of outputs");
-    static_assert(shares_in_range<T>(), "strop: inplace gives pairs {input, output} of positions, from 0");
   }
-  static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
-  static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
-  static_assert(notes_known<T>(), "strop: notes names something that is no parameter, input or output of the operator");
 }
 
-/// Gradients that a struct states.
+/// op/concepts/inference.hpp, sparse.hpp, memory.hpp, state.hpp
+template <class T>
+consteval void diagnose_members() {
+  static_assert(!NamesInferShape<T> || InfersShape<T>,
+                "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
+  static_assert(!NamesInferType<T> || InfersType<T>, "strop: infer_type is void infer_type(strop::Types& types) const");
+  static_assert(
+      !NamesSameShape<T> || requires { requires std::same_as<decltype(T::same_shape), const bool>; },
+      "strop: same_shape is a static constexpr bool");
+  static_assert(!NamesSameShape<T> || AnyMap<T>,
+                "strop: same_shape is a map's: a tensor operator says what shapes it takes with infer_shape");
+
+  static_assert(!NamesInferStorage<T> || InfersStorage<T>,
+                "strop: infer_storage is bool infer_storage(strop::Storages& storages) const");
+  static_assert(!NamesInferGradientStorage<T> || InfersGradientStorage<T>,
+                "strop: infer_gradient_storage is bool infer_gradient_storage(strop::Storages& storages) const");
+  static_assert(
+      !(NamesForwardSparse<T> || NamesSparseTensors<T>) || HasSparseForms<T>,
+      "strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors "
+      "it takes, stand together");
+  static_assert(sparse_forms_match<T>(), "strop: sparse_tensors is the number of all inputs and outputs");
+
+  static_assert(!NamesInplace<T> || InplaceOption<T>,
+                "strop: inplace is static constexpr strop::Share inplace[] = {{input, output}, ...}");
+  static_assert(shares_in_range<T>(), "strop: inplace gives pairs {input, output} of positions, from 0");
+  static_assert(!NamesResources<T> || RequestsResource<T>,
+                "strop: resources is a static constexpr strop::Resources or takes (std::span<const strop::Shape> "
+                "inputs) and is const");
+  static_assert(!NamesAccumulates<T> || Accumulates<T>, "strop: accumulates is a static constexpr bool");
+  static_assert(!NamesGradientAccumulates<T> || GradientAccumulates<T>,
+                "strop: gradient_accumulates is a static constexpr bool");
+  if constexpr (AnyMap<T>) {
+    static_assert(!NamesResources<T>,
+                  "strop: a map has no use for resources; a tensor operator's forward(ctx, in..., out...) has");
+    static_assert(!NamesForwardSparse<T>,
+                  "strop: a map's sparse forms follow from its body; forward_sparse is a tensor operator's");
+    static_assert(!NamesAccumulates<T>,
+                  "strop: a map has no use for accumulates: its results are added as they are computed");
+    static_assert(!NamesMakeState<T>,
+                  "strop: a map keeps no state; a tensor operator's forward(ctx, state, in..., out...) may");
+  }
+}
+
+/// op/concepts/stated_gradient.hpp, tagged_gradient.hpp, composed_gradient.hpp
 template <class T>
 consteval void diagnose_gradient() {
   static_assert(!NamesGradUseIn<T> || HasGradUseIn<T>,
@@ -100,17 +130,9 @@ consteval void diagnose_gradient() {
   static_assert(!NamesGradUseInOut<T> || HasGradUseInOut<T>,
                 "strop: grad_use_in_out takes (dy..., x..., y...), one dy and one y per output and one x per input of "
                 "forward, and is const");
-  static_assert(!NamesGrad<T> || HasGrad<T>,
-                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In, Out or Grad, and is const");
-  static_assert(stated_gradients<T> <= 1,
-                "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
-                "grad_use_in_out, grad or gradient");
   static_assert(returns_slopes<T>(),
                 "strop: a gradient returns a number, for several inputs a std::tuple of one number per input of "
                 "forward");
-  static_assert(gradient_is_tagged<T>(),
-                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In or Out, views of const, or "
-                "Grad, one at least, a view to write");
   static_assert(gradient_takes_each<T>() || !HasGradUseIn<T>,
                 "strop: grad_use_in takes (ctx, dy..., in..., din...): views of const of the visible outputs' head "
                 "gradients and of the inputs, then a view to write per input");
@@ -123,15 +145,46 @@ consteval void diagnose_gradient() {
   static_assert(gradient_takes_each<T>() || !HasGradUseInOut<T>,
                 "strop: grad_use_in_out takes (ctx, dy..., in..., out..., din...): views of const of the visible "
                 "outputs' head gradients, of the inputs and of the outputs, then a view to write per input");
+  static_assert(stated_gradients<T> <= 1,
+                "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
+                "grad_use_in_out, grad, gradient or zero_gradient");
+  static_assert(
+      !NamesZeroGradient<T> || requires { requires std::same_as<decltype(T::zero_gradient), const bool>; },
+      "strop: zero_gradient is a static constexpr bool");
+  static_assert(!AnyMap<T> || stated_gradients<T> == 0 || !MutatesInputs<T>,
+                "strop: a map that writes its inputs has no gradient");
+
+  static_assert(!NamesGrad<T> || HasGrad<T>,
+                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In, Out or Grad, and is const");
+  static_assert(gradient_is_tagged<T>(),
+                "strop: grad takes (strop::Cpu&, ...) with every argument tagged Head, In or Out, views of const, or "
+                "Grad, one at least, a view to write");
+
+  static_assert(!NamesGradient<T> || (GradComposes<T> && composes_as_stated<T>()),
+                "strop: gradient takes (dy) or (dy, x...), one x per input of forward, each const auto&, and is const");
+  static_assert(!NamesGradientKeeps<T> || GradientKeeps<T>, "strop: gradient_keeps is a static constexpr strop::Keeps");
+  static_assert(!NamesGradientReads<T> || GradientReads<T>,
+                "strop: gradient_reads is static constexpr std::string_view gradient_reads[] = {...}");
+  static_assert(read_known<T>(), "strop: gradient_reads names something that stands not in inputs");
+  static_assert(NamesGradient<T> || !(NamesGradientKeeps<T> || NamesGradientReads<T>),
+                "strop: gradient_keeps and gradient_reads say what gradient(dy, x...) looks at, and there is none");
+  static_assert(!NamesGradientAgain<T> || GradientAgain<T>,
+                "strop: gradient_again takes two std::span<const Node>, the heads and what the gradient takes, for any "
+                "Node, and is const");
+  if constexpr (AnyMap<T> || std::is_void_v<GradientMember<T>>)
+    static_assert(!NamesGradientAgain<T> && !NamesGradientAccumulates<T> && !NamesInferGradientStorage<T>,
+                  "strop: gradient_again, gradient_accumulates and infer_gradient_storage are of a tensor operator's "
+                  "stated gradient, and there is none");
 }
 
 }  // namespace detail
 
-/// True for an operator. For any other struct the compiler says which rule it misses.
+/// True for an operator. For any other struct the compiler says which clause it misses.
 template <class T>
 consteval bool diagnose() {
   static_assert(std::is_class_v<T>, "strop: an operator is a struct");
   if constexpr (std::is_class_v<T>) {
+    // op/concepts/map.hpp, tensor.hpp
     static_assert(std::is_aggregate_v<T>,
                   "strop: an operator is a plain aggregate: no constructors, no private or virtual members, no base "
                   "class with them");
@@ -155,9 +208,10 @@ consteval bool diagnose() {
                       "const");
         static_assert(detail::returns_numbers<T>(),
                       "strop: forward returns a number or a std::tuple of one number per output");
-        detail::diagnose_members<T>();
         if constexpr (detail::returns_numbers<T>()) {
-          detail::diagnose_tensors<T>();
+          detail::diagnose_documents<T>();
+          detail::diagnose_arguments<T>();
+          detail::diagnose_members<T>();
           detail::diagnose_gradient<T>();
         }
       }

@@ -10,10 +10,6 @@
 #include <utility>
 
 namespace strop::inline v0 {
-
-/// What must stay alive until backward: nothing, the inputs, the outputs, or both.
-enum class Keeps : std::uint8_t { none = 0, in = 1, out = 2, in_out = 3 };
-
 namespace detail {
 
 /// Whether the struct says what its gradient uses, and what.

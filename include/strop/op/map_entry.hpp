@@ -116,22 +116,24 @@ inline constexpr ParamTable inferring_table = [] {
 
 /// Whether T has a gradient that is a map, stated or derived.
 template <class T>
-inline constexpr bool gradient_is_map = !GradComposes<T> && !requires {
-  T::zero_gradient;
-} && !MutatesInputs<T> && gradient_order<T> < last_gradient_order && (map_dtypes<T>().bits & floating.bits) != 0;
+inline constexpr bool gradient_is_map =
+    !GradComposes<T> && !HasZeroGradient<T> && !MutatesInputs<T> && gradient_order<T> < last_gradient_order &&
+    (map_dtypes<T>().bits & floating.bits) != 0;
 
 template <class T>
 constexpr GradientRule map_gradient() {
   GradientRule rule;
   constexpr std::uint64_t in = (std::uint64_t{1} << arity<T>)-1, out = (std::uint64_t{1} << results<T>)-1;
   if constexpr (GradComposes<T>) {
-    rule.heads = 1;
-    rule.in = in;
+    constexpr int n = static_cast<int>(arity<T>);
+    constexpr bool several = results<T> > 1;
+    rule.heads = several ? every : 1;
+    rule.in = composed_reads<T>(in);
     rule.gives = in;
-    rule.compose = &compose_arrays<T, static_cast<int>(arity<T>)>;
-    rule.compose_symbols = &compose_nodes<T, static_cast<int>(arity<T>)>;
-  } else if constexpr (requires { T::zero_gradient; }) {
-    rule.zero = T::zero_gradient;
+    rule.compose = &compose_arrays<T, n, several>;
+    rule.compose_symbols = &compose_nodes<T, n, several>;
+  } else if constexpr (HasZeroGradient<T>) {
+    rule.zero = true;
   } else if constexpr (gradient_is_map<T>) {
     using G = Gradient<T>;
     rule.entry = &EntryOf<G>::value;
@@ -164,7 +166,7 @@ constexpr Entry map_entry() {
     e.doc = stated_doc<T>();
     e.notes = stated_notes<T>();
     e.dtypes = map_dtypes<T>();
-    if constexpr (requires { T::same_shape; }) e.same_shape = T::same_shape;
+    e.same_shape = SameShape<T>;
     e.mutates = MutatesInputs<T>;
   }
   e.qualified = qualified_name<T>;

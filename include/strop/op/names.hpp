@@ -17,7 +17,7 @@ namespace strop::inline v0::detail {
 
 template <class T>
 constexpr std::string_view operator_name() {
-  if constexpr (requires { std::string_view(T::name); })
+  if constexpr (StatesName<T>)
     return T::name;
   else
     return type_name<T>;
@@ -42,7 +42,7 @@ constexpr NameList listed_inputs() {
 }
 template <class T>
 constexpr NameList listed_mutated() {
-  if constexpr (requires { NameList(T::mutates); })
+  if constexpr (StatesMutates<T>)
     return T::mutates;
   else
     return {};
@@ -88,31 +88,28 @@ constexpr NameList stated_mutated() {
 }
 template <class T>
 constexpr NameList stated_aliases() {
-  if constexpr (requires { NameList(T::aliases); })
+  if constexpr (StatesAliases<T>)
     return T::aliases;
   else
     return {};
 }
 template <class T>
 constexpr std::span<const Note> stated_notes() {
-  if constexpr (requires { std::span<const Note>(T::notes); })
+  if constexpr (StatesNotes<T>)
     return T::notes;
   else
     return {};
 }
 template <class T>
 constexpr std::string_view stated_doc() {
-  if constexpr (requires {
-                  std::string_view(T::doc);
-                  requires !std::is_member_object_pointer_v<decltype(&T::doc)>;  // a parameter
-                })
+  if constexpr (StatesDoc<T>)
     return T::doc;
   else
     return {};
 }
 template <class T>
 constexpr std::span<const Share> stated_inplace() {
-  if constexpr (requires { std::span<const Share>(T::inplace); })
+  if constexpr (InplaceOption<T>)
     return T::inplace;
   else
     return {};

@@ -18,33 +18,6 @@ constexpr bool is_parameter(std::string_view name) {
     return ((field_name<T, I> == name) || ...);
   }(std::make_index_sequence<field_count<T>>{});
 }
-// Members with one form each.
-template <class T>
-concept StatesInputs = requires { NameList(T::inputs); } || NamesInputsByCall<T>;
-template <class T>
-concept StatesOutputs = requires { NameList(T::outputs); } || NamesOutputsByCall<T>;
-template <class T>
-concept StatesMutates = requires { NameList(T::mutates); };
-template <class T>
-concept StatesInputCount = requires(const T& op) {
-  { op.input_count() } -> std::convertible_to<int>;
-};
-template <class T>
-concept StatesOutputCount = requires(const T& op) {
-  { op.output_count() } -> std::convertible_to<int>;
-};
-template <class T>
-concept StatesVisibleCount = requires(const T& op) {
-  { op.visible_count() } -> std::convertible_to<int>;
-};
-template <class T>
-concept StatesAliases = requires { NameList(T::aliases); };
-template <class T>
-concept StatesDoc = requires { std::string_view(T::doc); };
-template <class T>
-concept StatesNotes = requires { std::span<const Note>(T::notes); };
-template <class T>
-concept StatesRange = requires { std::span<const Range>(T::range); };
 
 // What a map's members return.
 template <class Y>
@@ -243,12 +216,39 @@ constexpr bool gradient_is_tagged() {
     return true;
 }
 
+/// `gradient` of an operator with one output and a known number of inputs takes (dy) or (dy, x…). What has several, or
+/// any number, is asked when it is composed, with the spans that it is given.
+template <class T>
+constexpr bool composes_as_stated() {
+  if constexpr (!NamesGradient<T> || Counts<T>::map || Counts<T>::open_in || Counts<T>::open_out || Counts<T>::out != 1)
+    return true;
+  else
+    return composes_from<T, std::size_t{Counts<T>::in}>();
+}
+/// What `gradient_reads` names stands in `inputs`.
+template <class T>
+constexpr bool read_known() {
+  if constexpr (GradientReads<T>)
+    for (std::string_view name : T::gradient_reads)
+      if (position(stated_inputs<T>(), name) < 0) return false;
+  return true;
+}
+/// `sparse_tensors` counts all inputs and outputs.
+template <class T>
+constexpr bool sparse_forms_match() {
+  if constexpr (HasSparseForms<T>)
+    return Counts<T>::open_in || Counts<T>::open_out || T::sparse_tensors == Counts<T>::in + Counts<T>::out;
+  else
+    return true;
+}
+
 /// forward is not const.
 template <class T>
 concept ForwardNotConst =
     requires(T& op, Probe (*x)()) { op.forward(x()); } || requires(T& op, Probe (*x)()) { op.forward(x(), x()); };
 template <class T>
-inline constexpr int stated_gradients = int{NamesGradUseIn<T>} + int{NamesGradUseOut<T>} + int{NamesGradUseNone<T>} +
-                                        int{NamesGradUseInOut<T>} + int{NamesGradient<T>} + int{NamesGrad<T>};
+inline constexpr int stated_gradients =
+    int{NamesGradUseIn<T>} + int{NamesGradUseOut<T>} + int{NamesGradUseNone<T>} + int{NamesGradUseInOut<T>} +
+    int{NamesGradient<T>} + int{NamesGrad<T>} + int{HasZeroGradient<T>};
 
 }  // namespace strop::inline v0::detail

@@ -56,9 +56,6 @@ struct Passing {
   }
 };
 
-template <class T>
-concept NamesForwardSparse = requires { T::sparse_tensors; };
-
 template <class E, std::size_t Left, class T, class... A>
 bool pass_on(const T& op, const Call& call, Cpu& ctx, std::vector<NDArray>& held, A&&... args) {
   if constexpr (Left == 0) {

@@ -122,7 +122,7 @@ void run_dense_forward(const Call& call, Ctx& ctx) {
 
 template <class T>
 void run_forward(const Call& call, Cpu& ctx) {
-  if constexpr (NamesForwardSparse<T>) {
+  if constexpr (HasSparseForms<T>) {
     bool sparse = !TensorOp<T>;
     for (const NDArray* a : call.inputs) sparse = sparse || a->storage() != dense;
     for (const NDArray& a : call.out) sparse = sparse || a.storage() != dense;
@@ -260,13 +260,13 @@ constexpr Entry tensor_gradient_entry() {
   e.order = 1;
   e.takes = &G::takes;
   e.skips_null = G::tagged;
-  if constexpr (requires { T::gradient_accumulates; }) e.accumulates = T::gradient_accumulates;
-  if constexpr (GradAgain<T>) {
+  if constexpr (GradientAccumulates<T>) e.accumulates = T::gradient_accumulates;
+  if constexpr (GradientAgain<T>) {
     e.gradient.heads = e.gradient.in = e.gradient.gives = every;
     e.gradient.compose = &compose_again<T, NDArray>;
     e.gradient.compose_symbols = &compose_again<T, Symbol>;
   }
-  if constexpr (requires(const T& op, Storages& s) { op.infer_gradient_storage(s); }) {
+  if constexpr (InfersGradientStorage<T>) {
     e.infer_storage = &G::infer_storage;
     e.sparse_forms = true;
   }
@@ -314,22 +314,17 @@ constexpr GradientRule tensor_gradient() {
     GradientRule rule;
     constexpr bool several = TensorShape<T>::outputs != 1 || requires(const T& op) { op.output_count(); };
     rule.heads = several ? every : 1;
-    rule.in = every;
+    rule.in = composed_reads<T>(every);
     rule.gives = every;
     constexpr int n = TensorShape<T>::variadic ? -1 : TensorShape<T>::inputs;
     rule.compose = &compose_arrays<T, n, several>;
     rule.compose_symbols = &compose_nodes<T, n, several>;
-    if constexpr (requires { T::gradient_keeps; }) rule.in = T::gradient_keeps == Keeps::none ? 0 : every;
-    if constexpr (requires { NameList(T::gradient_reads); }) {
-      rule.in = 0;
-      for (std::string_view name : T::gradient_reads) rule.in |= std::uint64_t{1} << position(stated_inputs<T>(), name);
-    }
     return rule;
   } else if constexpr (!std::is_void_v<GradientMember<T>>) {
     return stated_gradient<T, GradientMember<T>>();
   } else {
     GradientRule rule;
-    if constexpr (requires { T::zero_gradient; }) rule.zero = T::zero_gradient;
+    rule.zero = HasZeroGradient<T>;
     return rule;
   }
 }
@@ -384,8 +379,8 @@ constexpr Entry tensor_entry() {
   if constexpr (InfersStorage<T>) e.infer_storage = &tensor_storage<T>;
   e.sparse_forms = InfersStorage<T>;
   e.inplace = stated_inplace<T>();
-  if constexpr (requires { T::accumulates; }) e.accumulates = T::accumulates;
-  if constexpr (forward_on<T, Cpu>() || NamesForwardSparse<T>) e.run_cpu = &run_forward<T>;
+  if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
+  if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.run_cpu = &run_forward<T>;
   e.slot = &slot<T>;
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;

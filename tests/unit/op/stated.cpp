@@ -76,6 +76,35 @@ struct Scaled {
   }
 };
 constexpr Op<Scaled> scaled;
+struct Labelled {
+  std::string name = "a text";
+  bool same_shape = true, zero_gradient = true, accumulates = false;
+  float sparse_tensors = 2;
+  constexpr auto forward(auto x, auto y) const { return x * y * sparse_tensors; }
+};
+constexpr Op<Labelled> labelled;
+// A statement that is false states nothing.
+struct NotZero {
+  static constexpr bool zero_gradient = false;
+  constexpr auto forward(auto x) const { return x * x; }
+};
+constexpr Op<NotZero> not_zero;
+// Several results, and a gradient that is written with operators.
+struct LineAndSquare {
+  constexpr auto forward(auto x) const { return std::tuple(2 * x, x * x); }
+  template <class Node>
+  auto gradient(std::span<const Node> dy, const Node& x) const {
+    return dy[0] * 2 + dy[1] * x * 2;
+  }
+};
+constexpr Op<LineAndSquare> line_and_square;
+// One that looks at no value of its input.
+struct Thrice {
+  static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;
+  constexpr auto forward(auto x) const { return 3 * x; }
+  auto gradient(const auto& dy, const auto& x) const { return strop::broadcast_like(dy, x) * 3; }
+};
+constexpr Op<Thrice> thrice;
 // Names and numbers of tensors that follow from the parameters.
 struct Copies {
   static constexpr std::string_view name = "stated_copies";
@@ -297,6 +326,40 @@ TEST_CASE("a sparse result is taken by value and by reference") {
 
 TEST_CASE("parameters may be called like members") {
   CHECK(scaled(array({1, 2}), {.visible = 4}).to_vector<float>() == std::vector<float>{8, 16});
+  const NDArray x = array({3});
+  x.attach_grad();
+  {
+    strop::record scope;
+    strop::sum(labelled(x, array({1, 2}), {.name = "another"})).backward();  // broadcast, differentiated
+  }
+  CHECK(x.grad().item<float>() == 6);
+}
+
+TEST_CASE("gradients of maps as they are stated") {
+  const NDArray x = array({1, 2});
+  x.attach_grad();
+  {
+    strop::record scope;
+    strop::sum(not_zero(x)).backward();
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{2, 4});
+  {
+    strop::record scope;
+    const auto y = line_and_square(x);
+    strop::sum(y[0] + y[1] * 10).backward();
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{22, 42});
+  {
+    strop::record scope;
+    strop::sum(line_and_square(x)[1]).backward();  // the other head is zero
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{2, 4});
+  CHECK(thrice.entry().gradient.in == 0);
+  {
+    strop::record scope;
+    strop::sum(thrice(x)).backward();
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{3, 3});
 }
 
 TEST_CASE("names and numbers of tensors may follow from the parameters") {

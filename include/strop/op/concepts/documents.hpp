@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a struct says of itself: its names, types and documentation.
+///
+///  1. `static constexpr std::string_view name = "_plus_scalar";`: what the operator is called where that is not the
+///     struct's name; `aliases[]` are more names.
+///  2. `static constexpr std::string_view doc`: what it computes.
+///  3. `static constexpr strop::Note notes[] = {{"axis", "The axis along which …"}};` of parameters, inputs, outputs.
+///  4. `static constexpr strop::Range range[] = {{"p", 0, 1}};`: bounds of parameters, checked at every call.
+///  5. `static constexpr auto dtypes = strop::floating | strop::integral;`: the element types that it serves.
+#pragma once
+#include <strop/core/dtype.hpp>
+#include <strop/core/params.hpp>
+#include <strop/op/concepts/recognise.hpp>
+
+namespace strop::inline v0 {
+namespace detail {
+template <class T>
+concept StatesName = NamesName<T> && requires { std::string_view(T::name); };
+template <class T>
+concept StatesAliases = requires { NameList(T::aliases); };
+template <class T>
+concept StatesDoc = NamesDoc<T> && requires { std::string_view(T::doc); };
+template <class T>
+concept StatesNotes = requires { std::span<const Note>(T::notes); };
+template <class T>
+concept StatesRange = requires { std::span<const Range>(T::range); };
+}  // namespace detail
+
+/// Clauses 1 to 4, one at least.
+template <class T>
+concept Documents = detail::StatesName<T> || detail::StatesAliases<T> || detail::StatesDoc<T> ||
+                    detail::StatesNotes<T> || detail::StatesRange<T>;
+/// Clause 5.
+template <class T>
+concept ServesTypes =
+    detail::NamesDtypes<T> && requires { requires std::convertible_to<decltype((T::dtypes)), DtypeSet>; };
+
+}  // namespace strop::inline v0

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How a struct is recognised without instantiating its bodies: which members it names, how many arguments they take.
+#pragma once
+#include <strop/number/num.hpp>
+
+#include <concepts>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// The number that recognition asks with.
+using Probe = number::Num<double>;
+using NameList = std::span<const std::string_view>;
+
+template <class T>
+concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
+
+/// Every name of the contract.
+struct AnyName {
+  int forward, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, gradient, gradient_keeps,
+      gradient_reads, gradient_again, zero_gradient, infer_shape, infer_type, infer_storage, infer_gradient_storage,
+      forward_sparse, sparse_tensors, same_shape, inplace, accumulates, gradient_accumulates, resources, mutates,
+      inputs, outputs, aux, visible, input_count, output_count, visible_count, dtypes, name, aliases, doc, notes, range,
+      make_state;
+};
+/// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
+template <class T>
+struct NamedMembers : T, AnyName {};
+
+/// NamesInferShape<T> and its like: a member of that name is there and is no parameter, which may have any name.
+#define STROP_NAMES(Concept, member)                                       \
+  template <class T>                                                       \
+  concept Concept = Plain<T> && !requires { &NamedMembers<T>::member; } && \
+                    !requires { requires std::is_member_object_pointer_v<decltype(&T::member)>; };
+STROP_NAMES(NamesForward, forward)
+STROP_NAMES(NamesGrad, grad)
+STROP_NAMES(NamesGradUseIn, grad_use_in)
+STROP_NAMES(NamesGradUseOut, grad_use_out)
+STROP_NAMES(NamesGradUseNone, grad_use_none)
+STROP_NAMES(NamesGradUseInOut, grad_use_in_out)
+STROP_NAMES(NamesGradient, gradient)
+STROP_NAMES(NamesGradientKeeps, gradient_keeps)
+STROP_NAMES(NamesGradientReads, gradient_reads)
+STROP_NAMES(NamesGradientAgain, gradient_again)
+STROP_NAMES(NamesZeroGradient, zero_gradient)
+STROP_NAMES(NamesInferShape, infer_shape)
+STROP_NAMES(NamesInferType, infer_type)
+STROP_NAMES(NamesInferStorage, infer_storage)
+STROP_NAMES(NamesInferGradientStorage, infer_gradient_storage)
+STROP_NAMES(NamesForwardSparse, forward_sparse)
+STROP_NAMES(NamesSparseTensors, sparse_tensors)
+STROP_NAMES(NamesSameShape, same_shape)
+STROP_NAMES(NamesInplace, inplace)
+STROP_NAMES(NamesAccumulates, accumulates)
+STROP_NAMES(NamesGradientAccumulates, gradient_accumulates)
+STROP_NAMES(NamesResources, resources)
+STROP_NAMES(NamesMutates, mutates)
+STROP_NAMES(NamesInputs, inputs)
+STROP_NAMES(NamesOutputs, outputs)
+STROP_NAMES(NamesAux, aux)
+STROP_NAMES(NamesVisible, visible)
+STROP_NAMES(NamesInputCount, input_count)
+STROP_NAMES(NamesOutputCount, output_count)
+STROP_NAMES(NamesVisibleCount, visible_count)
+STROP_NAMES(NamesDtypes, dtypes)
+STROP_NAMES(NamesName, name)
+STROP_NAMES(NamesAliases, aliases)
+STROP_NAMES(NamesDoc, doc)
+STROP_NAMES(NamesNotes, notes)
+STROP_NAMES(NamesRange, range)
+STROP_NAMES(NamesMakeState, make_state)
+#undef STROP_NAMES
+
+// A decoy whose overload ties with the user's makes a call ambiguous exactly when the user's member takes those
+// arguments, and ambiguity is a soft failure. Two decoys, because one of the same signature as the user's member would
+// hide it: the first ties with parameters by value, the second with references to const among them; a third where the
+// user's are all of one template argument.
+struct Tie {};
+template <class T, class I>
+struct MovingForward;
+template <class T, class I>
+struct CopyingForward;
+template <class T, class I>
+struct MovingGradient;
+template <class T, class I>
+struct CopyingGradient;
+template <class T, class I>
+struct OneTypeGradient;
+#define STROP_DECOY_OF(Decoy, member, n, arguments, ...) \
+  template <class T>                                     \
+  struct Decoy<T, std::make_index_sequence<n>> : T {     \
+    using T::member;                                     \
+    template <__VA_ARGS__>                               \
+    Tie member(arguments) const;                         \
+  };
+#define STROP_DECOY(n, ...)                                                   \
+  STROP_DECOY_OF(MovingForward, forward, n, STROP_MOVED_##n, __VA_ARGS__)     \
+  STROP_DECOY_OF(CopyingForward, forward, n, STROP_COPIED_##n, __VA_ARGS__)   \
+  STROP_DECOY_OF(MovingGradient, gradient, n, STROP_MOVED_##n, __VA_ARGS__)   \
+  STROP_DECOY_OF(CopyingGradient, gradient, n, STROP_COPIED_##n, __VA_ARGS__) \
+  STROP_DECOY_OF(OneTypeGradient, gradient, n, STROP_SAME_##n, class A)
+#define STROP_MOVED_1 A&&
+#define STROP_MOVED_2 STROP_MOVED_1, B&&
+#define STROP_MOVED_3 STROP_MOVED_2, C&&
+#define STROP_MOVED_4 STROP_MOVED_3, D&&
+#define STROP_MOVED_5 STROP_MOVED_4, E&&
+#define STROP_MOVED_6 STROP_MOVED_5, F&&
+#define STROP_MOVED_7 STROP_MOVED_6, G&&
+#define STROP_SAME_1 A
+#define STROP_SAME_2 STROP_SAME_1, A
+#define STROP_SAME_3 STROP_SAME_2, A
+#define STROP_SAME_4 STROP_SAME_3, A
+#define STROP_SAME_5 STROP_SAME_4, A
+#define STROP_SAME_6 STROP_SAME_5, A
+#define STROP_SAME_7 STROP_SAME_6, A
+#define STROP_COPIED_1 A
+#define STROP_COPIED_2 STROP_COPIED_1, B
+#define STROP_COPIED_3 STROP_COPIED_2, C
+#define STROP_COPIED_4 STROP_COPIED_3, D
+#define STROP_COPIED_5 STROP_COPIED_4, E
+#define STROP_COPIED_6 STROP_COPIED_5, F
+#define STROP_COPIED_7 STROP_COPIED_6, G
+STROP_DECOY(1, class A)
+STROP_DECOY(2, class A, class B)
+STROP_DECOY(3, class A, class B, class C)
+STROP_DECOY(4, class A, class B, class C, class D)
+STROP_DECOY(5, class A, class B, class C, class D, class E)
+STROP_DECOY(6, class A, class B, class C, class D, class E, class F)
+STROP_DECOY(7, class A, class B, class C, class D, class E, class F, class G)
+#undef STROP_MOVED_1
+#undef STROP_MOVED_2
+#undef STROP_MOVED_3
+#undef STROP_MOVED_4
+#undef STROP_MOVED_5
+#undef STROP_MOVED_6
+#undef STROP_MOVED_7
+#undef STROP_SAME_1
+#undef STROP_SAME_2
+#undef STROP_SAME_3
+#undef STROP_SAME_4
+#undef STROP_SAME_5
+#undef STROP_SAME_6
+#undef STROP_SAME_7
+#undef STROP_COPIED_1
+#undef STROP_COPIED_2
+#undef STROP_COPIED_3
+#undef STROP_COPIED_4
+#undef STROP_COPIED_5
+#undef STROP_COPIED_6
+#undef STROP_COPIED_7
+#undef STROP_DECOY
+#undef STROP_DECOY_OF
+
+/// forward takes N numbers (by value or by reference to const), whatever its body does with them.
+template <class T, std::size_t... I>
+constexpr bool takes_numbers(std::index_sequence<I...> n) {
+  return !requires(const MovingForward<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); } ||
+         !requires(const CopyingForward<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
+}
+/// A tensor operator's member: the context of a device, then views.
+template <class Ctx, class T, class... A>
+std::type_identity<std::tuple<A...>> signature_on(void (T::*)(Ctx&, A...) const);
+
+}  // namespace strop::inline v0::detail

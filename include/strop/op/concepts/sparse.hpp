@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators on sparse storages.
+///
+///  1. A tensor operator's forward may take a CsrView, RowSparseView, CsrResult or RowSparseResult; or there are
+///     overloads of `forward_sparse<E>(ctx, in…, out…) const` on those and dense views, one per combination.
+///  2. Beside forward_sparse, `static constexpr int sparse_tensors` says how many tensors these take: all inputs and
+///     outputs.
+///  3. `bool infer_storage(strop::Storages& storages) const` sets the outputs' storages from the inputs'; false asks
+///     for the dense fallback. A map's is asked where an input is sparse, after the derivation; a storage that does not
+///     follow from the map's body is refused.
+///  4. `bool infer_gradient_storage(strop::Storages& storages) const` is the same for a stated gradient.
+#pragma once
+#include <strop/op/concepts/tensor.hpp>
+#include <strop/op/infer.hpp>
+
+namespace strop::inline v0 {
+
+template <class E>
+struct CsrView;
+template <class E>
+struct RowSparseView;
+template <class E>
+class CsrResult;
+template <class E>
+class RowSparseResult;
+
+namespace detail {
+template <class A>
+inline constexpr bool is_sparse_view = false;
+template <class E>
+inline constexpr bool is_sparse_view<CsrView<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<RowSparseView<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<CsrResult<E>> = true;
+template <class E>
+inline constexpr bool is_sparse_view<RowSparseResult<E>> = true;
+template <class... A>
+constexpr bool any_sparse_view(std::type_identity<std::tuple<A...>>) {
+  return (is_sparse_view<std::remove_cvref_t<A>> || ...);
+}
+/// forward takes sparse views of that device.
+template <class T, class Ctx>
+constexpr bool sparse_forward_on() {
+  if constexpr (!forward_on<T, Ctx>())
+    return false;
+  else if constexpr (requires { signature_on<Ctx>(&T::forward); })
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::forward)){});
+  else if constexpr (requires { signature_on<Ctx>(&T::template forward<float>); })
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<float>)){});
+  else
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<std::int64_t>)){});
+}
+/// Clauses 1 and 2, by overloads.
+template <class T>
+concept HasSparseForms = NamesForwardSparse<T> && requires {
+  requires T::sparse_tensors > 0;
+  requires std::same_as<decltype(T::sparse_tensors), const int>;
+};
+}  // namespace detail
+
+/// Clauses 1 and 2.
+template <class T>
+concept SparseOp =
+    detail::HasSparseForms<T> ||
+    (detail::NamesForward<T> && (detail::sparse_forward_on<T, Cpu>() || detail::sparse_forward_on<T, Cuda>()));
+/// Clause 3.
+template <class T>
+concept InfersStorage = requires(const T& op, Storages& storages) {
+  { op.infer_storage(storages) } -> std::same_as<bool>;
+};
+/// Clause 4.
+template <class T>
+concept InfersGradientStorage = requires(const T& op, Storages& storages) {
+  { op.infer_gradient_storage(storages) } -> std::same_as<bool>;
+};
+
+}  // namespace strop::inline v0
