@@ -19,8 +19,16 @@ def tree():
     return sorted(p for p in paths if p.suffix in ENDINGS and p.is_file())
 
 
+def open_parameters(text):
+    """Parameters of operators without an initialiser: where one is left out, g++ warns at the call."""
+    for block in re.findall(r"^struct .*?^\};|^#define .*?[^\\]$", text, re.M | re.S):
+        if block.startswith("#define") or re.search(r"\bforward\w*\(", block):
+            yield from re.findall(r"^  [\w:]+(?:<[^;()]*>)? (\w+(?:, \w+)*);", block, re.M)
+
+
 def faults(path):
-    lines = path.read_text().splitlines()
+    text = path.read_text()
+    lines = text.splitlines()
     if not lines or lines[0] != "// SPDX-License-Identifier: Apache-2.0":
         yield "the first line is not `// SPDX-License-Identifier: Apache-2.0`"
     if path.suffix in (".hpp", ".cuh"):
@@ -28,6 +36,9 @@ def faults(path):
             yield r"the second line is not `/// \file` with a sentence of what the file is"
         if "#pragma once" not in lines:
             yield "no `#pragma once`"
+    if {"include", "ops"} <= set(path.parts):
+        for name in open_parameters(text):
+            yield f"the parameter `{name}` of an operator has no initialiser"
     if len(lines) > LONGEST:
         yield f"{len(lines)} lines, more than {LONGEST}"
 

@@ -20,11 +20,11 @@ namespace detail {
 
 /// The curves as maps.
 struct LeakyCurve {
-  double slope;
+  double slope = 0;
   constexpr auto forward(auto x) const { return where(x > 0, x, slope * x); }
 };
 struct EluCurve {
-  double slope;
+  double slope = 0;
   constexpr auto forward(auto x) const { return where(x > 0, x, slope * expm1(x)); }
 };
 struct SeluCurve {

@@ -15,7 +15,7 @@ namespace strop::inline v0 {
 /// all axes go and keepdims is false. Floating types. Error: an axis outside the array. `moments(array({1, 3}))` is [2]
 /// and [1].
 struct Moments {
-  Axes axes;
+  Axes axes = {};
   bool keepdims = false;
   static constexpr std::string_view name = "moments", outputs[] = {"mean", "var"},
                                     doc = "Mean and variance over the given axes, all by default.";

@@ -16,7 +16,7 @@ namespace strop::inline v0 {
 /// Hands the gradient of a reduction back: dx = dy (times a factor) at every element that was reduced into dy.
 struct ReduceGradient {
   static constexpr std::string_view name = "_reduce_gradient", inputs[] = {"data", "like"};
-  Axes axis;
+  Axes axis = {};
   bool keepdims = false, exclude = false, mean = false;
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -36,7 +36,7 @@ struct ReduceGradient {
 
 /// What sum, mean and their like share: axes, the shape of the result.
 #define STROP_REDUCE_PARAMS                                                                             \
-  Axes axis;                                                                                            \
+  Axes axis = {};                                                                                       \
   bool keepdims = false, exclude = false;                                                               \
   void infer_shape(Shapes& s) const {                                                                   \
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
@@ -183,8 +183,8 @@ struct Norm {
   static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
                                     doc = "Norm over the given axes: ord 1 or 2.";
   int ord = 2;
-  Axes axis;
-  std::optional<Dtype> out_dtype;
+  Axes axis = {};
+  std::optional<Dtype> out_dtype = {};
   bool keepdims = false;
   static constexpr Range range[] = {{"ord", 1, 2}};
   static constexpr Note notes[] = {{"out_dtype", "the type of the result; that of data where not given"}};
@@ -246,7 +246,7 @@ struct ArgExtreme {
       name = Largest ? "argmax" : "argmin",
       doc = Largest ? "Position of the largest element along axis, of all elements without one."
                     : "Position of the smallest element along axis, of all elements without one.";
-  std::optional<int> axis;
+  std::optional<int> axis = {};
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
