@@ -49,7 +49,7 @@ int main() {
       fmt::print("{}\n", error.what());
     }
   // expect: row_softmax: input 'data' has shape (4,), expected 2 dimensions
-  // expect: row_softmax: an operator on float32, float64 was given int32
+  // expect: row_softmax: input 'data' is int32, expected one of float16, bfloat16, float32, float64
   row_softmax(x, strop::into(x));
   fmt::print("{}\n", x[0]);
   // expect: [0.5, 0.5]

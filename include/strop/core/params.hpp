@@ -53,11 +53,11 @@ namespace detail {
 
 /// What the registry knows of a parameter's type.
 struct ValueType {
-  std::string_view name;                              // "float", "int", "shape", {"leaky", "elu"}, …
-  bool (*parse)(void* value, std::string_view text);  // false: the text is malformed or out of the type's range
-  std::string (*print)(const void* value);            // exactly what parse accepts
-  double (*number)(const void* value);                // for bounds; null where the type has no order
-  bool (*missing)(const void* value);                 // a Required without a value; null elsewhere
+  std::string_view name;                               // "float", "int", "shape", {"leaky", "elu"}, …
+  bool (*parse)(void* value, std::string_view text);   // false: the text is malformed or out of the type's range
+  std::string (*print)(const void* value);             // exactly what parse accepts
+  std::optional<double> (*number)(const void* value);  // for bounds: empty without a value; null: it has no order
+  bool (*missing)(const void* value);                  // a Required without a value; null elsewhere
 };
 
 template <class V>
@@ -71,16 +71,31 @@ struct Text {
 template <class V>
 inline constexpr bool is_required = requires { typename Text<V>::Wrapped; };
 
+/// Whether a parameter may have a range.
+template <class V>
+inline constexpr bool has_order = std::is_arithmetic_v<V>;
+template <class V>
+inline constexpr bool has_order<std::optional<V>> = has_order<V>;
+template <class V>
+inline constexpr bool has_order<Required<V>> = has_order<V>;
+
+template <class V>
+std::optional<double> number_in(const V& value) {
+  if constexpr (std::is_arithmetic_v<V>)
+    return static_cast<double>(value);
+  else if constexpr (is_required<V>)
+    return number_in(value.value);
+  else
+    return value ? number_in(*value) : std::nullopt;
+}
+
 template <class V>
 inline constexpr ValueType value_type{
     Text<V>::name, [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
     [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
     [] {
-      double (*number)(const void*) = nullptr;
-      if constexpr (std::is_arithmetic_v<V>)
-        number = [](const void* value) { return static_cast<double>(*static_cast<const V*>(value)); };
-      else if constexpr (requires(const V& v) { static_cast<double>(*v.value); })
-        number = [](const void* value) { return static_cast<double>(*static_cast<const V*>(value)->value); };
+      std::optional<double> (*number)(const void*) = nullptr;
+      if constexpr (has_order<V>) number = [](const void* value) { return number_in(*static_cast<const V*>(value)); };
       return number;
     }(),
     [] {

@@ -13,11 +13,10 @@ STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table,
   const void* value = table.at(const_cast<void*>(object), i);
   if (field.type->missing != nullptr && field.type->missing(value))
     return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
-  if (field.type->number == nullptr) return {};
   for (const Range& range : table.ranges) {
     if (range.name != field.name) continue;
-    const double number = field.type->number(value);
-    if (number < range.low || number > range.high || number != number) {
+    const std::optional<double> number = field.type->number(value);
+    if (number && !(*number >= range.low && *number <= range.high)) {
       std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
       if (range.low <= -1e308) return out + cat("at most ", range.high);
       if (range.high >= 1e308) return out + cat("at least ", range.low);
@@ -35,11 +34,7 @@ STROP_IMPL void check_params(std::string_view op, const ParamTable& table, const
 
 /// What a value of the type is, for the end of a sentence.
 STROP_IMPL std::string expected_value(std::string_view type) {
-  if (type == "dtype") {
-    std::string out = "one of";
-    for (const Dtype each : all_dtypes) out += cat(each == all_dtypes[0] ? " " : ", ", name_of(each));
-    return out;
-  }
+  if (type == "dtype") return one_of(any_dtype);
   if (type.starts_with('{')) return cat("one of ", type);
   if (type == "shape") return "whole numbers as (2, 3)";
   if (type == "axes") return "an axis or axes as (0, 1)";

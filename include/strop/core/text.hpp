@@ -25,6 +25,8 @@ std::string print_real(float value);
 std::string print_real(double value);
 /// float32, int64, … and the enumerator's short name (f32, i64).
 bool parse_dtype(std::string_view text, Dtype& value);
+/// "float32", or "one of float32, float64".
+std::string one_of(DtypeSet types);
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
 bool parse_shape(std::string_view text, Shape& value);
 /// The names, those most like `wanted` first, at most `most` of them.

@@ -38,10 +38,16 @@ STROP_IMPL bool parse_bool(std::string_view text, bool& value) {
   return false;
 }
 
+/// What from_chars reads of a number's text: it takes no plus. "+-3" keeps its own, and so is none.
+STROP_IMPL std::string_view number_text(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  return text;
+}
+
 /// A whole number; "3L" and "1e3" are not.
 STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  text = number_text(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
@@ -49,8 +55,7 @@ STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) {
 /// A number in decimal, inf or nan; rejects what the type cannot hold.
 template <std::floating_point V>
 bool parse_number(std::string_view text, V& value) {
-  text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  text = number_text(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
@@ -73,6 +78,14 @@ STROP_IMPL bool parse_dtype(std::string_view text, Dtype& value) {
   for (std::size_t i = 0; i < std::size(shorter); ++i)
     if (text == shorter[i] || text == name_of(all_dtypes[i])) return value = all_dtypes[i], true;
   return false;
+}
+
+/// "float32", or "one of float32, float64".
+STROP_IMPL std::string one_of(DtypeSet types) {
+  std::string list;
+  for (Dtype type : all_dtypes)
+    if (types.contains(type)) list += cat(list.empty() ? "" : ", ", name_of(type));
+  return list.find(',') == std::string::npos ? list : cat("one of ", list);
 }
 
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".

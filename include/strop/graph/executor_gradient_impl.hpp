@@ -55,6 +55,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     requests.push(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push(arg_nodes[static_cast<int>(i)]);
   }
+  find_joint_gradients();
   NodeOutputs gradients;
   gradients.resize(wanted.size());
   try {
@@ -69,6 +70,22 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     self.place_gradients(graph, inference, nodes, true);
   };
   plan(gradients, make ? Place(place_and_make) : Place(place));
+}
+
+/// Gradients that go to the same memory are added up there, one after the other.
+STROP_IMPL void BoundGraph::find_joint_gradients() {
+  joint.resize(requests.size());
+  for (int i = 0; i < requests.size(); ++i)
+    for (int j = 0; j < i; ++j) {
+      const auto& [name, a] = grads[static_cast<std::size_t>(i)];
+      const auto& [other, b] = grads[static_cast<std::size_t>(j)];
+      if (!a || !b || requests[i] == Request::null || requests[j] == Request::null) continue;
+      if (!a.is(b) && !overlap(memory_of(a), memory_of(b))) continue;
+      if (requests[i] != Request::add || requests[j] != Request::add)
+        fail("bind: the gradient of '", name, "' overlaps the memory of that of '", other,
+             "'; both have to be added to it");
+      joint[i] = joint[j] = true;
+    }
 }
 
 STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
@@ -109,7 +126,7 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     Step* maker = nullptr;
     for (Step& step : backward_steps)
       if (step.node == gradient.node) maker = &step;
-    if (maker == nullptr || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
+    if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
       deliveries.push({value, i, requests[i]});
       continue;
     }

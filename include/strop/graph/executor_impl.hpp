@@ -38,6 +38,7 @@ struct BoundGraph : Counted {
   std::vector<NDArray> outputs;
 
   List<Request> requests;  // of the gradients, per argument
+  List<bool> joint;        // of the gradients: another's goes to the same memory
   NodeOutputs arg_nodes, aux_nodes, heads;
   List<Ref<StateBox>> kept;      // of the operators that keep one, shared with their gradients
   List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
@@ -62,6 +63,7 @@ struct BoundGraph : Counted {
 
   // In executor_gradient_impl.hpp.
   void take_gradients(const NamedArrays& given, const GradRequests& requests, bool make);
+  void find_joint_gradients();
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
   void set_arguments(const NamedArrays& inputs);

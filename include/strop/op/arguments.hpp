@@ -362,7 +362,7 @@ void call_typed(const T& op, Ctx& ctx, std::string_view name, std::span<const Pl
       if constexpr (Served<M, T>::template serves<E>())
         call_member<M, E>(op, ctx, name, placed, std::type_identity<SignatureFor<M, T, E>>{});
       else
-        fail_unserved(name, Served<M, T>::types, dtype_of<E>);
+        fail_unserved(name, placed, Served<M, T>::types, dtype_of<E>);
     });
   }
 }

@@ -39,6 +39,8 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
     if (!y) continue;
     if (!alike(y) || y.busy()) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
+    for (std::size_t j = 0; j < k; ++j)
+      if (out[j].is(y)) return false;
     if (!y.allocated()) continue;
     // In place is as a whole, and for one result; everything else that shares memory goes the long way.
     const std::int64_t bytes = n * size_of(type);

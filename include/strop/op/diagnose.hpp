@@ -23,6 +23,7 @@ consteval void diagnose_documents() {
   static_assert(!NamesRange<T> || StatesRange<T>,
                 "strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}");
   static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
+  static_assert(ranges_of_numbers<T>(), "strop: range names a parameter that is no number, nor an optional one");
   static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
   static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "

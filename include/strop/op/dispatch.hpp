@@ -40,6 +40,9 @@ std::string no_further_gradient(const Entry& entry);
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in double or in 64-bit integers; all dense and of one shape.
 void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
+/// Where the elements of an array lie or, of a sparse one, its values.
+std::span<const std::byte> memory_of(const NDArray& a);
+bool overlap(std::span<const std::byte> a, std::span<const std::byte> b);
 /// The array itself where it is dense, else a dense copy.
 NDArray dense_form(const NDArray& x);
 

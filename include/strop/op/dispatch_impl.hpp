@@ -49,6 +49,14 @@ STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
   }
 }
 
+STROP_IMPL std::span<const std::byte> memory_of(const NDArray& a) {
+  if (!a.allocated()) return {};
+  return {a.address(), static_cast<std::size_t>(a.stored() * size_of(a.dtype()))};
+}
+STROP_IMPL bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
 /// A sparse array with the same pattern and values of another type.
 STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {
   const NDArray values(Shape{x.stored()}, type, x.device());
@@ -208,6 +216,7 @@ class Dispatch {
     for (int i : signature_.mutated)
       if (in(i).storage() == dense && !in(i).allocated())
         fail(entry_.snake, ": ", names_.input(i), " has no memory, and the operator writes it");
+    check_mutated();
     for (NDArray& a : out_)
       if (a && given == 0) device_ = a.device();
   }
@@ -325,24 +334,38 @@ class Dispatch {
     }
   }
 
-  /// An output may be an input only as a whole, and where the operator allows it.
+  /// An output may be an input only as a whole, and where the operator allows it: a map, which writes an element after
+  /// it has read it, or one that says so. Nothing else lies in memory that is written.
   void check_overlap(int k) {
     const NDArray& y = out(k);
-    if (requests_[static_cast<std::size_t>(k)] == Request::null || y.storage() != dense) return;
-    const std::byte* y_begin = y.address();
-    const std::byte* y_end = y_begin + y.size() * size_of(y.dtype());
+    if (requests_[static_cast<std::size_t>(k)] == Request::null) return;
+    const std::span<const std::byte> memory = memory_of(y);
+    for (int j = 0; j < k; ++j)
+      if (requests_[static_cast<std::size_t>(j)] != Request::null &&
+          (y.is(out(j)) || overlap(memory, memory_of(out(j)))))
+        fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.output(j));
+    for (int i : signature_.mutated)
+      if (y.is(in(i)) || overlap(memory, memory_of(in(i))))
+        fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i),
+             ", which the operator writes");
+    if (y.storage() != dense) return;
     for (int i = 0; i < static_cast<int>(in_.size()); ++i) {
       const NDArray& x = in(i);
-      if (x.storage() != dense || !x.allocated() || x.address() >= y_end ||
-          y_begin >= x.address() + x.size() * size_of(x.dtype()) || y_begin == y_end)
-        continue;
-      const bool same = x.address() == y_begin && x.shape() == y.shape() && x.dtype() == y.dtype();
+      if (x.storage() != dense || !overlap(memory, memory_of(x))) continue;
+      const bool same = x.address() == y.address() && x.shape() == y.shape() && x.dtype() == y.dtype();
       bool allowed = entry_.is_map();
       for (const Share& share : entry_.inplace) allowed = allowed || (share.input == i && share.output == k);
       if (same && allowed) continue;
       fail(entry_.snake, ": ", names_.output(k), " overlaps the memory of ", names_.input(i),
            same ? ", which this operator cannot compute in place" : " in part");
     }
+  }
+  void check_mutated() const {
+    for (int i : signature_.mutated)
+      for (int j = 0; j < static_cast<int>(in_.size()); ++j)
+        if (j != i && (in(i).is(in(j)) || overlap(memory_of(in(i)), memory_of(in(j)))))
+          fail(entry_.snake, ": ", names_.input(i), ", which the operator writes, overlaps the memory of ",
+               names_.input(j));
   }
 
   const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }

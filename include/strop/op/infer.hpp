@@ -5,6 +5,7 @@
 #include <strop/core/device.hpp>
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
+#include <strop/core/text.hpp>
 #include <strop/tensor/storage.hpp>
 
 #include <optional>
@@ -117,6 +118,9 @@ class Types {
   std::optional<Dtype> in(int i) const { return in_[static_cast<std::size_t>(i)]; }
   std::optional<Dtype> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
   std::string_view op() const { return names_.op; }
+  /// Throws Error unless input i, or output i, has one of these types (nothing is said while its type is unknown).
+  void expect_in(int i, DtypeSet served) const { expect(in(i), served, true, i); }
+  void expect_out(int i, DtypeSet served) const { expect(out(i), served, false, i); }
   void set_in(int i, std::optional<Dtype> type) { set(in_[static_cast<std::size_t>(i)], type, true, i); }
   void set_out(int i, std::optional<Dtype> type) { set(out_[static_cast<std::size_t>(i)], type, false, i); }
   template <class... Parts>
@@ -127,10 +131,15 @@ class Types {
  private:
   void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {
     if (!type) return;
-    if (slot && *slot != *type)
-      strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(*slot), ", expected ",
-                  name_of(*type));
+    if (slot && *slot != *type) refuse(*slot, name_of(*type), input, i);
     slot = type;
+  }
+  void expect(std::optional<Dtype> type, DtypeSet served, bool input, int i) const {
+    if (type && !served.contains(*type)) refuse(*type, detail::one_of(served), input, i);
+  }
+  [[noreturn]] void refuse(Dtype given, std::string_view expected, bool input, int i) const {
+    strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(given), ", expected ",
+                expected);
   }
   const detail::CallNames& names_;
   std::span<std::optional<Dtype>> in_, out_;

@@ -50,15 +50,15 @@ STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
 
 STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
   std::optional<Dtype> common;
-  for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
-  for (int i = 0; i < types.outputs() && !common; ++i) common = types.out(i);
-  if (!common) return;
-  if (!entry.dtypes.contains(*common)) {
-    std::string served;
-    for (Dtype type : all_dtypes)
-      if (entry.dtypes.contains(type)) served += cat(served.empty() ? "" : ", ", name_of(type));
-    types.fail("an operator on ", served, " was given ", name_of(*common));
+  for (int i = 0; i < types.inputs() && !common; ++i) {
+    types.expect_in(i, entry.dtypes);
+    common = types.in(i);
   }
+  for (int i = 0; i < types.outputs() && !common; ++i) {
+    types.expect_out(i, entry.dtypes);
+    common = types.out(i);
+  }
+  if (!common) return;
   for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }

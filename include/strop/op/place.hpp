@@ -76,7 +76,7 @@ Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Pla
 void types_of_member(const ForwardInfo& member, Types& types);
 /// Throws Error where the element type of a call is known and the member does not serve it.
 void check_served(const ForwardInfo& member, const Types& types);
-[[noreturn]] void fail_unserved(std::string_view op, DtypeSet served, Dtype given);
+[[noreturn]] void fail_unserved(std::string_view op, std::span<const Placed> placed, DtypeSet served, Dtype given);
 
 }  // namespace strop::inline v0::detail
 

@@ -144,27 +144,34 @@ STROP_IMPL void types_of_member(const ForwardInfo& member, Types& types) {
   });
 }
 
+/// With halves where they come as converted copies.
+constexpr DtypeSet with_halves(DtypeSet served) { return served.contains(f32) ? served | f16 | bf16 : served; }
+
 STROP_IMPL void check_served(const ForwardInfo& member, const Types& types) {
   if (!member.generic) return;
-  bool view_seen = false, whole_seen = false;
-  std::optional<Dtype> view, whole;
+  struct First {
+    int at = -1;
+    bool output = false;
+  } view, whole;
   each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
-    bool& seen = info.whole ? whole_seen : view_seen;
-    if (!info.follows || seen) return;
-    seen = true;
-    (info.whole ? whole : view) = output ? types.out(i) : types.in(i);
+    First& first = info.whole ? whole : view;
+    if (info.follows && first.at < 0) first = {i, output};
   });
-  const std::optional<Dtype> element = view_seen ? view : whole;
-  if (!element || member.served.contains(*element)) return;
-  if (is_half(*element) && member.served.contains(f32)) return;  // it comes converted
-  fail_unserved(types.op(), member.served, *element);
+  const First& first = view.at >= 0 ? view : whole;
+  if (first.at < 0) return;
+  const DtypeSet served = with_halves(member.served);
+  first.output ? types.expect_out(first.at, served) : types.expect_in(first.at, served);
 }
 
-STROP_IMPL void fail_unserved(std::string_view op, DtypeSet served, Dtype given) {
-  std::string list;
-  for (Dtype d : all_dtypes)
-    if (served.contains(d)) list += cat(list.empty() ? "" : ", ", name_of(d));
-  fail(op, ": an operator on ", list, " was given ", name_of(given));
+STROP_IMPL void fail_unserved(std::string_view op, std::span<const Placed> placed, DtypeSet served, Dtype given) {
+  std::string what = "an argument";
+  for (std::size_t k = placed.size(); k-- > 0;)
+    if (const NDArray* a = placed[k].array != nullptr ? placed[k].array
+                           : placed[k].many() != 0    ? &placed[k][0]
+                                                      : nullptr;
+        a != nullptr && a->dtype() == given)
+      what = placed[k].label.text();
+  fail(op, ": ", what, " is ", name_of(given), ", expected ", one_of(with_halves(served)));
 }
 
 }  // namespace strop::inline v0::detail

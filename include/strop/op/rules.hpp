@@ -107,6 +107,14 @@ constexpr bool ranges_known() {
       if (!is_parameter<T>(range.name)) return false;
   return true;
 }
+template <class T>
+constexpr bool ranges_of_numbers() {
+  if constexpr (StatesRange<T>)
+    for (const Range& range : T::range)
+      for (const Field& field : ParamsOf<T>::fields)
+        if (field.name == range.name && field.type->number == nullptr) return false;
+  return true;
+}
 /// A struct's own list; one that operators share, a std::span, may have notes for the others.
 template <class T>
 constexpr bool notes_known() {

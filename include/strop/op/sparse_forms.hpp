@@ -102,7 +102,7 @@ void run_sparse_form(const T& op, const Call& call, Cpu& ctx) {
     else if (type == f64)
       done = pass_on<double, tensors>(op, call, ctx, held);
     else
-      fail(call.entry.snake, ": its sparse forms take float32 and float64, input 0 is ", name_of(type));
+      fail(call.entry.snake, ": its sparse forms take floating types, input 0 is ", name_of(type));
   }
   if (!done) {
     std::string storages;

@@ -108,6 +108,7 @@ void tensor_type(const void* object, Types& types) {
   else {
     std::optional<Dtype> common = types.inputs() > 0 ? types.in(0) : std::nullopt;
     for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
+    if (types.inputs() > 0) types.expect_in(0, floating);
   }
   if constexpr (TensorOp<T>) check_served(forward_info<T>, types);
 }
@@ -133,6 +134,7 @@ void run_forward(const Call& call, Cpu& ctx) {
 
 template <class T>
 bool takes_type(Dtype type) {
+  if (NamesForwardSparse<T> && is_half(type)) return false;  // sparse forms are for float and double
   if constexpr (TensorOp<T>)
     return ServedForward<T>::takes(type);
   else

@@ -99,8 +99,10 @@ struct AddN {
   void infer_type(Types& types) const {
     std::optional<Dtype> common = types.out(0);
     for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
-    if (common == boolean) types.fail("an operator on numbers was given bool");
-    for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
+    for (int i = 0; i < types.inputs(); ++i) {
+      types.expect_in(i, dtypes);
+      types.set_in(i, common);
+    }
     types.set_out(0, common);
   }
   bool infer_storage(Storages& storages) const {
