@@ -3,6 +3,7 @@
 /// The checks of one call.
 #include "verify.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -190,10 +191,11 @@ void requests(Findings& found, const Subject& s, Tolerance tolerance) {
 
 void inplace(Findings& found, const Subject& s) {
   const Arrays fresh = call(s);
+  const std::vector<int> mutated = signature_of(s, s.in.size()).mutated;
   for (int i = 0; i < static_cast<int>(s.in.size()); ++i)
     for (int k = 0; k < static_cast<int>(fresh.size()); ++k) {
       const NDArray &x = s.in[static_cast<std::size_t>(i)], &y = fresh[static_cast<std::size_t>(k)];
-      bool allowed = s.entry->is_map() && !s.entry->mutates;
+      bool allowed = s.entry->is_map() && std::find(mutated.begin(), mutated.end(), i) == mutated.end();
       for (const Share& share : s.entry->inplace) allowed = allowed || (share.input == i && share.output == k);
       if (!allowed || x.storage() != dense || !(x.shape() == y.shape()) || x.dtype() != y.dtype()) continue;
       Arrays in, out(fresh.size());

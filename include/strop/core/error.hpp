@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,6 +58,11 @@ template <class... Parts>
 std::string cat(const Parts&... parts) {
   return detail::join({detail::Part(parts)...});
 }
+
+namespace detail {
+/// "file:line", or an empty string where no place is known.
+std::string place_of(std::source_location where);
+}  // namespace detail
 
 /// Throws Error with the pieces as its sentence.
 template <class... Parts>

@@ -35,6 +35,10 @@ STROP_IMPL std::string join(std::initializer_list<Part> parts) {
   return out;
 }
 
+STROP_IMPL std::string place_of(std::source_location where) {
+  return where.line() == 0 ? std::string() : cat(where.file_name(), ':', where.line());
+}
+
 STROP_IMPL void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
 
 }  // namespace strop::inline v0::detail

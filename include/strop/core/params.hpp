@@ -38,7 +38,8 @@ struct Axes {
   Axes(Shape axes) : list(std::move(axes)) {}
 };
 
-/// Inclusive bounds of the parameter called `name`; a struct lists them as `static constexpr strop::Range range[]`.
+/// Inclusive bounds of the parameter called `name`, a number, or an optional one that is given; a struct lists them as
+/// `static constexpr strop::Range range[]`.
 struct Range {
   std::string_view name;
   double low = -1e308, high = 1e308;

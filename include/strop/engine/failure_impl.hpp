@@ -69,11 +69,11 @@ template <class E>
 void raise_named(const std::exception& e, const FailureState& failure) {
   if (typeid(e) != typeid(E)) return;
   std::string text = e.what();
-  const bool named = text.find(failure.operation) != std::string::npos, placed = failure.where.line() != 0;
+  const bool named = text.find(failure.operation) != std::string::npos;
   const std::string name = named ? std::string() : cat("in operation '", failure.operation, '\''),
-                    place = placed ? cat("pushed at ", failure.where.file_name(), ':', failure.where.line())
-                                   : std::string();
-  if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", place, ']');
+                    place = place_of(failure.where);
+  const bool placed = !place.empty();
+  if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", placed ? "pushed at " : "", place, ']');
   throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
 }
 

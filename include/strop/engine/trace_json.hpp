@@ -132,7 +132,7 @@ STROP_IMPL std::string trace_slice(const TraceRecord& record) {
              ", \"blocked us\": ", microseconds(record.ready - record.pushed),
              ", \"queued us\": ", microseconds(record.started - record.ready), ", \"pushed by\": ", record.pusher,
              ", \"at\": ");
-  append_json(out, cat(record.where.file_name(), ':', record.where.line()));
+  append_json(out, place_of(record.where));
   if (record.asynchronous) out += cat(", \"completed us\": ", microseconds(record.ended));
   constexpr const char* said[] = {"ran", "failed", "skipped"};
   out += cat(", \"status\": \"", said[static_cast<int>(record.status)], '"');

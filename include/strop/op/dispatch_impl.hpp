@@ -472,8 +472,7 @@ class Dispatch {
 
   CudaLaunch::Run kernel_of_gpu() const {
     const CudaLaunch* const launch = launch_of(entry_);
-    if (launch == nullptr || launch->run[entry_.order] == nullptr)
-      fail(entry_.snake, ": has no kernel for ", to_text(device_), " in this program");
+    if (launch == nullptr || launch->run[entry_.order] == nullptr) fail_without_kernel(entry_, device_);
     return launch->run[entry_.order];
   }
 

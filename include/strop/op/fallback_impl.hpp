@@ -41,7 +41,7 @@ STROP_IMPL void note_fallback(const Entry& entry, const void* op, const std::str
                               Site site) {
   FallbackLog& past = FallbackLog::get();
   const std::string params = params_text(entry, op);
-  const std::string where = site.line() != 0 ? cat(site.file_name(), ':', site.line()) : std::string();
+  const std::string where = place_of(site);
   {
     std::lock_guard lock(past.mutex);
     if (past.mode == Fallback::error)
