@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A call may name any one parameter alone, without a warning. Compiling is passing.
+/// Parameters without a warning: a call may name any one alone, and their types may be optional wherever the struct
+/// stands. Compiling is passing.
 #include <strop/ops/moments.hpp>
 #include <strop/ops/reduce.hpp>
 
@@ -20,5 +21,11 @@ namespace {
   (void)strop::Moments{.keepdims = true};
   (void)strop::ReduceGradient{.mean = true};
 }
+
+struct Maybe {
+  std::optional<float> t = {};
+  constexpr auto forward(auto x) const { return x; }
+};
+static_assert(strop::diagnose<Maybe>() && strop::detail::param_table<Maybe>.fields.size() == 1);
 
 }  // namespace

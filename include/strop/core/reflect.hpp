@@ -15,6 +15,12 @@
 
 namespace strop::inline v0::detail {
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"
+#pragma clang diagnostic ignored "-Wundefined-internal"
+#endif
+
 /// Converts to whatever a field wants, but not to T itself (which would count as a copy).
 template <class T>
 struct AnyBut {
@@ -50,12 +56,6 @@ struct Constant {
 };
 template <class P>
 Constant(P) -> Constant<P>;
-
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
-#endif
 
 /// Never defined: only addresses of its parts are named, at compile time.
 template <class T>
