@@ -116,12 +116,17 @@ template <std::integral V>
 struct Text<V> {
   static constexpr std::string_view name = sizeof(V) == 8 ? "long" : "int";
   static bool parse(V& value, std::string_view text) {
-    std::int64_t wide = 0;
+    std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t> wide = 0;
     if (!parse_integer(text, wide)) return false;
     value = static_cast<V>(wide);
-    return static_cast<std::int64_t>(value) == wide && (std::is_signed_v<V> || wide >= 0);
+    return value == wide;
   }
-  static std::string print(V value) { return cat(value); }
+  static std::string print(V value) {
+    if constexpr (std::same_as<V, std::uint64_t> || std::same_as<V, unsigned long long>) {
+      if (value >> 63 != 0) return cat(value / 10, value % 10);  // cat() knows signed numbers
+    }
+    return cat(static_cast<std::int64_t>(value));
+  }
 };
 template <>
 struct Text<float> {
@@ -154,7 +159,7 @@ template <>
 struct Text<Shape> {
   static constexpr std::string_view name = "shape";
   static bool parse(Shape& value, std::string_view text) { return parse_shape(text, value); }
-  static std::string print(const Shape& value) { return to_text(value); }
+  static std::string print(const Shape& value) { return print_shape(value); }
 };
 template <>
 struct Text<Axes> {
@@ -166,7 +171,7 @@ struct Text<Axes> {
     }
     return parse_shape(text, value.list.emplace());
   }
-  static std::string print(const Axes& value) { return value.list ? to_text(*value.list) : "None"; }
+  static std::string print(const Axes& value) { return value.list ? print_shape(*value.list) : "None"; }
 };
 template <class E>
   requires std::is_enum_v<E>

@@ -16,10 +16,11 @@ STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table,
   for (const Range& range : table.ranges) {
     if (range.name != field.name) continue;
     const std::optional<double> number = field.type->number(value);
-    if (number && !(*number >= range.low && *number <= range.high)) {
+    const bool no_low = range.low <= -1e308, no_high = range.high >= 1e308;
+    if (number && ((*number < range.low && !no_low) || (*number > range.high && !no_high) || *number != *number)) {
       std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
-      if (range.low <= -1e308) return out + cat("at most ", range.high);
-      if (range.high >= 1e308) return out + cat("at least ", range.low);
+      if (no_low) return out + cat("at most ", range.high);
+      if (no_high) return out + cat("at least ", range.low);
       return out + cat("a value from ", range.low, " to ", range.high);
     }
   }

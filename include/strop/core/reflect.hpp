@@ -149,7 +149,7 @@ struct ShortName {
   constexpr operator std::string_view() const { return {text, size}; }
 };
 
-/// FullyConnected → fully_connected, LeakyReLU → leaky_relu, LRN → lrn.
+/// FullyConnected → fully_connected, LeakyReLU → leaky_re_lu, LRN → lrn.
 constexpr ShortName snake_case(std::string_view name) {
   ShortName out;
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };

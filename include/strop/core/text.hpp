@@ -17,6 +17,7 @@ std::string_view trimmed(std::string_view text);
 bool parse_bool(std::string_view text, bool& value);
 /// A whole number; "3L" and "1e3" are not.
 bool parse_integer(std::string_view text, std::int64_t& value);
+bool parse_integer(std::string_view text, std::uint64_t& value);
 /// A number in decimal, inf or nan; what the type cannot hold is refused.
 bool parse_real(std::string_view text, float& value);
 bool parse_real(std::string_view text, double& value);
@@ -29,6 +30,8 @@ bool parse_dtype(std::string_view text, Dtype& value);
 std::string one_of(DtypeSet types);
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
 bool parse_shape(std::string_view text, Shape& value);
+/// "(2, -1)", "(3,)": unlike to_text() with negative numbers as they are, which a parameter may well have.
+std::string print_shape(const Shape& value);
 /// The names, those most like `wanted` first, at most `most` of them.
 std::string list_nearest(std::string_view wanted, std::vector<std::string_view> names, std::size_t most = 12);
 

@@ -45,21 +45,16 @@ STROP_IMPL std::string_view number_text(std::string_view text) {
   return text;
 }
 
-/// A whole number; "3L" and "1e3" are not.
-STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) {
-  text = number_text(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-/// A number in decimal, inf or nan; rejects what the type cannot hold.
-template <std::floating_point V>
+/// The whole text as a number; rejects what the type cannot hold.
+template <class V>
 bool parse_number(std::string_view text, V& value) {
   text = number_text(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) { return parse_number(text, value); }
+STROP_IMPL bool parse_integer(std::string_view text, std::uint64_t& value) { return parse_number(text, value); }
 STROP_IMPL bool parse_real(std::string_view text, float& value) { return parse_number(text, value); }
 STROP_IMPL bool parse_real(std::string_view text, double& value) { return parse_number(text, value); }
 
@@ -104,6 +99,12 @@ STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
     text = trimmed(text.substr(least(comma + 1, text.size())));
   }
   return true;
+}
+
+STROP_IMPL std::string print_shape(const Shape& value) {
+  std::string out = "(";
+  for (int i = 0; i < value.ndim(); ++i) out += cat(i == 0 ? "" : ", ", value[i]);
+  return out + (value.ndim() == 1 ? ",)" : ")");
 }
 
 /// Edits that turn one word into the other, in any case.

@@ -6,6 +6,7 @@
 #include <strop/core/text.hpp>
 #include <strop/op/registry.hpp>
 
+#include <algorithm>
 #include <mutex>
 
 namespace strop::inline v0::detail {
@@ -24,7 +25,9 @@ class Registry {
     if (name.starts_with("strop.")) {
       name.remove_prefix(6);
       for (const Entry* entry : entries_)
-        if (entry->library && (entry->snake == name || entry->name == name)) return entry;
+        if (entry->library && (entry->snake == name || entry->name == name ||
+                               std::find(entry->aliases.begin(), entry->aliases.end(), name) != entry->aliases.end()))
+          return entry;
       return nullptr;
     }
     const std::size_t at = position_of(name);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators found by name: the program's own before the library's, `strop.` for the library's, and two that share a
+/// name.
+#include <strop/ops/elementwise/hyperbolic.hpp>
+#include <strop/strop.hpp>
+#include <unit/sentence.hpp>
+
+#include <doctest/doctest.h>
+
+using strop::array, strop::invoke, strop::Op;
+using testing::sentence;
+
+namespace {
+
+/// Not what the library calls tanh.
+struct OwnTanh {
+  static constexpr std::string_view name = "tanh";
+  constexpr auto forward(auto x) const { return x + 100; }
+};
+constexpr Op<OwnTanh> own_tanh;
+
+namespace first {
+struct Shared {
+  static constexpr std::string_view name = "registry_shared";
+  constexpr auto forward(auto x) const { return x + 1; }
+};
+constexpr Op<Shared> shared;
+}  // namespace first
+namespace second {
+struct Shared {
+  static constexpr std::string_view name = "registry_shared";
+  static constexpr std::string_view aliases[] = {"registry_second"};
+  constexpr auto forward(auto x) const { return x + 2; }
+};
+constexpr Op<Shared> shared;
+}  // namespace second
+
+struct RegistryPlain {
+  constexpr auto forward(auto x) const { return x + 3; }
+};
+constexpr Op<RegistryPlain> plain;
+
+/// Its alias is what follows from the name of another.
+struct Other {
+  static constexpr std::string_view name = "registry_plain";
+  constexpr auto forward(auto x) const { return x + 4; }
+};
+constexpr Op<Other> other;
+
+struct RegistryScaled {
+  float by = 1;
+  constexpr auto forward(auto x) const { return x * by; }
+};
+constexpr Op<RegistryScaled> scaled;
+
+float run(std::string_view name) { return invoke(name, {array({0})}).item<float>(); }
+
+}  // namespace
+
+TEST_CASE("the program's own operator is found first, the library's stays reachable as strop.<name>") {
+  CHECK(strop::tanh(array({0})).item<float>() == 0);  // which names it, and so registers it
+  CHECK(run("tanh") == 100);
+  CHECK(run("strop.tanh") == 0);
+  CHECK(own_tanh(array({0})).item<float>() == 100);
+  CHECK(run("strop._sparse_tanh") == 0);
+}
+
+TEST_CASE("`strop.` finds nothing of the program") {
+  CHECK(sentence([] {
+          run("strop.registry_second");
+        }).starts_with("strop: no operator 'strop.registry_second' in this program; nearest: "));
+}
+
+TEST_CASE("two operators of the program under one name are reported when that name is looked up") {
+  const std::string told = sentence([] { run("registry_shared"); });
+  CHECK(told.starts_with("strop: two operators are called 'registry_shared': "));
+  CHECK(told.find("first::Shared") != std::string::npos);
+  CHECK(told.find("second::Shared") != std::string::npos);
+  CHECK(run("registry_second") == 2);  // by another name one of them is found
+  CHECK(first::shared(array({0})).item<float>() == 1);
+}
+
+TEST_CASE("a name that is stated goes before one that follows from the struct's") {
+  CHECK(run("RegistryPlain") == 3);
+  CHECK(run("registry_plain") == 4);
+}
+
+TEST_CASE("a name that nobody has lists the nearest") {
+  const std::string told = sentence([] { run("registry_secund"); });
+  CHECK(told.starts_with("strop: no operator 'registry_secund' in this program; nearest: "));
+  CHECK(
+      told.ends_with("Operators of the library join when they are called, or all together with #include "
+                     "<strop/ops/all.hpp>"));
+}
+
+TEST_CASE("a parameter that is given twice is refused") {
+  CHECK(sentence([] { invoke("registry_scaled", {array({0})}, {{"by", "1"}, {"by", "2"}}); }) ==
+        "registry_scaled: parameter 'by' is given twice, as '1' and as '2'");
+}
