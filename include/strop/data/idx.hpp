@@ -7,7 +7,6 @@
 #include <strop/tensor/format/inflate.hpp>
 #include <strop/tensor/ndarray.hpp>
 
-#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
@@ -15,16 +14,15 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// The whole file, unpacked where it is gzip (RFC 1952). Throws Error naming the file for what is cut or damaged.
-inline std::vector<unsigned char> read_unpacked(const std::string& path) {
-  Input file(path);
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));
-  file.read(bytes.data(), file.size(), "the file");
+/// All bytes, unpacked where they are gzip (RFC 1952, one member). Throws Error for what is cut or damaged.
+inline std::vector<unsigned char> read_unpacked(Input& in) {
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(in.size()));
+  in.read(bytes.data(), in.size(), "the file");
   if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return bytes;
-  const auto refuse = [&](std::string_view why) { fail("strop: ", path, ": ", why); };
-  std::size_t at = 10;
-  if (bytes.size() < 18 || bytes[2] != 8) refuse("the gzip header is cut or of an unknown method");
+  if (bytes.size() < 18) in.refuse("the gzip header is cut");
   const unsigned flags = bytes[3];
+  if (bytes[2] != 8 || (flags & 0xe0U) != 0) in.refuse("the gzip header names a method that is not known");
+  std::size_t at = 10;
   if ((flags & 4U) != 0) at += 2 + bytes[10] + 256U * bytes[11];
   for (unsigned text = 8; text <= 16; text *= 2)  // the name, then the comment
     if ((flags & text) != 0) {
@@ -32,7 +30,7 @@ inline std::vector<unsigned char> read_unpacked(const std::string& path) {
       ++at;
     }
   if ((flags & 2U) != 0) at += 2;
-  if (at + 8 > bytes.size()) refuse("the gzip header is cut");
+  if (at + 8 > bytes.size()) in.refuse("the gzip header is cut");
   const auto little = [&](std::size_t from) {
     std::uint32_t value = 0;
     for (int i = 3; i >= 0; --i) value = value << 8 | bytes[from + static_cast<std::size_t>(i)];
@@ -41,20 +39,16 @@ inline std::vector<unsigned char> read_unpacked(const std::string& path) {
   const std::uint32_t sum = little(bytes.size() - 8), size = little(bytes.size() - 4);
   Inflate inflate;
   auto out = inflate.run(bytes.data() + at, static_cast<std::int64_t>(bytes.size() - at - 8), size);
-  if (!inflate.why.empty()) refuse(cat("cannot be unpacked: ", inflate.why));
+  if (!inflate.why.empty()) in.refuse(cat("the gzip data cannot be unpacked: ", inflate.why));
   if (out.size() != size || crc32(0, out.data(), static_cast<std::int64_t>(out.size())) != sum)
-    refuse("the unpacked data does not match its check sum");
+    in.refuse("the unpacked data does not match its check sum");
   return out;
 }
 
-}  // namespace detail
-
-/// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
-/// magic, a type that the format does not have, and sizes that the file does not hold.
-inline NDArray load_idx(const std::string& path) try {
-  const std::vector<unsigned char> bytes = detail::read_unpacked(path);
+inline NDArray read_idx(Input& in) {
+  const std::vector<unsigned char> bytes = read_unpacked(in);
   if (bytes.size() < 4 || bytes[0] != 0 || bytes[1] != 0)
-    fail("strop: ", path, ": this is not an idx file: it begins with two zero bytes");
+    in.refuse("this is not an idx file, which begins with two zero bytes, a type and a number of dimensions");
   Dtype type = u8;
   switch (bytes[2]) {
     case 0x08:
@@ -73,10 +67,10 @@ inline NDArray load_idx(const std::string& path) try {
       type = f64;
       break;
     default:
-      fail("strop: ", path, ": idx type ", static_cast<int>(bytes[2]), " is not one of 8, 9, 12, 13, 14");
+      in.refuse(cat("idx type ", static_cast<int>(bytes[2]), " is not one of 8, 9, 12, 13, 14"));
   }
   const std::size_t rank = bytes[3];
-  if (bytes.size() < 4 + 4 * rank) fail("strop: ", path, ": the file ends within the extents");
+  if (bytes.size() < 4 + 4 * rank) in.refuse("the file ends within the extents");
   Shape shape;
   for (std::size_t i = 0; i < rank; ++i) {
     std::int64_t extent = 0;
@@ -85,13 +79,12 @@ inline NDArray load_idx(const std::string& path) try {
   }
   std::int64_t need = 0;
   try {
-    need = detail::byte_count(shape, type);
+    need = byte_count(shape, type);
   } catch (const Error&) {
-    fail("strop: ", path, ": an array cannot have shape ", shape);
+    in.refuse(cat("an array cannot have shape ", shape));
   }
   const std::int64_t have = std::ssize(bytes) - 4 - 4 * static_cast<std::int64_t>(rank);
-  if (need != have)
-    fail("strop: ", path, ": an array of shape ", shape, " has ", need, " bytes, the file holds ", have);
+  if (need != have) in.refuse(cat("an array of shape ", shape, " has ", need, " bytes, the file holds ", have));
   NDArray out(shape, type);
   const unsigned char* from = bytes.data() + 4 + 4 * rank;
   const auto size = static_cast<std::size_t>(size_of(type));
@@ -99,8 +92,19 @@ inline NDArray load_idx(const std::string& path) try {
   for (std::size_t i = 0; i < static_cast<std::size_t>(need); i += size)  // big-endian to the machine's order
     for (std::size_t k = 0; k < size; ++k) to[i + k] = from[i + size - 1 - k];
   return out;
-} catch (const std::bad_alloc&) {
-  fail("strop: ", path, ": there is not enough memory for what the file holds");
+}
+
+}  // namespace detail
+
+/// Reads an idx file, plain or gzip, as an array of its own type (u8, i8, i32, f32 or f64). Throws Error for a wrong
+/// magic, a type that strop has not (16-bit integers), and sizes that the file does not hold.
+inline NDArray load_idx(const std::string& path) {
+  detail::Input in(path);
+  try {
+    return detail::read_idx(in);
+  } catch (const std::bad_alloc&) {
+    in.refuse("there is not enough memory for what the file holds");
+  }
 }
 
 }  // namespace strop::inline v0
