@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tour of `./run demo`, whole: demo.py PROGRAM
+
+What it prints, step by step; that the listing it shows is the code that it runs; the accuracy, the confusion table and
+the picture of the training.
+"""
+import math
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+from common import ROOT, Report, run
+
+SOURCE = ROOT / "examples/demo/demo.cpp"
+DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
+EPOCHS = 5  # of the ten in which the tour has to arrive
+
+# Of each step, texts that are in its part of the output.
+EXPECTED = {
+    2: ["swish(data, beta=1) -> output", "csr -> csr", "gradient   keeps inputs", "beta             float, default 1"],
+    3: ["swish: 5 gradients agree with differences"],
+    4: ["csr(3, 4) {(0, 2): 1, (2, 0): -3} -> csr(3, 4) {(0, 2): 0.73"],
+    5: ["arguments data, output [-0.03"],
+}
+
+
+def swish(x, beta=1):
+    return x / (1 + math.exp(-beta * x))
+
+
+def swish_gradient(x):
+    s = 1 / (1 + math.exp(-x))
+    return s + x * s * (1 - s)
+
+
+def code_of(text):
+    """Lines of code without comments, indentation and runs of blanks."""
+    lines = (re.sub(r"\s+", " ", re.sub(r"//.*", "", line)).strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def main():
+    program = pathlib.Path(sys.argv[1])
+    report = Report("demo")
+
+    def check(name, good, text):
+        if good:
+            report.passed(name)
+        else:
+            report.failed(name, text)
+
+    if not (DATA / "train-images-idx3-ubyte.gz").exists():
+        report.skipped("demo", f"there is no data set in {DATA} (apt-get install dataset-fashion-mnist)")
+        report.finish()
+    with tempfile.TemporaryDirectory() as folder:
+        picture = pathlib.Path(folder) / "demo.svg"
+        begin = time.monotonic()
+        status, out, err = run([program, picture, EPOCHS], timeout=600)
+        seconds = time.monotonic() - begin
+        check("exit code", status == 0, f"exit code {status}\n{out}\n{err}")
+        check("three minutes", seconds < 180, f"it took {seconds:.0f} s")
+        parts = {int(number): text for number, text in re.findall(r"(?ms)^-- (\d)\. (.*?)(?=^-- \d\. |\Z)", out)}
+        check("steps", sorted(parts) == [1, 2, 3, 4, 5, 6], out)
+        for number, lines in EXPECTED.items():
+            for line in lines:
+                check(f"step {number}", line in parts.get(number, ""), f"'{line}' is not in\n{parts.get(number, '')}")
+        for number, name, function in ((3, "2]) =", swish), (3, "gradient =", swish_gradient), (5, "output", lambda x: swish(x, 2))):
+            found = re.search(re.escape(name) + r" \[(.*?)\]", parts.get(number, ""))
+            values = [float(v) for v in found[1].split(",")] if found else []
+            close = len(values) == 5 and all(abs(v - function(x)) < 1e-6 for v, x in zip(values, (-2, -1, 0, 1, 2)))
+            check(f"values of step {number}", close, parts.get(number, ""))
+        listing, source = code_of("\n".join(parts.get(1, "").splitlines()[1:])), code_of(SOURCE.read_text().split("int main")[0])
+        missing = [line for line in listing if line not in source]
+        check("listing", listing and not missing, f"shown, and not in {SOURCE.relative_to(ROOT)}: {missing}")
+
+        training = parts.get(6, "")
+        score = re.search(rf"test accuracy (0\.\d+) after {EPOCHS} epochs", training)
+        check("accuracy", score and float(score[1]) >= 0.875, training)
+        rows = [[int(n) for n in row.split()] for row in re.findall(r"(?m)^ *\S+((?: +\d+){10})$", training)]
+        check("confusion", len(rows) == 10 and all(sum(row) == 1000 for row in rows), training)
+        right = sum(row[i] for i, row in enumerate(rows))
+        check("confusion and accuracy", score and abs(right / 10000 - float(score[1])) < 1e-4, training)
+        check("a line for each epoch", len(re.findall(r"(?m)^epoch \d+/\d+ +loss .* test accuracy ", training)) == EPOCHS, training)
+        try:
+            tree = xml.etree.ElementTree.parse(picture).getroot()
+            words = " ".join(tree.itertext())
+            check("picture", tree.tag.endswith("svg") and "training loss" in words and "test accuracy" in words, words)
+            curves = [e for e in tree.iter() if e.tag.endswith("polyline")]
+            points = [len(e.get("points").split()) for e in curves]
+            check("curves", points == [EPOCHS, EPOCHS], f"points of the curves: {points}")
+        except (OSError, xml.etree.ElementTree.ParseError) as error:
+            report.failed("picture", str(error))
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
