@@ -213,9 +213,9 @@ TEST_CASE("layers refuse in a sentence") {
   CHECK(refusal("LinearRegressionOutput", {}, {m, array({1})}) ==
         "linear_regression_output: input 'label' has shape (1,), expected (2, 3)");
   CHECK(refusal("LeakyReLU", {{"act_type", "prelu"}}, {m, array({1, 2})}) ==
-        "leaky_re_lu: input 'gamma' has shape (2,), expected (3,)");
+        "leaky_relu: input 'gamma' has shape (2,), expected (3,)");
   CHECK(refusal("LeakyReLU", {{"act_type", "swish"}}, {m}) ==
-        "leaky_re_lu: parameter 'act_type' is 'swish', expected one of {'rrelu', 'leaky', 'prelu', 'elu', 'selu', "
+        "leaky_relu: parameter 'act_type' is 'swish', expected one of {'rrelu', 'leaky', 'prelu', 'elu', 'selu', "
         "'gelu'}");
   CHECK(refusal("Dropout", {{"p", "2"}}, {m}) == "dropout: parameter 'p' is 2, expected a value from 0 to 1");
   CHECK(refusal("Dropout", {{"axes", "(2,)"}}, {m}) == "dropout: axis 2 is outside input 'data' of shape (2, 3)");

@@ -149,20 +149,22 @@ struct ShortName {
   constexpr operator std::string_view() const { return {text, size}; }
 };
 
-/// FullyConnected → fully_connected, LeakyReLU → leaky_re_lu, LRN → lrn.
+/// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu.
 constexpr ShortName snake_case(std::string_view name) {
   ShortName out;
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto inside_relu = [&](std::size_t i) {
+    return (i >= 2 && name.substr(i - 2).starts_with("ReLU")) || (i >= 3 && name.substr(i - 3).starts_with("ReLU"));
+  };
   for (std::size_t i = 0; i < name.size() && out.size + 2 < sizeof out.text; ++i) {
     const bool starts = upper(name[i]) && i != 0 && name[i - 1] != '_' &&
-                        (!upper(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) && name[i + 1] != '_'));
+                        (!upper(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) && name[i + 1] != '_')) &&
+                        !inside_relu(i);
     if (starts) out.text[out.size++] = '_';
     out.text[out.size++] = upper(name[i]) ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
   }
   return out;
 }
-template <class T>
-inline constexpr ShortName snake_name = snake_case(type_name<T>);
 
 #if defined(__clang__)
 #pragma clang diagnostic push

@@ -69,7 +69,7 @@ struct LeakyReLU {
   Act act_type = leaky;
   float slope = 0.25f, lower_bound = 0.125f, upper_bound = 0.334f;
 
-  static constexpr std::string_view aliases[] = {"leaky_relu", "_npx_leaky_relu"};
+  static constexpr std::string_view aliases[] = {"_npx_leaky_relu"};
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
   static constexpr std::string_view doc =
