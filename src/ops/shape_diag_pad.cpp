@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: diagonals, padding, random numbers.
+/// Operators of the command: diagonals and padding.
 #include <strop/graph/symbol.hpp>
-#include <strop/ops/random.hpp>
 #include <strop/ops/shape/diag.hpp>
 #include <strop/ops/shape/pad.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
-    strop::RandomOps::enrol(),
     strop::DiagOps::enrol(),
     strop::PadOps::enrol(),
 };

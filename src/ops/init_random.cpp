@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators of the command: constants and random numbers.
+#include <strop/graph/symbol.hpp>
+#include <strop/ops/init.hpp>
+#include <strop/ops/random.hpp>
+
+namespace {
+[[maybe_unused]] const void* const enrolled[] = {
+    strop::InitOps::enrol(),
+    strop::RandomOps::enrol(),
+};
+}  // namespace
