@@ -47,7 +47,7 @@ void add_shape_rows(std::vector<Row>& rows) {
   add("SliceChannel", "num_outputs=2; axis=0", {none});
   add("_split_v2", "indices=(0, 1, 3); axis=2", {cube});
   add("_split_v2", "sections=3; squeeze_axis=True", {cube});
-  add("_split_v2_backward", "indices=(0, 2); axis=0", {{{5, 2}}, {{2, 2}}, {{3, 2}}});
+  add("_backward_split_v2", "indices=(0, 2); axis=0", {{{5, 2}}, {{2, 2}}, {{3, 2}}});
   add("slice", "begin=(0, None, 3); end=(None, -1, None); step=(1, 1, -2)", {cube});
   add("slice", "begin=(1,); end=(3,)", {matrix});
   add("slice", "begin=(1, 2); end=(3, 5)", {matrix});
@@ -56,7 +56,7 @@ void add_shape_rows(std::vector<Row>& rows) {
   add("slice_axis", "axis=0; begin=2", {matrix});
   add("slice_like", "", {matrix, {{2, 5}}});
   add("slice_like", "axes=(0, -1)", {cube, {{1, 9, 2}}});
-  add("_slice_window", "begin=(1, 2)", {matrix, {{2, 3}}});
+  add("_backward_slice_window", "begin=(1, 2)", {matrix, {{2, 3}}});
   add("_backward_slice", "begin=(1, 2)", {{{2, 3}}, matrix});
   add("_slice_assign", "begin=(1, 2); end=(3, 5)", {matrix, {{2, 3}}});
   add("_slice_assign", "begin=(3,); end=(None,); step=(-2,)", {matrix, {{2, 6}}});
@@ -66,7 +66,7 @@ void add_shape_rows(std::vector<Row>& rows) {
   add("broadcast_axis", "axis=(0, 2); size=(2, 3)", {{{1, 4, 1}}});
   add("broadcast_like", "", {{{2, 1}}, {{2, 3}}});
   add("broadcast_like", "lhs_axes=(0,); rhs_axes=(-1,)", {{{1, 3}}, {{5, 4}}});
-  add("_broadcast_backward", "", {matrix, {{4, 1}}});
+  add("_backward_broadcast", "", {matrix, {{4, 1}}});
   add("tile", "reps=(2, 3)", {line});
   add("tile", "reps=(2,)", {cube});
   add("tile", "reps=(0, 2)", {matrix});

@@ -83,7 +83,7 @@ void add_reduce_rows(std::vector<Row>& rows) {
   for (std::string_view params : {"", "k=2; ret_typ=value", "k=2; ret_typ=both; axis=1", "k=3; ret_typ=mask; axis=None",
                                   "k=3; axis=None; is_ascend=True; ret_typ=value", "dtype=int32"})
     rows.push_back({"topk", params, {cube}, moves});
-  rows.push_back({"_reduce_gradient", "axis=1; mean=True", {{{2, 4}}, cube}, moves});
+  rows.push_back({"_backward_reduce", "axis=1; mean=True", {{{2, 4}}, cube}, moves});
 }
 
 }  // namespace

@@ -8,28 +8,28 @@ using strop::array;
 
 TEST_CASE("parts of gradients check the shapes that they are given") {
   const NDArray v2 = count({2}), v3 = count({3}), m = count({2, 3}), none = strop::scalar(1);
-  CHECK(refusal("_slice_window", {{"begin", "(1,)"}}, {v3, none}) ==
-        "_slice_window: input 'like' of shape () is no window of input 'data', which has shape (3,)");
-  CHECK(refusal("_slice_window", {{"begin", "(1,)"}}, {v3, v3}) ==
-        "_slice_window: input 'like' of shape (3,) is no window of input 'data', which has shape (3,)");
-  row("_slice_window", {{"begin", "(1,)"}}, {v3, v2}, {{{2}, {1, 2}}});
+  CHECK(refusal("_backward_slice_window", {{"begin", "(1,)"}}, {v3, none}) ==
+        "_backward_slice_window: input 'like' of shape () is no window of input 'data', which has shape (3,)");
+  CHECK(refusal("_backward_slice_window", {{"begin", "(1,)"}}, {v3, v3}) ==
+        "_backward_slice_window: input 'like' of shape (3,) is no window of input 'data', which has shape (3,)");
+  row("_backward_slice_window", {{"begin", "(1,)"}}, {v3, v2}, {{{2}, {1, 2}}});
   CHECK(refusal("_backward_slice", {{"begin", "(1,)"}}, {v3, v3}) ==
         "_backward_slice: input 'data' of shape (3,) is no window of input 'like', which has shape (3,)");
-  CHECK(refusal("_reduce_gradient", {}, {count({4, 0}), count({4, 2})}) ==
-        "_reduce_gradient: input 'data' has shape (4, 0), expected (1,)");
-  CHECK(refusal("_reduce_gradient", {{"axis", "1"}}, {v3, m}) ==
-        "_reduce_gradient: input 'data' has shape (3,), expected (2,)");
-  CHECK(refusal("_broadcast_backward", {}, {count({4, 3}), count({2, 0, 5, 1})}) ==
-        "_broadcast_backward: input 'like' has shape (2, 0, 5, 1), which does not broadcast to (4, 3), the shape of "
+  CHECK(refusal("_backward_reduce", {}, {count({4, 0}), count({4, 2})}) ==
+        "_backward_reduce: input 'data' has shape (4, 0), expected (1,)");
+  CHECK(refusal("_backward_reduce", {{"axis", "1"}}, {v3, m}) ==
+        "_backward_reduce: input 'data' has shape (3,), expected (2,)");
+  CHECK(refusal("_backward_broadcast", {}, {count({4, 3}), count({2, 0, 5, 1})}) ==
+        "_backward_broadcast: input 'like' has shape (2, 0, 5, 1), which does not broadcast to (4, 3), the shape of "
         "input 'data'");
-  CHECK(refusal("_broadcast_backward", {}, {m, count({5, 1})}) ==
-        "_broadcast_backward: input 'like' has shape (5, 1), which does not broadcast to (2, 3), the shape of input "
+  CHECK(refusal("_backward_broadcast", {}, {m, count({5, 1})}) ==
+        "_backward_broadcast: input 'like' has shape (5, 1), which does not broadcast to (2, 3), the shape of input "
         "'data'");
-  row("_broadcast_backward", {}, {m, count({2, 1})}, {{{2, 1}, {3, 12}}});
-  CHECK(refusal("_split_v2_backward", {{"sections", "2"}}, {m, m}) ==
-        "_split_v2_backward: 1 parts were given, expected 2");
-  CHECK(refusal("_split_v2_backward", {{"sections", "2"}}, {count({2, 4}), count({2, 2}), m}) ==
-        "_split_v2_backward: input 'parts' has shape (2, 3), expected (2, 2)");
+  row("_backward_broadcast", {}, {m, count({2, 1})}, {{{2, 1}, {3, 12}}});
+  CHECK(refusal("_backward_split_v2", {{"sections", "2"}}, {m, m}) ==
+        "_backward_split_v2: 1 parts were given, expected 2");
+  CHECK(refusal("_backward_split_v2", {{"sections", "2"}}, {count({2, 4}), count({2, 2}), m}) ==
+        "_backward_split_v2: input 'parts' has shape (2, 3), expected (2, 2)");
   CHECK(refusal("_backward_concat", {{"num_args", "2"}}, {m, count({2, 2}), count({2, 2})}) ==
         "_backward_concat: input 'data' has shape (2, 3), expected (2, 4)");
   CHECK(refusal("_backward_concat", {{"num_args", "3"}}, {m, m}) ==

@@ -18,11 +18,11 @@ Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False)
 Flatten(data) _npx_batch_flatten
 FullyConnected(data, weight, bias; num_hidden, no_bias=False, flatten=True) _sparse_FullyConnected _npx_fully_connected
 LayerNorm(data, gamma, beta; axis=-1, eps=1e-05, output_mean_var=False) _npx_layer_norm
-LeakyReLU(data; act_type=leaky, slope=0.25, lower_bound=0.125, upper_bound=0.334) leaky_relu _npx_leaky_relu
+LeakyReLU(data; act_type=leaky, slope=0.25, lower_bound=0.125, upper_bound=0.334) _npx_leaky_relu
 LinearRegressionOutput(data, label; grad_scale=1) _sparse_LinearRegressionOutput
 LogisticRegressionOutput(data, label; grad_scale=1) _sparse_LogisticRegressionOutput
 MAERegressionOutput(data, label; grad_scale=1) _sparse_MAERegressionOutput
-MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null)
+MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null) make_loss_scaled
 Pad(data; mode, pad_width, constant_value=0)
 Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
 SequenceLast(data; use_sequence_length=False, axis=0)
@@ -31,9 +31,8 @@ SequenceReverse(data; use_sequence_length=False, axis=0)
 SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
-_arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32)
-_broadcast_backward(data, like)
-_contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) _npx_arange_like
+_arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
+_contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_div_sqrt_dim(data) div_sqrt_dim
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
 _contrib_quadratic(data; a=0, b=0, c=0) quadratic
@@ -43,8 +42,8 @@ _copy(data) identity
 _div_scalar(data; scalar=1, is_int=True) _DivScalar div_scalar
 _equal(lhs, rhs) _Equal elemwise_equal
 _equal_scalar(data; scalar=1, is_int=True) _EqualScalar equal_scalar
-_eye(; N, M=0, k=0, ctx=, dtype=float32)
-_full(; shape=(), ctx=, dtype=float32, value) _npi_full
+_eye(; N, M=0, k=0, ctx=, dtype=float32) eye
+_full(; shape=(), ctx=, dtype=float32, value) full _npi_full
 _greater(lhs, rhs) _Greater elemwise_greater
 _greater_equal(lhs, rhs) _Greater_Equal elemwise_greater_equal
 _greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_equal_scalar
@@ -55,7 +54,7 @@ _lesser(lhs, rhs) _Lesser elemwise_lesser
 _lesser_equal(lhs, rhs) _Lesser_Equal elemwise_lesser_equal
 _lesser_equal_scalar(data; scalar=1, is_int=True) _LesserEqualScalar lesser_equal_scalar
 _lesser_scalar(data; scalar=1, is_int=True) _LesserScalar lesser_scalar
-_linspace(; start, stop, num, endpoint=True, ctx=, dtype=float32) _npi_linspace
+_linspace(; start, stop, num, endpoint=True, ctx=, dtype=float32) linspace _npi_linspace
 _logical_and(lhs, rhs) _Logical_And elemwise_logical_and
 _logical_and_scalar(data; scalar=1, is_int=True) _LogicalAndScalar logical_and_scalar
 _logical_or(lhs, rhs) _Logical_Or elemwise_logical_or
@@ -72,38 +71,35 @@ _mod_scalar(data; scalar=1, is_int=True) _ModScalar mod_scalar
 _mul_scalar(data; scalar=1, is_int=True) _MulScalar mul_scalar
 _not_equal(lhs, rhs) _Not_Equal elemwise_not_equal
 _not_equal_scalar(data; scalar=1, is_int=True) _NotEqualScalar not_equal_scalar
-_ones(; shape=(), ctx=, dtype=float32)
+_ones(; shape=(), ctx=, dtype=float32) ones
 _plus_scalar(data; scalar=1, is_int=True) _PlusScalar plus_scalar
 _power(lhs, rhs) _Power elemwise_power
 _power_scalar(data; scalar=1, is_int=True) _PowerScalar power_scalar
 _random_exponential(; lam=1, shape=(), ctx=, dtype=None) exponential random_exponential
-_random_exponential_like(data; lam=1)
+_random_exponential_like(data; lam=1) random_exponential_like
 _random_normal(; loc=0, scale=1, shape=(), ctx=, dtype=None) normal random_normal
-_random_normal_like(data; loc=0, scale=1)
+_random_normal_like(data; loc=0, scale=1) random_normal_like
 _random_randint(; low, high, shape=(), ctx=, dtype=None) random_randint _npi_random_randint
 _random_uniform(; low=0, high=1, shape=(), ctx=, dtype=None) uniform random_uniform
-_random_uniform_like(data; low=0, high=1)
+_random_uniform_like(data; low=0, high=1) random_uniform_like
 _ravel_multi_index(data; shape=()) ravel_multi_index
 _rdiv_scalar(data; scalar=1, is_int=True) _RDivScalar rdiv_scalar
-_reduce_gradient(data, like; axis=None, keepdims=False, exclude=False, mean=False)
 _rminus_scalar(data; scalar=1, is_int=True) _RMinusScalar rminus_scalar
 _rmod_scalar(data; scalar=1, is_int=True) _RModScalar rmod_scalar
 _rpower_scalar(data; scalar=1, is_int=True) _RPowerScalar rpower_scalar
 _scatter_elemwise_div(lhs, rhs) scatter_elemwise_div
 _scatter_minus_scalar(data; scalar=1, is_int=True) scatter_minus_scalar
 _scatter_plus_scalar(data; scalar=1, is_int=True) scatter_plus_scalar
-_scatter_set_nd(lhs, rhs, indices; shape) _npi_scatter_set_nd
+_scatter_set_nd(lhs, rhs, indices; shape) scatter_set_nd _npi_scatter_set_nd
 _shuffle(data) shuffle _npi_shuffle
-_slice_assign(lhs, rhs; begin, end, step=()) _crop_assign _npi_slice_assign
-_slice_assign_scalar(data; scalar=0, begin, end, step=()) _crop_assign_scalar _npi_slice_assign_scalar
-_slice_window(data, like; begin=(), step=(), axis=None)
-_sparse_adagrad_update(weight, grad, history; lr, epsilon=1e-07, wd=0, rescale_grad=1, clip_gradient=-1)
-_sparse_retain(data, indices)
+_slice_assign(lhs, rhs; begin, end, step=()) slice_assign _crop_assign _npi_slice_assign
+_slice_assign_scalar(data; scalar=0, begin, end, step=()) slice_assign_scalar _crop_assign_scalar _npi_slice_assign_scalar
+_sparse_adagrad_update(weight, grad, history; lr, epsilon=1e-07, wd=0, rescale_grad=1, clip_gradient=-1) sparse_adagrad_update
+_sparse_retain(data, indices) sparse_retain
 _split_v2(data; indices=(), axis=1, squeeze_axis=False, sections=0) _npi_split split_v2
-_split_v2_backward(like, parts, parts; indices=(), axis=1, squeeze_axis=False, sections=0)
 _unravel_index(data; shape=()) unravel_index
-_zeros(; shape=(), ctx=, dtype=float32)
-_zeros_without_dtype(; shape=(), ctx=, dtype=-1)
+_zeros(; shape=(), ctx=, dtype=float32) zeros
+_zeros_without_dtype(; shape=(), ctx=, dtype=-1) zeros_without_dtype
 abs(data) _sparse_abs
 adam_update(weight, grad, mean, var; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_adam_update
 add_n(args, args, args; num_args=0) _sparse_add_n _sparse_ElementWiseSum ElementWiseSum

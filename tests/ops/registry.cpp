@@ -4,7 +4,11 @@
 #include "operators.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
+#include <string>
 
 using namespace ops_test;
 using strop::Entry;
@@ -81,6 +85,46 @@ TEST_CASE("a claim without a row fails") {
   for (const Row& row : strop::verify::rows())
     CHECK_MESSAGE(std::ranges::any_of(library(), [&](const Entry* e) { return e->name == row.op; }), "a row for ",
                   row.op, ", which is no operator of the library");
+}
+
+TEST_CASE("every parameter of a public operator says what it is") {
+  for (const Entry* e : library()) {
+    if (e->is_gradient() || e->params == nullptr) continue;
+    for (const strop::detail::Field& field : e->params->fields) {
+      const auto note = std::ranges::find(e->notes, field.name, &strop::Note::name);
+      CHECK_MESSAGE((note != e->notes.end() && !note->text.empty()), e->name, " has no note on ", field.name);
+    }
+  }
+}
+
+TEST_CASE("a callable is found by its own name") {
+  // `inline constexpr Op<Struct, OnUse> name;` in the headers; zeros_op, which the function zeros says as well, by
+  // that.
+  std::map<std::string, const Entry*> by_type;
+  for (const Entry* e : library()) {
+    const std::string_view type = e->qualified;
+    by_type.emplace(type.substr(type.rfind(':') + 1), e);
+  }
+  const auto headers = std::filesystem::path(__FILE__).parent_path() / "../../include/strop/ops";
+  int callables = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(headers)) {
+    if (!file.is_regular_file()) continue;
+    std::ifstream text(file.path());
+    for (std::string line; std::getline(text, line);) {
+      const std::string_view before = "inline constexpr Op<", between = ", OnUse> ";
+      const std::size_t end = line.find(between);
+      if (!line.starts_with(before) || end == std::string::npos) continue;
+      std::string name = line.substr(end + between.size(), line.find(';') - end - between.size());
+      if (name.ends_with("_op")) name.resize(name.size() - 3);
+      const auto stated = by_type.find(line.substr(before.size(), end - before.size()));
+      if (stated != by_type.end() && stated->second->is_gradient()) continue;
+      const Entry* const found = strop::detail::look_up(name);
+      const bool same = found != nullptr && (stated == by_type.end() || found == stated->second);
+      CHECK_MESSAGE(same, "strop::", name, " is not found by that name");
+      ++callables;
+    }
+  }
+  CHECK(callables > 200);
 }
 
 TEST_CASE("the public operators are those of the golden list") {

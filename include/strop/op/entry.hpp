@@ -116,7 +116,7 @@ struct Entry {
   const detail::Slot* slot = nullptr;
   int order = 0;
 
-  /// Whether it is the gradient of another operator: in the registry only where somebody enrols it, and not for users.
+  /// Whether it is for gradients alone: in the registry only where somebody enrols it, and hidden from front ends.
   bool is_gradient() const { return name.starts_with("_backward_"); }
   bool is_map() const { return loops.f32 != nullptr || loops.f64 != nullptr || loops.i64 != nullptr; }
 };

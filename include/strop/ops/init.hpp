@@ -55,6 +55,11 @@ inline void infer_made(Shapes& s, const Shape& shape) {
   if (shape.ndim() != 0) s.set_out(0, shape);
 }
 
+inline constexpr Note made_notes[] = {{"shape", "extents of the result; (): those of the array that is to hold it"},
+                                      {"ctx", "the device of the result: cpu(0), or nothing"},
+                                      {"dtype", "the type of the result"},
+                                      {"value", "what every element is"}};
+
 /// Where `ctx` asks for a device, it is the one that the operator runs on.
 inline void check_device(const std::string& ctx, std::string_view op) {
   if (!ctx.empty() && !ctx.starts_with("cpu"))
@@ -68,7 +73,8 @@ struct ZerosOp {
   Shape shape = {};
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_zeros", doc = "An array of zeros.";
+  static constexpr std::string_view name = "_zeros", aliases[] = {"zeros"}, doc = "An array of zeros.";
+  static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
@@ -88,9 +94,13 @@ struct ZerosWithoutDtypeOp {
   Shape shape = {};
   std::string ctx = {};
   int dtype = -1;
-  static constexpr std::string_view name = "_zeros_without_dtype",
+  static constexpr std::string_view name = "_zeros_without_dtype", aliases[] = {"zeros_without_dtype"},
                                     doc =
                                         "An array of zeros; dtype is a type's number, or -1 for what the context says.";
+  static constexpr Note notes[] = {
+      {"shape", "extents of the result; (): those of the array that is to hold it"},
+      {"ctx", "the device of the result: cpu(0), or nothing"},
+      {"dtype", "the number of a type; -1: that of the array that is to hold them, else float32"}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   void infer_type(Types& t) const {
@@ -109,7 +119,8 @@ struct OnesOp {
   Shape shape = {};
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_ones", doc = "An array of ones.";
+  static constexpr std::string_view name = "_ones", aliases[] = {"ones"}, doc = "An array of ones.";
+  static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
@@ -125,7 +136,8 @@ struct FullOp {
   std::string ctx = {};
   Dtype dtype = f32;
   Required<double> value = {};
-  static constexpr std::string_view name = "_full", aliases[] = {"_npi_full"}, doc = "An array of one value.";
+  static constexpr std::string_view name = "_full", aliases[] = {"full", "_npi_full"}, doc = "An array of one value.";
+  static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
@@ -148,7 +160,16 @@ struct ArangeOp {
   Dtype dtype = f32;
   static constexpr std::string_view
       name = "_arange",
+      aliases[] = {"arange"},
       doc = "start, start + step, ... before stop, each `repeat` times; without a stop 0, step, ... before start.";
+  static constexpr Note notes[] = {
+      {"start", "the first number; without stop, what the numbers stop before"},
+      {"stop", "what the numbers stop before; None: start, and 0 is the first"},
+      {"step", "from one number to the next, not 0"},
+      {"repeat", "how often each number stands"},
+      {"infer_range", "without stop: as many from start on as the array that is to hold them has"},
+      {"ctx", "the device of the result: cpu(0), or nothing"},
+      {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
   double first() const { return stop || infer_range ? *start : 0; }
@@ -172,8 +193,13 @@ struct EyeOp {
   std::int64_t M = 0, k = 0;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_eye",
+  static constexpr std::string_view name = "_eye", aliases[] = {"eye"},
                                     doc = "N rows and M columns (N where M is 0) with ones on diagonal k.";
+  static constexpr Note notes[] = {{"N", "rows"},
+                                   {"M", "columns; 0: N"},
+                                   {"k", "which diagonal: 0 is the main one, above it k > 0, below it k < 0"},
+                                   {"ctx", "the device of the result: cpu(0), or nothing"},
+                                   {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"N", 0}, {"M", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { s.set_out(0, Shape{*N, M > 0 ? M : *N}); }
@@ -198,8 +224,14 @@ struct LinspaceOp {
   bool endpoint = true;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_linspace", aliases[] = {"_npi_linspace"},
+  static constexpr std::string_view name = "_linspace", aliases[] = {"linspace", "_npi_linspace"},
                                     doc = "num numbers from start to stop, which is among them with endpoint.";
+  static constexpr Note notes[] = {{"start", "the first number"},
+                                   {"stop", "where the numbers end"},
+                                   {"num", "how many"},
+                                   {"endpoint", "stop is the last of them; else it would be the next"},
+                                   {"ctx", "the device of the result: cpu(0), or nothing"},
+                                   {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"num", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { s.set_out(0, Shape{*num}); }
@@ -242,9 +274,15 @@ struct ArangeLike {
   int repeat = 1;
   std::string ctx = {};
   std::optional<int> axis = {};
-  static constexpr std::string_view name = "_contrib_arange_like", aliases[] = {"_npx_arange_like"};
+  static constexpr std::string_view name = "_contrib_arange_like", aliases[] = {"arange_like", "_npx_arange_like"};
   static constexpr std::string_view doc =
       "start, start + step, ... in the shape of the input, or as many as it has along axis; each `repeat` times.";
+  static constexpr Note notes[] = {
+      {"start", "the first number"},
+      {"step", "from one number to the next"},
+      {"repeat", "how often each number stands"},
+      {"ctx", "has no effect"},
+      {"axis", "the axis of data whose extent is counted; negative: from the last; None: all elements"}};
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {

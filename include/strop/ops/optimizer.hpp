@@ -18,6 +18,12 @@ constexpr auto clipped(auto x, float bound) {
 inline constexpr std::string_view momentum_inputs[] = {"weight", "grad", "mom"}, momentum_states[] = {"mom"};
 inline constexpr Note update_notes[] = {{"lr", "learning rate"},
                                         {"momentum", "decay of the momentum at each update"},
+                                        {"beta1", "part of the mean of gradients that stays at each update"},
+                                        {"beta2", "part of the mean of their squares that stays at each update"},
+                                        {"gamma1", "part of the mean of squares that stays at each update"},
+                                        {"gamma2", "decay of the last step at each update"},
+                                        {"lamda1", "the new weight is 0 where |z| is at most this"},
+                                        {"beta", "added to the root of n: the greater, the smaller are first steps"},
                                         {"wd", "weight decay: weight · wd is added to the gradient"},
                                         {"rescale_grad", "what the gradient is multiplied with first"},
                                         {"clip_gradient", "bound of the gradient's elements; negative: none"},

@@ -36,6 +36,16 @@ inline void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
   if (t.out(0) && !is_floating(*t.out(0))) t.fail("the numbers are of floating types, not ", name_of(*t.out(0)));
 }
 
+inline constexpr Note random_notes[] = {
+    {"low", "the least number"},
+    {"high", "what all numbers are below, at least low"},
+    {"loc", "mean"},
+    {"scale", "standard deviation, at least 0"},
+    {"lam", "rate, more than 0: the mean is 1 / lam"},
+    {"shape", "extents of the result; (): those of the array that is to hold it, else (1,)"},
+    {"ctx", "the device of the result: cpu(0), or nothing"},
+    {"dtype", "a floating type; None: that of the array that is to hold them, else float32"}};
+
 inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
   if (!(low <= high)) fail(op, ": low is ", low, " and high is ", high, ", expected low <= high");
   const random::Stream stream = ctx.random();
@@ -79,6 +89,7 @@ struct RandomUniform {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"},
                                     doc = "Uniform random numbers from low to below high.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
@@ -98,6 +109,7 @@ struct RandomNormal {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"},
                                     doc = "Normal random numbers with mean loc and standard deviation scale.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
@@ -117,6 +129,7 @@ struct RandomExponential {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"},
                                     doc = "Exponential random numbers with rate lam.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
@@ -136,6 +149,12 @@ struct RandomRandint {
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"},
                                     doc = "Uniform random integers from low to below high.";
+  static constexpr Note notes[] = {
+      {"low", "the least number"},
+      {"high", "more than the greatest number, which is high - 1"},
+      {"shape", "extents of the result; (): those of the array that is to hold it, else (1,)"},
+      {"ctx", "the device of the result: cpu(0), or nothing"},
+      {"dtype", "int32 or int64; None: that of the array that is to hold them, else int32"}};
   static constexpr DtypeSet dtypes = i32 | i64;
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
@@ -174,8 +193,9 @@ struct RandomRandint {
 struct RandomUniformLike {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
-  static constexpr std::string_view name = "_random_uniform_like",
+  static constexpr std::string_view name = "_random_uniform_like", aliases[] = {"random_uniform_like"},
                                     doc = "Uniform random numbers in the shape and type of the input.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
@@ -186,8 +206,9 @@ struct RandomUniformLike {
 struct RandomNormalLike {
   static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
-  static constexpr std::string_view name = "_random_normal_like",
+  static constexpr std::string_view name = "_random_normal_like", aliases[] = {"random_normal_like"},
                                     doc = "Normal random numbers in the shape and type of the input.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
@@ -198,8 +219,9 @@ struct RandomNormalLike {
 struct RandomExponentialLike {
   static constexpr Resources resources{.random = true};
   float lam = 1;
-  static constexpr std::string_view name = "_random_exponential_like",
+  static constexpr std::string_view name = "_random_exponential_like", aliases[] = {"random_exponential_like"},
                                     doc = "Exponential random numbers in the shape and type of the input.";
+  static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }

@@ -13,9 +13,17 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+inline constexpr Note reduce_notes[] = {{"ord", "2: the root of the sum of squares; 1: the sum of magnitudes"},
+                                        {"axis", "the axes that go, None or (): all; negative: from the last"},
+                                        {"keepdims", "they stay, with extent 1"},
+                                        {"exclude", "all axes go but those"},
+                                        {"out_dtype", "the type of the result; that of data where not given"}};
+}  // namespace detail
+
 /// Hands the gradient of a reduction back: dx = dy (times a factor) at every element that was reduced into dy.
 struct ReduceGradient {
-  static constexpr std::string_view name = "_reduce_gradient", inputs[] = {"data", "like"};
+  static constexpr std::string_view name = "_backward_reduce", inputs[] = {"data", "like"};
   Axes axis = {};
   bool keepdims = false, exclude = false, mean = false;
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -36,6 +44,7 @@ struct ReduceGradient {
 
 /// What sum, mean and their like share: axes, the shape of the result.
 #define STROP_REDUCE_PARAMS                                                                             \
+  static constexpr std::span<const Note> notes = detail::reduce_notes;                                  \
   Axes axis = {};                                                                                       \
   bool keepdims = false, exclude = false;                                                               \
   void infer_shape(Shapes& s) const {                                                                   \
@@ -187,7 +196,7 @@ struct Norm {
   std::optional<Dtype> out_dtype = {};
   bool keepdims = false;
   static constexpr Range range[] = {{"ord", 1, 2}};
-  static constexpr Note notes[] = {{"out_dtype", "the type of the result; that of data where not given"}};
+  static constexpr std::span<const Note> notes = detail::reduce_notes;
   void infer_shape(Shapes& s) const {
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, false, s.op()));
   }
@@ -246,6 +255,8 @@ struct ArgExtreme {
       name = Largest ? "argmax" : "argmin",
       doc = Largest ? "Position of the largest element along axis, of all elements without one."
                     : "Position of the smallest element along axis, of all elements without one.";
+  static constexpr Note notes[] = {{"axis", "the axis that goes; negative: from the last; None: all of them"},
+                                   {"keepdims", "it stays, with extent 1"}};
   std::optional<int> axis = {};
   bool keepdims = false;
   static constexpr bool zero_gradient = true;

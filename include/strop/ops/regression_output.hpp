@@ -178,6 +178,7 @@ struct MakeLoss {
   float grad_scale = 1, valid_thresh = 0;
   Normalization normalization = null;
 
+  static constexpr std::string_view aliases[] = {"make_loss_scaled"};
   static constexpr std::string_view doc =
       "data, as a loss: its gradient is grad_scale for every element and needs no head gradient.";
   static constexpr Note notes[] = {

@@ -275,7 +275,7 @@ struct SparseAdagradUpdate {
   Required<float> lr = {};
   float epsilon = 1e-7f, wd = 0, rescale_grad = 1, clip_gradient = -1;
 
-  static constexpr std::string_view name = "_sparse_adagrad_update";
+  static constexpr std::string_view name = "_sparse_adagrad_update", aliases[] = {"sparse_adagrad_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
   static constexpr std::span<const Note> notes = detail::update_notes;
   static constexpr std::string_view doc =

@@ -22,7 +22,7 @@ namespace strop::inline v0 {
 ///
 /// Example: `sparse_retain(row_sparse_array({{1}, {2}}, {0, 2}, {3, 1}), array({2}))` stores row 2 alone.
 struct SparseRetain {
-  static constexpr std::string_view name = "_sparse_retain";
+  static constexpr std::string_view name = "_sparse_retain", aliases[] = {"sparse_retain"};
   static constexpr std::string_view inputs[] = {"data", "indices"};
   static constexpr std::string_view doc = "The rows of a row_sparse array that indices lists; the others become zero.";
 

@@ -50,7 +50,7 @@ static_assert(type_name<Mixed> == "Mixed" && type_name<Templated<One, 2>> == "Te
 static_assert(qualified_name<strop::Shape>.ends_with("Shape") && qualified_name<strop::Shape>.starts_with("strop::"));
 
 static_assert(snake_case("FullyConnected") == std::string_view("fully_connected"));
-static_assert(snake_case("LeakyReLU") == std::string_view("leaky_re_lu"));
+static_assert(snake_case("LeakyReLU") == std::string_view("leaky_relu"));
 static_assert(snake_case("LRN") == std::string_view("lrn"));
 static_assert(snake_case("SoftmaxOutput") == std::string_view("softmax_output"));
 static_assert(snake_case("CTCLoss") == std::string_view("ctc_loss"));

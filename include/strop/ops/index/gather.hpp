@@ -101,6 +101,7 @@ struct ScatterNd {
   static constexpr std::string_view doc =
       "data put at the coordinates indices of an array of zeros of the given shape; the last of equal coordinates "
       "stays.";
+  static constexpr Note notes[] = {{"shape", "the shape of the result"}};
   static constexpr std::string_view gradient_reads[] = {"indices"};
   void infer_shape(Shapes& s) const {
     s.set_out(0, *shape);
@@ -118,9 +119,10 @@ struct ScatterNd {
 /// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. `shape` is that of `lhs`. Without a gradient.
 struct ScatterSetNd {
   Required<Shape> shape = {};
-  static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"_npi_scatter_set_nd"},
+  static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"scatter_set_nd", "_npi_scatter_set_nd"},
                                     inputs[] = {"lhs", "rhs", "indices"};
   static constexpr std::string_view doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
+  static constexpr Note notes[] = {{"shape", "the shape of lhs and of the result"}};
   static constexpr Share inplace[] = {{0, 0}};
   void infer_shape(Shapes& s) const {
     s.set_in(0, *shape);
@@ -145,6 +147,8 @@ struct RavelMultiIndex {
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
   static constexpr std::string_view doc =
       "Coordinates data[m, ...] in an array of the given shape as positions in row-major order.";
+  static constexpr Note notes[] = {
+      {"shape", "the shape of the array that the coordinates are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
@@ -173,6 +177,8 @@ struct UnravelIndex {
   static constexpr std::string_view name = "_unravel_index", aliases[] = {"unravel_index"};
   static constexpr std::string_view doc =
       "Positions in row-major order in an array of the given shape as coordinates y[m, ...].";
+  static constexpr Note notes[] = {
+      {"shape", "the shape of the array that the positions are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;

@@ -21,6 +21,10 @@ struct OneHot {
   static constexpr std::string_view doc =
       "Rows of length depth that are on_value at the position that indices says and off_value elsewhere; a position "
       "outside gives a row of off_value.";
+  static constexpr Note notes[] = {{"depth", "length of each row"},
+                                   {"on_value", "the element at the position"},
+                                   {"off_value", "all other elements"},
+                                   {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"depth", 0}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {

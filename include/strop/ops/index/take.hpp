@@ -120,6 +120,10 @@ struct Pick {
   static constexpr std::string_view doc =
       "Of each run along axis the element at index. Positions outside are moved to the nearest end (clip) or counted "
       "round (wrap).";
+  static constexpr Note notes[] = {
+      {"axis", "the axis of the runs; negative: from the last"},
+      {"keepdims", "the axis stays, with extent 1"},
+      {"mode", "positions outside: moved to the nearest end (clip), or counted round (wrap)"}};
   static constexpr std::string_view gradient_reads[] = {"index"};
 
   void infer_shape(Shapes& s) const {

@@ -42,6 +42,7 @@ struct BroadcastTo {
   static constexpr std::string_view name = "broadcast_to";
   static constexpr std::string_view doc =
       "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
+  static constexpr Note notes[] = {{"shape", "extents of the result, as many as data has axes; 0 keeps one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
@@ -66,6 +67,8 @@ struct BroadcastAxis {
   Shape axis = {}, size = {};
   static constexpr std::string_view name = "broadcast_axis", aliases[] = {"broadcast_axes"};
   static constexpr std::string_view doc = "axis[k], of extent 1, repeated size[k] times.";
+  static constexpr Note notes[] = {{"axis", "the axes that are repeated, of extent 1; negative: from the last"},
+                                   {"size", "how often each of them; as many numbers as axis has"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     if (axis.ndim() != size.ndim()) s.fail("axis has ", axis.ndim(), " entries, size ", size.ndim());
@@ -90,6 +93,8 @@ struct BroadcastLike {
   static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc =
       "lhs repeated to the shape of rhs, or its axes lhs_axes to the extents of rhs_axes of rhs.";
+  static constexpr Note notes[] = {{"lhs_axes", "axes of lhs that are repeated, None: all; negative: from the last"},
+                                   {"rhs_axes", "axes of rhs whose extents they get, as many as lhs_axes"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
@@ -125,7 +130,7 @@ struct BroadcastLike {
 /// Sums of `data` over the axes along which `like`, of the same rank, has extent 1: the gradient of broadcasting.
 /// Internal.
 struct BroadcastGradient {
-  static constexpr std::string_view name = "_broadcast_backward", inputs[] = {"data", "like"};
+  static constexpr std::string_view name = "_backward_broadcast", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -157,6 +162,8 @@ struct Tile {
   static constexpr std::string_view doc =
       "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in "
       "front.";
+  static constexpr Note notes[] = {
+      {"reps", "how often along each axis, 0 or more; a shorter list is of the last axes"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   /// Extents of the input and repetitions, both with as many axes as the result.
@@ -222,6 +229,8 @@ struct Repeat {
   static constexpr std::string_view name = "repeat", aliases[] = {"_np_repeat"};
   static constexpr std::string_view doc =
       "Each element `repeats` times along axis, or each of the flattened array without one.";
+  static constexpr Note notes[] = {{"repeats", "how often each element"},
+                                   {"axis", "the axis; negative: from the last; None: the whole array as one row"}};
   static constexpr Range range[] = {{"repeats", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {

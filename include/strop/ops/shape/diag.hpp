@@ -62,6 +62,9 @@ struct Diag {
   static constexpr std::string_view name = "diag";
   static constexpr std::string_view doc =
       "Diagonal k of axes axis1 and axis2 as the last axis; of a vector the matrix that has it as diagonal k.";
+  static constexpr Note notes[] = {{"k", "which diagonal: 0 is the main one, above it k > 0, below it k < 0"},
+                                   {"axis1", "the axis of rows; negative: from the last; of no account for a vector"},
+                                   {"axis2", "the axis of columns, another one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
@@ -119,6 +122,7 @@ struct DepthToSpace {
   static constexpr std::string_view
       name = "depth_to_space",
       doc = "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
+  static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; its square divides the channels"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
@@ -148,6 +152,7 @@ struct SpaceToDepth {
   Required<int> block_size = {};
   static constexpr std::string_view name = "space_to_depth",
                                     doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
+  static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; it divides rows and columns"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;

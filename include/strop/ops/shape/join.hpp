@@ -221,6 +221,9 @@ struct SliceChannel {
   static constexpr std::string_view aliases[] = {"split"};
   static constexpr std::string_view doc =
       "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
+  static constexpr Note notes[] = {{"num_outputs", "how many parts; it divides the extent of the axis"},
+                                   {"axis", "the axis that is cut; negative: from the last"},
+                                   {"squeeze_axis", "parts of extent 1 lose the axis"}};
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   int output_count() const {
@@ -270,6 +273,10 @@ struct SplitV2 {
   static constexpr std::string_view doc =
       "Parts along axis that begin at indices, or `sections` equal parts; with squeeze_axis parts of extent 1 lose the "
       "axis.";
+  static constexpr Note notes[] = {{"indices", "where the parts begin along the axis, while sections is 0"},
+                                   {"axis", "the axis that is cut; negative: from the last"},
+                                   {"squeeze_axis", "parts of extent 1 lose the axis"},
+                                   {"sections", "how many parts, as equal as the extent allows; 0: indices says them"}};
   static constexpr Range range[] = {{"sections", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   int output_count() const {
@@ -315,7 +322,7 @@ struct SplitV2Gradient {
   int axis = 1;
   bool squeeze_axis = false;
   int sections = 0;
-  static constexpr std::string_view name = "_split_v2_backward", inputs[] = {"like", "parts"};
+  static constexpr std::string_view name = "_backward_split_v2", inputs[] = {"like", "parts"};
   static constexpr std::string_view doc =
       "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;

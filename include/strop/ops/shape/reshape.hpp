@@ -66,6 +66,7 @@ struct ExpandDims {
   static constexpr std::string_view name = "expand_dims", aliases[] = {"_npi_expand_dims"};
   static constexpr std::string_view doc =
       "One more axis of extent 1 at `axis` of the result; negative ones count from its end.";
+  static constexpr Note notes[] = {{"axis", "where the new axis stands in the result; negative: from its last"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -90,6 +91,8 @@ struct Squeeze {
   Axes axis = {};
   static constexpr std::string_view name = "squeeze";
   static constexpr std::string_view doc = "Without the axes of extent 1, or without those given.";
+  static constexpr Note notes[] = {
+      {"axis", "axes of extent 1 that go; negative: from the last; None: all of extent 1"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const;
@@ -104,6 +107,10 @@ struct ReshapeLike {
   static constexpr std::string_view name = "reshape_like", inputs[] = {"lhs", "rhs"}, aliases[] = {"_npx_reshape_like"};
   static constexpr std::string_view doc =
       "The elements of lhs in the shape of rhs, or with a range of its axes replaced by one of rhs.";
+  static constexpr Note notes[] = {{"lhs_begin", "first axis of lhs that is replaced; None: 0"},
+                                   {"lhs_end", "axis of lhs after the last of them; None: all that are left"},
+                                   {"rhs_begin", "first axis of rhs that takes their place; None: 0"},
+                                   {"rhs_end", "axis of rhs after the last of those; None: all that are left"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const;

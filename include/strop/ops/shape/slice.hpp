@@ -71,6 +71,11 @@ inline Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Boun
   return out;
 }
 
+inline constexpr Note slice_notes[] = {{"scalar", "what the slice is set to"},
+                                       {"begin", "first position of each of the first axes; None: no bound"},
+                                       {"end", "position after the last of each of them; None: no bound"},
+                                       {"step", "from one position to the next, not 0; none given: 1"}};
+
 /// Rows and columns of a CSR array in steps of 1.
 inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange& rows, const AxisRange& columns) {
   const auto* starts = x.indptr().pointer<std::int64_t>();
@@ -113,8 +118,7 @@ struct Slice {
       "Elements begin[k], begin[k] + step[k], ... before end[k] of each of the first axes. Negative bounds count from "
       "the end, bounds "
       "outside are cut off, None takes everything. CSR stays CSR with steps of 1.";
-  static constexpr Note notes[] = {
-      {"begin", "first position of each axis"}, {"end", "position after the last"}, {"step", "steps, 1 by default"}};
+  static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   void infer_shape(Shapes& s) const {
@@ -145,6 +149,9 @@ struct SliceAxis {
   static constexpr std::string_view name = "slice_axis";
   static constexpr std::string_view doc =
       "Elements begin to end - 1 of one axis; negative bounds count from its end, an end of None takes the rest.";
+  static constexpr Note notes[] = {{"axis", "the axis that is cut; negative: from the last"},
+                                   {"begin", "first position; negative: from the end"},
+                                   {"end", "position after the last; negative: from the end; None: the rest"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
@@ -174,6 +181,7 @@ struct SliceLike {
   static constexpr std::string_view name = "slice_like", inputs[] = {"data", "shape_like"};
   static constexpr std::string_view doc =
       "The first elements of data along each of axes (all by default), as many as shape_like has there.";
+  static constexpr Note notes[] = {{"axes", "the axes that are cut, of both inputs; none given: all"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
@@ -208,7 +216,7 @@ struct SliceLike {
 struct SliceWindow {
   Bounds<> begin = {}, step = {};
   std::optional<int> axis = {};
-  static constexpr std::string_view name = "_slice_window", inputs[] = {"data", "like"};
+  static constexpr std::string_view name = "_backward_slice_window", inputs[] = {"data", "like"};
   static constexpr std::string_view doc =
       "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -247,9 +255,11 @@ struct SliceGradient {
 struct SliceAssign {
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
-  static constexpr std::string_view name = "_slice_assign", aliases[] = {"_crop_assign", "_npi_slice_assign"},
+  static constexpr std::string_view name = "_slice_assign",
+                                    aliases[] = {"slice_assign", "_crop_assign", "_npi_slice_assign"},
                                     inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc = "lhs with rhs in place of the slice begin:end:step.";
+  static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
@@ -270,8 +280,10 @@ struct SliceAssignScalar {
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
   static constexpr std::string_view name = "_slice_assign_scalar",
-                                    aliases[] = {"_crop_assign_scalar", "_npi_slice_assign_scalar"};
+                                    aliases[] = {"slice_assign_scalar", "_crop_assign_scalar",
+                                                 "_npi_slice_assign_scalar"};
   static constexpr std::string_view doc = "data with scalar everywhere in the slice begin:end:step.";
+  static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {

@@ -69,6 +69,8 @@ struct SwapAxis {
   int dim1 = 0, dim2 = 0;
   static constexpr std::string_view aliases[] = {"swapaxes", "_npi_swapaxes"};
   static constexpr std::string_view doc = "Axes dim1 and dim2 change places.";
+  static constexpr Note notes[] = {{"dim1", "one axis; negative: from the last"},
+                                   {"dim2", "the other axis; negative: from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   Shape swapped(const Shape& shape, std::string_view op) const {
     Shape out = shape;
@@ -94,6 +96,7 @@ struct Reverse {
   Required<Shape> axis = {};
   static constexpr std::string_view name = "reverse", aliases[] = {"flip"};
   static constexpr std::string_view doc = "The elements along each of the axes given in the opposite order.";
+  static constexpr Note notes[] = {{"axis", "the axes whose order is turned round; negative ones count from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
