@@ -41,6 +41,10 @@ TEST_CASE("a map is one launch on the device's stream, and nobody waits for it")
 
 TEST_CASE("what runs where") {
   const shim::Kernels<checks::Quadratic> quadratic;
+  {
+    const shim::Device scope;
+    CHECK(strop::memory::gpu_count() == 1);
+  }
   using strop::detail::devices_of;
   CHECK(devices_of(checks::quadratic.entry()) == std::vector<std::string_view>{"cpu", "gpu"});
   CHECK(devices_of(*checks::quadratic.entry().gradient.entry) == std::vector<std::string_view>{"cpu", "gpu"});

@@ -104,7 +104,8 @@ inline constexpr strop::memory::GpuDriver driver{
       run_threads(strop::cuda::ConvertElements{from, source, to, target, n});
     },
     [](strop::Device) -> void* { return &stream; },
-    [](strop::Device) { ++counts.waits; }};
+    [](strop::Device) { ++counts.waits; },
+    [] { return 1; }};
 
 /// The device is there as long as this is; in the end nothing of it may be left.
 class Device {

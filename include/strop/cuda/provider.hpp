@@ -14,8 +14,13 @@ namespace strop::inline v0::cuda {
 /// Functions of GpuDriver and Backend.
 struct Provider {
   Provider() {
-    static constexpr memory::GpuDriver driver{copy, clear, add, convert, [](Device d) -> void* { return stream_of(d); },
-                                              wait};
+    static constexpr memory::GpuDriver driver{copy,
+                                              clear,
+                                              add,
+                                              convert,
+                                              [](Device d) -> void* { return stream_of(d); },
+                                              wait,
+                                              [] { return Machine::get().count; }};
     memory::set_gpu_driver(&driver);
     memory::set_backend(DeviceKind::gpu, {acquire, give_back});
     memory::set_backend(memory::pinned().kind, {acquire_pinned, give_back_pinned});

@@ -29,6 +29,8 @@ struct GpuDriver {
   void* (*stream)(Device device) = nullptr;
   /// Returns when everything that was asked for before is done; throws what failed since the last time.
   void (*wait)(Device device) = nullptr;
+  /// How many devices there are.
+  int (*count)() = nullptr;
 };
 
 inline constinit std::atomic<const GpuDriver*> gpu_driver{nullptr};
@@ -36,6 +38,12 @@ inline constinit std::atomic<const GpuDriver*> gpu_driver{nullptr};
 /// Sets the driver of all GPUs and returns what was set before; nullptr takes it away.
 inline const GpuDriver* set_gpu_driver(const GpuDriver* driver) {
   return gpu_driver.exchange(driver, std::memory_order_acq_rel);
+}
+
+/// How many GPUs this program can use: none where it has no driver.
+inline int gpu_count() {
+  const GpuDriver* const driver = gpu_driver.load(std::memory_order_acquire);
+  return driver != nullptr && driver->count != nullptr ? driver->count() : 0;
 }
 
 namespace detail {
