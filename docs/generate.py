@@ -19,7 +19,7 @@ def say(command):
 
 
 def signature(operator):
-    parameters = [f"{p['name']}={p['default']}" if p.get("default") is not None else p["name"] for p in operator["params"]]
+    parameters = [p["name"] if p["default"] is None else f"{p['name']}={p['default'] or repr('')}" for p in operator["params"]]
     return f"{operator['name']}({', '.join([*operator['inputs'], *parameters])})"
 
 

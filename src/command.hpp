@@ -30,7 +30,8 @@ int describe(const std::string& name);
 /// visible outputs, then the inputs that the operator wrote.
 int run(const std::string& name, const std::vector<std::string>& words);
 int check(const std::string& name);
-int bench(const std::string& name);
+/// `words`: `--parameter value` pairs, in place of those of the operator's row.
+int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
 int info();
 /// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.

@@ -42,6 +42,20 @@ int failed(std::string_view why, int status) {
   return printed(status);
 }
 
+/// What is wrong with the words, and which subcommand's they are.
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& app) {
+  const CLI::App* at = &app;
+  std::string path = "strop", where;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    path += ' ' + at->get_name();
+    where += at->get_name() + ": ";
+  }
+  std::string what = error.what();
+  if (!what.empty() && what[0] >= 'A' && what[0] <= 'Z') what[0] = static_cast<char>(what[0] - 'A' + 'a');
+  return where + what + "; see " + path + " --help";
+}
+
 /// Refuses the word where a subcommand of `app` is expected and there is none of that name.
 void check_subcommand(const CLI::App& app, int count, char** words) {
   if (count == 0 || words[0][0] == '-') return;
@@ -95,8 +109,14 @@ int main(int argc, char** argv) {
 
   std::string bench_name;
   CLI::App* bench = app.add_subcommand("bench", "Bytes a second of operators, beside a copy of the same run");
-  bench->add_option("operator", bench_name, "One operator; all maps without it");
-  bench->callback([&] { status = strop::command::bench(bench_name); });
+  bench->footer(
+      "After the operator: --PARAMETER VALUE or --PARAMETER=VALUE. Inputs and other parameters are those that\n"
+      "`strop check` uses first, scaled to a million elements where the operator takes them; the bytes are those of\n"
+      "inputs and outputs.");
+  bench->add_option("operator", bench_name, "One operator; all of them without it");
+  bench->allow_extras();
+  bench->prefix_command();
+  bench->callback([&] { status = strop::command::bench(bench_name, bench->remaining()); });
 
   strop::command::TrainOptions options;
   CLI::App* train = app.add_subcommand("train", "Train the MLP 784-256-10 on Fashion-MNIST");
@@ -130,7 +150,8 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "trace") check_subcommand(*trace, argc - 2, argv + 2);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return printed(app.exit(error) == 0 ? 0 : 2);
+    if (error.get_exit_code() == 0) return printed(app.exit(error));  // --help, --version
+    return failed(sentence_of(error, app), 2);
   } catch (const strop::command::WrongCall& error) {
     return failed(error.what(), 2);
   } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 /// Operators by the names that a command line gives.
 #pragma once
 #include "command.hpp"
+#include "verify/rows.hpp"
 
 #include <strop/strop.hpp>
 
@@ -20,6 +21,16 @@ inline const Entry& operator_called(const std::string& name) {
     if (!entry->is_gradient()) names.push_back(entry->snake);
   throw WrongCall(
       cat("no operator '", name, "'; nearest: ", detail::list_nearest(name, names, 5), "; `strop ops` lists all"));
+}
+
+/// What `command` works on: the operator of that name, or without a name all for which rows say how they are called.
+inline std::vector<const Entry*> operators_to(std::string_view command, const std::string& name) {
+  std::vector<const Entry*> entries = detail::all_operators();
+  if (!name.empty()) entries = {&operator_called(name)};
+  if (!name.empty() && verify::rows_of(*entries[0]).empty())
+    fail(command, ": ", entries[0]->snake, " has no row that says on what to run it, and is no map, which needs none");
+  std::erase_if(entries, [](const Entry* e) { return verify::rows_of(*e).empty(); });
+  return entries;
 }
 
 /// The parameters of a call, or WrongCall with what is wrong with them.

@@ -3,6 +3,7 @@
 /// `strop run`: an operator on files.
 #include "command.hpp"
 #include "operator.hpp"
+#include "words.hpp"
 
 #include <strop/strop.hpp>
 
@@ -28,36 +29,6 @@ std::string numbered(const std::string& path, std::size_t i) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? cat(path, '.', i) : cat(path.substr(0, dot), '.', i, path.substr(dot));
 }
-
-/// What the words after the operator's name say.
-struct RunCall {
-  std::vector<std::string> files, keys, values;
-  std::string target;
-
-  explicit RunCall(const std::vector<std::string>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string& word = words[i];
-      const auto value = [&] {
-        if (++i == words.size()) throw WrongCall(cat("run: ", word, " needs a value"));
-        return words[i];
-      };
-      const std::size_t equals = word.find('=');
-      if (word.starts_with("-o") || word == "--output" || word.starts_with("--output=")) {
-        if (!target.empty()) throw WrongCall("run: -o is given twice");
-        target = word == "-o" || word == "--output" ? value() : word.substr(word[1] == 'o' ? 2 : 9);
-        if (!target.ends_with(".npy") && !target.ends_with(".npz") && !target.ends_with(".params"))
-          throw WrongCall(cat("run: -o is '", target, "', expected a name that ends in .npy, .npz or .params"));
-      } else if (word.starts_with("--")) {
-        keys.push_back(word.substr(2, equals == std::string::npos ? equals : equals - 2));
-        values.push_back(equals != std::string::npos ? word.substr(equals + 1) : value());
-      } else if (word.size() > 1 && word[0] == '-') {
-        throw WrongCall(cat("run: no option '", word, "'; it has -o FILE and --PARAMETER VALUE"));
-      } else {
-        files.push_back(word);
-      }
-    }
-  }
-};
 
 /// One file of all results: sparse ones stay sparse. A single result has no name.
 void save_together(const std::string& path, NamedArrays results) {
@@ -91,9 +62,8 @@ void save_apart(const std::string& path, const NamedArrays& results, std::size_t
 
 int run(const std::string& name, const std::vector<std::string>& words) {
   const Entry& entry = operator_called(name);
-  const RunCall call(words);
-  std::vector<std::pair<std::string_view, std::string_view>> params;
-  for (std::size_t i = 0; i < call.keys.size(); ++i) params.emplace_back(call.keys[i], call.values[i]);
+  const CallWords call("run", words);
+  const std::vector<std::pair<std::string_view, std::string_view>> params(call.params.begin(), call.params.end());
   const auto box = params_of(entry, params);
   std::vector<NDArray> in;
   for (const std::string& file : call.files) in.push_back(load_one(file));

@@ -8,18 +8,6 @@
 namespace strop::verify {
 namespace {
 
-/// "axis=1; keepdims=True" as pairs.
-std::vector<std::pair<std::string_view, std::string_view>> split_params(std::string_view text) {
-  std::vector<std::pair<std::string_view, std::string_view>> out;
-  while (!text.empty()) {
-    const std::size_t end = text.find("; "), equals = text.find('=');
-    const std::string_view one = text.substr(0, end);
-    out.emplace_back(one.substr(0, equals), one.substr(equals + 1));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
-  }
-  return out;
-}
-
 /// A sequence in (0, 1) without repetition or order.
 double scattered(std::int64_t i, int salt) {
   return std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
@@ -48,11 +36,21 @@ NDArray Sample::make(Dtype type, int salt) const {
   return storage == dense ? y : detail::cast_storage(y, storage);
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> Row::attributes() const {
+  std::vector<std::pair<std::string_view, std::string_view>> out;
+  for (std::string_view text = params; !text.empty();) {
+    const std::size_t end = text.find("; "), equals = text.find('=');
+    const std::string_view one = text.substr(0, end);
+    out.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
+  }
+  return out;
+}
+
 Subject Row::subject(Dtype type) const {
   Arrays inputs;
   for (const Sample& sample : in) inputs.push_back(sample.make(type, static_cast<int>(inputs.size())));
-  const auto attributes = split_params(params);
-  Subject s = verify::subject(op, std::move(inputs), attributes);
+  Subject s = verify::subject(op, std::move(inputs), attributes());
   s.random = random;
   return s;
 }

@@ -47,6 +47,8 @@ struct Row {
   bool random = false;
   unsigned elsewhere = nowhere;  // claims with tests of their own in tests/ops
 
+  /// The parameters as pairs.
+  std::vector<std::pair<std::string_view, std::string_view>> attributes() const;
   Subject subject(Dtype type) const;
 };
 

@@ -19,6 +19,7 @@
 
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
+#include "verify/rows.hpp"
 
 using namespace strop;
 
@@ -85,7 +86,11 @@ TEST_CASE("words that are none are named with the nearest, and are wrong calls")
   refused("trace sumary x", "no subcommand 'sumary' of trace; nearest: summary,");
   refused("describe TANH", "no operator 'TANH'; nearest: tanh,");
   refused("run TANH x.npy", "no operator 'TANH'; nearest: tanh,");
-  refused("bench clip", "clip: parameter 'a_min' (float) is required");
+  refused("bench clip --a_mim 0", "clip: no parameter 'a_mim'; it has a_min, a_max");
+  refused("bench clip x.npy", "bench: 'x.npy' is no parameter");
+  refused("", "strop: a subcommand is required; see strop --help\n");
+  refused("ops --what", "strop: ops: the following argument was not expected: --what; see strop ops --help\n");
+  refused("train --epochs x", "strop: train: --epochs: ");
   refused("run clip x.npy --a_min 0", "clip: parameter 'a_max' (float) is required");
   refused("run clip x.npy --a_min 0 --a_min 1 --a_max 2", "clip: parameter 'a_min' is given twice, as '0' and as '1'");
   refused("run clip --a_min 0 --a_max 2", "clip: takes 1 input (data), 0 were given");
@@ -142,20 +147,79 @@ TEST_CASE("results: sparse ones stay sparse where the format can, written inputs
   CHECK(both[1].first == "mom");
 }
 
-TEST_CASE("describe shows a call that works, and what a map keeps with which parameters") {
+TEST_CASE("describe says what is kept, which storages are served, and what parameters are") {
   const test::Folder folder;
-  const Said said = strop_says(folder, "describe clip");
-  CHECK(said.out.find("csr -> csr with --a_min 0 --a_max 1") != std::string::npos);
-  CHECK(said.out.find("strop run clip data.npy --a_min 0 --a_max 1 -o output.npy") != std::string::npos);
-  CHECK(strop_says(folder, "describe _plus_scalar").out.find("csr -> csr with --scalar 0") != std::string::npos);
-  save(folder / "data.npy", array({{-1, 2}, {3, 4}}));
-  for (const char* name : {"clip", "cast", "_full", "expand_dims", "slice", "tile", "reverse", "Activation"}) {
+  const auto says = [&](const char* name, std::initializer_list<const char*> texts) {
     const std::string page = strop_says(folder, cat("describe ", name)).out;
+    CAPTURE(page);
+    for (const char* text : texts) CHECK_MESSAGE(page.find(text) != std::string::npos, text);
+  };
+  says("clip", {"csr -> csr with --a_min -1 --a_max 2\n",
+                "strop run clip data.npy --a_min -1 --a_max 2 -o output.npy\n", "with data of shape (7, 9)\n"});
+  says("_plus_scalar", {"csr -> csr with --scalar 0\n", "gradient   keeps nothing\n"});
+  says("quadratic", {"keeps nothing; data with --a 1\n"});
+  says("FullyConnected", {"keeps data, weight\n", "dense, row_sparse, dense -> dense\n"});
+  says("take", {"composed of operators, keeps indices\n"});
+  says("dot", {"csr, dense -> dense\n", "csr, dense -> row_sparse with --transpose_a True\n", "dense, csr -> csr\n"});
+  says("cast_storage", {"dense -> csr with --stype csr\n"});
+  says("leaky_relu", {"leaky_relu(data, act_type=leaky,", "mask with --act_type prelu\n"});
+  says("sparse_retain", {"_sparse_retain data.npz indices.npy -o output.npz\n", "of shape (6, 3) (row_sparse)"});
+  says("uniform", {"shape=(), ctx='', dtype=None)", "string, default ''  the device"});
+  says("reshape", {"--shape '(-1, 2)' -o"});
+  for (const char* name : {"nag_mom_update", "signsgd_update"})
+    CHECK(strop_says(folder, cat("describe ", name)).out.find("--lr 0.1 --lr") == std::string::npos);
+  CHECK(strop_says(folder, "ops").out.find("_backward_") == std::string::npos);
+}
+
+TEST_CASE("the example of every operator works, on inputs as it states them") {
+  const test::Folder folder;
+  const std::string strop = cat('\'', std::getenv("STROP_BUILD"), "/strop' ");
+  std::string describe, run;
+  std::vector<const verify::Row*> firsts;
+  for (const verify::Row& row : verify::rows()) {
+    if (row.op.starts_with("_backward_") || (!firsts.empty() && firsts.back()->op == row.op)) continue;
+    if (std::filesystem::exists(folder / std::string(row.op).c_str())) continue;
+    std::filesystem::create_directory(folder / std::string(row.op).c_str());
+    firsts.push_back(&row);
+    describe += cat(strop, "describe ", row.op, " > ", row.op, "/page\n");
+  }
+  const auto shell = [&](const char* file, const std::string& script) {
+    test::put_file(folder / file, script);
+    return std::system(cat("cd '", folder / ".", "' && sh ", file, " > out 2> err").c_str());
+  };
+  REQUIRE(shell("describe.sh", describe) == 0);
+  for (const verify::Row* row : firsts) {
+    const std::string page = text_of(folder / cat(row->op, "/page").c_str());
     const std::size_t at = page.find("strop run ");
     REQUIRE(at != std::string::npos);
-    const Said done = strop_says(folder, page.substr(at + 6, page.find('\n', at) - at - 6));
-    CAPTURE(done.err);
-    CHECK(done.code == 0);
+    const std::string line = page.substr(at + 6, page.find('\n', at) - at - 6);
+    run += cat("(cd ", row->op, " && ", strop, line, ") || echo ", row->op, "\n");
+    std::size_t begin = line.find(' ', 4) + 1;  // after "run NAME"
+    for (std::size_t i = 0; i < row->in.size(); ++i) {
+      const std::size_t end = line.find(' ', begin);
+      const Dtype type = page.find("(int64)", at) == std::string::npos ? f32 : i64;
+      save(folder / cat(row->op, '/', line.substr(begin, end - begin)).c_str(),
+           row->in[i].make(type, static_cast<int>(i)));
+      begin = end + 1;
+    }
+    CHECK(line[begin] == '-');
+  }
+  CHECK(firsts.size() > 200);
+  shell("run.sh", run);
+  CHECK(text_of(folder / "out") == "");
+  CHECK(text_of(folder / "err") ==
+        "strop: run: output.npy holds the dense form of a row_sparse array; .npz and .params keep it sparse\n");
+}
+
+TEST_CASE("bench measures any operator, with parameters of its own or given ones") {
+  const test::Folder folder;
+  for (const char* words : {"clip", "clip --a_min 0 --a_max=1", "FullyConnected --num_hidden 7", "_zeros --shape 5",
+                            "sparse_retain", "sgd_mom_update --lr 1"}) {
+    const Said said = strop_says(folder, cat("bench ", words));
+    CAPTURE(words);
+    CAPTURE(said.err);
+    CHECK(said.code == 0);
+    CHECK(said.out.find("of copy") != std::string::npos);
   }
 }
 

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the registry says of an operator.
+#include "card.hpp"
+
+#include <algorithm>
+
+namespace strop::command {
+namespace {
+
+using detail::Field;
+using detail::GradientRule;
+
+/// The parameters as an object; none where the operator refuses them.
+detail::Ref<detail::ParamBox> box_of(const Entry& e, const Settings& settings) {
+  const std::vector<std::pair<std::string_view, std::string_view>> words(settings.begin(), settings.end());
+  try {
+    return detail::parse_params(e, words);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+Signature signature_of(const Entry& e, const void* op, int inputs) {
+  Signature s;
+  if (e.signature != nullptr) e.signature(op, inputs, s);
+  return s;
+}
+
+/// Values that may make a difference to what is kept and to how results are stored.
+std::vector<std::string_view> values_of(const Field& field) {
+  const std::string_view type = field.type->name;
+  if (type == "bool") return {"False", "True"};
+  std::vector<std::string_view> out;
+  if (!type.starts_with('{'))
+    return field.type->number != nullptr ? std::vector<std::string_view>{"0", "1", "2", "-1"} : out;
+  for (std::size_t at = type.find('\''); at != std::string_view::npos;) {  // {'first', 'second'}
+    const std::size_t end = type.find('\'', at + 1);
+    out.push_back(type.substr(at + 1, end - at - 1));
+    at = type.find('\'', end + 1);
+  }
+  return out;
+}
+
+std::string joined(const auto& words) {
+  std::string out;
+  for (const auto& word : words) out += cat(out.empty() ? "" : ", ", word);
+  return out;
+}
+std::string names_of(std::span<const Storage> storages) {
+  std::vector<std::string_view> names;
+  for (const Storage storage : storages) names.push_back(name_of(storage));
+  return joined(names);
+}
+bool all_dense(std::span<const Storage> storages) {
+  return std::ranges::all_of(storages, [](Storage s) { return s == dense; });
+}
+
+/// A value as a shell takes it.
+std::string quoted(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_of(" ()'\"$*?[]|&;<>") == std::string_view::npos;
+  return plain ? std::string(text) : cat('\'', text, '\'');
+}
+std::string options(const Settings& settings) {
+  std::string out;
+  for (const auto& [key, value] : settings) out += cat(" --", key, ' ', quoted(value));
+  return out;
+}
+
+Dtype computed_type(const Entry& e) { return e.loops.f32 != nullptr ? f32 : e.loops.f64 != nullptr ? f64 : i64; }
+
+}  // namespace
+
+Settings with(Settings settings, std::string_view key, std::string_view value) {
+  for (auto& [name, text] : settings)
+    if (name == key) return text = value, settings;
+  settings.emplace_back(key, value);
+  return settings;
+}
+
+Card::Card(const Entry& e) : entry(e) {
+  if (const std::vector<verify::Row> rows = verify::rows_of(e); !rows.empty()) row = rows.front();
+  const detail::ParamBox defaults(e.params);
+  for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
+    if (default_of(i)) continue;
+    const Field& field = e.params->fields[i];
+    const std::vector<std::string_view> values = values_of(field);
+    // Where no row has a value: one of the type.
+    std::string_view value = field.type->name == "dtype" ? "float32" : values.empty() ? "1" : values.back();
+    if (row)
+      for (const auto& [key, text] : row->attributes())
+        if (key == field.name) value = text;
+    required.emplace_back(field.name, value);
+  }
+  const auto box = box_of(e, required);
+  if (box) signature = signature_of(e, box->get(), e.inputs < 0 ? e.min_inputs : e.inputs);
+}
+
+std::optional<std::string> Card::default_of(std::size_t i) const {
+  const Field& field = entry.params->fields[i];
+  detail::ParamBox fresh(entry.params);
+  const void* at = entry.params->at(fresh.get(), i);
+  if (field.type->missing != nullptr && field.type->missing(at)) return std::nullopt;
+  return field.type->print(at);
+}
+
+std::string Card::note_of(std::string_view name) const {
+  for (const Note& note : entry.notes)
+    if (note.name == name) return std::string(note.text);
+  return {};
+}
+
+std::string Card::range_of(std::string_view name) const {
+  for (const Range& r : entry.params->ranges)
+    if (r.name == name)
+      return r.low <= -1e308   ? cat("at most ", r.high)
+             : r.high >= 1e308 ? cat("at least ", r.low)
+                               : cat("from ", r.low, " to ", r.high);
+  return {};
+}
+
+std::string Card::dtypes() const {
+  std::vector<std::string_view> names;
+  for (const Dtype type : all_dtypes)
+    if (entry.dtypes.contains(type)) names.push_back(name_of(type));
+  return names.empty() ? "any" : joined(names);
+}
+
+/// The parameters as in `required`, then with one of them changed; of a number that is required the example's stands
+/// for all.
+std::vector<Settings> Card::variants() const {
+  std::vector<Settings> out{required};
+  for (std::size_t i = 0; entry.params != nullptr && i < entry.params->fields.size(); ++i) {
+    const Field& field = entry.params->fields[i];
+    if (!default_of(i) && !field.type->name.starts_with('{')) continue;
+    for (const std::string_view value : values_of(field)) out.push_back(with(required, field.name, value));
+  }
+  return out;
+}
+
+/// The tensors, by name, that stay alive until backward.
+std::string Card::kept(const Settings& settings) const {
+  const auto box = box_of(entry, settings);
+  const GradientRule& rule = entry.gradient;
+  std::uint64_t in = rule.in;
+  if (entry.inputs < 0 && in == detail::every) return "all inputs";
+  if (in != detail::every && entry.facts.kept != nullptr && rule.entry != nullptr)
+    in &= entry.facts.kept(box->get(), computed_type(entry));
+  const Signature s = signature_of(entry, box->get(), std::max(entry.inputs, entry.min_inputs));
+  std::vector<std::string_view> names;
+  const auto add = [&](std::uint64_t bits, const std::vector<std::string_view>& from) {
+    for (std::size_t i = 0; i < from.size() && i < 64; ++i)
+      if ((bits >> i & 1U) != 0) names.push_back(from[i]);
+  };
+  add(in, s.inputs);
+  add(rule.out, s.outputs);
+  return names.empty() ? "nothing" : joined(names);
+}
+
+std::string Card::gradient() const {
+  const GradientRule& rule = entry.gradient;
+  if (rule.zero) return "zero";
+  if (rule.entry == nullptr && rule.compose == nullptr) return "none";
+  const std::string usual = kept(required);
+  std::string text = cat(rule.compose != nullptr ? "composed of operators, "
+                         : rule.heads == 0       ? "loss head (needs no head gradient), "
+                                                 : "",
+                         "keeps ", usual);
+  for (const Settings& settings : variants()) {
+    if (!box_of(entry, settings)) continue;
+    if (const std::string other = kept(settings); other != usual) {
+      for (const auto& setting : settings)
+        if (std::ranges::find(required, setting) == required.end())
+          text += cat("; ", other, " with", options({setting}));
+      break;
+    }
+  }
+  return text;
+}
+
+/// What the storages of inputs may be. The inputs that are written have one among them.
+std::vector<std::vector<Storage>> Card::combinations() const {
+  constexpr Storage kinds[] = {dense, csr, row_sparse};
+  constexpr std::size_t most_kinds = 4;
+  std::vector<std::vector<Storage>> out;
+  if (entry.inputs < 0) {
+    for (const Storage kind : kinds) out.emplace_back(std::max(entry.min_inputs, 2), kind);
+    return out;
+  }
+  const std::size_t n = signature.inputs.size();
+  std::vector<std::size_t> digit(n);  // of each input, the place of its kind in the number of the combination
+  std::size_t digits = 0, written = n;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool mutated = std::ranges::find(signature.mutated, static_cast<int>(i)) != signature.mutated.end();
+    if (mutated && written == n) written = digits++;
+    digit[i] = mutated ? written : digits++;
+  }
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < digits && digits <= most_kinds; ++i) count *= std::size(kinds);
+  for (std::size_t c = 0; c < count; ++c) {
+    std::vector<Storage>& in = out.emplace_back();
+    for (std::size_t i = 0; i < n; ++i) {
+      std::size_t rest = c;
+      for (std::size_t k = 0; k < digit[i]; ++k) rest /= std::size(kinds);
+      in.push_back(kinds[rest % std::size(kinds)]);
+    }
+  }
+  return out;
+}
+
+/// The storages of the results; none where the parameters are refused or the call would go by dense copies.
+std::optional<std::vector<Storage>> Card::served(const Settings& settings, std::span<const Storage> in) const {
+  const auto box = box_of(entry, settings);
+  if (!box) return std::nullopt;
+  const auto inputs = static_cast<int>(in.size());
+  if (entry.inputs >= 0 && signature_of(entry, box->get(), inputs).inputs.size() != in.size()) return std::nullopt;
+  const auto [outputs, visible] = detail::count_outputs(entry, box->get(), inputs);
+  std::vector<Storage> results(static_cast<std::size_t>(outputs), dense);
+  try {
+    if (entry.infer_storage != nullptr) {
+      std::vector<std::optional<Storage>> out(results.size());
+      Storages storages(in, out, cpu());
+      const bool native = entry.infer_storage(box->get(), storages);
+      for (std::size_t k = 0; k < out.size(); ++k) results[k] = out[k].value_or(dense);
+      if (!native && !(all_dense(in) && all_dense(results))) return std::nullopt;
+    } else if (!all_dense(in)) {
+      if (!entry.is_map()) return std::nullopt;
+      const Storage made = detail::infer_map_storage(entry, box->get(), computed_type(entry), in).storage;
+      if (made == dense) return std::nullopt;
+      std::ranges::fill(results, made);
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  results.resize(static_cast<std::size_t>(visible));
+  if (std::ranges::count(results, results[0]) == visible) results.resize(1);
+  return results;
+}
+
+/// The parameters that have to be as they are in `settings` for `in` to give `out`.
+std::string Card::condition(const Settings& settings, std::span<const Storage> in,
+                            const std::vector<Storage>& out) const {
+  Settings needed;
+  for (const auto& setting : settings) {
+    bool matters = std::ranges::find(required, setting) == required.end();
+    for (const Field& field : entry.params->fields)
+      if (field.name == setting.first)
+        for (const std::string_view value : values_of(field)) {
+          const Settings other = with(settings, field.name, value);
+          matters = matters || (box_of(entry, other) && served(other, in) != out);
+        }
+    if (matters) needed.push_back(setting);
+  }
+  return needed.empty() ? "" : cat(" with", options(needed));
+}
+
+std::vector<std::string> Card::storages() const {
+  std::vector<std::string> lines;
+  // How an update is parametrised changes nothing that is of use.
+  const std::vector<Settings> ways = entry.mutates ? std::vector<Settings>{required} : variants();
+  for (const std::vector<Storage>& in : combinations()) {
+    const bool alike = !in.empty() && (all_dense(in) || entry.inputs < 0);
+    const std::string from = alike ? cat(name_of(in[0]), in[0] != dense ? ", ..." : "") : names_of(in);
+    std::vector<std::vector<Storage>> seen;
+    for (const Settings& settings : ways) {
+      const auto out = served(settings, in);
+      if (!out || std::ranges::find(seen, *out) != seen.end()) continue;
+      seen.push_back(*out);
+      lines.push_back(cat(from, from.empty() ? "" : " -> ", names_of(*out), condition(settings, in, *out)));
+    }
+  }
+  return lines;
+}
+
+std::string Card::resources() const {
+  // Whatever the shapes are.
+  const std::vector<Shape> shapes(static_cast<std::size_t>(std::max(entry.inputs, 1)), Shape{1, 1});
+  const auto box = box_of(entry, required);
+  const Resources needed = entry.resources(box->get(), shapes);
+  return needed.random && needed.temp_bytes != 0 ? "random numbers, temporary space"
+         : needed.random                         ? "random numbers"
+         : needed.temp_bytes != 0                ? "temporary space"
+                                                 : "none with these parameters";
+}
+
+/// One for each input of the row; names that occur again get numbers.
+std::vector<std::string> Card::file_names() const {
+  const auto attributes = row->attributes();
+  const auto box = box_of(entry, {attributes.begin(), attributes.end()});
+  const Signature s = signature_of(entry, box->get(), static_cast<int>(row->in.size()));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < row->in.size(); ++i) {
+    const std::string_view name = i < s.inputs.size() ? s.inputs[i] : "data";
+    const bool again = std::ranges::count(s.inputs, name) > 1;
+    names.push_back(cat(name, again ? cat(i) : "", row->in[i].storage == dense ? ".npy" : ".npz"));
+  }
+  return names;
+}
+
+std::string Card::example() const {
+  std::string text = cat("strop run ", entry.snake);
+  Settings settings = required;
+  bool sparse = false;
+  if (row) {
+    for (const std::string& file : file_names()) text += cat(' ', file);
+    const auto attributes = row->attributes();
+    settings = {attributes.begin(), attributes.end()};
+    for (const verify::Sample& sample : row->in) sparse = sparse || sample.storage != dense;
+  } else {
+    for (std::string_view input : signature.inputs) text += cat(' ', input, ".npy");
+  }
+  return cat(text, options(settings), " -o ", signature.outputs.empty() ? "output" : signature.outputs[0],
+             sparse ? ".npz" : ".npy");
+}
+
+std::string Card::example_inputs() const {
+  if (!row) return {};
+  std::vector<std::string> parts;
+  const std::vector<std::string> files = file_names();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const verify::Sample& sample = row->in[i];
+    parts.push_back(cat(files[i].substr(0, files[i].rfind('.')), " of shape ", sample.shape,
+                        sample.storage == dense ? "" : cat(" (", name_of(sample.storage), ')'),
+                        sample.positions == 0 ? "" : cat(" from 0 to ", sample.positions - 1),
+                        entry.dtypes.contains(f32) ? "" : " (int64)"));
+  }
+  return joined(parts);
+}
+
+}  // namespace strop::command

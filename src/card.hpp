@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the registry says of an operator, as text. Its example is the first of the rows that check the operator.
+#pragma once
+#include "verify/rows.hpp"
+
+#include <strop/strop.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::command {
+
+/// Parameters with their values as text.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// `settings` in which `key` has this value, whether it had one before or not.
+Settings with(Settings settings, std::string_view key, std::string_view value);
+
+class Card {
+ public:
+  explicit Card(const Entry& e);
+
+  const Entry& entry;
+  std::optional<verify::Row> row;
+  Settings required;    // values, those of the example, for the parameters that have no default
+  Signature signature;  // with these and the defaults
+
+  /// What a parameter is where it is not given; none where it has to be.
+  std::optional<std::string> default_of(std::size_t field) const;
+  std::string note_of(std::string_view name) const;
+  std::string range_of(std::string_view name) const;
+  std::string dtypes() const;
+  /// How the gradient is had and what is kept for it, by name.
+  std::string gradient() const;
+  /// "csr, dense -> row_sparse with --transpose_a True": what is served as it is stored, and with which parameters.
+  std::vector<std::string> storages() const;
+  /// What the operator takes besides its tensors.
+  std::string resources() const;
+  /// A command line that works.
+  std::string example() const;
+  /// What its files hold; empty where there are none.
+  std::string example_inputs() const;
+
+ private:
+  std::vector<Settings> variants() const;
+  std::vector<std::vector<Storage>> combinations() const;
+  std::string kept(const Settings& settings) const;
+  std::optional<std::vector<Storage>> served(const Settings& settings, std::span<const Storage> in) const;
+  std::string condition(const Settings& settings, std::span<const Storage> in, const std::vector<Storage>& out) const;
+  std::vector<std::string> file_names() const;
+};
+
+}  // namespace strop::command
