@@ -207,8 +207,9 @@ TEST_CASE("the example of every operator works, on inputs as it states them") {
   CHECK(firsts.size() > 200);
   shell("run.sh", run);
   CHECK(text_of(folder / "out") == "");
-  CHECK(text_of(folder / "err") ==
-        "strop: run: output.npy holds the dense form of a row_sparse array; .npz and .params keep it sparse\n");
+  std::ifstream errors(folder / "err");
+  for (std::string line; std::getline(errors, line);)
+    CHECK_MESSAGE(line.find(" holds the input '") != std::string::npos, line);
 }
 
 TEST_CASE("bench measures any operator, with parameters of its own or given ones") {
