@@ -4,7 +4,7 @@
 
   spec      tests/spec/*.cpp
   examples  examples/*.cpp
-  docs      every fenced ```cpp block of README.md and docs/*.md that begins with an #include and has a main
+  docs      the programs of README.md and docs/*.md; other code there has to stand in a file (pages.py)
 
 Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
 eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, and must exit with 0. Every
@@ -22,6 +22,7 @@ import shlex
 import sys
 import tempfile
 
+import pages
 from common import BUILD, INCLUDE, ROOT, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown
 
 
@@ -88,34 +89,18 @@ def check(report, compiler, name, source):
         report.passed(name)
 
 
-def blocks():
-    """The programs of the documents, each written to a file of its own. What it prints is checked against the fenced text
-    that follows at once, and where an `// expect:` line says so."""
-    folder = BUILD / "programs" / "docs-source"
-    folder.mkdir(parents=True, exist_ok=True)
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        if not page.exists():
-            continue
-        number = 0
-        for block, output in re.findall(r"(?ms)^```cpp\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", page.read_text()):
-            if not block.startswith("#include") or not re.search(r"\bint main\(", block):
-                continue
-            number += 1
-            block += "".join(f"// expect: {line}\n" for line in output.splitlines())
-            place = folder / f"{page.stem}-{number}.cpp"
-            if not place.exists() or place.read_text() != block:
-                place.write_text(block)
-            yield f"{page.relative_to(ROOT)} program {number}", place
-
-
 def main():
     stage = sys.argv[1]
     if stage == "docs":
-        programs = list(blocks())
+        programs = list(pages.programs())
     else:
         folder = {"spec": ROOT / "tests/spec", "examples": ROOT / "examples"}[stage]
         programs = [(str(p.relative_to(ROOT)), p) for p in sorted(folder.glob("*.cpp"))]
     report = Report(stage)
+    for page in pages.PAGES if stage == "docs" else []:
+        name = f"code quoted in {page.relative_to(ROOT)}"
+        found = list(pages.faults(page)) if report.wanted(name, page) else []
+        report.failed(name, "\n".join(found)) if found else report.passed(name)
     programs = [(name, path) for name, path in programs if report.wanted(name, path)]
     if programs:
         jobs = [(report, compiler, name, path) for name, path in programs for compiler in compilers_or_skip(report)]
