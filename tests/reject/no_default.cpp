@@ -7,7 +7,7 @@ using strop::Real;
 using strop::View;
 #if defined(CONTROL)
 struct Bad {
-  strop::Required<int> n;
+  strop::Required<int> n = {};
   constexpr auto forward(auto x) const { return x; }
 };
 #else

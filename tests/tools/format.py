@@ -43,8 +43,22 @@ def faults(path):
         yield f"{len(lines)} lines, more than {LONGEST}"
 
 
+def unlisted_families():
+    """Families of operators that ops/all.hpp, ops/library.hpp or src/ops leaves out."""
+    ops = ROOT / "include/strop/ops"
+    enrolled = {"ops/all.hpp": (ops / "all.hpp").read_text(),
+                "src/ops": "\n".join(p.read_text() for p in (ROOT / "src/ops").glob("*.cpp"))}
+    for header in sorted(ops.rglob("*.hpp")):
+        for family in re.findall(r"\busing (\w+) =\s*OpList<", header.read_text()):
+            yield from (f"{family} is not in {place}" for place, text in enrolled.items() if f"{family}::enrol()" not in text)
+            if f"<strop/{header.relative_to(ROOT / 'include/strop')}>" not in (ops / "library.hpp").read_text():
+                yield f"{family}: {header.name} is not in ops/library.hpp"
+
+
 def main():
     report = Report("format")
+    missing = list(unlisted_families())
+    report.failed("families of operators", "\n".join(missing)) if missing else report.passed("families of operators")
     paths = tree()
     for path in paths:
         found = list(faults(path))

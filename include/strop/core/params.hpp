@@ -16,7 +16,9 @@
 
 namespace strop::inline v0 {
 
-/// A parameter without a default: leaving it out is an error that names it.
+/// A parameter without a default: leaving it out of a call is an error that names it. It is written
+/// `strop::Required<int> n = {};`, empty: of a field without initialiser compilers warn (-Wextra) in a call `{.other =
+/// 1}`.
 template <class T>
 struct Required {
   std::optional<T> value;

@@ -203,7 +203,7 @@ consteval bool diagnose() {
       } else if constexpr (Operator<T>) {
         static_assert(
             std::is_default_constructible_v<T> && requires { T{}; },
-            "strop: every parameter has a default initialiser; a required one is a strop::Required<type>");
+            "strop: every parameter has a default initialiser; a required one is `strop::Required<type> name = {}`");
         static_assert(!detail::NamesMakeState<T> || HasState<T>,
                       "strop: make_state takes (strop::Cpu&, const strop::Shape& input...), a shape per input, and is "
                       "const");

@@ -48,7 +48,7 @@ inline constexpr Op<GtSum> add_same;
 struct GtDense {
   static constexpr std::string_view name = "FullyConnected";
   static constexpr std::string_view inputs[] = {"data", "weight", "bias"};
-  Required<int> num_hidden;
+  Required<int> num_hidden = {};
   bool no_bias = false;
   int input_count() const { return no_bias ? 2 : 3; }
   void infer_shape(Shapes& s) const {
