@@ -61,7 +61,7 @@ def expect(project, out):
         raise Failed(f"expected the line: {missing}\nstandard output:\n{indent(out)}")
 
 
-def meson_wrap(work, project, _, *options, units=0):
+def meson_wrap(work, project, _, *options, units=0, build=True):
     """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
     origin = project / "origin"
     origin.mkdir()
@@ -78,12 +78,20 @@ def meson_wrap(work, project, _, *options, units=0):
     imposed = [flag for flag in imposed if not flag.startswith("-fdiagnostics-color")]
     if imposed:
         raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
+    if not build:
+        return
     must(["ninja", "-C", "build"], cwd=project)
     expect(project, must([project / "build/app"]))
 
 
 def meson_compiled(work, project, environment):
     meson_wrap(work, project, environment, "-Dstrop:compiled=true", PLAIN, units=1)
+
+
+def meson_operators(work, project, environment):
+    """The option `operators`, configured: what it builds is tested where its objects are, by tests/by_name.cpp."""
+    units = len(list((ROOT / "src/ops").glob("*.cpp")))
+    meson_wrap(work, project, environment, "-Dstrop:compiled=true", "-Dstrop:operators=true", units=1 + units, build=False)
 
 
 def script(work, project, environment):
@@ -127,6 +135,7 @@ def main():
                 report.failed(name, str(failure))
 
         jobs = [("meson-wrap", meson_wrap, environment), ("meson-wrap, compiled", meson_compiled, environment),
+                ("meson-wrap, operators", meson_operators, environment),
                 ("pkg-config", script, environment), ("pkg-config, compiled", script, with_library),
                 ("own-exp", script, environment)]
         if os.uname().machine == "x86_64":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Registers every operator of the library, used or not: `invoke` and symbol JSON then find all of them by name. A
-/// program that includes this builds every kernel (minutes); the compiled library's objects do the same without that.
+/// Registers every operator of the library, used or not: `invoke` then finds all of them by name. A
+/// program that includes this builds every kernel (minutes); the compiled library with the option `operators` has them
+/// all.
 #pragma once
 #include <strop/strop.hpp>
 
