@@ -4,6 +4,7 @@
 // expect: true
 // expect: [2, 4]
 // expect: [1, 4]
+// expect-stderr: strop: quadratic(a=1, b=2, c=3): dense fallback for (csr) -> (dense): the result is not zero where
 #include <strop/strop.hpp>
 
 /// f(x) = a·x² + b·x + c, element by element.

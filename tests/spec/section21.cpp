@@ -175,6 +175,38 @@ static void gradients() {
   CHECK(p.dtype() == strop::f16 && p.shape()[0] == 2);
 }
 
+struct Halved {  // all elements, whatever the rank
+  void forward(strop::Cpu&, strop::View<const float> x, strop::View<float> y) const {
+    strop::coefficients(y) = strop::coefficients(x) / 2;
+  }
+};
+inline constexpr strop::Op<Halved> halved;
+struct RowSums {
+  void forward(strop::Cpu&, strop::CsrView<const float> x, strop::View<float, 1> y) const {
+    strop::matrix(y) = strop::sparse(x) * Eigen::VectorXf::Ones(x.cols);
+  }
+  static void infer_shape(strop::Shapes& s) { s.set_out(0, {s.in(0)[0]}); }
+  static bool infer_storage(strop::Storages& s) { return s.in(0) == strop::csr && s.set_out(0, strop::dense); }
+};
+inline constexpr strop::Op<RowSums> row_sums;
+
+static void eigen() {
+  auto x = strop::array({{1, 2}, {3, 4}});
+  CHECK(strop::allclose(halved(x), x / 2) && strop::allclose(halved(x[0]), x[0] / 2));
+  auto all = strop::coefficients(x.view<float, 2>());
+  CHECK(all.size() == 4 && all.sum() == 10 && all.data() == x.view<float, 2>().data());
+  auto m = strop::csr_matrix({1, 2, 3}, {0, 2, 1}, {0, 2, 3, 3}, {3, 4});
+  CHECK(strop::allclose(row_sums(m), strop::array({3, 3, 0})));
+}
+
+static void devices() {
+  try {
+    strop::array({1, 2}).to(strop::gpu(0));
+  } catch (const std::exception& e) {  // this program brings no kernels
+    std::puts(e.what());
+  }
+}
+
 static void engine() {
   strop::Engine engine{{.threads = 2}};
   auto a = engine.variable(), b = engine.variable();
@@ -208,6 +240,15 @@ static void engine() {
   }
   CHECK(thrown == 3);
   engine.wait_all();
+  engine.push_async([](strop::Engine::Done done) { done(std::make_exception_ptr(std::runtime_error("no answer"))); },
+                    {.writes = {b}});
+  std::string told;
+  try {
+    engine.wait_all();
+  } catch (const std::exception& e) {
+    told = e.what();
+  }
+  CHECK(told.find("no answer") != std::string::npos);
   (void)strop::Engine::global();
 }
 
@@ -217,7 +258,10 @@ int main() {
   files();
   sparse();
   gradients();
+  eigen();
+  devices();
   engine();
   std::puts("all of 2.1");
 }
+// expect: strop: gpu(0) was asked for, but this program has no GPU: no .cu file with strop is in it
 // expect: all of 2.1

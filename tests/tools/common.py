@@ -136,6 +136,15 @@ def pkg_config(*packages):
     return shlex.split(out)
 
 
+def strong_symbols(binary):
+    """Definitions of strop in an object, an archive or a program that a second object could not have as well: what a
+    header defines has to be weak (W, V), unique (u) or local (lower case)."""
+    status, out, err = run(["nm", "--defined-only", binary])
+    if status != 0:
+        return [err.strip()]
+    return re.findall(r"(?m)^\S+ [ABCDGRST] (_Z(?:T[VISTHW]|G[VR])?N[KVrRO]*5strop\S*)$", out)
+
+
 # --- results remembered by content ------------------------------------------------------------------------------------
 @functools.lru_cache(maxsize=None)
 def digest(path):

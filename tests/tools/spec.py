@@ -11,7 +11,7 @@ eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, a
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
-into it.
+into it. No header-only program may have strong symbols of strop.
 Examples and docs are compiled with -O1; the docs, and by clang++ the examples, with the compiled library, as programs that
 take it are: in less than half the time, and objects of both compilers meet in one program.
 """
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 import pages
-from common import BUILD, INCLUDE, ROOT, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown
+from common import BUILD, INCLUDE, ROOT, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
 
 
 def lines_of(text, what):
@@ -72,6 +72,9 @@ def check(report, compiler, name, source):
     status, messages = remembered(key, build, output=program)
     if status != 0:
         report.failed(name, shown(command) + "\n" + messages)
+        return
+    if not library and (strong := strong_symbols(program)):
+        report.failed(name, "what headers define is weak or local, so that many objects may have it; strong are:\n" + "\n".join(strong))
         return
     with tempfile.TemporaryDirectory() as empty:
         arguments = [a for line in lines_of(text, "arguments") for a in shlex.split(line)]

@@ -46,7 +46,10 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
  public:
   using Release = void (*)(void* context, void* data) noexcept;
 
-  Buffer(Device device, std::int64_t bytes) : device_(device), bytes_(bytes), data_(memory::allocate(device, bytes)) {}
+  Buffer(Device device, std::int64_t bytes) : device_(device), bytes_(bytes) {
+    if (device.kind == DeviceKind::gpu) memory::detail::driver_for(device);  // whose sentence is the one for arrays
+    data_ = memory::allocate(device, bytes);
+  }
   Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context)
       : device_(device), bytes_(bytes), data_(data), release_(release), context_(context) {}
   Buffer(const Buffer&) = delete;
