@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code in README.md and docs/*.md: programs, which are compiled and run, and pieces of files and programs, which stand
-there as the page shows them."""
+there as the page shows them; and the links to other files."""
 import functools
 import re
 
@@ -45,7 +45,7 @@ def compiled():
 
 def faults(page):
     """Other ```cpp blocks stand, but for their indentation, in the file that the paragraph before them names; so does, in a
-    program of the page or of examples/ and tests/, what a table quotes in the column called `here`."""
+    program of the page or of examples/ and tests/, what a table quotes in the column called `here`. Links lead to files."""
     text = page.read_text()
     own = ""
     for fence in re.finditer(r"(?ms)^ *```cpp\n(.*?)^ *```$", text):
@@ -59,6 +59,10 @@ def faults(page):
         if not any(lines_of(block) in lines_of(p.read_text()) for p in places):
             where = " or ".join(str(p.relative_to(ROOT)) for p in places) or "a file, which the paragraph before it should name"
             yield f"this does not stand in {where}:\n{block}"
+    prose = re.sub(r"(?ms)^ *```.*?^ *```|`[^`\n]*`", "", text)
+    for target in re.findall(r"\]\(([^)#]+)", prose):
+        if not target.startswith("http") and not (page.parent / target).exists():
+            yield f"a link leads to {target}, which is not there"
     for table in re.findall(r"(?m)^\|[^|\n]*\| here[^|\n]*\|\n((?:\|.*\n)+)", text):
         for row in table.splitlines()[1:]:
             cell = re.split(r"(?<!\\)\|", row)[2].replace(r"\|", "|")
