@@ -2,6 +2,7 @@
 /// \file
 /// Symbol: the handle of a symbolic expression. Operators called on symbols make nodes instead of computing.
 #pragma once
+#include <strop/fwd.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/node.hpp>
 #include <strop/op/op.hpp>
@@ -15,8 +16,6 @@
 
 namespace strop::inline v0 {
 
-class Symbol;
-class Executor;
 namespace detail {
 struct BoundGraph;
 }

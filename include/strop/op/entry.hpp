@@ -3,6 +3,7 @@
 /// Entry: everything the library knows of one operator, as constants and function pointers. One per operator.
 #pragma once
 #include <strop/core/params.hpp>
+#include <strop/fwd.hpp>
 #include <strop/op/context.hpp>
 #include <strop/op/gradient.hpp>
 #include <strop/op/infer.hpp>
@@ -15,7 +16,6 @@
 
 namespace strop::inline v0 {
 
-class Symbol;
 struct Entry;
 
 /// The inputs and outputs of one call, which may depend on its parameters.

@@ -11,20 +11,11 @@
 ///     follow from the map's body is refused.
 ///  4. `bool infer_gradient_storage(strop::Storages& storages) const` is the same for a stated gradient.
 #pragma once
+#include <strop/fwd.hpp>
 #include <strop/op/concepts/tensor.hpp>
 #include <strop/op/infer.hpp>
 
 namespace strop::inline v0 {
-
-template <class E>
-struct CsrView;
-template <class E>
-struct RowSparseView;
-template <class E>
-class CsrResult;
-template <class E>
-class RowSparseResult;
-
 namespace detail {
 template <class A>
 inline constexpr bool is_sparse_view = false;
