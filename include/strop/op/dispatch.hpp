@@ -9,6 +9,7 @@
 #include <strop/tensor/variable.hpp>
 
 #include <array>
+#include <cstddef>
 #include <span>
 
 namespace strop::inline v0::detail {
@@ -41,8 +42,14 @@ void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in double or in 64-bit integers; all dense and of one shape.
 void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
 /// Where the elements of an array lie or, of a sparse one, its values.
-std::span<const std::byte> memory_of(const NDArray& a);
-bool overlap(std::span<const std::byte> a, std::span<const std::byte> b);
+inline std::span<const std::byte> memory_of(const NDArray& a) {
+  if (!a.allocated()) return {};
+  const std::int64_t count = a.storage() == dense ? a.size() : a.stored();
+  return {a.address(), static_cast<std::size_t>(count * size_of(a.dtype()))};
+}
+inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size() && !a.empty() && !b.empty();
+}
 /// The array itself where it is dense, else a dense copy.
 NDArray dense_form(const NDArray& x);
 

@@ -49,14 +49,6 @@ STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
   }
 }
 
-STROP_IMPL std::span<const std::byte> memory_of(const NDArray& a) {
-  if (!a.allocated()) return {};
-  return {a.address(), static_cast<std::size_t>(a.stored() * size_of(a.dtype()))};
-}
-STROP_IMPL bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
-
 /// A sparse array with the same pattern and values of another type.
 STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {
   const NDArray values(Shape{x.stored()}, type, x.device());
@@ -361,11 +353,13 @@ class Dispatch {
     }
   }
   void check_mutated() const {
-    for (int i : signature_.mutated)
+    for (int i : signature_.mutated) {
+      const std::span<const std::byte> memory = memory_of(in(i));
       for (int j = 0; j < static_cast<int>(in_.size()); ++j)
-        if (j != i && (in(i).is(in(j)) || overlap(memory_of(in(i)), memory_of(in(j)))))
+        if (j != i && (in(i).is(in(j)) || overlap(memory, memory_of(in(j)))))
           fail(entry_.snake, ": ", names_.input(i), ", which the operator writes, overlaps the memory of ",
                names_.input(j));
+    }
   }
 
   const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
