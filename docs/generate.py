@@ -42,7 +42,7 @@ def main():
 
 
 def listed(value):
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 if __name__ == "__main__":

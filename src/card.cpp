@@ -80,18 +80,21 @@ Settings with(Settings settings, std::string_view key, std::string_view value) {
 
 Card::Card(const Entry& e) : entry(e) {
   if (const std::vector<verify::Row> rows = verify::rows_of(e); !rows.empty()) row = rows.front();
-  const detail::ParamBox defaults(e.params);
   for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
     if (default_of(i)) continue;
     const Field& field = e.params->fields[i];
-    const std::vector<std::string_view> values = values_of(field);
     // Where no row has a value: one of the type.
-    std::string_view value = field.type->name == "dtype" ? "float32" : values.empty() ? "1" : values.back();
+    std::string_view value = field.type->name == "dtype" ? "float32" : "1";
+    if (field.type->name.starts_with('{')) value = values_of(field).front();
     if (row)
       for (const auto& [key, text] : row->attributes())
         if (key == field.name) value = text;
     required.emplace_back(field.name, value);
   }
+  call = required;
+  if (row)
+    for (const auto& [key, text] : row->attributes()) call = with(std::move(call), key, text);
+  if (!box_of(e, call)) row.reset();  // a row of any map knows nothing of its parameters
   const auto box = box_of(e, required);
   if (box) signature = signature_of(e, box->get(), e.inputs < 0 ? e.min_inputs : e.inputs);
 }
@@ -141,6 +144,7 @@ std::vector<Settings> Card::variants() const {
 /// The tensors, by name, that stay alive until backward.
 std::string Card::kept(const Settings& settings) const {
   const auto box = box_of(entry, settings);
+  if (!box) return "what its parameters say";
   const GradientRule& rule = entry.gradient;
   std::uint64_t in = rule.in;
   if (entry.inputs < 0 && in == detail::every) return "all inputs";
@@ -273,9 +277,10 @@ std::vector<std::string> Card::storages() const {
 }
 
 std::string Card::resources() const {
+  const auto box = box_of(entry, required);
+  if (!box) return "what its parameters say";
   // Whatever the shapes are.
   const std::vector<Shape> shapes(static_cast<std::size_t>(std::max(entry.inputs, 1)), Shape{1, 1});
-  const auto box = box_of(entry, required);
   const Resources needed = entry.resources(box->get(), shapes);
   return needed.random && needed.temp_bytes != 0 ? "random numbers, temporary space"
          : needed.random                         ? "random numbers"
@@ -285,8 +290,7 @@ std::string Card::resources() const {
 
 /// One for each input of the row; names that occur again get numbers.
 std::vector<std::string> Card::file_names() const {
-  const auto attributes = row->attributes();
-  const auto box = box_of(entry, {attributes.begin(), attributes.end()});
+  const auto box = box_of(entry, call);
   const Signature s = signature_of(entry, box->get(), static_cast<int>(row->in.size()));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < row->in.size(); ++i) {
@@ -299,17 +303,14 @@ std::vector<std::string> Card::file_names() const {
 
 std::string Card::example() const {
   std::string text = cat("strop run ", entry.snake);
-  Settings settings = required;
   bool sparse = false;
   if (row) {
     for (const std::string& file : file_names()) text += cat(' ', file);
-    const auto attributes = row->attributes();
-    settings = {attributes.begin(), attributes.end()};
     for (const verify::Sample& sample : row->in) sparse = sparse || sample.storage != dense;
   } else {
     for (std::string_view input : signature.inputs) text += cat(' ', input, ".npy");
   }
-  return cat(text, options(settings), " -o ", signature.outputs.empty() ? "output" : signature.outputs[0],
+  return cat(text, options(call), " -o ", signature.outputs.empty() ? "output" : signature.outputs[0],
              sparse ? ".npz" : ".npy");
 }
 

@@ -27,7 +27,8 @@ class Card {
 
   const Entry& entry;
   std::optional<verify::Row> row;
-  Settings required;    // values, those of the example, for the parameters that have no default
+  Settings call;        // parameters of the example
+  Settings required;    // those of them that have no default
   Signature signature;  // with these and the defaults
 
   /// What a parameter is where it is not given; none where it has to be.
@@ -41,7 +42,7 @@ class Card {
   std::vector<std::string> storages() const;
   /// What the operator takes besides its tensors.
   std::string resources() const;
-  /// A command line that works.
+  /// A command line, which works where a row says how the operator is called.
   std::string example() const;
   /// What its files hold; empty where there are none.
   std::string example_inputs() const;

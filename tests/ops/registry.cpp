@@ -4,6 +4,7 @@
 #include "operators.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -105,7 +106,9 @@ TEST_CASE("a callable is found by its own name") {
     const std::string_view type = e->qualified;
     by_type.emplace(type.substr(type.rfind(':') + 1), e);
   }
-  const auto headers = std::filesystem::path(__FILE__).parent_path() / "../../include/strop/ops";
+  const char* source = std::getenv("STROP_SOURCE");
+  REQUIRE(source != nullptr);
+  const auto headers = std::filesystem::path(source) / "include/strop/ops";
   int callables = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(headers)) {
     if (!file.is_regular_file()) continue;

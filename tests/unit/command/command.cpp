@@ -17,6 +17,7 @@
 #include <strop/tensor/io.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
 #include "verify/rows.hpp"
@@ -169,6 +170,30 @@ TEST_CASE("describe says what is kept, which storages are served, and what param
   for (const char* name : {"nag_mom_update", "signsgd_update"})
     CHECK(strop_says(folder, cat("describe ", name)).out.find("--lr 0.1 --lr") == std::string::npos);
   CHECK(strop_says(folder, "ops").out.find("_backward_") == std::string::npos);
+}
+
+namespace {
+struct Held {
+  Required<float> least = {};
+  Required<int> steps = {};
+  static constexpr Range range[] = {{"steps", 5, 9}};
+  constexpr auto forward(auto x) const { return max(x, *least) * *steps; }
+};
+struct Stretched {
+  Required<float> by = {};
+  constexpr auto forward(auto x, auto y) const { return x * y + *by; }
+};
+}  // namespace
+
+TEST_CASE("of an operator that no row calls the type of a parameter has to do") {
+  const command::Card stretched(Op<Stretched>::entry());
+  CHECK(stretched.gradient() == "keeps lhs, rhs");
+  CHECK(stretched.example() == "strop run stretched lhs.npy rhs.npy --by 1 -o output.npy");
+  CHECK(stretched.example_inputs() == "lhs of shape (7, 9), rhs of shape (7, 9)");
+  const command::Card held(Op<Held>::entry());  // whose range has none of the values that are tried
+  CHECK(held.gradient() == "keeps what its parameters say");
+  CHECK(held.example_inputs() == "");
+  CHECK(held.storages().empty());
 }
 
 TEST_CASE("the example of every operator works, on inputs as it states them") {
