@@ -92,7 +92,8 @@ Findings check_row(const Row& row) {
       inplace(found, typed);
       views(found, typed);
     }
-  if (row.parts.same_shape) zero_size(found, s);
+  if (row.parts.same_shape || (s.entry->is_map() && !s.entry->mutates)) zero_size(found, s);
+  if (!row.parts.same_shape) empty_axis(found, s);
   if (row.parts.same_shape && s.entry->is_map() && !s.entry->mutates) places(found, s);
   if (row.parts.sparse) {
     std::vector<Sample> thin = row.in;
@@ -103,6 +104,7 @@ Findings check_row(const Row& row) {
     sparse(found, sparsely, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
   }
   if (row.parts.gradient && served.contains(f64)) gradient(found, row.subject(f64));
+  if (served.contains(f64) && served.contains(f32)) gradient_requests(found, row.subject(f64), row.parts.loose);
   return found;
 }
 

@@ -227,6 +227,25 @@ void views(Findings& found, const Subject& s) {
   }
 }
 
+void empty_axis(Findings& found, const Subject& s) {
+  Arrays in;
+  const std::int64_t extent = s.in.empty() || s.in[0].ndim() == 0 ? 0 : s.in[0].shape()[0];
+  if (extent == 0) return;
+  const QuietFallbacks quiet;
+  for (const NDArray& a : s.in) {
+    Shape shape = a.shape();
+    if (shape.ndim() != 0 && shape[0] == extent) shape[0] = 0;
+    in.push_back(shape == a.shape() ? a : NDArray(shape, a.dtype(), cpu(), a.storage()));
+  }
+  std::string wrong;
+  try {
+    for (const NDArray& y : call(s, in)) wrong = y.shape().known() ? wrong : "a result without a shape";
+  } catch (const Error& error) {
+    if (!std::string_view(error.what()).starts_with(s.entry->snake)) wrong = error.what();
+  }
+  found.expect(s, "with an empty first axis", wrong);
+}
+
 void zero_size(Findings& found, const Subject& s) {
   for (const Shape& shape : {Shape{0}, Shape{2, 0, 3}, Shape{}}) {
     Arrays in;
@@ -289,8 +308,19 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
       way += cat(' ', name_of(kind));
       agree = agree && a.shape() == s.in[0].shape();
     }
+    std::vector<std::optional<Storage>> stated(reference.size());
+    Storages rule(storages, stated, cpu());
+    const bool served = s.entry->infer_storage != nullptr && s.entry->infer_storage(s.op(), rule);
+    clear_fallbacks();
     const Arrays y = call(s, in);
+    if (served) found.expect(s, way, fallbacks().empty() ? "" : "fell back to dense arrays");
     for (std::size_t k = 0; k < y.size(); ++k) {
+      if (served) {
+        const Storage claimed = stated[k].value_or(dense);
+        found.expect(
+            s, way,
+            y[k].storage() == claimed ? "" : cat("gave ", name_of(y[k].storage()), ", stated is ", name_of(claimed)));
+      }
       if (s.entry->is_map() && agree) {
         const Dtype computed = detail::compute_type(s.entry->loops, in[0].dtype());
         const Storage claimed = detail::infer_map_storage(*s.entry, s.op(), computed, storages).storage;

@@ -93,15 +93,22 @@ void requests(Findings& found, const Subject& s, Tolerance tolerance = {});
 void inplace(Findings& found, const Subject& s);
 /// Inputs and outputs that are views: the same results, nothing written beside them, inputs unchanged.
 void views(Findings& found, const Subject& s);
+/// The first axis of the first input, and those that are as long, without elements: a result, or a sentence that begins
+/// with the operator's name.
+void empty_axis(Findings& found, const Subject& s);
 /// No elements, and no dimensions. For operators whose outputs have the shape of their inputs.
 void zero_size(Findings& found, const Subject& s);
 /// Of a map: an element among many is, bit for bit, the element alone, whatever its place.
 void places(Findings& found, const Subject& s);
 /// Every combination of dense, CSR and row-sparse inputs of two dimensions: the dense result, in the storage that
-/// follows from the body where the operator is a map, with a sound structure; also into a dense array.
+/// follows from the body where the operator is a map and that it states where it states one (without a fallback then),
+/// with a sound structure; also into a dense array.
 void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// backward against central differences, in double; inputs that the operator writes are left out.
 void gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
+/// backward in float32 against backward in double on the same numbers; in both types also added to what the buffers
+/// hold, and with the gradient of each input in turn not asked for.
+void gradient_requests(Findings& found, const Subject& s, double loose = 1);
 /// The gradient of the gradient against differences of the gradient: of Σ y², so that all of it takes part.
 void second_gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The gradients of a call as autograd asks for them: in float32, added to what is there, and of some inputs only.
+#include "verify.hpp"
+
+#include <cstring>
+#include <optional>
+
+namespace strop::verify {
+namespace {
+
+/// What is asked of each input's gradient; nothing where it can have none.
+using Asked = std::vector<std::optional<GradRequest>>;
+
+Asked every_input(const Subject& s, GradRequest request) {
+  Asked asked;
+  for (const NDArray& a : s.in)
+    asked.push_back(a.storage() == dense && is_floating(a.dtype()) ? std::optional(request) : std::nullopt);
+  Signature signature;
+  if (s.entry->signature != nullptr) s.entry->signature(s.op(), static_cast<int>(s.in.size()), signature);
+  for (int i : signature.mutated) asked[static_cast<std::size_t>(i)].reset();
+  return asked;
+}
+
+bool asks_for_any(const Asked& asked) {
+  for (const auto& one : asked)
+    if (one && *one != GradRequest::null) return true;
+  return false;
+}
+
+/// Head gradients that differ from element to element, and that every floating type holds exactly.
+NDArray head_of(const NDArray& y) {
+  NDArray head(y.shape(), f64);
+  for (std::int64_t i = 0; i < head.size(); ++i)
+    head.pointer<double>()[i] = 0.5 + static_cast<double>((i * 7919 + 13) % 101) / 64.0;
+  return with_dtype(head, y.dtype());
+}
+
+/// The gradients of the inputs, empty where none was asked for. What is added to was `before`.
+Arrays backward_of(const Subject& s, const Arrays& in, const Asked& asked, double before = 0) {
+  Arrays x, y, heads, out;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    x.push_back(in[k].copy());
+    if (!asked[k]) continue;
+    x[k].attach_grad(*asked[k]);
+    const NDArray start = full(x[k].shape(), before, x[k].dtype());
+    if (*asked[k] == GradRequest::add)
+      std::memcpy(x[k].grad().bytes(), start.bytes(), static_cast<std::size_t>(start.size() * size_of(start.dtype())));
+  }
+  {
+    record scope;
+    y = call(s, x);
+  }
+  const int visible = detail::count_outputs(*s.entry, s.op(), static_cast<int>(in.size())).second;
+  y.resize(static_cast<std::size_t>(visible));
+  std::erase_if(y, [](const NDArray& a) { return !is_floating(a.dtype()); });
+  for (const NDArray& a : y) heads.push_back(head_of(a));
+  backward(y, heads);
+  for (const NDArray& a : x) out.push_back(a.grad());
+  return out;
+}
+
+}  // namespace
+
+void gradient_requests(Findings& found, const Subject& s, double loose) {
+  if (s.entry->gradient.entry == nullptr && s.entry->gradient.compose == nullptr) return;
+  const Asked all = every_input(s, GradRequest::write);
+  if (!asks_for_any(all)) return;
+  const Tolerance close{2e-5 * loose, 1e-5 * loose};
+  const Arrays wide = with_dtype(with_dtype(s.in, f32), f64);
+  const Arrays expected = backward_of(s, wide, all);
+  for (const Dtype type : {f64, f32}) {
+    const Arrays in = with_dtype(wide, type);
+    const std::string on = cat(" on ", name_of(type));
+    const auto compare = [&](const std::string& way, const Arrays& got, const Asked& asked, double before) {
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        if (!asked[k]) continue;
+        if (*asked[k] == GradRequest::null) {
+          found.expect(s, way, got[k] ? cat("input ", k, " has a gradient that nobody asked for") : "");
+          continue;
+        }
+        std::vector<double> wanted = values(expected[k]);
+        for (double& x : wanted) x += before;
+        const std::string wrong = difference(got[k], wanted, expected[k].shape(), close);
+        found.expect(s, way, wrong.empty() ? "" : cat("input ", k, ", ", wrong));
+      }
+    };
+    if (type != f64) compare(cat("gradient", on), backward_of(s, in, all), all, 0);
+    const Asked added = every_input(s, GradRequest::add);
+    compare(cat("gradient added", on), backward_of(s, in, added, 3), added, 3);
+    for (std::size_t k = 0; k < in.size() && in.size() > 1; ++k) {
+      Asked some = all;
+      if (!some[k]) continue;
+      some[k] = GradRequest::null;
+      if (asks_for_any(some)) compare(cat("gradient without input ", k, "'s", on), backward_of(s, in, some), some, 0);
+    }
+  }
+}
+
+}  // namespace strop::verify
