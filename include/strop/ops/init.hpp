@@ -69,6 +69,7 @@ inline void check_device(const std::string& ctx, std::string_view op) {
 }  // namespace detail
 
 /// _zeros: an array of zeros; without a shape, of the array that is to hold it. Sparse where that array is.
+/// Error: a negative extent, a `ctx` other than the CPU.
 struct ZerosOp {
   Shape shape = {};
   std::string ctx = {};
@@ -115,6 +116,7 @@ struct ZerosWithoutDtypeOp {
 };
 
 /// _ones: an array of ones.
+/// Errors are those of _zeros.
 struct OnesOp {
   Shape shape = {};
   std::string ctx = {};
@@ -131,6 +133,7 @@ struct OnesOp {
 };
 
 /// _full: an array of one value.
+/// Errors are those of _zeros.
 struct FullOp {
   Shape shape = {};
   std::string ctx = {};
@@ -188,6 +191,7 @@ struct ArangeOp {
 };
 
 /// _eye: N rows and M columns (N without M) with ones on diagonal k, above the main one where k > 0.
+/// Error: N is missing or negative, a `ctx` other than the CPU.
 struct EyeOp {
   Required<std::int64_t> N = {};
   std::int64_t M = 0, k = 0;
@@ -218,6 +222,7 @@ struct EyeOp {
 };
 
 /// _linspace: num numbers from start to stop, which is among them with `endpoint`.
+/// y[i] = start + i · (stop − start) / (num − 1), or / num without endpoint. Error: num is negative.
 struct LinspaceOp {
   Required<double> start = {}, stop = {};
   Required<int> num = {};

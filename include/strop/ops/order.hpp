@@ -140,7 +140,7 @@ inline constexpr Note order_notes[] = {{"axis", "the axis that is put in order; 
 
 /// sort: the elements along `axis` (of the whole array for None) in order. Numbers of any type; equal ones keep their
 /// order, NaN counts as the greatest. The gradient goes where the elements came from.
-/// `sort(array({3, 1, 2}))` is [1, 2, 3].
+/// Error: the axis is outside. `sort(array({3, 1, 2}))` is [1, 2, 3].
 struct Sort {
   std::optional<int> axis = -1;
   bool is_ascend = true;
@@ -167,7 +167,8 @@ struct Sort {
 };
 
 /// argsort: the positions along `axis` of the elements in order. The gradient is 0.
-/// `argsort(array({3, 1, 2}))` is [1, 2, 0].
+/// They have type `dtype` and the shape of the input. Error: the axis is outside, `dtype` does not hold the positions
+/// exactly. `argsort(array({3, 1, 2}))` is [1, 2, 0].
 struct Argsort {
   std::optional<int> axis = -1;
   bool is_ascend = true;

@@ -81,6 +81,7 @@ inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::st
 
 /// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
 /// of the array that is to hold them, or (1,).
+/// Error: low > high, a type that is not floating.
 struct RandomUniform {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
@@ -101,6 +102,7 @@ struct RandomUniform {
 };
 
 /// _random_normal: normal numbers with mean `loc` and standard deviation `scale`.
+/// Shape and type are those of _random_uniform. Error: scale is negative.
 struct RandomNormal {
   static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
@@ -121,6 +123,7 @@ struct RandomNormal {
 };
 
 /// _random_exponential: exponential numbers with rate `lam`, mean 1 / lam.
+/// Shape and type are those of _random_uniform. Error: lam is not above 0.
 struct RandomExponential {
   static constexpr Resources resources{.random = true};
   float lam = 1;
@@ -141,6 +144,7 @@ struct RandomExponential {
 };
 
 /// _random_randint: integers with low ≤ i < high, uniform (to 2^-32 of the range's size). int32 by default, or int64.
+/// Error: low ≥ high, another type.
 struct RandomRandint {
   static constexpr Resources resources{.random = true};
   Required<std::int64_t> low = {}, high = {};
@@ -190,6 +194,7 @@ struct RandomRandint {
 };
 
 /// _random_uniform_like: uniform numbers in the shape and type of `data`.
+/// Error: low > high.
 struct RandomUniformLike {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
@@ -203,6 +208,7 @@ struct RandomUniformLike {
 };
 
 /// _random_normal_like: normal numbers in the shape and type of `data`.
+/// Error: scale is negative.
 struct RandomNormalLike {
   static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
@@ -216,6 +222,7 @@ struct RandomNormalLike {
 };
 
 /// _random_exponential_like: exponential numbers in the shape and type of `data`.
+/// Error: lam is not above 0.
 struct RandomExponentialLike {
   static constexpr Resources resources{.random = true};
   float lam = 1;
@@ -229,6 +236,7 @@ struct RandomExponentialLike {
 };
 
 /// _shuffle: the entries of the first axis in random order, every order equally likely.
+/// Shape and type stay; any type.
 struct Shuffle {
   static constexpr Resources resources{.random = true};
   static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"},

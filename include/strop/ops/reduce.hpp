@@ -272,6 +272,7 @@ struct ArgExtreme {
 using Argmax = ArgExtreme<true>;
 using Argmin = ArgExtreme<false>;
 /// argmax_channel: the position of the largest element along axis 1.
+/// Shape: that of data without axis 1. The gradient is 0. Errors are those of argmax.
 struct ArgmaxChannel {
   static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";
   static constexpr bool zero_gradient = true;

@@ -75,8 +75,8 @@ inline void infer_sequence_type(Types& t) {
 
 /// SequenceMask: `data` with `value` behind the end of each sequence. Steps along `axis`, the batch along the other of
 /// the first two axes; a length beyond the steps means all of them. All types. The gradient is 0 behind the end. Error:
-/// fewer than 2 axes. `sequence_mask(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [[1,
-/// 2], [0, 4]].
+/// fewer than 2 axes, axis is not 0 or 1. `sequence_mask(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length
+/// = true})` is [[1, 2], [0, 4]].
 struct SequenceMask {
   bool use_sequence_length = false;
   float value = 0;

@@ -94,7 +94,9 @@ struct GatherNdGradient {
 };
 
 /// scatter_nd: `data` put at coordinates `indices` of an array of zeros of `shape`; the last of equal coordinates
-/// stays. `scatter_nd(array({5, 6}), array({{1, 0}}), {.shape = {3}})` is [6, 5, 0].
+/// stays. `data` has the shape that gather_nd would give. All types. The gradient is gather_nd of the head gradient.
+/// Error: a coordinate outside, more coordinates than axes. `scatter_nd(array({5, 6}), array({{1, 0}}), {.shape =
+/// {3}})` is [6, 5, 0].
 struct ScatterNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "scatter_nd", inputs[] = {"data", "indices"};
@@ -117,6 +119,7 @@ struct ScatterNd {
 };
 
 /// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. `shape` is that of `lhs`. Without a gradient.
+/// Error: a coordinate outside, shapes that do not agree.
 struct ScatterSetNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"scatter_set_nd", "_npi_scatter_set_nd"},
@@ -142,6 +145,7 @@ struct ScatterSetNd {
 
 /// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent
 /// of `shape` takes no part, so that it may be −1.
+/// Shape: that of `data` without its first axis. Error: another number of coordinates than `shape` has axes.
 struct RavelMultiIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
@@ -172,6 +176,7 @@ struct RavelMultiIndex {
 };
 
 /// _unravel_index: positions in row-major order in an array of `shape` as coordinates y[m, …].
+/// Shape: an axis of as many coordinates before those of `data`. Error: `shape` has no position.
 struct UnravelIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_unravel_index", aliases[] = {"unravel_index"};

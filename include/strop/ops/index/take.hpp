@@ -87,6 +87,8 @@ struct TakeGradient {
 };
 
 /// batch_take: y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.
+/// `a` is a matrix of any type, `indices` has an element of any type for each of its rows and gives the result its
+/// shape. The gradient of `a` is the head gradient where it came from. Error: another number of elements.
 struct BatchTake {
   static constexpr std::string_view name = "batch_take", inputs[] = {"a", "indices"};
   static constexpr std::string_view doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";
@@ -109,7 +111,8 @@ struct BatchTake {
 
 /// pick: of each run along `axis` the element at `index`, whose shape is that of `data` without the axis (or with
 /// extent 1). Positions outside are moved to the nearest end (clip) or counted round (wrap). keepdims keeps the axis.
-/// `pick(array({{1, 2}, {3, 4}}), array({0, 1}))` is [1, 4].
+/// All types; the gradient is the head gradient where it came from. Error: the axis is outside or None, `index` has
+/// another shape. `pick(array({{1, 2}, {3, 4}}), array({0, 1}))` is [1, 4].
 struct Pick {
   enum Mode : int { wrap, clip };
   std::optional<int> axis = -1;

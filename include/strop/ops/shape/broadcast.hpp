@@ -63,6 +63,8 @@ struct BroadcastTo {
 };
 
 /// broadcast_axis: axis[k], of extent 1, repeated size[k] times.
+/// All types. The gradient is the sum over the repeated axes. Error: `axis` and `size` differ in length, an axis has
+/// another extent than 1, a size is negative.
 struct BroadcastAxis {
   Shape axis = {}, size = {};
   static constexpr std::string_view name = "broadcast_axis", aliases[] = {"broadcast_axes"};
@@ -88,6 +90,8 @@ struct BroadcastAxis {
 };
 
 /// broadcast_like: `lhs` repeated to the shape of `rhs`, or its axes lhs_axes to the extents of rhs_axes of `rhs`.
+/// All types; of `rhs` only the shape is read. The gradient is the sum over the repeated axes. Error: `lhs` does not
+/// broadcast to that shape, or the two lists of axes differ in length.
 struct BroadcastLike {
   std::optional<Shape> lhs_axes = {}, rhs_axes = {};
   static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
@@ -155,7 +159,8 @@ struct BroadcastGradient {
 };
 
 /// tile: the whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in
-/// front. `tile(array({1, 2}), {.reps = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
+/// front. All types. The gradient is the sum over the copies. Error: a negative repetition. `tile(array({1, 2}), {.reps
+/// = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
 struct Tile {
   Required<Shape> reps = {};
   static constexpr std::string_view name = "tile", aliases[] = {"_npi_tile"};
@@ -222,7 +227,8 @@ struct TileGradient {
 };
 
 /// repeat: each element `repeats` times along `axis`, or each of the flattened array without one.
-/// `repeat(array({1, 2}), {.repeats = 2})` is [1, 1, 2, 2].
+/// All types. The gradient is the sum over the copies. Error: the axis is outside. `repeat(array({1, 2}), {.repeats =
+/// 2})` is [1, 1, 2, 2].
 struct Repeat {
   Required<int> repeats = {};
   std::optional<int> axis = {};

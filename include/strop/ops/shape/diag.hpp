@@ -117,6 +117,7 @@ inline void check_blocks(Shapes& s, int block) {
 }  // namespace detail
 
 /// depth_to_space: (n, c·b², h, w) → (n, c, h·b, w·b): each group of b² channels becomes a block of b × b places.
+/// All types. Error: not 4 axes, block_size below 1, channels that are no multiple of b².
 struct DepthToSpace {
   Required<int> block_size = {};
   static constexpr std::string_view
@@ -148,6 +149,7 @@ struct DepthToSpace {
 };
 
 /// space_to_depth: (n, c, h·b, w·b) → (n, c·b², h, w): the inverse of depth_to_space.
+/// All types. Error: not 4 axes, block_size below 1, h or w that is no multiple of b.
 struct SpaceToDepth {
   Required<int> block_size = {};
   static constexpr std::string_view name = "space_to_depth",

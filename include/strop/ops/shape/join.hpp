@@ -178,7 +178,9 @@ struct ConcatGradient {
   std::vector<Node> gradient(std::span<const Node> heads, std::span<const Node>) const;
 };
 
-/// stack: arrays of one shape along a new axis. `stack({array({1, 2}), array({3, 4})})` is [[1, 2], [3, 4]].
+/// stack: arrays of one shape along a new axis. All types. The gradient of each input is its part of the head gradient.
+/// Error: the shapes differ, the axis is outside the result, `num_args` is another number. `stack({array({1, 2}),
+/// array({3, 4})})` is [[1, 2], [3, 4]].
 struct Stack {
   int axis = 0;
   int num_args = 0;
@@ -264,6 +266,8 @@ struct SliceChannel {
 
 /// _split_v2: parts along `axis` that begin at `indices` (the first is usually 0), or `sections` parts that are as
 /// equal as the extent allows: the first ones have one more.
+/// With squeeze_axis parts of extent 1 lose the axis. All types. Error: the axis is outside, squeeze_axis of parts of
+/// another extent.
 struct SplitV2 {
   Shape indices = {};
   int axis = 1;

@@ -45,6 +45,7 @@ struct Reshape {
 };
 
 /// Flatten: all axes but the first become one. (a, b, c, …) → (a, b·c·…); (a,) → (a, 1).
+/// All types. Error: an array without dimensions.
 struct Flatten {
   static constexpr std::string_view aliases[] = {"_npx_batch_flatten"};
   static constexpr std::string_view doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
@@ -61,6 +62,7 @@ struct Flatten {
 
 /// expand_dims: one more axis of extent 1 at `axis` of the result; negative ones count from its end.
 /// `expand_dims(zeros({2, 3}), {.axis = 1})` has shape (2, 1, 3).
+/// All types. Error: the axis is outside the result.
 struct ExpandDims {
   Required<int> axis = {};
   static constexpr std::string_view name = "expand_dims", aliases[] = {"_npi_expand_dims"};
@@ -87,6 +89,7 @@ struct ExpandDims {
 
 /// squeeze: without the axes of extent 1, or without those given. A result without axes has shape (1,), as the
 /// original's. Error: an axis that is given has another extent.
+/// All types. `squeeze(zeros({1, 3}))` has shape (3,).
 struct Squeeze {
   Axes axis = {};
   static constexpr std::string_view name = "squeeze";
@@ -102,6 +105,7 @@ struct Squeeze {
 
 /// reshape_like: the elements of `lhs` in the shape of `rhs`; with ranges, axes [lhs_begin, lhs_end) of `lhs` are
 /// replaced by axes [rhs_begin, rhs_end) of `rhs`. Of `rhs` only the shape is read.
+/// All types. Error: the numbers of elements differ, or a range is outside the axes.
 struct ReshapeLike {
   std::optional<int> lhs_begin = {}, lhs_end = {}, rhs_begin = {}, rhs_end = {};
   static constexpr std::string_view name = "reshape_like", inputs[] = {"lhs", "rhs"}, aliases[] = {"_npx_reshape_like"};

@@ -176,6 +176,8 @@ struct SliceAxis {
 };
 
 /// slice_like: the first elements of `data` along each of `axes` (all by default), as many as `shape_like` has there.
+/// All types; of `shape_like` only the shape is read. The gradient is the head gradient in zeros. Error: an axis of
+/// `data` is shorter; ranks differ where no `axes` are given.
 struct SliceLike {
   Shape axes = {};
   static constexpr std::string_view name = "slice_like", inputs[] = {"data", "shape_like"};
@@ -252,6 +254,8 @@ struct SliceGradient {
 };
 
 /// _slice_assign: `lhs` with `rhs` in place of the slice begin:end:step.
+/// `rhs` has the shape of the slice. All types, of both the same. Errors are those of slice, and another shape of
+/// `rhs`.
 struct SliceAssign {
   Bounds<true> begin = {}, end = {};
   Bounds<> step = {};
@@ -275,6 +279,7 @@ struct SliceAssign {
 };
 
 /// _slice_assign_scalar: `data` with `scalar` everywhere in the slice begin:end:step.
+/// All types. The gradient is the head gradient with 0 in the slice. Errors are those of slice.
 struct SliceAssignScalar {
   double scalar = 0;
   Bounds<true> begin = {}, end = {};

@@ -65,6 +65,7 @@ struct Transpose {
 };
 
 /// SwapAxis: axes dim1 and dim2 change places.
+/// All types. Error: an axis is outside. `swapaxes(zeros({2, 3}), {.dim1 = 0, .dim2 = 1})` has shape (3, 2).
 struct SwapAxis {
   int dim1 = 0, dim2 = 0;
   static constexpr std::string_view aliases[] = {"swapaxes", "_npi_swapaxes"};
@@ -90,8 +91,8 @@ struct SwapAxis {
   auto gradient(const auto& dy) const;
 };
 
-/// reverse: the elements along each of the axes given in the opposite order. `reverse(array({1, 2, 3}), {.axis = {0}})`
-/// is [3, 2, 1].
+/// reverse: the elements along each of the axes given in the opposite order. The shape stays; all types. The gradient
+/// is the head gradient, reversed. Error: an axis is outside. `reverse(array({1, 2, 3}), {.axis = {0}})` is [3, 2, 1].
 struct Reverse {
   Required<Shape> axis = {};
   static constexpr std::string_view name = "reverse", aliases[] = {"flip"};
