@@ -117,7 +117,8 @@ STROP_IMPL std::vector<const Entry*> all_operators() { return Registry::get().en
 STROP_IMPL const Entry& find_operator(std::string_view name) {
   if (const Entry* entry = Registry::get().look_up(name)) return *entry;
   std::vector<std::string_view> names;
-  for (const Entry* entry : Registry::get().entries()) names.push_back(entry->snake);
+  for (const Entry* entry : Registry::get().entries())
+    if (!entry->is_gradient()) names.push_back(entry->snake);
   fail("strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
        ". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>");
 }
