@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one doctest program and counts its cases: doctest_run.py STAGE PROGRAM [ARGUMENT...]"""
+"""Runs one doctest program and counts its cases: doctest_run.py [--needs FLAG] STAGE PROGRAM [ARGUMENT...]
+
+With --needs it is skipped where the processor lacks what Linux calls FLAG: then it is compiled and no more.
+"""
+import pathlib
 import re
 import subprocess
 import sys
@@ -9,8 +13,13 @@ from common import Report
 
 
 def main():
-    stage, command = sys.argv[1], sys.argv[2:]
+    words = sys.argv[1:]
+    needed = words[1] if words[0] == "--needs" else None
+    stage, *command = words[2:] if needed else words
     report = Report(stage)
+    if needed and not re.search(rf"(?m)^flags.*\b{needed}\b", pathlib.Path("/proc/cpuinfo").read_text()):
+        report.skipped(stage, f"compiled only: this processor has no {needed}")
+        report.finish()
     if report.only:
         # a case by its name, or every case of a file
         runs = [command + [f"--test-case=*{report.only}*"], command + [f"--source-file=*{report.only}*"]]
