@@ -2,6 +2,7 @@
 // reject: strop: same_shape is a static constexpr bool
 // reject: strop: same_shape is a map's: a tensor operator says what shapes it takes with infer_shape
 // reject: strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors it
+// reject: strop: an operator with forward_sparse states infer_storage, which says when its overloads are called
 // reject: strop: sparse_tensors is the number of all inputs and outputs
 // reject: strop: a map's sparse forms follow from its body; forward_sparse is a tensor operator's
 // reject: strop: infer_gradient_storage is bool infer_gradient_storage(strop::Storages& storages) const
@@ -32,6 +33,7 @@ struct SameShapeOfTensors {
 static_assert(strop::diagnose<SameShapeOfTensors>());
 
 struct Uncounted {
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == strop::csr; }
 #if defined(CONTROL)
   static constexpr int sparse_tensors = 2;
 #endif
@@ -47,11 +49,23 @@ struct Miscounted {
 #else
   static constexpr int sparse_tensors = 3;
 #endif
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == strop::csr; }
   void forward(Cpu&, View<const float, 2>, View<float, 2>) const {}
   template <Real E>
   void forward_sparse(Cpu&, strop::CsrView<const E>, View<E, 2>) const {}
 };
 static_assert(strop::diagnose<Miscounted>());
+
+struct NeverCalled {
+  static constexpr int sparse_tensors = 2;
+#if defined(CONTROL)
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == strop::csr; }
+#endif
+  void forward(Cpu&, View<const float, 2>, View<float, 2>) const {}
+  template <Real E>
+  void forward_sparse(Cpu&, strop::CsrView<const E>, View<E, 2>) const {}
+};
+static_assert(strop::diagnose<NeverCalled>());
 
 struct SparseMap {
   constexpr auto forward(auto x) const { return 2 * x; }

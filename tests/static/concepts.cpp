@@ -234,6 +234,7 @@ static_assert(strop::GradComposes<OneNode> && strop::GradComposes<ByValue> && !s
 struct Forms {
   static constexpr std::string_view inputs[] = {"x"};
   static constexpr int sparse_tensors = 2;
+  bool infer_storage(strop::Storages& s) const { return s.set_out(0, strop::csr); }
   template <Real E>
   void forward_sparse(Cpu&, strop::CsrView<const E>, strop::CsrResult<E>) const {}
 };

@@ -95,6 +95,9 @@ consteval void diagnose_members() {
       !(NamesForwardSparse<T> || NamesSparseTensors<T>) || HasSparseForms<T>,
       "strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors "
       "it takes, stand together");
+  static_assert(
+      !HasSparseForms<T> || InfersStorage<T>,
+      "strop: an operator with forward_sparse states infer_storage, which says when its overloads are called");
   static_assert(sparse_forms_match<T>(), "strop: sparse_tensors is the number of all inputs and outputs");
 
   static_assert(!NamesInplace<T> || InplaceOption<T>,

@@ -119,12 +119,12 @@ STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, st
 }
 
 /// f(parameter, whether its tensor is an output, the tensor's position) for every tensor of a call.
-template <class F>
-void each_tensor(const ForwardInfo& member, const Types& types, F f) {
+template <class Known, class F>
+void each_tensor(const ForwardInfo& member, const Known& call, F f) {
   int in = 0, out = 0, writes = 0;
   for (const ArgInfo& info : member.args) {
     const bool output = info.writes && writes++ >= member.mutated;
-    const int all = output ? types.outputs() : types.inputs();
+    const int all = output ? call.outputs() : call.inputs();
     int& next = output ? out : in;
     int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
     for (; many > 0 && next < all; --many) f(info, output, next++);
@@ -142,6 +142,15 @@ STROP_IMPL void types_of_member(const ForwardInfo& member, Types& types) {
     const std::optional<Dtype> type = info.follows ? element : info.dtype;
     output ? types.set_out(i, type) : types.set_in(i, type);
   });
+}
+
+STROP_IMPL bool storages_of_member(const ForwardInfo& member, Storages& storages) {
+  bool all = true;
+  each_tensor(member, storages, [&](const ArgInfo& info, bool output, int i) {
+    if (info.whole) return;  // of any storage
+    all = (output ? storages.set_out(i, info.storage) : storages.in(i) == info.storage) && all;
+  });
+  return all;
 }
 
 /// With halves where they come as converted copies.

@@ -143,7 +143,10 @@ bool takes_type(Dtype type) {
 
 template <class T>
 bool tensor_storage(const void* op, Storages& storages) {
-  return static_cast<const T*>(op)->infer_storage(storages);
+  if constexpr (InfersStorage<T>)
+    return static_cast<const T*>(op)->infer_storage(storages);
+  else
+    return storages_of_member(forward_info<T>, storages);
 }
 
 /// The gradient of tensor operator T by its member M, as an operator of (head gradients, inputs, outputs) → gradients.
@@ -378,8 +381,8 @@ constexpr Entry tensor_entry() {
   e.signature = &tensor_signature<T>;
   e.infer_shape = &tensor_shape<T>;
   e.infer_type = &tensor_type<T>;
-  if constexpr (InfersStorage<T>) e.infer_storage = &tensor_storage<T>;
-  e.sparse_forms = InfersStorage<T>;
+  if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) e.infer_storage = &tensor_storage<T>;
+  e.sparse_forms = e.infer_storage != nullptr;
   e.inplace = stated_inplace<T>();
   if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
   if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.run_cpu = &run_forward<T>;

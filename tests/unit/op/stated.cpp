@@ -63,6 +63,28 @@ std::vector<std::vector<float>> slopes(F f) {
   return {first.to_vector<float>(), second.to_vector<float>()};
 }
 
+// On sparse views, and nothing said of storages.
+struct RowLengths {
+  static constexpr std::string_view name = "stated_row_lengths";
+  void infer_shape(strop::Shapes& s) const {
+    if (s.in(0).has_rank()) s.set_out(0, {s.in(0)[0]});
+  }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::CsrView<const E> x, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.rows; ++i) y[i] = static_cast<E>(x.indptr[i + 1] - x.indptr[i]);
+  }
+};
+constexpr Op<RowLengths> row_lengths;
+struct FirstOfRows {
+  static constexpr std::string_view name = "stated_first_of_rows";
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::CsrView<const E> x, strop::CsrResult<E> y) const {
+    y.allocate(x.rows);
+    for (std::int64_t i = 0; i <= x.rows; ++i) y.indptr()[i] = i;
+    for (std::int64_t i = 0; i < x.rows; ++i) y.data()[i] = E(i + 1), y.indices()[i] = 0;
+  }
+};
+constexpr Op<FirstOfRows> first_of_rows;
 // Parameters that are called like members.
 struct Scaled {
   static constexpr std::string_view name = "stated_scaled";
@@ -322,6 +344,18 @@ TEST_CASE("a sparse result is taken by value and by reference") {
     CHECK(y.storage() == csr);
     CHECK(strop::allclose(y, array({{0, 0}, {2, 0}})));
   }
+}
+
+TEST_CASE("storages follow from the views of forward") {
+  const NDArray x = array({{0, 1}, {2, 3}}).to(csr);
+  CHECK(row_lengths(x).to_vector<float>() == std::vector<float>{1, 2});
+  CHECK(first_of_rows(x).storage() == csr);
+  CHECK(strop::allclose(first_of_rows(x), array({{1, 0}, {2, 0}})));
+  CHECK(first_of_rows(strop::var("data")).infer_storage({{"data", csr}}).outputs == std::vector{csr});
+  CHECK(row_lengths(strop::var("data")).bind(strop::cpu(), {{"data", x}}).forward()[0].to_vector<float>() ==
+        std::vector<float>{1, 2});
+  CHECK(sentence([&] { row_lengths(x.to(strop::dense)); }) ==
+        "stated_row_lengths: input 'data' is dense, expected csr");
 }
 
 TEST_CASE("parameters may be called like members") {

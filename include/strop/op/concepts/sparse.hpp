@@ -5,10 +5,10 @@
 ///  1. A tensor operator's forward may take a CsrView, RowSparseView, CsrResult or RowSparseResult; or there are
 ///     overloads of `forward_sparse<E>(ctx, in…, out…) const` on those and dense views, one per combination.
 ///  2. Beside forward_sparse, `static constexpr int sparse_tensors` says how many tensors these take: all inputs and
-///     outputs.
+///     outputs; and infer_storage says when they are called.
 ///  3. `bool infer_storage(strop::Storages& storages) const` sets the outputs' storages from the inputs'; false asks
 ///     for the dense fallback. A map's is asked where an input is sparse, after the derivation; a storage that does not
-///     follow from the map's body is refused.
+///     follow from the map's body is refused. Without it a forward on sparse views serves the storages of its views.
 ///  4. `bool infer_gradient_storage(strop::Storages& storages) const` is the same for a stated gradient.
 #pragma once
 #include <strop/fwd.hpp>
@@ -43,6 +43,10 @@ constexpr bool sparse_forward_on() {
   else
     return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<std::int64_t>)){});
 }
+template <class T>
+constexpr bool sparse_forward_on_any() {
+  return sparse_forward_on<T, Cpu>() || sparse_forward_on<T, Cuda>();
+}
 /// Clauses 1 and 2, by overloads.
 template <class T>
 concept HasSparseForms = NamesForwardSparse<T> && requires {
@@ -53,9 +57,7 @@ concept HasSparseForms = NamesForwardSparse<T> && requires {
 
 /// Clauses 1 and 2.
 template <class T>
-concept SparseOp =
-    detail::HasSparseForms<T> ||
-    (detail::NamesForward<T> && (detail::sparse_forward_on<T, Cpu>() || detail::sparse_forward_on<T, Cuda>()));
+concept SparseOp = detail::HasSparseForms<T> || (detail::NamesForward<T> && detail::sparse_forward_on_any<T>());
 /// Clause 3.
 template <class T>
 concept InfersStorage = requires(const T& op, Storages& storages) {
