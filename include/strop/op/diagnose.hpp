@@ -155,7 +155,7 @@ consteval void diagnose_gradient() {
   static_assert(
       !NamesZeroGradient<T> || requires { requires std::same_as<decltype(T::zero_gradient), const bool>; },
       "strop: zero_gradient is a static constexpr bool");
-  static_assert(!AnyMap<T> || stated_gradients<T> == 0 || !MutatesInputs<T>,
+  static_assert(!AnyMap<T> || stated_gradients<T> == 0 || HasZeroGradient<T> || !MutatesInputs<T>,
                 "strop: a map that writes its inputs has no gradient");
 
   static_assert(!NamesGrad<T> || HasGrad<T>,

@@ -14,12 +14,13 @@ namespace detail {
 
 /// Whether the struct says what its gradient uses, and what.
 template <class T>
-inline constexpr bool states_gradient = HasGradUseIn<T> || HasGradUseOut<T> || HasGradUseNone<T> || HasGradUseInOut<T>;
+inline constexpr bool states_gradient =
+    HasGradUseIn<T> || HasGradUseOut<T> || HasGradUseNone<T> || HasGradUseInOut<T> || HasZeroGradient<T>;
 template <class T>
-inline constexpr Keeps stated_keeps = HasGradUseInOut<T>  ? Keeps::in_out
-                                      : HasGradUseOut<T>  ? Keeps::out
-                                      : HasGradUseNone<T> ? Keeps::none
-                                                          : Keeps::in;
+inline constexpr Keeps stated_keeps = HasGradUseInOut<T>                        ? Keeps::in_out
+                                      : HasGradUseOut<T>                        ? Keeps::out
+                                      : HasGradUseNone<T> || HasZeroGradient<T> ? Keeps::none
+                                                                                : Keeps::in;
 
 /// One result of a body as the number S: a number, a comparison's answer or a constant.
 template <class S, class Y>
@@ -81,6 +82,10 @@ struct Gradient {
         return pack<S>(op.grad_use_none(a[M]...));
       else if constexpr (HasGradUseIn<T>)
         return pack<S>(op.grad_use_in(a[M]..., a[results_of + I]...));
+      else if constexpr (HasZeroGradient<T> && inputs_of == 1)
+        return S(0);
+      else if constexpr (HasZeroGradient<T>)
+        return std::array<S, inputs_of>{(static_cast<void>(I), S(0))...};
       else if constexpr (inputs_of == 1)
         return partial<S, 0>(a, std::index_sequence<I...>{});
       else

@@ -31,7 +31,6 @@ struct BlockGrad {
   static constexpr DtypeSet dtypes = any_dtype;
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x; }
-  constexpr auto grad_use_none(auto dy) const { return decltype(dy)(0); }
 };
 
 inline constexpr Op<Copy, OnUse> identity;
