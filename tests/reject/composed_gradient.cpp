@@ -4,7 +4,8 @@
 // reject: NotConst
 // reject: OfTensors
 // reject: OneTooMany
-// reject: strop: gradient_keeps is a static constexpr strop::Keeps
+// reject: strop: gradient_keeps is a static constexpr strop::Keeps, none or in
+// reject: strop: gradient_keeps and gradient_reads say the same, of all inputs or of some: state one
 // reject: strop: gradient_reads is static constexpr std::string_view gradient_reads[] = {...}
 // reject: strop: gradient_reads names something that stands not in inputs
 // reject: strop: gradient_keeps and gradient_reads say what gradient(dy, x...) looks at, and there is none
@@ -66,18 +67,38 @@ struct OneTooMany {
 static_assert(strop::diagnose<OneTooMany>());
 
 struct Keeping {
-  static constexpr std::string_view inputs[] = {"x"};
   constexpr auto forward(auto x) const { return 2 * x; }
   auto gradient(const auto& dy, const auto&) const { return dy * 2; }
 #if defined(CONTROL)
   static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;
-  static constexpr std::string_view gradient_reads[] = {"x"};
 #else
-  static constexpr int gradient_keeps = 0;
-  static constexpr std::string_view gradient_reads = "x";
+  static constexpr strop::Keeps gradient_keeps = strop::Keeps::out;
 #endif
 };
 static_assert(strop::diagnose<Keeping>());
+
+struct KeepingSome {
+  static constexpr std::string_view inputs[] = {"x"};
+  constexpr auto forward(auto x) const { return 2 * x; }
+  auto gradient(const auto& dy, const auto&) const { return dy * 2; }
+#if defined(CONTROL)
+  static constexpr std::string_view gradient_reads[] = {"x"};
+#else
+  static constexpr std::string_view gradient_reads = "x";
+#endif
+};
+static_assert(strop::diagnose<KeepingSome>());
+
+struct KeepingTwice {
+  static constexpr std::string_view inputs[] = {"x"};
+  static constexpr std::string_view gradient_reads[] = {"x"};
+#if !defined(CONTROL)
+  static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;
+#endif
+  constexpr auto forward(auto x) const { return 2 * x; }
+  auto gradient(const auto& dy, const auto&) const { return dy * 2; }
+};
+static_assert(strop::diagnose<KeepingTwice>());
 
 struct Reading {
   static constexpr std::string_view inputs[] = {"x"};

@@ -2,6 +2,7 @@
 // reject: strop: same_shape is a static constexpr bool
 // reject: strop: same_shape is a map's: a tensor operator says what shapes it takes with infer_shape
 // reject: strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors it
+// reject: UncountedAlone
 // reject: strop: an operator with forward_sparse states infer_storage, which says when its overloads are called
 // reject: strop: sparse_tensors is the number of all inputs and outputs
 // reject: strop: a map's sparse forms follow from its body; forward_sparse is a tensor operator's
@@ -42,6 +43,17 @@ struct Uncounted {
   void forward_sparse(Cpu&, strop::CsrView<const E>, View<E, 2>) const {}
 };
 static_assert(strop::diagnose<Uncounted>());
+
+struct UncountedAlone {
+  static constexpr std::string_view inputs[] = {"x"};
+#if defined(CONTROL)
+  static constexpr std::size_t sparse_tensors = 2;
+#endif
+  bool infer_storage(strop::Storages& s) const { return s.in(0) == strop::csr; }
+  template <Real E>
+  void forward_sparse(Cpu&, strop::CsrView<const E>, View<E, 2>) const {}
+};
+static_assert(strop::diagnose<UncountedAlone>());
 
 struct Miscounted {
 #if defined(CONTROL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is refused when an operator is named or called.
-// reject: strop: gradient of an operator with several outputs takes (dy, x...) or (dy), one x per input and each const
+// reject: strop: gradient takes (dy, x...) or (dy), one x per input and each const auto&, arrays or symbols; of an
 // reject: strop: gradient of an operator with any number of inputs takes (dy, std::span<const Node> x), for any Node
 // reject: strop: a gradient returns a std::tuple of one number per input of forward
 // reject: strop: check::gradient takes a number for each input of forward

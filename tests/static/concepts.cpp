@@ -31,6 +31,18 @@ struct Templated {
 struct Two {
   constexpr auto forward(auto x, auto y) const { return x * y; }
 };
+struct TwoOfOneType {
+  template <class S>
+  constexpr S forward(S x, S y) const {
+    return x * y;
+  }
+};
+struct TwoReferences {
+  template <class S>
+  constexpr auto forward(const S& x, const S& y) const {
+    return x + y;
+  }
+};
 struct Three {
   constexpr auto forward(auto c, auto x, auto y) const { return where(c != 0, x, y); }
 };
@@ -69,6 +81,7 @@ static_assert(strop::UnaryOp<One> && strop::UnaryOp<ByReference> && strop::Unary
 static_assert(!strop::UnaryOp<Two> && !strop::UnaryOp<Nothing> && !strop::UnaryOp<NotConst> &&
               !strop::UnaryOp<NotGeneric>);
 static_assert(!strop::UnaryOp<Final> && !strop::UnaryOp<Private>);
+static_assert(strop::BinaryOp<TwoOfOneType> && strop::BinaryOp<TwoReferences> && !strop::UnaryOp<TwoOfOneType>);
 static_assert(strop::BinaryOp<Two> && !strop::BinaryOp<One> && !strop::BinaryOp<Three>);
 static_assert(strop::MapOp<Three, 3> && strop::MapOp<Six, 6> && strop::MapOp<Both, 1, 2> && !strop::MapOp<Both, 1, 1>);
 static_assert(!strop::AnyMap<Seven> && strop::arity<Seven> == 0 && strop::arity<Six> == 6);
@@ -201,6 +214,11 @@ static_assert(!strop::NamesArguments<Misstating> && !strop::MutatesInputs<Missta
 static_assert(!strop::InfersShape<Misstating> && !strop::InfersType<Misstating> && !strop::InfersStorage<Misstating> &&
               !strop::InplaceOption<Misstating> && !strop::GradComposes<Misstating> && !strop::SameShape<Misstating> &&
               !strop::HasZeroGradient<Misstating>);
+struct Helper {
+  constexpr auto forward(auto x) const { return x; }
+  std::string_view name() const { return "a helper of the program's own"; }
+};
+static_assert(strop::diagnose<Helper>() && !strop::Documents<Helper>);
 struct Floor {
   static constexpr bool zero_gradient = true, same_shape = true;
   constexpr auto forward(auto x, auto) const { return floor(x); }
@@ -228,6 +246,32 @@ struct OneTooFew {
   constexpr auto forward(auto x, auto y) const { return x * y; }
   auto gradient(const auto& dy, const auto& x) const { return dy * x; }
 };
+struct OneNodeByValue {
+  constexpr auto forward(auto x, auto y) const { return x * y; }
+  template <class Node>
+  auto gradient(Node dy, Node x, Node y) const {
+    return std::make_tuple(dy * y, dy * x);
+  }
+};
+struct AnyNodes {
+  constexpr auto forward(auto x, auto) const { return x; }
+  auto gradient(const auto& dy, const auto&...) const { return std::make_tuple(dy, dy); }
+};
+struct Overloads {
+  constexpr auto forward(auto x) const { return x; }
+  strop::NDArray gradient(const strop::NDArray& dy, const strop::NDArray&) const { return dy; }
+  int gradient(int dy, int) const { return dy; }
+};
+struct SevenInputs {
+  using In = View<const float, 1>;
+  void forward(Cpu&, In, In, In, In, In, In, In, View<float, 1>) const {}
+  auto gradient(const auto& dy, const auto&, const auto&, const auto&, const auto&, const auto&, const auto&,
+                const auto&) const {
+    return dy;
+  }
+};
+static_assert(strop::GradComposes<OneNodeByValue> && strop::GradComposes<AnyNodes> && strop::GradComposes<Overloads> &&
+              strop::diagnose<SevenInputs>());
 static_assert(strop::GradComposes<OneNode> && strop::GradComposes<ByValue> && !strop::GradComposes<OneTooFew>);
 
 // Sparse operators.

@@ -55,10 +55,12 @@ def sentences():
     """{sentence: where} of every static_assert of the headers that begins with `strop:`."""
     found = {}
     for path in sorted(INCLUDE.rglob("*.hpp")):
-        for assertion in re.finditer(r"static_assert\((?:[^;\"]|\"(?:[^\"\\\\]|\\\\.)*\")*?((?:\s*\"(?:[^\"\\\\]|\\\\.)*\")+)\);", path.read_text()):
-            text = "".join(re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', assertion[1]))
-            if text.startswith("strop:"):
-                found[squeezed(text)] = path.relative_to(ROOT)
+        text = path.read_text()
+        for last in re.finditer(r'((?:"(?:[^"\\]|\\.)*"\s*)+)\);', text):
+            sentence = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', last[1]))
+            opened = text.rfind("static_assert(", 0, last.start())
+            if sentence.startswith("strop:") and opened > text.rfind(");\n", 0, last.start()):
+                found[squeezed(sentence)] = path.relative_to(ROOT)
     return found
 
 

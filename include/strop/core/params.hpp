@@ -17,8 +17,8 @@
 namespace strop::inline v0 {
 
 /// A parameter without a default: leaving it out of a call is an error that names it. It is written
-/// `strop::Required<int> n = {};`, empty: of a field without initialiser compilers warn (-Wextra) in a call `{.other =
-/// 1}`.
+/// `strop::Required<int> n = {};`, empty: compilers warn (-Wextra) of a call that names other fields alone where a
+/// field has no initialiser.
 template <class T>
 struct Required {
   std::optional<T> value;

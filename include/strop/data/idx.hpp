@@ -21,7 +21,8 @@ inline std::vector<unsigned char> read_unpacked(Input& in) {
   if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return bytes;
   if (bytes.size() < 18) in.refuse("the gzip header is cut");
   const unsigned flags = bytes[3];
-  if (bytes[2] != 8 || (flags & 0xe0U) != 0) in.refuse("the gzip header names a method that is not known");
+  if (bytes[2] != 8) in.refuse("the gzip header names a method that is not known");
+  if ((flags & 0xe0U) != 0) in.refuse("the gzip header has flags that are not known");
   std::size_t at = 10;
   if ((flags & 4U) != 0) at += 2 + bytes[10] + 256U * bytes[11];
   for (unsigned text = 8; text <= 16; text *= 2)  // the name, then the comment

@@ -13,7 +13,7 @@ namespace detail {
 /// op/concepts/documents.hpp
 template <class T>
 consteval void diagnose_documents() {
-  static_assert(!NamesName<T> || StatesName<T>, "strop: name is static constexpr std::string_view name");
+  static_assert(!MisstatesName<T>, "strop: name is static constexpr std::string_view name");
   static_assert(!NamesAliases<T> || StatesAliases<T>,
                 "strop: aliases is static constexpr std::string_view aliases[] = {...}");
   static_assert(!NamesDoc<T> || StatesDoc<T>, "strop: doc is static constexpr std::string_view doc");
@@ -92,10 +92,6 @@ consteval void diagnose_members() {
   static_assert(!NamesInferGradientStorage<T> || InfersGradientStorage<T>,
                 "strop: infer_gradient_storage is bool infer_gradient_storage(strop::Storages& storages) const");
   static_assert(
-      !(NamesForwardSparse<T> || NamesSparseTensors<T>) || HasSparseForms<T>,
-      "strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors "
-      "it takes, stand together");
-  static_assert(
       !HasSparseForms<T> || InfersStorage<T>,
       "strop: an operator with forward_sparse states infer_storage, which says when its overloads are called");
   static_assert(sparse_forms_match<T>(), "strop: sparse_tensors is the number of all inputs and outputs");
@@ -166,7 +162,10 @@ consteval void diagnose_gradient() {
 
   static_assert(!NamesGradient<T> || (GradComposes<T> && composes_as_stated<T>()),
                 "strop: gradient takes (dy) or (dy, x...), one x per input of forward, each const auto&, and is const");
-  static_assert(!NamesGradientKeeps<T> || GradientKeeps<T>, "strop: gradient_keeps is a static constexpr strop::Keeps");
+  static_assert(!NamesGradientKeeps<T> || GradientKeeps<T>,
+                "strop: gradient_keeps is a static constexpr strop::Keeps, none or in");
+  static_assert(!(NamesGradientKeeps<T> && NamesGradientReads<T>),
+                "strop: gradient_keeps and gradient_reads say the same, of all inputs or of some: state one");
   static_assert(!NamesGradientReads<T> || GradientReads<T>,
                 "strop: gradient_reads is static constexpr std::string_view gradient_reads[] = {...}");
   static_assert(read_known<T>(), "strop: gradient_reads names something that stands not in inputs");
@@ -195,7 +194,12 @@ consteval bool diagnose() {
     static_assert(!std::is_final_v<T>,
                   "strop: an operator is not final: the contract looks at its members through a derived type");
     if constexpr (detail::Plain<T>) {
-      static_assert(detail::NamesForward<T> || SparseOp<T>, "strop: an operator has a member forward(...)");
+      constexpr bool sparse_forms = detail::NamesForwardSparse<T> || detail::NamesSparseTensors<T>;
+      static_assert(detail::NamesForward<T> || sparse_forms, "strop: an operator has a member forward(...)");
+      static_assert(
+          !sparse_forms || detail::HasSparseForms<T>,
+          "strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors "
+          "it takes, stand together");
       if constexpr (detail::NamesForward<T> && !Operator<T>) {
         static_assert(!detail::ForwardNotConst<T>,
                       "strop: forward must be const: write constexpr auto forward(auto x) const");

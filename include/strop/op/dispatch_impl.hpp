@@ -262,6 +262,7 @@ class Dispatch {
         storages_[i] = out[i].value_or(dense);
         sparse = sparse || storages_[i] != dense;
       }
+      if (!native && sparse && !entry_.dense_form) fail(entry_.snake, ": has no form for ", describe_storages(in));
       if (!native && sparse) {
         why_ = "no rule of the operator serves these storages";
         dense_run_ = true;

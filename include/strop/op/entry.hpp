@@ -106,6 +106,7 @@ struct Entry {
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
   void (*run_cpu)(const Call&, Cpu&) = nullptr;
   bool sparse_forms = false;  // run_cpu takes sparse arrays as well
+  bool dense_form = true;     // run_cpu takes dense arrays alone
   bool (*takes)(Dtype) = nullptr;
   detail::Ref<detail::StateBox> (*make_state)(const void* op, Cpu&, std::span<const Shape> in) = nullptr;
   Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;

@@ -245,7 +245,8 @@ constexpr bool read_known() {
 template <class T>
 constexpr bool sparse_forms_match() {
   if constexpr (HasSparseForms<T>)
-    return Counts<T>::open_in || Counts<T>::open_out || T::sparse_tensors == Counts<T>::in + Counts<T>::out;
+    return Counts<T>::open_in || Counts<T>::open_out ||
+           static_cast<int>(T::sparse_tensors) == Counts<T>::in + Counts<T>::out;
   else
     return true;
 }

@@ -107,8 +107,8 @@ void tensor_type(const void* object, Types& types) {
     types_of_member(forward_info<T>, types);
   else {
     std::optional<Dtype> common = types.inputs() > 0 ? types.in(0) : std::nullopt;
-    for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
     if (types.inputs() > 0) types.expect_in(0, floating);
+    for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
   }
   if constexpr (TensorOp<T>) check_served(forward_info<T>, types);
 }
@@ -383,6 +383,7 @@ constexpr Entry tensor_entry() {
   e.infer_type = &tensor_type<T>;
   if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) e.infer_storage = &tensor_storage<T>;
   e.sparse_forms = e.infer_storage != nullptr;
+  e.dense_form = TensorOp<T> && !sparse_forward_on_any<T>();
   e.inplace = stated_inplace<T>();
   if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
   if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.run_cpu = &run_forward<T>;

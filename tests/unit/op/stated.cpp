@@ -354,6 +354,8 @@ TEST_CASE("storages follow from the views of forward") {
   CHECK(first_of_rows(strop::var("data")).infer_storage({{"data", csr}}).outputs == std::vector{csr});
   CHECK(row_lengths(strop::var("data")).bind(strop::cpu(), {{"data", x}}).forward()[0].to_vector<float>() ==
         std::vector<float>{1, 2});
+  CHECK(sentence([&] { first_of_rows(x, strop::into(strop::zeros({2, 2}))); }) ==
+        "stated_first_of_rows: has no form for (csr) -> (dense)");
   CHECK(sentence([&] { row_lengths(x.to(strop::dense)); }) ==
         "stated_row_lengths: input 'data' is dense, expected csr");
 }

@@ -2,11 +2,15 @@
 /// \file
 /// Gradients that are written with operators: they work on arrays and on symbols, to any order.
 ///
-///  1. `gradient(dy, x…) const` with an x per input, or `gradient(dy) const`, each a `const auto&`: it is called with
-///     strop::NDArray and with strop::Symbol. It returns a gradient, a std::tuple or a std::vector of one per input.
+///  1. `gradient(dy, x…) const` with an x per input, or `gradient(dy) const`, each a `const auto&` or the like: it is
+///     called with strop::NDArray and with strop::Symbol. It returns a gradient, a std::tuple or a std::vector of one
+///     per input.
 ///     With several outputs dy is std::span<const Node>; with an open number of inputs x is.
-///  2. `static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;`: it looks at no value of x.
-///  3. `static constexpr std::string_view gradient_reads[] = {"indices"};`: at the values of these inputs alone.
+///  2. `static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;`: it looks at no value of x (in, which is
+///     what is assumed: at all).
+///  3. `static constexpr std::string_view gradient_reads[] = {"indices"};`: at the values of these inputs alone, in
+///  place of
+///     2.
 ///  4. `gradient_again(heads, in) const` of two std::span<const Node>: the gradient of a stated gradient, from the
 ///     heads of what that makes and from all that it takes.
 #pragma once
@@ -20,23 +24,30 @@ namespace strop::inline v0 {
 enum class Keeps : std::uint8_t { none = 0, in = 1, out = 2, in_out = 3 };
 
 namespace detail {
-/// gradient takes N arrays or symbols, whatever its body does with them.
+/// gradient takes N arrays, whatever its body does with them; asked of the body last, for a pack or overloads.
 template <class T, std::size_t... I>
 constexpr bool takes_nodes(std::index_sequence<I...>) {
   using N = std::index_sequence<I...>;
-  if constexpr (!requires(const OneTypeGradient<T, N>& op, NDArray (*x)()) { op.gradient((void(I), x())...); })
+  using Array = NDArray (*)();
+  if constexpr (!requires(const MovingOneTypeGradient<T, N>& op, Array x) { op.gradient((void(I), x())...); })
     return true;
-  else if constexpr (!requires(const MovingGradient<T, N>& op, NDArray (*x)()) { op.gradient((void(I), x())...); })
+  else if constexpr (!requires(const CopyingOneTypeGradient<T, N>& op, Array x) { op.gradient((void(I), x())...); })
+    return true;
+  else if constexpr (!requires(const MovingGradient<T, N>& op, Array x) { op.gradient((void(I), x())...); })
+    return true;
+  else if constexpr (!requires(const CopyingGradient<T, N>& op, Array x) { op.gradient((void(I), x())...); })
     return true;
   else
-    return !requires(const CopyingGradient<T, N>& op, NDArray (*x)()) { op.gradient((void(I), x())...); };
+    return requires(const T& op, const NDArray& x) { op.gradient((void(I), x)...); };
 }
-/// gradient takes (dy), or (dy, x…) with N inputs.
+/// gradient takes (dy), or (dy, x…) with N inputs. Of more than six it is asked when it is composed.
 template <class T, std::size_t N>
 constexpr bool composes_from() {
-  if constexpr (takes_nodes<T>(std::make_index_sequence<1>{}))
+  if constexpr (N > 6)
     return true;
-  else if constexpr (N >= 1 && N <= 6)
+  else if constexpr (takes_nodes<T>(std::make_index_sequence<1>{}))
+    return true;
+  else if constexpr (N >= 1)
     return takes_nodes<T>(std::make_index_sequence<N + 1>{});
   else
     return false;
@@ -57,7 +68,10 @@ template <class T>
 concept GradComposes = detail::NamesGradient<T> && detail::composes<T>();
 /// Clauses 2 and 3.
 template <class T>
-concept GradientKeeps = requires { requires std::same_as<decltype(T::gradient_keeps), const Keeps>; };
+concept GradientKeeps = requires {
+  requires std::same_as<decltype(T::gradient_keeps), const Keeps>;
+  requires std::bool_constant<T::gradient_keeps == Keeps::none || T::gradient_keeps == Keeps::in>::value;
+};
 template <class T>
 concept GradientReads = requires { detail::NameList(T::gradient_reads); };
 /// Clause 4.

@@ -17,6 +17,12 @@ namespace strop::inline v0 {
 namespace detail {
 template <class T>
 concept StatesName = NamesName<T> && requires { std::string_view(T::name); };
+/// A helper may be called so.
+template <class T>
+concept MisstatesName = NamesName<T> && !StatesName<T> && requires {
+  requires !std::is_member_function_pointer_v<decltype(&T::name)>;
+  requires !std::is_function_v<std::remove_pointer_t<decltype(&T::name)>>;
+};
 template <class T>
 concept StatesAliases = requires { NameList(T::aliases); };
 template <class T>

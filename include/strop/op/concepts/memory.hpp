@@ -2,16 +2,14 @@
 /// \file
 /// What an operator may do with the memory of its tensors, and what it needs besides.
 ///
-///  1. `static constexpr strop::Share inplace[] = {{0, 0}};`: a tensor operator's output may use the memory of an
-///  input,
-///     by positions. A map's follow from its body.
+///  1. `static constexpr strop::Share inplace[] = {{0, 0}};`: an output of a tensor operator may use the memory of an
+///     input, by positions. A map's follow from its body.
 ///  2. `static constexpr strop::Resources resources{.random = true};` of a tensor operator, or `strop::Resources
 ///     resources(std::span<const strop::Shape> inputs) const` where it depends on the shapes: random numbers, bytes of
 ///     temporary space. The space is taken before forward begins, so that a call that cannot have it fails before
 ///     anything is written.
-///  3. `static constexpr bool accumulates = true;`, `gradient_accumulates`: forward, or the stated gradient, of a
-///  tensor
-///     operator adds to its outputs where ctx asks for Request::add; elsewhere the framework adds.
+///  3. `static constexpr bool accumulates = true;`, `gradient_accumulates`: forward, or the stated gradient, adds to
+///     the outputs of a tensor operator where ctx asks for Request::add; elsewhere the framework adds.
 #pragma once
 #include <strop/op/context.hpp>
 #include <strop/op/infer.hpp>

@@ -79,8 +79,8 @@ STROP_NAMES(NamesMakeState, make_state)
 
 // A decoy whose overload ties with the user's makes a call ambiguous exactly when the user's member takes those
 // arguments, and ambiguity is a soft failure. Two decoys, because one of the same signature as the user's member would
-// hide it: the first ties with parameters by value, the second with references to const among them; a third where the
-// user's are all of one template argument.
+// hide it: the first ties with parameters by value, the second with references to const among them. Two more tie where
+// the user's parameters are all of one template argument, which is more special than the first two.
 struct Tie {};
 template <class T, class I>
 struct MovingForward;
@@ -91,7 +91,13 @@ struct MovingGradient;
 template <class T, class I>
 struct CopyingGradient;
 template <class T, class I>
-struct OneTypeGradient;
+struct MovingOneTypeForward;
+template <class T, class I>
+struct CopyingOneTypeForward;
+template <class T, class I>
+struct MovingOneTypeGradient;
+template <class T, class I>
+struct CopyingOneTypeGradient;
 #define STROP_DECOY_OF(Decoy, member, n, arguments, ...) \
   template <class T>                                     \
   struct Decoy<T, std::make_index_sequence<n>> : T {     \
@@ -99,12 +105,15 @@ struct OneTypeGradient;
     template <__VA_ARGS__>                               \
     Tie member(arguments) const;                         \
   };
-#define STROP_DECOY(n, ...)                                                   \
-  STROP_DECOY_OF(MovingForward, forward, n, STROP_MOVED_##n, __VA_ARGS__)     \
-  STROP_DECOY_OF(CopyingForward, forward, n, STROP_COPIED_##n, __VA_ARGS__)   \
-  STROP_DECOY_OF(MovingGradient, gradient, n, STROP_MOVED_##n, __VA_ARGS__)   \
-  STROP_DECOY_OF(CopyingGradient, gradient, n, STROP_COPIED_##n, __VA_ARGS__) \
-  STROP_DECOY_OF(OneTypeGradient, gradient, n, STROP_SAME_##n, class A)
+#define STROP_DECOY(n, ...)                                                         \
+  STROP_DECOY_OF(MovingForward, forward, n, STROP_MOVED_##n, __VA_ARGS__)           \
+  STROP_DECOY_OF(CopyingForward, forward, n, STROP_COPIED_##n, __VA_ARGS__)         \
+  STROP_DECOY_OF(MovingGradient, gradient, n, STROP_MOVED_##n, __VA_ARGS__)         \
+  STROP_DECOY_OF(CopyingGradient, gradient, n, STROP_COPIED_##n, __VA_ARGS__)       \
+  STROP_DECOY_OF(MovingOneTypeForward, forward, n, STROP_SAME_MOVED_##n, class A)   \
+  STROP_DECOY_OF(CopyingOneTypeForward, forward, n, STROP_SAME_##n, class A)        \
+  STROP_DECOY_OF(MovingOneTypeGradient, gradient, n, STROP_SAME_MOVED_##n, class A) \
+  STROP_DECOY_OF(CopyingOneTypeGradient, gradient, n, STROP_SAME_##n, class A)
 #define STROP_MOVED_1 A&&
 #define STROP_MOVED_2 STROP_MOVED_1, B&&
 #define STROP_MOVED_3 STROP_MOVED_2, C&&
@@ -112,6 +121,13 @@ struct OneTypeGradient;
 #define STROP_MOVED_5 STROP_MOVED_4, E&&
 #define STROP_MOVED_6 STROP_MOVED_5, F&&
 #define STROP_MOVED_7 STROP_MOVED_6, G&&
+#define STROP_SAME_MOVED_1 A&&
+#define STROP_SAME_MOVED_2 STROP_SAME_MOVED_1, A&&
+#define STROP_SAME_MOVED_3 STROP_SAME_MOVED_2, A&&
+#define STROP_SAME_MOVED_4 STROP_SAME_MOVED_3, A&&
+#define STROP_SAME_MOVED_5 STROP_SAME_MOVED_4, A&&
+#define STROP_SAME_MOVED_6 STROP_SAME_MOVED_5, A&&
+#define STROP_SAME_MOVED_7 STROP_SAME_MOVED_6, A&&
 #define STROP_SAME_1 A
 #define STROP_SAME_2 STROP_SAME_1, A
 #define STROP_SAME_3 STROP_SAME_2, A
@@ -140,6 +156,13 @@ STROP_DECOY(7, class A, class B, class C, class D, class E, class F, class G)
 #undef STROP_MOVED_5
 #undef STROP_MOVED_6
 #undef STROP_MOVED_7
+#undef STROP_SAME_MOVED_1
+#undef STROP_SAME_MOVED_2
+#undef STROP_SAME_MOVED_3
+#undef STROP_SAME_MOVED_4
+#undef STROP_SAME_MOVED_5
+#undef STROP_SAME_MOVED_6
+#undef STROP_SAME_MOVED_7
 #undef STROP_SAME_1
 #undef STROP_SAME_2
 #undef STROP_SAME_3
@@ -160,9 +183,19 @@ STROP_DECOY(7, class A, class B, class C, class D, class E, class F, class G)
 /// forward takes N numbers (by value or by reference to const), whatever its body does with them.
 template <class T, std::size_t... I>
 constexpr bool takes_numbers(std::index_sequence<I...> n) {
-  return !requires(const MovingForward<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); } ||
-         !requires(const CopyingForward<T, decltype(n)>& op, Probe (*x)()) { op.forward((void(I), x())...); };
+  using N = decltype(n);
+  if constexpr (!requires(const MovingForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+    return true;
+  else if constexpr (!requires(const CopyingForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+    return true;
+  else if constexpr (sizeof...(I) == 1)
+    return false;
+  else if constexpr (!requires(const MovingOneTypeForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); })
+    return true;
+  else
+    return !requires(const CopyingOneTypeForward<T, N>& op, Probe (*x)()) { op.forward((void(I), x())...); };
 }
+
 /// A tensor operator's member: the context of a device, then views.
 template <class Ctx, class T, class... A>
 std::type_identity<std::tuple<A...>> signature_on(void (T::*)(Ctx&, A...) const);

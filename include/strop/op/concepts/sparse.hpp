@@ -50,8 +50,8 @@ constexpr bool sparse_forward_on_any() {
 /// Clauses 1 and 2, by overloads.
 template <class T>
 concept HasSparseForms = NamesForwardSparse<T> && requires {
-  requires T::sparse_tensors > 0;
-  requires std::same_as<decltype(T::sparse_tensors), const int>;
+  requires std::is_integral_v<decltype(T::sparse_tensors)>;
+  requires std::bool_constant<(T::sparse_tensors > 0)>::value;
 };
 }  // namespace detail
 
