@@ -21,7 +21,7 @@ EPOCHS = 5  # of the ten in which the tour has to arrive
 
 # Of each step, texts that are in its part of the output.
 EXPECTED = {
-    2: ["swish(data, beta=1) -> output", "csr -> csr", "gradient   keeps inputs", "beta             float, default 1"],
+    2: ["swish(data, beta=1) -> output", "csr -> csr", "gradient   keeps data", "beta             float, default 1"],
     3: ["swish: 5 gradients agree with differences"],
     4: ["csr(3, 4) {(0, 2): 1, (2, 0): -3} -> csr(3, 4) {(0, 2): 0.73"],
     5: ["arguments data, output [-0.03"],
