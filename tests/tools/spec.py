@@ -12,8 +12,8 @@ eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, a
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
 into it. No header-only program may have strong symbols of strop.
-Examples and docs are compiled with -O1; by clang++, and but for README.md's by g++ the docs, with the compiled library, as
-programs that take it are: in less than half the time, and objects of both compilers meet in one program.
+Examples and docs are compiled with -O1. The examples by clang++ and the docs, which only g++ compiles, but for README.md's,
+take the compiled library: in less than half the time, and objects of both compilers meet in one program.
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 import pages
-from common import BUILD, INCLUDE, ROOT, Report, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
+from common import BUILD, INCLUDE, ROOT, Report, compilers, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
 
 
 def lines_of(text, what):
@@ -107,7 +107,8 @@ def main():
         report.failed(name, "\n".join(found)) if found else report.passed(name)
     programs = [(name, path) for name, path in programs if report.wanted(name, path)]
     if programs:
-        jobs = [(report, compiler, name, path) for name, path in programs for compiler in compilers_or_skip(report)]
+        chosen = compilers_or_skip(report) if stage != "docs" else compilers()[:1]
+        jobs = [(report, compiler, name, path) for name, path in programs for compiler in chosen]
         parallel(lambda job: check(*job), jobs)
     report.finish()
 
