@@ -103,11 +103,7 @@ Case case_of(const Entry& e, const CallWords& words) {
   const auto stated = row.attributes();
   Settings settings(stated.begin(), stated.end());
   for (const auto& [key, value] : words.params) settings = with(std::move(settings), key, value);
-  Case call{
-      &e,
-      params_of(e, {std::vector<std::pair<std::string_view, std::string_view>>(settings.begin(), settings.end())}),
-      {},
-      {}};
+  Case call{&e, params_of(e, views_of(settings)), {}, {}};
   const Dtype type = e.dtypes.contains(f32) ? f32 : i64;
   std::string why;
   const auto works = [&](const std::vector<verify::Sample>& samples) {

@@ -10,21 +10,15 @@ namespace {
 
 using detail::Field;
 using detail::GradientRule;
+using detail::signature_of;
 
 /// The parameters as an object; none where the operator refuses them.
 detail::Ref<detail::ParamBox> box_of(const Entry& e, const Settings& settings) {
-  const std::vector<std::pair<std::string_view, std::string_view>> words(settings.begin(), settings.end());
   try {
-    return detail::parse_params(e, words);
+    return detail::parse_params(e, views_of(settings));
   } catch (const Error&) {
     return nullptr;
   }
-}
-
-Signature signature_of(const Entry& e, const void* op, int inputs) {
-  Signature s;
-  if (e.signature != nullptr) e.signature(op, inputs, s);
-  return s;
 }
 
 /// Values that may make a difference to what is kept and to how results are stored.
@@ -42,11 +36,6 @@ std::vector<std::string_view> values_of(const Field& field) {
   return out;
 }
 
-std::string joined(const auto& words) {
-  std::string out;
-  for (const auto& word : words) out += cat(out.empty() ? "" : ", ", word);
-  return out;
-}
 std::string names_of(std::span<const Storage> storages) {
   std::vector<std::string_view> names;
   for (const Storage storage : storages) names.push_back(name_of(storage));
@@ -115,10 +104,7 @@ std::string Card::note_of(std::string_view name) const {
 
 std::string Card::range_of(std::string_view name) const {
   for (const Range& r : entry.params->ranges)
-    if (r.name == name)
-      return r.low <= -1e308   ? cat("at most ", r.high)
-             : r.high >= 1e308 ? cat("at least ", r.low)
-                               : cat("from ", r.low, " to ", r.high);
+    if (r.name == name) return detail::bounds_of(r, {});
   return {};
 }
 

@@ -3,6 +3,7 @@
 /// What the registry says of an operator, as text. Its example is the first of the rows that check the operator.
 #pragma once
 #include "verify/rows.hpp"
+#include "words.hpp"
 
 #include <strop/strop.hpp>
 
@@ -10,13 +11,16 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace strop::command {
 
-/// Parameters with their values as text.
-using Settings = std::vector<std::pair<std::string, std::string>>;
+/// "first, second".
+std::string joined(const auto& words) {
+  std::string out;
+  for (const auto& word : words) out += cat(out.empty() ? "" : ", ", word);
+  return out;
+}
 
 /// `settings` in which `key` has this value, whether it had one before or not.
 Settings with(Settings settings, std::string_view key, std::string_view value);

@@ -15,12 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string joined(const auto& words) {
-  std::string out;
-  for (const auto& word : words) out += cat(out.empty() ? "" : ", ", word);
-  return out;
-}
-
 ordered_json json_of(const Card& card) {
   const Entry& e = card.entry;
   ordered_json item;

@@ -16,11 +16,8 @@ namespace strop::command {
 /// The operator of that name, or WrongCall with the names nearest to it.
 inline const Entry& operator_called(const std::string& name) {
   if (const Entry* entry = detail::look_up(name)) return *entry;
-  std::vector<std::string_view> names;
-  for (const Entry* entry : detail::all_operators())
-    if (!entry->is_gradient()) names.push_back(entry->snake);
   throw WrongCall(
-      cat("no operator '", name, "'; nearest: ", detail::list_nearest(name, names, 5), "; `strop ops` lists all"));
+      cat("no operator '", name, "'; nearest: ", detail::nearest_operators(name), "; `strop ops` lists all"));
 }
 
 /// What `command` works on: the operator of that name, or without a name all for which rows say how they are called.

@@ -63,17 +63,16 @@ void save_apart(const std::string& path, const NamedArrays& results, std::size_t
 int run(const std::string& name, const std::vector<std::string>& words) {
   const Entry& entry = operator_called(name);
   const CallWords call("run", words);
-  const std::vector<std::pair<std::string_view, std::string_view>> params(call.params.begin(), call.params.end());
+  const std::vector<Setting> params = views_of(call.params);
   const auto box = params_of(entry, params);
   std::vector<NDArray> in;
   for (const std::string& file : call.files) in.push_back(load_one(file));
-  Signature names;
-  if (entry.signature != nullptr) entry.signature(box->get(), static_cast<int>(in.size()), names);
+  const Signature names = detail::signature_of(entry, box->get(), static_cast<int>(in.size()));
   std::vector<NDArray> out;
   try {
     out = detail::invoke_entry(entry, in, params, {});
   } catch (const Error& error) {
-    if (entry.signature != nullptr && names.inputs.size() != in.size()) throw WrongCall(error.what());
+    if (names.inputs.size() != in.size()) throw WrongCall(error.what());
     throw;
   }
 

@@ -88,10 +88,7 @@ void gather(const Images& from, const std::vector<std::int64_t>& order, std::int
 const Entry& activation_called(const std::string& name) {
   const Entry& entry = operator_called(name);
   const auto params = params_of(entry);
-  Signature names;
-  if (entry.signature != nullptr) entry.signature(params->get(), 1, names);
-  const std::size_t inputs =
-      entry.signature != nullptr ? names.inputs.size() : static_cast<std::size_t>(std::max(entry.inputs, 1));
+  const std::size_t inputs = detail::signature_of(entry, params->get(), 1).inputs.size();
   if (inputs != 1)
     throw WrongCall(cat("train: the activation ", entry.snake, " takes ", inputs, " inputs, expected 1"));
   const Shape shape{2, 256};

@@ -13,10 +13,15 @@
 
 namespace strop::command {
 
+/// Parameters with their values as text, and what a registry takes of them.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+using Setting = std::pair<std::string_view, std::string_view>;
+inline std::vector<Setting> views_of(const Settings& settings) { return {settings.begin(), settings.end()}; }
+
 /// Files, parameters and where results go: `x.npy --key value --key=value -o y.npy`.
 struct CallWords {
   std::vector<std::string> files;
-  std::vector<std::pair<std::string, std::string>> params;
+  Settings params;
   std::string target;
 
   CallWords(std::string_view command, const std::vector<std::string>& words) {

@@ -16,9 +16,7 @@ Asked every_input(const Subject& s, GradRequest request) {
   Asked asked;
   for (const NDArray& a : s.in)
     asked.push_back(a.storage() == dense && is_floating(a.dtype()) ? std::optional(request) : std::nullopt);
-  Signature signature;
-  if (s.entry->signature != nullptr) s.entry->signature(s.op(), static_cast<int>(s.in.size()), signature);
-  for (int i : signature.mutated) asked[static_cast<std::size_t>(i)].reset();
+  for (int i : s.signature().mutated) asked[static_cast<std::size_t>(i)].reset();
   return asked;
 }
 

@@ -12,12 +12,6 @@
 namespace strop::verify {
 namespace {
 
-Signature signature_of(const Subject& s, std::size_t given) {
-  Signature signature;
-  if (s.entry->signature != nullptr) s.entry->signature(s.op(), static_cast<int>(given), signature);
-  return signature;
-}
-
 /// Runs on these very arrays, those that the operator writes included.
 Arrays run(const Subject& s, const Arrays& in, Arrays out, std::vector<Request> requests) {
   std::vector<const NDArray*> inputs;
@@ -90,7 +84,7 @@ void Findings::expect(const Subject& s, std::string_view way, const std::string&
 Arrays call(const Subject& s, const Arrays& in, Arrays out, std::vector<Request> requests, Arrays* states) {
   if (!s.entry->mutates) return run(s, in, std::move(out), std::move(requests));
   Arrays own = in;
-  const std::vector<int> mutated = signature_of(s, in.size()).mutated;
+  const std::vector<int> mutated = detail::signature_of(*s.entry, s.op(), static_cast<int>(in.size())).mutated;
   for (int i : mutated) own[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)].copy();
   out = run(s, own, std::move(out), std::move(requests));
   if (states != nullptr) {
@@ -191,7 +185,7 @@ void requests(Findings& found, const Subject& s, Tolerance tolerance) {
 
 void inplace(Findings& found, const Subject& s) {
   const Arrays fresh = call(s);
-  const std::vector<int> mutated = signature_of(s, s.in.size()).mutated;
+  const std::vector<int> mutated = s.signature().mutated;
   for (int i = 0; i < static_cast<int>(s.in.size()); ++i)
     for (int k = 0; k < static_cast<int>(fresh.size()); ++k) {
       const NDArray &x = s.in[static_cast<std::size_t>(i)], &y = fresh[static_cast<std::size_t>(k)];
@@ -217,7 +211,7 @@ void views(Findings& found, const Subject& s) {
     found.expect(s, "into a view", difference(outputs[k], fresh[k], {0, 0}));
     found.expect(s, "views", out[k].intact() ? "" : cat("wrote beside output ", k));
   }
-  const std::vector<int> mutated = signature_of(s, s.in.size()).mutated;
+  const std::vector<int> mutated = s.signature().mutated;
   for (std::size_t i = 0; i < in.size(); ++i) {
     found.expect(s, "views", in[i].intact() ? "" : cat("wrote beside input ", i));
     const NDArray* wanted = &s.in[i];
@@ -351,7 +345,7 @@ void gradient(Findings& found, const Subject& s, GradientTolerance tolerance) {
     const Subject& s;
     std::vector<bool> varies;
   } bound{s, std::vector<bool>(s.in.size(), true)};
-  for (int i : signature_of(s, s.in.size()).mutated) bound.varies[static_cast<std::size_t>(i)] = false;
+  for (int i : s.signature().mutated) bound.varies[static_cast<std::size_t>(i)] = false;
   Arrays in;
   for (std::size_t i = 0; i < s.in.size(); ++i)
     if (bound.varies[i]) in.push_back(s.in[i]);

@@ -23,6 +23,7 @@ struct Subject {
 
   std::string name() const { return std::string(entry->name); }
   const void* op() const { return params.get(); }
+  Signature signature() const { return detail::signature_of(*entry, op(), static_cast<int>(in.size())); }
 };
 
 /// The operator called `name` with parameters as text. Throws Error for unknown ones.

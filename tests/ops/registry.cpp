@@ -37,9 +37,7 @@ std::string card(const Entry& e) {
   if (has_row(e)) {
     const Row row = strop::verify::rows_of(e).front();
     const Subject s = row.subject(e.dtypes.contains(strop::f32) ? strop::f32 : strop::i64);
-    strop::Signature signature;
-    if (e.signature != nullptr) e.signature(s.op(), static_cast<int>(s.in.size()), signature);
-    for (std::string_view name : signature.inputs) text += cat(text.ends_with('(') ? "" : ", ", name);
+    for (const std::string_view name : s.signature().inputs) text += cat(text.ends_with('(') ? "" : ", ", name);
   }
   const strop::detail::ParamBox defaults(e.params);
   for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {

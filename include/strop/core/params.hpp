@@ -44,7 +44,12 @@ struct Axes {
 /// `static constexpr strop::Range range[]`.
 struct Range {
   std::string_view name;
-  double low = -1e308, high = 1e308;
+  static constexpr double unbounded = 1e308;
+  double low = -unbounded, high = unbounded;
+
+  constexpr bool contains(double x) const {
+    return (x >= low || (low <= -unbounded && x < 0)) && (x <= high || (high >= unbounded && x > 0));
+  }
 };
 
 /// The documentation of the parameter or input called `name`; listed as `static constexpr strop::Note notes[]`.
@@ -271,6 +276,9 @@ inline constexpr ParamTable param_table{ParamsOf<T>::fields,
                                         [](void* p) { static_cast<T*>(p)->~T(); },
                                         &ParamsOf<T>::at,
                                         !ParamsOf<T>::ranges.empty() || ParamsOf<T>::has_required};
+
+/// "at most 3", "at least 0", "from 0 to 1" with `subject` before it.
+std::string bounds_of(const Range& range, std::string_view subject);
 
 /// Throws Error when a required parameter is missing or one is out of its range.
 void check_params(std::string_view op, const ParamTable& table, const void* object);

@@ -7,6 +7,12 @@
 
 namespace strop::inline v0::detail {
 
+STROP_IMPL std::string bounds_of(const Range& range, std::string_view subject) {
+  if (range.low <= -Range::unbounded) return cat("at most ", range.high);
+  if (range.high >= Range::unbounded) return cat("at least ", range.low);
+  return cat(subject, "from ", range.low, " to ", range.high);
+}
+
 /// Why a parameter is refused, or an empty string.
 STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
   const Field& field = table.fields[i];
@@ -16,13 +22,9 @@ STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table,
   for (const Range& range : table.ranges) {
     if (range.name != field.name) continue;
     const std::optional<double> number = field.type->number(value);
-    const bool no_low = range.low <= -1e308, no_high = range.high >= 1e308;
-    if (number && ((*number < range.low && !no_low) || (*number > range.high && !no_high) || *number != *number)) {
-      std::string out = cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ");
-      if (no_low) return out + cat("at most ", range.high);
-      if (no_high) return out + cat("at least ", range.low);
-      return out + cat("a value from ", range.low, " to ", range.high);
-    }
+    if (number && !range.contains(*number))
+      return cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ",
+                 bounds_of(range, "a value "));
   }
   return {};
 }

@@ -138,7 +138,7 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
                              std::string_view given_name) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
-  if (entry.signature != nullptr) entry.signature(params->get(), static_cast<int>(in.size()), node->signature);
+  node->signature = signature_of(entry, params->get(), static_cast<int>(in.size()));
   const std::vector<std::string_view>& names = node->signature.inputs;
   if (in.size() > names.size())
     fail(entry.snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names), "), ",
@@ -193,8 +193,7 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
                           std::string_view node_name) {
   const Entry& entry = detail::find_operator(name);
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
-  Signature signature;
-  if (entry.signature != nullptr) entry.signature(params->get(), static_cast<int>(inputs.size()), signature);
+  const Signature signature = detail::signature_of(entry, params->get(), static_cast<int>(inputs.size()));
   detail::List<Symbol> in;
   for (const InputSymbol& input : inputs) {
     int at = in.size();

@@ -179,11 +179,7 @@ class Dispatch {
     if (entry_.mutates || entry_.min_inputs != entry_.inputs) signature_ = full_signature();
   }
 
-  Signature full_signature() const {
-    Signature signature;
-    if (entry_.signature != nullptr) entry_.signature(op_, static_cast<int>(in_.size()), signature);
-    return signature;
-  }
+  Signature full_signature() const { return signature_of(entry_, op_, static_cast<int>(in_.size())); }
 
   void check_arguments() {
     const auto given = static_cast<int>(in_.size()),

@@ -165,6 +165,13 @@ inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
 template <class T>
 inline constinit Slot slot{};
 
+/// Names and numbers of the tensors of a call with these parameters on `given` inputs.
+inline Signature signature_of(const Entry& entry, const void* op, int given) {
+  Signature signature;
+  if (entry.signature != nullptr) entry.signature(op, given, signature);
+  return signature;
+}
+
 /// What GPUs run of the entry's operator; null where no .cu file of the program names it.
 inline const CudaLaunch* launch_of(const Entry& entry) {
   return entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;

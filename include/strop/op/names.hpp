@@ -35,7 +35,7 @@ constexpr int position(NameList names, std::string_view name) {
 // What the struct says, as it stands there.
 template <class T>
 constexpr NameList listed_inputs() {
-  if constexpr (requires { NameList(T::inputs); })
+  if constexpr (ListsInputs<T>)
     return T::inputs;
   else
     return {};
@@ -73,7 +73,7 @@ constexpr NameList stated_inputs() {
 }
 template <class T>
 constexpr NameList stated_outputs() {
-  if constexpr (requires { NameList(T::outputs); })
+  if constexpr (ListsOutputs<T>)
     return T::outputs;
   else
     return {};

@@ -160,7 +160,7 @@ auto run(const T& op, Inputs in, Target y, Site site) {
       else
         return std::vector<NDArray>(out.begin(), out.begin() + map_visible<T>);
     }
-  } else if constexpr (requires { op.output_count(); }) {
+  } else if constexpr (StatesOutputCount<T>) {
     std::vector<NDArray> out(static_cast<std::size_t>(op.output_count()));
     run_into(entry, &op, in, y, site, out);
     out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));

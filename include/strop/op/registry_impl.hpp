@@ -114,12 +114,16 @@ class Registry {
 STROP_IMPL const Entry* look_up(std::string_view name) { return Registry::get().look_up(name); }
 STROP_IMPL std::vector<const Entry*> all_operators() { return Registry::get().entries(); }
 
-STROP_IMPL const Entry& find_operator(std::string_view name) {
-  if (const Entry* entry = Registry::get().look_up(name)) return *entry;
+STROP_IMPL std::string nearest_operators(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Entry* entry : Registry::get().entries())
     if (!entry->is_gradient()) names.push_back(entry->snake);
-  fail("strop: no operator '", name, "' in this program; nearest: ", list_nearest(name, names, 5),
+  return list_nearest(name, names, 5);
+}
+
+STROP_IMPL const Entry& find_operator(std::string_view name) {
+  if (const Entry* entry = Registry::get().look_up(name)) return *entry;
+  fail("strop: no operator '", name, "' in this program; nearest: ", nearest_operators(name),
        ". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>");
 }
 
@@ -138,9 +142,8 @@ STROP_IMPL Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attribut
 }
 
 STROP_IMPL std::pair<int, int> count_outputs(const Entry& entry, const void* op, int inputs) {
-  if (entry.is_map() || entry.signature == nullptr) return {entry.outputs, entry.visible};
-  Signature s;
-  entry.signature(op, inputs, s);
+  if (entry.is_map()) return {entry.outputs, entry.visible};
+  const Signature s = signature_of(entry, op, inputs);
   return {static_cast<int>(s.outputs.size()), s.visible};
 }
 

@@ -77,7 +77,7 @@ struct Counts {
     if constexpr (TensorOp<T>)
       for (const ArgInfo& info : ServedForward<T>::infos)
         if (info.variadic && info.writes) return true;
-    return !map && requires(const T& op) { op.output_count(); };
+    return !map && StatesOutputCount<T>;
   }();
   static constexpr int in = [] {
     if constexpr (map)

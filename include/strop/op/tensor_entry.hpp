@@ -49,21 +49,21 @@ struct TensorShape {
   static int input_count(const T& op, int given) {
     if constexpr (variadic)
       return given;
-    else if constexpr (requires { op.input_count(); })
+    else if constexpr (StatesInputCount<T>)
       return static_cast<int>(op.input_count());
     else
       return inputs;
   }
   static int output_count(const T& op) {
-    if constexpr (requires { op.output_count(); })
+    if constexpr (StatesOutputCount<T>)
       return static_cast<int>(op.output_count());
     else
       return outputs;
   }
   static int visible_count(const T& op) {
-    if constexpr (requires { op.visible_count(); })
+    if constexpr (StatesVisibleCount<T>)
       return static_cast<int>(op.visible_count());
-    else if constexpr (requires { op.output_count(); })
+    else if constexpr (StatesOutputCount<T>)
       return static_cast<int>(op.output_count());
     else
       return visible;
@@ -317,7 +317,7 @@ template <class T>
 constexpr GradientRule tensor_gradient() {
   if constexpr (GradComposes<T>) {
     GradientRule rule;
-    constexpr bool several = TensorShape<T>::outputs != 1 || requires(const T& op) { op.output_count(); };
+    constexpr bool several = TensorShape<T>::outputs != 1 || StatesOutputCount<T>;
     rule.heads = several ? every : 1;
     rule.in = composed_reads<T>(every);
     rule.gives = every;
@@ -374,7 +374,7 @@ constexpr Entry tensor_entry() {
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;
   e.inputs = N::variadic ? -1 : N::inputs;
   // An operator whose parameters say how many inputs it has may have any number of them.
-  e.min_inputs = N::variadic ? N::inputs : requires(const T& op) { op.input_count(); } ? 0 : N::inputs;
+  e.min_inputs = N::variadic ? N::inputs : StatesInputCount<T> ? 0 : N::inputs;
   e.outputs = N::outputs;
   e.visible = N::visible;
   e.mutates = N::mutated != 0;

@@ -18,13 +18,17 @@
 namespace strop::inline v0 {
 namespace detail {
 template <class T>
+concept ListsInputs = requires { NameList(T::inputs); };
+template <class T>
+concept ListsOutputs = requires { NameList(T::outputs); };
+template <class T>
 concept NamesInputsByCall = requires(const T& op) { std::vector<std::string_view>(op.inputs()); };
 template <class T>
 concept NamesOutputsByCall = requires(const T& op) { std::vector<std::string_view>(op.outputs()); };
 template <class T>
-concept StatesInputs = requires { NameList(T::inputs); } || NamesInputsByCall<T>;
+concept StatesInputs = ListsInputs<T> || NamesInputsByCall<T>;
 template <class T>
-concept StatesOutputs = requires { NameList(T::outputs); } || NamesOutputsByCall<T>;
+concept StatesOutputs = ListsOutputs<T> || NamesOutputsByCall<T>;
 template <class T>
 concept StatesMutates = requires { NameList(T::mutates); };
 template <class T>
