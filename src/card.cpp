@@ -26,8 +26,7 @@ std::vector<std::string_view> values_of(const Field& field) {
   const std::string_view type = field.type->name;
   if (type == "bool") return {"False", "True"};
   std::vector<std::string_view> out;
-  if (!type.starts_with('{'))
-    return field.type->number != nullptr ? std::vector<std::string_view>{"0", "1", "2", "-1"} : out;
+  if (!type.starts_with('{')) return field.type->has_order ? std::vector<std::string_view>{"0", "1", "2", "-1"} : out;
   for (std::size_t at = type.find('\''); at != std::string_view::npos;) {  // {'first', 'second'}
     const std::size_t end = type.find('\'', at + 1);
     out.push_back(type.substr(at + 1, end - at - 1));

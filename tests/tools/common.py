@@ -175,7 +175,8 @@ def machine():
 
 
 def remembered(key, work, output=None):
-    """The result of work(), a JSON value, remembered under build/remembered while what it depends on is unchanged.
+    """The result of work(), a list whose first is an exit status, remembered under build/remembered while what it
+    depends on is unchanged. What a signal or the clock ended says nothing of the sources, and is not remembered.
 
     `key` is a list of texts; work() returns (value, paths that it read or None for everything under include/)."""
     folder = BUILD / "remembered"
@@ -189,6 +190,8 @@ def remembered(key, work, output=None):
     except (OSError, ValueError, KeyError):
         pass
     value, paths = work()
+    if not 0 <= value[0] < 124 or any("Killed signal" in str(part) for part in value[1:]):
+        return value
     entry = {"value": value, "tree": include_digest() if paths is None else "", "read": {p: digest(p) for p in paths or []}}
     temporary = place.with_suffix(f".{threading.get_ident()}")
     temporary.write_text(json.dumps(entry))
@@ -196,10 +199,24 @@ def remembered(key, work, output=None):
     return value
 
 
-def syntax_check(compiler, arguments, source):
-    """Compiles without making an object: [exit status, messages]. `source` is a path, or a text between newlines."""
+def precompiled(compiler, arguments, header):
+    """A file to name after -include, so that `header` and what it includes is read once and not in every check."""
+    place = BUILD / "precompiled" / compiler.name / header
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"#include <{header}>\n")
+    made = place.with_suffix(".hpp.gch" if compiler.name == "g++" else ".hpp.pch")
+    command = [compiler.path, "-std=c++20", f"-I{INCLUDE}", *arguments, "-x", "c++-header", place, "-o", made]
+    status, messages = remembered([compiler.version, *map(str, command)], lambda: ([(done := run(command))[0], done[2]], None), output=made)
+    if status != 0:
+        raise SystemExit(f"{header} does not compile\n{messages}")
+    return place
+
+
+def syntax_check(compiler, arguments, source, before=None):
+    """Compiles without making an object: [exit status, messages]. `source` is a path, or a text between newlines;
+    `before` is of precompiled()."""
     text = source if "\n" in str(source) else None
-    base = [compiler.path, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *arguments]
+    base = [compiler.path, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *arguments, *(["-Winvalid-pch", "-include", before] if before else [])]
 
     def work():
         depends = BUILD / "remembered" / f"{os.getpid()}.{threading.get_ident()}.d"
@@ -212,7 +229,7 @@ def syntax_check(compiler, arguments, source):
             read = None
         depends.unlink(missing_ok=True)
         # what failed may change with any file, also one that is not there yet
-        return [done.returncode, done.stderr], read if done.returncode == 0 else None
+        return [done.returncode, done.stderr], read if done.returncode == 0 and not before else None
 
     key = [compiler.version, *map(str, base), str(source)] + ([] if text else [digest(source)])
     return remembered(key, work)

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that need a compiler and no run: compile_only.py {static,reject,headers}
 
-  static   tests/static/*.cpp: compiling is passing
+  static   tests/static/*.cpp: compiling is passing; a line `// flags: …` has flags of a user's
   reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
            (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); with -DCONTROL it must compile. Users of the compiled
-           library see the same sentences, a third sooner, so these are theirs
+           library see the same sentences, a third sooner, so these are theirs; the contract is precompiled
   headers  every header under include/strop, alone and included twice: by g++ only, as clang-tidy reads them all with
            clang, family by family. One that has code for STROP_COMPILED to leave out is read with it; the others as users
            of the compiled library read them, in half the time and without what the code of others includes
 """
+import functools
 import re
 import sys
 
-from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, syntax_check
+from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check
 
 SYSTEM = [a.replace("-I", "-isystem", 1) if a.startswith("-I") else a for a in pkg_config("eigen3", "fmt") if not a.startswith("-l")]
 
@@ -27,8 +28,18 @@ def squeezed(text):
 
 def static(report, compiler, path):
     name = f"{path.name} with {compiler.name}"
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], path)
+    flags = [f for line in re.findall(r"(?m)^// flags:(.*)$", path.read_text()) for f in line.split()]
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *flags], path)
     report.passed(name) if status == 0 else report.failed(name, messages)
+
+
+def user_arguments(compiler):
+    return [*compiler.native, *SYSTEM, "-DSTROP_COMPILED"]
+
+
+@functools.lru_cache(maxsize=None)
+def contract(compiler):
+    return precompiled(compiler, user_arguments(compiler), "strop/op/diagnose.hpp")
 
 
 def reject(report, compiler, path):
@@ -39,7 +50,8 @@ def reject(report, compiler, path):
         report.failed(name, "the file has no `// reject: text` line")
         return
     all_errors = ["-ferror-limit=0"] if compiler.name == "clang++" else []
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *all_errors, "-DSTROP_COMPILED"], path)
+    as_user = user_arguments(compiler)
+    status, messages = syntax_check(compiler, [*as_user, *all_errors], path, contract(compiler))
     missing = [text for text in wanted if squeezed(text) not in squeezed(messages)]
     if status == 0:
         report.failed(name, "this compiled and should not have")
@@ -47,7 +59,7 @@ def reject(report, compiler, path):
         report.failed(name, "\n".join(f"not in the messages: {text}" for text in missing) + "\n" + messages)
     else:
         report.passed(name)
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, "-DSTROP_COMPILED", "-DCONTROL", *STRICT], path)
+    status, messages = syntax_check(compiler, [*as_user, "-DCONTROL", *STRICT], path, contract(compiler))
     name = f"control of {name}"
     report.passed(name) if status == 0 else report.failed(name, messages)
 
@@ -97,6 +109,8 @@ def main():
         all_refused(report, paths)
     if paths:
         chosen = compilers_or_skip(report) if stage != "headers" else compilers()[:1]
+        if stage == "reject":
+            parallel(contract, chosen)  # once, before every check asks for it
         jobs = [(report, compiler, path) for path in paths for compiler in chosen]
         parallel(lambda job: check(*job), jobs)
     report.finish()

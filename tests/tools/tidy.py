@@ -30,16 +30,16 @@ def main():
         only = r"include/strop/[^/]*$" if name == "top" else f"include/strop/{name}/"
         command = [tool, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", f"--header-filter={only}", unit, "--", "-std=c++20", f"-I{INCLUDE}", *system, *clang.native]
         status, messages = remembered([version, text, digest(ROOT / ".clang-tidy"), *map(str, command)],
-                                      lambda: (list(map("".join, split(run(command, timeout=1200)))), None))
-        report.passed(name) if status == "0" else report.failed(name, messages)
+                                      lambda: (messages_of(run(command, timeout=1200)), None))
+        report.passed(name) if status == 0 else report.failed(name, messages)
 
     parallel(check, families.items())
     report.finish()
 
 
-def split(result):
+def messages_of(result):
     status, out, err = result
-    return str(status), out if out.strip() else err
+    return [status, out if out.strip() else err]
 
 
 if __name__ == "__main__":

@@ -64,7 +64,8 @@ struct ValueType {
   std::string_view name;                               // "float", "int", "shape", {"leaky", "elu"}, …
   bool (*parse)(void* value, std::string_view text);   // false: the text is malformed or out of the type's range
   std::string (*print)(const void* value);             // exactly what parse accepts
-  std::optional<double> (*number)(const void* value);  // for bounds: empty without a value; null: it has no order
+  bool has_order;                                      // a number, or an optional one: it may have a range
+  std::optional<double> (*number)(const void* value);  // for bounds: empty without a value; null without an order
   bool (*missing)(const void* value);                  // a Required without a value; null elsewhere
 };
 
@@ -99,8 +100,10 @@ std::optional<double> number_in(const V& value) {
 
 template <class V>
 inline constexpr ValueType value_type{
-    Text<V>::name, [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    Text<V>::name,
+    [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
     [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
+    has_order<V>,
     [] {
       std::optional<double> (*number)(const void*) = nullptr;
       if constexpr (has_order<V>) number = [](const void* value) { return number_in(*static_cast<const V*>(value)); };

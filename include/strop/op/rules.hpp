@@ -112,7 +112,7 @@ constexpr bool ranges_of_numbers() {
   if constexpr (StatesRange<T>)
     for (const Range& range : T::range)
       for (const Field& field : ParamsOf<T>::fields)
-        if (field.name == range.name && field.type->number == nullptr) return false;
+        if (field.name == range.name && !field.type->has_order) return false;
   return true;
 }
 /// A struct's own list; one that operators share, a std::span, may have notes for the others.

@@ -381,8 +381,10 @@ constexpr Entry tensor_entry() {
   e.signature = &tensor_signature<T>;
   e.infer_shape = &tensor_shape<T>;
   e.infer_type = &tensor_type<T>;
-  if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) e.infer_storage = &tensor_storage<T>;
-  e.sparse_forms = e.infer_storage != nullptr;
+  if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) {
+    e.infer_storage = &tensor_storage<T>;
+    e.sparse_forms = true;
+  }
   e.dense_form = TensorOp<T> && !sparse_forward_on_any<T>();
   e.inplace = stated_inplace<T>();
   if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
