@@ -44,9 +44,8 @@ std::vector<Node> compose_fixed(const T& op, const Heads& dy, [[maybe_unused]] s
   else {
     static_assert(
         requires { op.gradient(dy); },
-        "strop: gradient takes (dy, x...) or (dy), one x per input and each const auto&, arrays or symbols; of an "
-        "operator "
-        "with several outputs dy is a span of all head gradients");
+        "strop: gradient takes (dy, x...) or (dy), one x per input and each const auto&, arrays or symbols; "
+        "of an operator with several outputs dy is a span of all head gradients");
     return as_list<Node>(op.gradient(dy));
   }
 }

@@ -4,13 +4,11 @@
 ///
 ///  1. `gradient(dy, x…) const` with an x per input, or `gradient(dy) const`, each a `const auto&` or the like: it is
 ///     called with strop::NDArray and with strop::Symbol. It returns a gradient, a std::tuple or a std::vector of one
-///     per input.
-///     With several outputs dy is std::span<const Node>; with an open number of inputs x is.
+///     per input. With several outputs dy is std::span<const Node>; with an open number of inputs x is.
 ///  2. `static constexpr strop::Keeps gradient_keeps = strop::Keeps::none;`: it looks at no value of x (in, which is
 ///     what is assumed: at all).
 ///  3. `static constexpr std::string_view gradient_reads[] = {"indices"};`: at the values of these inputs alone, in
-///  place of
-///     2.
+///     place of 2.
 ///  4. `gradient_again(heads, in) const` of two std::span<const Node>: the gradient of a stated gradient, from the
 ///     heads of what that makes and from all that it takes.
 #pragma once
