@@ -44,7 +44,8 @@ inline PhiloxVector lower_product(PhiloxVector x, PhiloxVector y) {
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
   typedef int Halves __attribute__((vector_size(8 * philox_lanes)));
 #if defined(__AVX512F__)
-  return (PhiloxVector)__builtin_ia32_pmuludq512_mask((Halves)x, (Halves)y, (Halves)x, static_cast<unsigned char>(-1));
+  typedef long long Whole __attribute__((vector_size(64)));
+  return (PhiloxVector)__builtin_ia32_pmuludq512_mask((Halves)x, (Halves)y, (Whole)x, static_cast<unsigned char>(-1));
 #elif defined(__AVX2__)
   return (PhiloxVector)__builtin_ia32_pmuludq256((Halves)x, (Halves)y);
 #else
