@@ -13,22 +13,18 @@ std::string version() { return STROP_VERSION; }
 
 int info() {
   std::printf("strop %s\n", version().c_str());
-#if defined(__AVX512F__)
-  const char* isa = "AVX-512";
-#elif defined(__AVX2__)
-  const char* isa = "AVX2";
-#else
-  const char* isa = "baseline";
-#endif
   int operators = 0;
-  for (const Entry* e : detail::all_operators()) operators += e->is_gradient() ? 0 : 1;
+  detail::Isa isa;  // the highest of the entries that this machine chose
+  for (const Entry* e : detail::all_operators()) {
+    operators += e->is_gradient() ? 0 : 1;
+    if (isa.name.empty() || e->isa.level > isa.level) isa = e->isa;
+  }
   std::string devices = "cpu";
   for (int i = 0; i < memory::gpu_count(); ++i) devices += cat(", gpu(", i, ')');
   std::printf(
-      "operators        %d\ninstruction set  %s (%lld lanes of float32)\nthreads          %d\ncompiler         "
+      "operators        %d\ninstruction set  %.*s\nthreads          %d\ncompiler         "
       "%s\ndevices          %s\n",
-      operators, isa, static_cast<long long>(number::Rep<number::Vec<float>>::lanes), num_threads(), __VERSION__,
-      devices.c_str());
+      operators, static_cast<int>(isa.name.size()), isa.name.data(), num_threads(), __VERSION__, devices.c_str());
   const memory::Statistics use = memory::statistics(cpu());
   std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes),
               static_cast<long long>(use.peak_bytes));

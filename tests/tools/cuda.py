@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-from common import (BUILD, INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, digest, parallel, pkg_config, remembered, run,
+from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers, compilers_or_skip, digest, parallel, pkg_config, remembered, run,
                     shown)
 
 
@@ -38,7 +38,7 @@ def main():
     folder = BUILD / "programs" / "cuda"
     folder.mkdir(parents=True, exist_ok=True)
     includes = [f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT / 'tests'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I"))]
-    host = {c.name: [c.path, "-std=c++20", "-O1", "-pthread", *c.native, *(STRICT if c.name == "g++" else ["-Wall", "-Wextra", "-Werror"]), *includes]
+    host = {c.name: [c.path, "-std=c++20", "-O1", "-pthread", *c.native, *(STRICT if c.name == "g++" else WARNINGS), *includes]
             for c in compilers_or_skip(report)}
     if "g++" not in host:
         report.finish()

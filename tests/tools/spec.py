@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 import pages
-from common import BUILD, INCLUDE, ROOT, Report, compilers, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
+from common import BUILD, INCLUDE, ROOT, WARNINGS, Report, compilers, compilers_or_skip, digest, indent, parallel, pkg_config, remembered, run, shown, strong_symbols
 
 
 def lines_of(text, what):
@@ -56,7 +56,7 @@ def check(report, compiler, name, source):
         place = pathlib.Path(os.environ["STROP_LIBRARY"])
         library = ["-DSTROP_COMPILED", place, f"-Wl,-rpath,{place.parent}"]
     command = [compiler.path, "-std=c++20", optimised, *compiler.native, "-pthread", "-Iinclude", source, *library,
-               *pkg_config("eigen3", "fmt"), "-Wall", "-Wextra", "-Werror", "-o", program]
+               *pkg_config("eigen3", "fmt"), *WARNINGS, "-o", program]
 
     def build():
         program.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Where code that is no template lives. The files *_impl.hpp define it: header-only programs include them; with
-/// STROP_COMPILED they do not, and take it from the compiled library (src/strop.cpp), which is built with STROP_BUILD.
+/// Where code that is no template lives. The files *_impl.hpp define it: header-only programs have it inline, by the
+/// headers that declare it; with STROP_COMPILED it stands in one file of the program, by strop/source.hpp.
 #pragma once
 
-#if defined(STROP_BUILD)
+#if defined(STROP_COMPILED)
 #define STROP_IMPL
 #else
 #define STROP_IMPL inline

@@ -6,10 +6,18 @@
 #include <strop/core/text.hpp>
 
 #include <charconv>
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+#if !defined(__cpp_lib_to_chars)
+#include <clocale>
+#include <cstdlib>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
+#endif
 
 namespace strop::inline v0::detail {
 
@@ -53,10 +61,39 @@ bool parse_number(std::string_view text, V& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+#if defined(__cpp_lib_to_chars)
+template <std::floating_point V>
+bool parse_floating(std::string_view text, V& value) {
+  return parse_number(text, value);
+}
+#else
+/// libc++ before 20 has no std::from_chars for these: the C library's functions in the C locale, held to its grammar.
+template <std::floating_point V>
+bool parse_floating(std::string_view text, V& value) {
+  static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string whole(number_text(text));
+  const std::size_t sign = whole.starts_with('-') ? 1 : 0;
+  const char first = whole.size() > sign ? lower(whole[sign]) : ' ';
+  const bool hexadecimal = whole.size() > sign + 1 && lower(whole[sign + 1]) == 'x';
+  const bool digits = first == '.' || (first >= '0' && first <= '9');
+  if (hexadecimal || !(digits || first == 'i' || first == 'n')) return false;
+  char* end = nullptr;
+  if constexpr (sizeof(V) == sizeof(float))
+    value = strtof_l(whole.c_str(), &end, plain);
+  else
+    value = strtod_l(whole.c_str(), &end, plain);
+  if (end != whole.c_str() + whole.size()) return false;
+  if (!digits) return true;
+  // beyond the largest number it gave infinity; zero is right where no digit before the exponent counts
+  const bool zero = whole.find_first_of("123456789") >= whole.find_first_of("eE");
+  return value - value == 0 && (value != 0 || zero);
+}
+#endif
+
 STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) { return parse_number(text, value); }
 STROP_IMPL bool parse_integer(std::string_view text, std::uint64_t& value) { return parse_number(text, value); }
-STROP_IMPL bool parse_real(std::string_view text, float& value) { return parse_number(text, value); }
-STROP_IMPL bool parse_real(std::string_view text, double& value) { return parse_number(text, value); }
+STROP_IMPL bool parse_real(std::string_view text, float& value) { return parse_floating(text, value); }
+STROP_IMPL bool parse_real(std::string_view text, double& value) { return parse_floating(text, value); }
 
 template <std::floating_point V>
 std::string print_number(V value) {

@@ -2,6 +2,8 @@
 /// \file
 /// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (SC'11), one block or many at once.
 #pragma once
+#include <strop/core/isa.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -23,30 +25,25 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
 }
 
 namespace detail {
+inline namespace STROP_ISA {
 
 /// Blocks that are computed together.
 inline constexpr int group_blocks = 16;
 inline constexpr int group_words = 4 * group_blocks;
 
-#if defined(__AVX512F__)
-inline constexpr int philox_lanes = 8;
-#elif defined(__AVX2__)
-inline constexpr int philox_lanes = 4;
-#else
-inline constexpr int philox_lanes = 2;
-#endif
+inline constexpr int philox_lanes = STROP_LANE_BYTES >= 16 ? STROP_LANE_BYTES / 8 : 2;
 
 /// A 32-bit word in the lower half of each 64-bit lane; what is in the upper half does not matter.
 typedef std::uint64_t PhiloxVector __attribute__((vector_size(8 * philox_lanes), may_alias));
 
 /// The 64-bit products of the lower halves. g++ has no other spelling for this instruction.
 inline PhiloxVector lower_product(PhiloxVector x, PhiloxVector y) {
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#if !defined(__clang__) && defined(__x86_64__)
   typedef int Halves __attribute__((vector_size(8 * philox_lanes)));
-#if defined(__AVX512F__)
+#if STROP_LANE_BYTES == 64
   typedef long long Whole __attribute__((vector_size(64)));
   return (PhiloxVector)__builtin_ia32_pmuludq512_mask((Halves)x, (Halves)y, (Whole)x, static_cast<unsigned char>(-1));
-#elif defined(__AVX2__)
+#elif STROP_LANE_BYTES == 32
   return (PhiloxVector)__builtin_ia32_pmuludq256((Halves)x, (Halves)y);
 #else
   return (PhiloxVector)__builtin_ia32_pmuludq128((Halves)x, (Halves)y);
@@ -103,5 +100,6 @@ inline void philox_group(std::uint64_t first, std::array<std::uint32_t, 2> upper
   __builtin_memcpy(out, words, sizeof words);
 }
 
+}  // namespace STROP_ISA
 }  // namespace detail
 }  // namespace strop::inline v0::random

@@ -6,7 +6,7 @@
 /// They work at run time too, and so live in the namespace of their instruction set.
 /// The error-free sums and products are Knuth's and Dekker's (T. J. Dekker, Numerische Mathematik 18, 1971).
 #pragma once
-#include <strop/number/isa.hpp>
+#include <strop/core/isa.hpp>
 
 #include <bit>
 #include <cstdint>

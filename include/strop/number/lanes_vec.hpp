@@ -3,7 +3,7 @@
 /// Registers of numbers on the compilers' own vector types, and the few operations that need a compiler's built-in
 /// name.
 #pragma once
-#include <strop/number/isa.hpp>
+#include <strop/core/isa.hpp>
 #include <strop/number/libm.hpp>
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 /// functions in its own headers.
 #pragma once
 #include <strop/number/constant_pair.hpp>
-#include <strop/number/isa.hpp>
+#include <strop/core/isa.hpp>
 
 #ifdef __CUDACC__
 #include <cmath>

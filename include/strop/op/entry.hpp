@@ -2,6 +2,7 @@
 /// \file
 /// Entry: everything the library knows of one operator, as constants and function pointers. One per operator.
 #pragma once
+#include <strop/core/isa.hpp>
 #include <strop/core/params.hpp>
 #include <strop/fwd.hpp>
 #include <strop/op/context.hpp>
@@ -84,6 +85,7 @@ struct Entry {
   std::span<const Note> notes;
   const detail::ParamTable* params = nullptr;
   bool library = false;
+  detail::Isa isa;  // that the kernels are built for
 
   // Arguments. `inputs` is the greatest number of them, −1 where it is open.
   int min_inputs = 1, inputs = 1, outputs = 1, visible = 1;
@@ -140,7 +142,6 @@ struct CudaLaunch {
 /// part.
 struct Slot {
   std::atomic<const Entry*> entry{nullptr};
-  std::atomic<int> level{-1};
   std::atomic<const CudaLaunch*> cuda{nullptr};
   std::atomic<Slot*> next{nullptr};
   std::atomic<bool> listed{false};
@@ -149,13 +150,13 @@ struct Slot {
 /// All operators of the program, newest first. Nothing is allocated, the order of initialisation does not matter.
 inline constinit std::atomic<Slot*> registry_head{nullptr};
 
-/// Puts an entry into its slot when it is the best so far, and the slot into the registry once.
-inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
-  if (!runs_here) return;
-  int before = slot.level.load();
-  while (level > before && !slot.level.compare_exchange_weak(before, level)) {
+/// Puts an entry that this machine runs into its slot when it is the best so far, and the slot into the registry once.
+inline void enrol(Slot& slot, const Entry& entry) {
+  if (!runs_here(entry.isa)) return;
+  const Entry* before = slot.entry.load();
+  while ((before == nullptr || before->isa.level < entry.isa.level) &&
+         !slot.entry.compare_exchange_weak(before, &entry)) {
   }
-  if (level > before || slot.entry.load() == nullptr) slot.entry.store(&entry);
   if (slot.listed.exchange(true)) return;
   Slot* head = registry_head.load();
   do slot.next.store(head);
@@ -164,6 +165,12 @@ inline void enrol(Slot& slot, const Entry& entry, int level, bool runs_here) {
 
 template <class T>
 inline constinit Slot slot{};
+
+/// The entry itself, where the machine runs it.
+inline const Entry& runnable(const Entry& entry) {
+  if (!runs_here(entry.isa)) refuse_isa(entry.snake, entry.isa);
+  return entry;
+}
 
 /// Names and numbers of the tensors of a call with these parameters on `given` inputs.
 inline Signature signature_of(const Entry& entry, const void* op, int given) {

@@ -60,21 +60,21 @@ STROP_IMPL void note_fallback(const Entry& entry, const void* op, const std::str
 }  // namespace detail
 
 STROP_IMPL Fallback set_fallback(Fallback mode) {
-  detail::FallbackLog& log = detail::FallbackLog::get();
-  std::lock_guard lock(log.mutex);
-  return std::exchange(log.mode, mode);
+  detail::FallbackLog& all = detail::FallbackLog::get();
+  std::lock_guard lock(all.mutex);
+  return std::exchange(all.mode, mode);
 }
 
 STROP_IMPL std::vector<FallbackRecord> fallbacks() {
-  detail::FallbackLog& log = detail::FallbackLog::get();
-  std::lock_guard lock(log.mutex);
-  return log.records;
+  detail::FallbackLog& all = detail::FallbackLog::get();
+  std::lock_guard lock(all.mutex);
+  return all.records;
 }
 
 STROP_IMPL void clear_fallbacks() {
-  detail::FallbackLog& log = detail::FallbackLog::get();
-  std::lock_guard lock(log.mutex);
-  log.records.clear();
+  detail::FallbackLog& all = detail::FallbackLog::get();
+  std::lock_guard lock(all.mutex);
+  all.records.clear();
 }
 
 }  // namespace strop::inline v0

@@ -170,6 +170,7 @@ constexpr Entry map_entry() {
     e.mutates = MutatesInputs<T>;
   }
   e.qualified = qualified_name<T>;
+  e.isa = this_isa;
   e.min_inputs = e.inputs = static_cast<int>(arity<T>);
   e.outputs = static_cast<int>(results<T> - stated_mutated<T>().size());
   e.visible = map_visible<T>;

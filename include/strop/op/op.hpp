@@ -39,17 +39,6 @@ struct Given {
 Symbol make_node(const Entry& entry, const void* op, std::span<const Symbol> in, std::string_view name);
 
 inline namespace STROP_ISA {
-#if defined(__AVX512F__)
-inline constexpr int isa_level = 3;
-inline bool isa_runs_here() { return __builtin_cpu_supports("avx512f"); }
-#elif defined(__AVX2__)
-inline constexpr int isa_level = 2;
-inline bool isa_runs_here() { return __builtin_cpu_supports("avx2"); }
-#else
-inline constexpr int isa_level = 1;
-inline bool isa_runs_here() { return true; }
-#endif
-
 template <class T, bool Library>
 const Entry& entry_for() {
   if constexpr (Library)
@@ -61,7 +50,7 @@ const Entry& entry_for() {
 /// Puts the entry of a user's T into its slot when the program starts: the only thing that happens before main.
 template <class T>
 struct Enroller {
-  Enroller() { enrol(slot<T>, EntryOf<T>::value, isa_level, isa_runs_here()); }
+  Enroller() { enrol(slot<T>, EntryOf<T>::value); }
   static const Enroller instance;
 };
 template <class T>
@@ -73,7 +62,7 @@ struct LibraryEnroller {
   static inline constinit std::atomic<bool> done{false};
   static void run() {
     if (done.load(std::memory_order_acquire)) return;
-    enrol(slot<T>, LibraryEntryOf<T>::value, isa_level, isa_runs_here());
+    enrol(slot<T>, LibraryEntryOf<T>::value);
     done.store(true, std::memory_order_release);
   }
 };
@@ -109,7 +98,7 @@ struct RegistersIf<T, false> {
 template <class T, bool Library>
 using Registers = typename RegistersIf<T, Library>::type;
 
-/// The entry in use; before main has begun it may not be enrolled yet.
+/// The entry in use. Before main has begun it may not be enrolled yet; where the machine runs none, it is refused.
 template <class T, bool Library>
 const Entry& entry_in_use() {
 #if defined(__CUDACC__)
@@ -120,7 +109,9 @@ const Entry& entry_in_use() {
   else
     (void)&Enroller<T>::instance;
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
-  return entry != nullptr ? *entry : entry_for<T, Library>();
+  if (entry == nullptr) [[unlikely]]
+    return runnable(entry_for<T, Library>());
+  return *entry;
 }
 
 /// A number of the library, or a plain one.

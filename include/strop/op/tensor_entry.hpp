@@ -356,6 +356,7 @@ constexpr Entry tensor_entry() {
   e.name = operator_name<T>();
   e.snake = lower_name<T>;
   e.qualified = qualified_name<T>;
+  e.isa = this_isa;
   e.params = &param_table<T>;
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();

@@ -3,6 +3,7 @@
 /// Text of arrays: numbers, nested lists, what sparse arrays store.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/text.hpp>
 #include <strop/tensor/print.hpp>
 
 #include <charconv>
@@ -62,7 +63,7 @@ void append_small(std::string& out, Small value) {
     char buffer[40];
     const char* end = std::to_chars(buffer, buffer + sizeof buffer, wide, std::chars_format::scientific, precision).ptr;
     float back = 0;
-    std::from_chars(buffer, end, back);
+    parse_real({buffer, end}, back);
     if (Small(back).bits == value.bits) return append_plain(out, {buffer, end});
   }
   append_real(out, wide);

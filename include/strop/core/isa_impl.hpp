@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the processor and its system can run, by cpuid.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/error.hpp>
+#include <strop/core/isa.hpp>
+#include <strop/core/log.hpp>
+
+#include <cstdlib>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace strop::inline v0::detail {
+
+/// The lines of core/extensions.def that hold here. The compilers' own __builtin_cpu_supports knows another list in
+/// every version of each.
+STROP_IMPL std::uint32_t present_extensions() {
+  std::uint32_t present = 0;
+#if defined(__x86_64__)
+  // cpuid says what the processor has; the registers are kept only by a system that knows them (Intel SDM, 13.3).
+  std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0, kept = 0, unused = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
+    __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
+  const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6;
+  std::uint32_t at = 1;
+#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps)                                 \
+  if (std::uint32_t words[4]{};                                                                   \
+      keeps && __get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]) != 0) \
+    present |= (words[word] >> place & 1) != 0 ? at : 0;                                          \
+  at <<= 1;
+#include <strop/core/extensions.def>
+#undef STROP_EXTENSION
+#endif
+  return present;
+}
+
+/// The highest level that the environment's STROP_ISA allows; every level where it is not set.
+STROP_IMPL int allowed_level() {
+  const char* const text = std::getenv("STROP_ISA");
+  if (text == nullptr || *text == 0) return 9;
+  constexpr std::string_view names[] = {"scalar", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  for (int level = 0; level < 5; ++level)
+    if (names[level] == text) return level;
+  log(cat("STROP_ISA=", text, " is none of scalar, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, and is ignored"));
+  return 9;
+}
+
+STROP_IMPL bool runs_here(const Isa& isa) {
+  static const std::uint32_t present = present_extensions();
+  static const int allowed = allowed_level();
+  return isa.level <= allowed && (isa.needs & ~present) == 0;
+}
+
+STROP_IMPL void refuse_isa(std::string_view op, const Isa& isa) {
+  fail(op, ": this program has it for ", isa.name, " and above, which ",
+       isa.level > allowed_level() ? "STROP_ISA in the environment forbids" : "this processor does not run");
+}
+
+}  // namespace strop::inline v0::detail
