@@ -2,6 +2,8 @@
 /// \file
 /// Views as Eigen expressions, without a copy. Needs Eigen 3.4 or 5; nothing else of strop includes it.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/tensor/view.hpp>
 
 // Eigen's own headers do not pass -Wall -Wextra where they are no system headers.
@@ -55,3 +57,5 @@ auto sparse(const CsrView<E>& x) {
 }
 
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

@@ -9,6 +9,8 @@
 #endif
 #define STROP_COMPILED
 #endif
+#include <strop/core/push_macros.def>
+
 #include <strop/strop.hpp>
 
 #include <strop/autograd/backward_impl.hpp>
@@ -68,3 +70,5 @@
 #include <strop/tensor/random_impl.hpp>
 #include <strop/tensor/sparse_impl.hpp>
 #include <strop/tensor/variable_impl.hpp>
+
+#include <strop/core/pop_macros.def>

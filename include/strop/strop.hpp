@@ -2,6 +2,8 @@
 /// \file
 /// Everything that a program uses: one include. Operators of the library are declared; each is built where it is used.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/check_gradient.hpp>
 #include <strop/autograd/function.hpp>
@@ -22,3 +24,5 @@
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/sparse.hpp>
 #include <strop/tensor/variable.hpp>
+
+#include <strop/core/pop_macros.def>

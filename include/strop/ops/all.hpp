@@ -4,6 +4,8 @@
 /// program that includes this builds every kernel (minutes); the compiled library with the option `operators` has them
 /// all.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/strop.hpp>
 
 namespace strop::inline v0::detail {
@@ -60,3 +62,5 @@ inline const void* const all_operators_enrolled[] = {
 };
 
 }  // namespace strop::inline v0::detail
+
+#include <strop/core/pop_macros.def>
