@@ -7,7 +7,8 @@
 #include <string_view>
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "strop: -ffast-math, -fassociative-math and -ffinite-math-only make exp, sin and softmax wrong; compile the files that include strop without them"
+#error \
+    "strop: -ffast-math, -fassociative-math and -ffinite-math-only make exp, sin and softmax wrong; compile the files that include strop without them"
 #endif
 
 // STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
@@ -70,10 +71,12 @@ struct Isa {
   std::uint32_t needs = 0;  // a bit for each line of core/extensions.def
 };
 
-/// Whether the machine at hand runs code that was built so, and the environment's STROP_ISA allows it: that variable
-/// has tests take a lower set than the machine's (x86-64, x86-64-v2, x86-64-v3, x86-64-v4, scalar).
+/// Whether the machine at hand runs code that was built so.
 bool runs_here(const Isa& isa);
-/// The sentence of an operator that has been built for no set that runs_here.
+/// Whether a is taken rather than b of two that run here: the higher one, up to the level that STROP_ISA in the
+/// environment names (for tests: x86-64, x86-64-v2, x86-64-v3, x86-64-v4, scalar); above that the lower one.
+bool preferred(const Isa& a, const Isa& b);
+/// Throws the sentence of an operator of which the machine runs no build.
 [[noreturn, gnu::cold]] void refuse_isa(std::string_view op, const Isa& isa);
 
 inline namespace STROP_ISA {

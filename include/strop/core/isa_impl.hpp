@@ -49,13 +49,17 @@ STROP_IMPL int allowed_level() {
 
 STROP_IMPL bool runs_here(const Isa& isa) {
   static const std::uint32_t present = present_extensions();
+  return (isa.needs & ~present) == 0;
+}
+
+STROP_IMPL bool preferred(const Isa& a, const Isa& b) {
   static const int allowed = allowed_level();
-  return isa.level <= allowed && (isa.needs & ~present) == 0;
+  if (a.level > allowed || b.level > allowed) return a.level < b.level;
+  return a.level > b.level;
 }
 
 STROP_IMPL void refuse_isa(std::string_view op, const Isa& isa) {
-  fail(op, ": this program has it for ", isa.name, " and above, which ",
-       isa.level > allowed_level() ? "STROP_ISA in the environment forbids" : "this processor does not run");
+  fail(op, ": this program has it for ", isa.name, " alone, which this processor does not run");
 }
 
 }  // namespace strop::inline v0::detail

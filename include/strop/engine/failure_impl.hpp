@@ -65,6 +65,7 @@ STROP_IMPL void FailureState::raise_share(FailureState* failure) {
   failure->raise();
 }
 
+#if defined(__cpp_rtti)
 template <class E>
 void raise_named(const std::exception& e, const FailureState& failure) {
   if (typeid(e) != typeid(E)) return;
@@ -76,10 +77,14 @@ void raise_named(const std::exception& e, const FailureState& failure) {
   if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", placed ? "pushed at " : "", place, ']');
   throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
 }
+#endif
 
 STROP_IMPL void FailureState::raise() const {
   seen.store(true, std::memory_order_relaxed);
   if (operation.empty()) std::rethrow_exception(error);
+#if !defined(__cpp_rtti)  // an exception of a class that nobody knows is raised as it is
+  std::rethrow_exception(error);
+#else
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& e) {
@@ -95,6 +100,7 @@ STROP_IMPL void FailureState::raise() const {
     raise_named<std::out_of_range>(e, *this);
     throw;
   }
+#endif
 }
 
 STROP_IMPL void FailureState::tell(std::size_t more) const noexcept {

@@ -8,6 +8,11 @@
 
 #include <cstdint>
 
+#if !defined(STROP_NO_LANES) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__clang__)
+#define STROP_NEON  // g++ has no spelling of its own for the fused product and the root of a register
+#include <arm_neon.h>
+#endif
+
 #define STROP_INLINE [[gnu::always_inline]] inline
 
 namespace strop::inline v0::number {
@@ -109,9 +114,19 @@ STROP_BUILTINS(float, Mask16, ps)
 STROP_BUILTINS(double, Mask8, pd)
 #undef STROP_BUILTINS
 #else
+#if defined(STROP_NEON)
+STROP_INLINE Vec<float> root(Vec<float> x) { return (Vec<float>)vsqrtq_f32((float32x4_t)x); }
+STROP_INLINE Vec<double> root(Vec<double> x) { return (Vec<double>)vsqrtq_f64((float64x2_t)x); }
+STROP_INLINE Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {
+  return (Vec<float>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+STROP_INLINE Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+  return (Vec<double>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+#else
 template <class V>
 STROP_INLINE V root(V x) {
-#if defined(__clang__)
+#if __has_builtin(__builtin_elementwise_sqrt)
   return __builtin_elementwise_sqrt(x);
 #else
   for (int i = 0; i < static_cast<int>(sizeof x / sizeof x[0]); ++i) x[i] = libm::sqrt(x[i]);
@@ -119,19 +134,27 @@ STROP_INLINE V root(V x) {
 #endif
 }
 template <class V>
+STROP_INLINE V fma(V a, V b, V c) {
+  if constexpr (!fused) return a * b + c;
+#if __has_builtin(__builtin_elementwise_fma)
+  return __builtin_elementwise_fma(a, b, c);
+#else  // clang before 17, which makes one instruction of it
+  for (int i = 0; i < static_cast<int>(sizeof a / sizeof a[0]); ++i)
+    if constexpr (sizeof a[0] == sizeof(float))
+      a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    else
+      a[i] = __builtin_fma(a[i], b[i], c[i]);
+  return a;
+#endif
+}
+#endif
+template <class V>
 STROP_INLINE V lesser(V a, V b) {
   return a < b ? a : b;
 }
 template <class V>
 STROP_INLINE V greater(V a, V b) {
   return a > b ? a : b;
-}
-template <class V>
-STROP_INLINE V fma(V a, V b, V c) {
-#if defined(__clang__)
-  if constexpr (fused) return __builtin_elementwise_fma(a, b, c);
-#endif
-  return a * b + c;
 }
 #endif
 
@@ -204,3 +227,4 @@ STROP_INLINE V polynomial(V x, T c, T d, T e, T f, More... more) {
 }  // namespace strop::inline v0::number
 
 #undef STROP_INLINE
+#undef STROP_NEON

@@ -154,7 +154,7 @@ inline constinit std::atomic<Slot*> registry_head{nullptr};
 inline void enrol(Slot& slot, const Entry& entry) {
   if (!runs_here(entry.isa)) return;
   const Entry* before = slot.entry.load();
-  while ((before == nullptr || before->isa.level < entry.isa.level) &&
+  while ((before == nullptr || preferred(entry.isa, before->isa)) &&
          !slot.entry.compare_exchange_weak(before, &entry)) {
   }
   if (slot.listed.exchange(true)) return;
