@@ -84,14 +84,19 @@ def meson_wrap(work, project, _, *options, units=0, build=True):
     expect(project, must([project / "build/app"]))
 
 
-def meson_compiled(work, project, environment):
-    meson_wrap(work, project, environment, "-Dstrop:compiled=true", PLAIN, units=1)
+def meson_default(work, project, environment):
+    """What `dependency('strop')` brings: one unit, the runtime."""
+    meson_wrap(work, project, environment, PLAIN, units=1)
+
+
+def meson_headers(work, project, environment):
+    meson_wrap(work, project, environment, "-Dstrop:header_only=true")
 
 
 def meson_operators(work, project, environment):
     """The option `operators`, configured: what it builds is tested where its objects are, by tests/by_name.cpp."""
     units = len(list((ROOT / "src/ops").glob("*.cpp")))
-    meson_wrap(work, project, environment, "-Dstrop:compiled=true", "-Dstrop:operators=true", units=1 + units, build=False)
+    meson_wrap(work, project, environment, "-Dstrop:operators=true", units=1 + units, build=False)
 
 
 def script(work, project, environment):
@@ -109,15 +114,17 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         try:
-            environment = install(work / "headers", os.environ)
+            headers = install(work / "headers", os.environ, "-Dheader_only=true")
+            report.passed("install, header-only")
+            archive = install(work / "archive", os.environ, PLAIN)
             report.passed("install")
-            with_library = install(work / "compiled", os.environ, "-Dcompiled=true", "-Ddefault_library=shared", PLAIN)
-            report.passed("install, compiled and shared")
+            shared = install(work / "shared", os.environ, "-Ddefault_library=shared", PLAIN)
+            report.passed("install, shared")
         except Failed as failure:
             report.failed("install", str(failure))
             report.finish()
         clang = next((c for c in compilers() if c.name == "clang++"), None)
-        both = dict(environment)
+        both = dict(headers)
         if clang:
             both["CXX2"] = clang.path
             both["NATIVE"] = " ".join(clang.native) or "-march=x86-64-v2"
@@ -134,17 +141,16 @@ def main():
             except Failed as failure:
                 report.failed(name, str(failure))
 
-        jobs = [("meson-wrap", meson_wrap, environment), ("meson-wrap, compiled", meson_compiled, environment),
-                ("meson-wrap, operators", meson_operators, environment),
-                ("pkg-config", script, environment), ("pkg-config, compiled", script, with_library),
-                ("own-exp", script, environment)]
+        jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
+                ("meson-wrap, operators", meson_operators, archive),
+                ("pkg-config", script, archive), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
+                ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         if os.uname().machine == "x86_64":
             jobs.append(("two-isa", script, both))
         else:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):
-            jobs.append(("cmake", cmake, environment))
-            jobs.append(("cmake, compiled", cmake, with_library))
+            jobs += [("cmake", cmake, archive), ("cmake, header-only", cmake, headers), ("cmake, shared", cmake, shared)]
         else:
             report.skipped("cmake", "cmake is not installed (apt-get install cmake)")
         parallel(check, jobs)

@@ -55,8 +55,18 @@ def unlisted_families():
                 yield f"{family}: {header.name} is not in ops/library.hpp"
 
 
+def unlisted_runtime():
+    """Headers of code that is no template which the runtime leaves out."""
+    source = (ROOT / "include/strop/source.hpp").read_text()
+    for header in sorted((ROOT / "include").rglob("*_impl.hpp")):
+        if f"<{header.relative_to(ROOT / 'include')}>" not in source:
+            yield f"{header.relative_to(ROOT)} is not in strop/source.hpp"
+
+
 def main():
     report = Report("format")
+    missing = list(unlisted_runtime())
+    report.failed("the runtime", "\n".join(missing)) if missing else report.passed("the runtime")
     missing = list(unlisted_families())
     report.failed("families of operators", "\n".join(missing)) if missing else report.passed("families of operators")
     paths = tree()

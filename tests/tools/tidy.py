@@ -16,6 +16,8 @@ def main():
     families = {}
     for path in sorted((INCLUDE / "strop").rglob("*.hpp")):
         inside = path.relative_to(INCLUDE / "strop")
+        if inside.name == "source.hpp":  # a list of the others
+            continue
         families.setdefault(inside.parts[0] if len(inside.parts) > 1 else "top", []).append(path)
     folder = BUILD / "tidy"
     folder.mkdir(exist_ok=True)

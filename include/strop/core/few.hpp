@@ -3,6 +3,8 @@
 /// Few<X, Near>: a list that keeps its first elements in itself; short ones need no heap. Much less code than a vector.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <utility>
 
 namespace strop::inline v0::detail {
@@ -41,6 +43,7 @@ class Few {
 
  private:
   void grow(std::size_t room) {
+    if (room > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(X)) throw std::bad_alloc();
     X* more = new X[room]{};
     for (std::size_t i = 0; i < count_; ++i) more[i] = std::move(begin()[i]);
     delete[] far_;

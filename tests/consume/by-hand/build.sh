@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A program of two files without a build system: as headers alone, and with the runtime in a file of its own.
+set -eu
+flags="-std=c++20 -O1 -pthread -Wall -Wextra -Werror -I$INCLUDE $(pkg-config --cflags fmt)"
+libs=$(pkg-config --libs fmt)
+${CXX:-c++} $flags -DSTROP_COMPILED -c app.cpp -o app.o
+${CXX:-c++} $flags -DSTROP_COMPILED -c other.cpp -o other.o
+${CXX:-c++} $flags -c source.cpp -o source.o
+${CXX:-c++} app.o other.o source.o $libs -o app
+./app

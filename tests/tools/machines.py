@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every instruction set, compiler, library and dialect that is promised, whatever machine this is: machines.py
+
+What is compiled and no more (-fsyntax-only instantiates every template): `everything`, which is all operators, the
+runtime and the public headers; the design page's program. What is run where the machine, or qemu, can: the lanes' tests
+and the design page's spellings for aarch64; its program against libc++, without optimisation, and with all of it at link
+time. The unit programs run on the levels below this machine's as `unit ops, LEVEL`.
+"""
+import pathlib
+import re
+import shutil
+
+from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers_or_skip, digest, parallel, pkg_config, remembered, run, shown,
+                    syntax_check)
+
+LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
+WHOLE = {"g++": ("x86-64", "x86-64-v3", "x86-64-v4"), "clang++": ("x86-64-v2", "x86-64-v4")}  # levels of `everything`
+EVERYTHING = "#include <strop/eigen.hpp>\n#include <strop/ops/all.hpp>\n#include <strop/source.hpp>\n"
+PAGE = ROOT / "tests/spec/section21.cpp"  # uses every spelling
+PROGRAM = ROOT / "tests/spec/section2.cpp"
+SYSTEM = [a.replace("-I", "-isystem", 1) for a in pkg_config("eigen3", "fmt") if a.startswith("-I")]
+ARM = "aarch64-linux-gnu"
+
+
+def main():
+    report = Report("machines")
+    folder = BUILD / "programs" / "machines"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {c.name: c for c in compilers_or_skip(report)}
+    jobs = []
+
+    def compiles(name, compiler, arguments, source):
+        if not report.wanted(name, None if "\n" in str(source) else source):
+            return
+        status, messages = syntax_check(compiler, [*SYSTEM, *WARNINGS, *arguments], source)
+        report.passed(name) if status == 0 else report.failed(name, messages)
+
+    def runs(name, compiler, arguments, sources, launcher=()):
+        """Builds a program of these sources and runs it; a doctest program says by its status how it went."""
+        if not report.wanted(name):
+            return
+        program = folder / re.sub(r"\W+", "-", name)
+        command = [compiler.path, "-std=c++20", "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}",
+                   *SYSTEM, *WARNINGS, *arguments, *sources, "-o", program]
+        key = [compiler.version, *map(str, command), *map(digest, sources)]
+
+        def build():
+            status, out, err = run(command, timeout=900)
+            return [status, shown(command) + "\n" + out + err], None
+
+        status, messages = remembered(key, build, output=program)
+        if status == 0:
+            status, out, err = run([*launcher, program], timeout=900)
+            messages = f"exit status {status}\n{out}\n{err}"
+        report.passed(name) if status == 0 else report.failed(name, messages)
+
+    def add(what, *arguments):
+        jobs.append((what, arguments))
+
+    x86 = pathlib.Path("/proc/cpuinfo").exists() and "\nflags" in pathlib.Path("/proc/cpuinfo").read_text()
+    for name, compiler in found.items() if x86 else ():
+        for level in LEVELS:
+            if level in WHOLE[name]:
+                add(compiles, f"everything for {level} with {name}", compiler, [f"-march={level}", "-DSTROP_COMPILED"], EVERYTHING)
+            add(compiles, f"{PAGE.name} for {level} with {name}", compiler, [f"-march={level}"], PAGE)
+
+    g, clang = found.get("g++"), found.get("clang++")
+    lanes = [ROOT / "tests/unit/number/lanes.cpp", ROOT / "tests/unit/main.cpp"]
+    if g:
+        add(compiles, f"{PAGE.name} as C++23 with g++", g, ["-std=c++23"], PAGE)
+        add(compiles, f"{PAGE.name} with g++ -fno-rtti", g, ["-fno-rtti"], PAGE)
+        add(compiles, f"{PAGE.name} with g++ -Wsign-conversion -Wpedantic", g, [*STRICT, "-Wsign-conversion", "-Wpedantic"], PAGE)
+        add(runs, f"{PROGRAM.name} with g++ -O0", g, ["-O0"], [PROGRAM, "-lfmt"])
+        add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
+    if clang:
+        add(compiles, f"{PAGE.name} as C++23 with clang++", clang, ["-std=c++23"], PAGE)
+        add(compiles, f"{PAGE.name} with clang++ -fno-rtti", clang, ["-fno-rtti"], PAGE)
+        status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
+        if status == 0:
+            add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O1", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
+            add(compiles, f"{PAGE.name} with clang++ -stdlib=libc++", clang, ["-stdlib=libc++"], PAGE)
+        else:
+            report.skipped("libc++", "it is not installed (apt-get install libc++-19-dev libc++abi-19-dev)")
+    old = shutil.which("clang++-16")
+    if old and clang:
+        add(compiles, f"{PAGE.name} with clang++ 16", type(clang)("clang++", old), ["-march=x86-64-v3"] if x86 else [], PAGE)
+    elif not old:
+        report.skipped("clang++ 16", "it is not installed (apt-get install clang-16)")
+
+    # aarch64: headers of no architecture, as no package brings them for another than this machine's
+    cross = next(filter(None, map(shutil.which, (f"{ARM}-g++", f"{ARM}-g++-12"))), None)
+    beside = folder / "include"
+    beside.mkdir(exist_ok=True)
+    for package in ("fmt", "doctest"):
+        if not (beside / package).exists() and pathlib.Path("/usr/include", package).exists():
+            (beside / package).symlink_to(pathlib.Path("/usr/include", package))
+    headers = ["-isystem", beside, "-DFMT_HEADER_ONLY"]
+    if cross and g:
+        arm = type(g)("g++", cross)
+        add(compiles, "everything for aarch64 with g++", arm, [*headers, "-DSTROP_COMPILED"], EVERYTHING)
+        if clang:
+            add(compiles, f"{PAGE.name} for aarch64 with clang++", clang, [f"--target={ARM}", *headers], PAGE)
+        if qemu := shutil.which("qemu-aarch64"):
+            launcher = [qemu, "-L", f"/usr/{ARM}"]
+            add(runs, "lanes for aarch64 with g++", arm, ["-O1", *headers], lanes, launcher)
+            add(runs, f"{PAGE.name} for aarch64 with g++", arm, ["-O1", *headers], [PAGE], launcher)
+        else:
+            report.skipped("programs of aarch64", "compiled only: qemu is not installed (apt-get install qemu-user)")
+    else:
+        report.skipped("aarch64", f"there is no compiler for it (apt-get install g++-{ARM})")
+
+    parallel(lambda job: job[0](*job[1]), jobs)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
