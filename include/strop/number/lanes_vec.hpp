@@ -162,7 +162,7 @@ STROP_ROUNDED(double, Mask8, pd)
 #undef STROP_ROUNDED
 #endif
 
-// 1 / √x to 11 bits or more, of normal positive floats.
+// 1 / √x to 11 bits or more, of normal positive floats; with registers of 64 bytes to 14, also of doubles.
 #if defined(__x86_64__)
 #define STROP_HAS_ESTIMATE
 STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
@@ -174,6 +174,9 @@ STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
   return __builtin_ia32_rsqrtps(x);
 #endif
 }
+#if STROP_LANE_BYTES == 64
+STROP_INLINE Vec<double> estimate_rsqrt(Vec<double> x) { return __builtin_ia32_rsqrt14pd512_mask(x, x, Mask8(-1)); }
+#endif
 #endif
 
 /// c + d · x + …: four terms at a time, so that the chain of dependent operations is short (G. Estrin, 1960).
