@@ -156,28 +156,29 @@ struct BaseLanes : EachLane<T> {
   }
 
   // --- roots --------------------------------------------------------------------------------------------------------
-#if STROP_LANE_BYTES == 64
-  /// Rounded as the instruction for it rounds, which takes longer: from an estimate of 1 / √x R. Goldschmidt's
-  /// iteration (1964) makes g ≈ √x and h ≈ 1 / 2√x with errors of some 2⁻⁵³ (2⁻²⁴), and g + h (x − g²), whose
-  /// difference is exact, is the nearest number (P. Markstein, IBM J. Res. Dev. 34, 1990). Numbers too small for that
-  /// go through the instruction.
+  /// Of doubles with registers of 64 bytes not by the instruction, which takes longer, but rounded as it rounds: from
+  /// an estimate of 1 / √x R. Goldschmidt's iteration (1964) makes g ≈ √x and h ≈ 1 / 2√x with errors of some 2⁻⁵³, and
+  /// g + h (x − g²), whose difference is exact, is the nearest number (P. Markstein, IBM J. Res. Dev. 34, 1990).
+  /// Numbers too small for that go through the instruction.
   STROP_LANE V sqrt(V x) {
-    const V y = estimate_rsqrt(x);
-    V g = x * y, h = y * T(0.5), e = fma(-h, g, splat(0.5));
-    g = fma(g, e, g), h = fma(h, e, h);
+#if STROP_LANE_BYTES == 64
     if constexpr (sizeof(T) == 8) {
-      e = fma(-h, g, splat(0.5));
-      g = fma(g, e, g), h = fma(h, e, h);
+      const V y = estimate_rsqrt(x);
+      V g = x * y, h = y * 0.5;
+      for (int i = 0; i < 2; ++i) {
+        const V e = fma(-h, g, splat(0.5));
+        g = fma(g, e, g);
+        h = fma(h, e, h);
+      }
+      const V result = fma(fma(-g, g, x), h, g);
+      const Mask ordinary = (x >= 0x1p-900) & (x < infinity());
+      if (all(ordinary)) [[likely]]
+        return result;
+      return ordinary ? result : root(x);
     }
-    const V result = fma(fma(-g, g, x), h, g);
-    const Mask ordinary = (x >= T(sizeof(T) == 4 ? 0x1p-100f : 0x1p-900)) & (x < infinity());
-    if (all(ordinary)) [[likely]]
-      return result;
-    return ordinary ? result : root(x);
-  }
-#else
-  STROP_LANE V sqrt(V x) { return root(x); }
 #endif
+    return root(x);
+  }
   STROP_LANE V rsqrt(V x) {
 #ifdef STROP_HAS_ESTIMATE
     if constexpr (sizeof(T) == 4 || STROP_LANE_BYTES == 64) {

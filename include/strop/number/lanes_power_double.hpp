@@ -149,8 +149,12 @@ struct PowerDoubleLanes : CircularDoubleLanes {
     constexpr T ln2_low = 0x1.abc9e3b39803fp-56;
     const V v = r * X::ln2, v_low = fma(r, Base::splat(X::ln2), -v) + fma(r_low, Base::splat(X::ln2), r * ln2_low);
     const V e = (v + fma(v * v, X::rest(v), v_low)) + T(1);
+#if STROP_LANE_BYTES == 64
+    return scale(e, n);
+#else
     const auto sum = Base::bits(shifted), half = Base::down(sum, 1);
     return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(sum - half, F::digits));
+#endif
   }
 
  private:
