@@ -23,9 +23,9 @@ struct PowerDoubleLanes : CircularDoubleLanes {
   STROP_LANE V pow(V x, V y) {
     if constexpr (!exact) return EachLane<T>::pow(x, y);
     const V a = Base::abs(x);
-    const Mask zero = a == T(0), infinite = a == Base::infinity();
-    Pair l = log2_pair((zero | infinite) ? Base::splat(1) : a);
-    l.high = infinite ? a : (zero ? -Base::infinity() : l.high);
+    const Mask ordinary = (a > T(0)) & (a < Base::infinity());
+    Pair l = log2_pair(ordinary ? a : Base::splat(1));
+    l.high = ordinary ? l.high : (a == T(0) ? -Base::infinity() : a);
     const V high = y * l.high, magnitude = Base::abs(high);
     const V low = fma(y, l.low, fma(y, l.high, -high));
     const V power = power_of_pair(high, magnitude < T(1100) ? low : Base::splat(0));
