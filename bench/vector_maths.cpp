@@ -4,7 +4,11 @@
 /// expressions.
 ///
 /// Best of many repetitions; arguments are spread over an interval that each function is used on. The last two columns
-/// are how many times faster the lanes are.
+/// are how many times faster the lanes are. With --lines, for peers: the time of 2¹⁷ elements in pieces on all threads,
+/// as operators run.
+#include "measure.hpp"
+
+#include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 
 #include <algorithm>
@@ -58,8 +62,26 @@ struct Arrays {
   }
 };
 
+template <class T, class Ours>
+void line(const char* name, double low, double high, Ours ours) {
+  constexpr std::int64_t n = 1 << 17, step = Rep<Vec<T>>::lanes;
+  static std::vector<T> x(n), y(n);
+  for (std::int64_t i = 0; i < n; ++i)
+    x[static_cast<std::size_t>(i)] = static_cast<T>(low + (high - low) * static_cast<double>(i * 2654435761 % n) / n);
+  bench::Contest contest;
+  const int a = contest.add([=, from = x.data(), to = y.data()] {
+    strop::parallel_for(n, 1 << 15, [=](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; i += step) Rep<Vec<T>>::store(to + i, ours(Rep<Vec<T>>::load(from + i)));
+    });
+    bench::touch(to);
+  });
+  contest.run();
+  bench::line(std::string(sizeof(T) == 4 ? "float " : "double ") + name, contest.best(a));
+}
+
 template <class T, class Ours, class Library, class Peer>
 void row(const char* name, double low, double high, Ours ours, Library library, Peer peer) {
+  if (bench::lines) return line<T>(name, low, high, ours);
   static Arrays<T> a(0, 0);
   a = Arrays<T>(low, high);
   constexpr std::size_t n = Arrays<T>::size;
@@ -157,9 +179,11 @@ void rows() {
 
 }  // namespace
 
-int main() {
-  std::printf("lanes of %d bytes; ns an element, 64 KiB\n", strop::number::lane_bytes);
-  std::printf("%-6s %-8s %8s %8s %8s %8s %8s\n", "type", "function", "lanes", "libm", "Eigen", "/libm", "/Eigen");
+int main(int argc, char** argv) {
+  bench::start(argc, argv);
+  if (!bench::lines) std::printf("lanes of %d bytes; ns an element, 64 KiB\n", strop::number::lane_bytes);
+  if (!bench::lines)
+    std::printf("%-6s %-8s %8s %8s %8s %8s %8s\n", "type", "function", "lanes", "libm", "Eigen", "/libm", "/Eigen");
   rows<float>();
   rows<double>();
 }

@@ -8,16 +8,15 @@
 #pragma once
 #include <strop/number/lanes_base.hpp>
 
-#include <strop/number/lanes_power.hpp>
-#include <strop/number/lanes_trig_double.hpp>
+#include <strop/number/lanes_gamma.hpp>
 
 #ifndef STROP_NO_LANES
 namespace strop::inline v0::number {
 
 template <>
-struct Rep<Vec<float>> : detail_lanes::PowerLanes {};
+struct Rep<Vec<float>> : detail_lanes::GammaLanes<float> {};
 template <>
-struct Rep<Vec<double>> : detail_lanes::CircularDoubleLanes {};
+struct Rep<Vec<double>> : detail_lanes::GammaDoubleLanes<double> {};
 
 }  // namespace strop::inline v0::number
 #endif

@@ -156,13 +156,40 @@ struct BaseLanes : EachLane<T> {
   }
 
   // --- roots --------------------------------------------------------------------------------------------------------
-  STROP_LANE V sqrt(V x) { return root(x); }
+  /// Of doubles with registers of 64 bytes not by the instruction, which takes longer, but rounded as it rounds: from
+  /// an estimate of 1 / √x R. Goldschmidt's iteration (1964) makes g ≈ √x and h ≈ 1 / 2√x with errors of some 2⁻⁵³, and
+  /// g + h (x − g²), whose difference is exact, is the nearest number (P. Markstein, IBM J. Res. Dev. 34, 1990).
+  /// Numbers too small for that go through the instruction.
+  STROP_LANE V sqrt(V x) {
+#if STROP_LANE_BYTES == 64
+    if constexpr (sizeof(T) == 8) {
+      const V y = estimate_rsqrt(x);
+      V g = x * y, h = y * 0.5;
+      for (int i = 0; i < 2; ++i) {
+        const V e = fma(-h, g, splat(0.5));
+        g = fma(g, e, g);
+        h = fma(h, e, h);
+      }
+      const V result = fma(fma(-g, g, x), h, g);
+      const Mask ordinary = (x >= 0x1p-900) & (x < infinity());
+      if (all(ordinary)) [[likely]]
+        return result;
+      return ordinary ? result : root(x);
+    }
+#endif
+    return root(x);
+  }
   STROP_LANE V rsqrt(V x) {
 #ifdef STROP_HAS_ESTIMATE
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) == 4 || STROP_LANE_BYTES == 64) {
       // (1 − e)^−½ = 1 + e/2 + 3/8 e² + …, where e is what the estimate is off by
       const V y = estimate_rsqrt(x), e = fma(x * y, -y, splat(1));
-      const V result = fma(y * e, fma(e, splat(0.375f), splat(0.5f)), y);
+      V series;
+      if constexpr (sizeof(T) == 4)
+        series = fma(e, splat(0.375f), splat(0.5f));
+      else
+        series = polynomial(e, 0.5, 0.375, 0.3125, 0.2734375);
+      const V result = fma(y * e, series, y);
       const Mask ordinary = (x >= F::smallest_normal) & (x < infinity());
       if (all(ordinary)) [[likely]]
         return result;

@@ -81,6 +81,10 @@ struct ExpLanes : BaseLanes<T> {
   /// 2ⁿ⁺ᵐ eʳ with n = x · log2 of the base, to the nearest integer, |n| < 2 · bias, and r = to_r(x, n).
   template <int m, class ToR>
   STROP_LANE V power(V x, V log2_base, ToR to_r) {
+#if STROP_LANE_BYTES == 64
+    const V n = fma(x, log2_base, Base::splat(X::magic)) - X::magic, r = to_r(x, n);
+    return scale(fma(r * r, X::rest(r), r) + T(1), m == 0 ? n : n + T(m));
+#else
     // The sum has n + m + 2 · bias in its low bits. The power of two may be out of range, so it is applied as two
     // factors whose exponents with their bias are half of that number and what remains; higher bits are shifted out.
     constexpr T magic = X::magic + 2 * F::bias + m;
@@ -89,6 +93,7 @@ struct ExpLanes : BaseLanes<T> {
     const V e = fma(r * r, X::rest(r), r) + T(1);
     const Int sum = Base::bits(shifted), half = Base::down(sum, 1);
     return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(sum - half, F::digits));
+#endif
   }
 };
 

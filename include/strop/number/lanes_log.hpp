@@ -42,6 +42,15 @@ struct LogLanes : ExpLanes<T> {
   using L = LogFormat<T>;
 
   STROP_LANE V log(V x) {
+#if STROP_LANE_BYTES == 64
+    if constexpr (sizeof(T) == 4) {  // infinity, zero and negative numbers come out right without being asked for
+      const V m = mantissa_of(x), k = exponent_of(x, m), f = m - T(1), square = f * f;
+      const V q = polynomial(f, 0x1.5555a2p-2f, -0x1.000040p-2f, 0x1.9969c4p-3f, -0x1.54efd0p-3f, 0x1.28836cp-3f,
+                             -0x1.0d8a12p-3f, 0x1.ac9a66p-4f, -0x1.715810p-5f);
+      const V rest = fma(square * f, -q, square * T(0.5));
+      return fma(k, Base::splat(L::ln2_high), f - fma(k, Base::splat(-L::ln2_low), rest));
+    }
+#endif
     const Split s = split(x);
     return domain(x, together(s.k, s.f));
   }

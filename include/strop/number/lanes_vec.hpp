@@ -185,7 +185,7 @@ STROP_ROUNDED(double, Mask8, pd)
 #undef STROP_ROUNDED
 #endif
 
-// 1 / √x to 11 bits or more, of normal positive floats.
+// 1 / √x to 11 bits or more, of normal positive floats; with registers of 64 bytes to 14, also of doubles.
 #if defined(__x86_64__)
 #define STROP_HAS_ESTIMATE
 STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
@@ -197,6 +197,24 @@ STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
   return __builtin_ia32_rsqrtps(x);
 #endif
 }
+#if STROP_LANE_BYTES == 64
+STROP_INLINE Vec<double> estimate_rsqrt(Vec<double> x) { return __builtin_ia32_rsqrt14pd512_mask(x, x, Mask8(-1)); }
+#endif
+#endif
+
+// With registers of 64 bytes: x · 2ⁿ, rounded once; of x > 0 its exponent less that of its mantissa, and the mantissa,
+// between ¾ and 1½ (of infinity ∞ and 1, of zero −∞ and 1, of negative numbers NaN).
+#if STROP_LANE_BYTES == 64
+#define STROP_SCALE(T, M, s)                                                                                      \
+  STROP_INLINE Vec<T> scale(Vec<T> x, Vec<T> n) { return __builtin_ia32_scalef##s##512_mask(x, n, x, M(-1), 4); } \
+  STROP_INLINE Vec<T> mantissa_of(Vec<T> x) { return __builtin_ia32_getmant##s##512_mask(x, 15, x, M(-1), 4); }   \
+  STROP_INLINE Vec<T> exponent_of(Vec<T> x, Vec<T> mantissa) {                                                    \
+    return __builtin_ia32_getexp##s##512_mask(x, x, M(-1), 4) -                                                   \
+           __builtin_ia32_getexp##s##512_mask(mantissa, x, M(-1), 4);                                             \
+  }
+STROP_SCALE(float, Mask16, ps)
+STROP_SCALE(double, Mask8, pd)
+#undef STROP_SCALE
 #endif
 
 /// c + d · x + …: four terms at a time, so that the chain of dependent operations is short (G. Estrin, 1960).

@@ -108,7 +108,7 @@ STROP_FN R sigmoid(R x) {
 /// The y with erf(y) = x; ±1 gives ±∞, beyond is NaN. Within 4 units in the last place.
 ///
 /// y / x is a polynomial in w = −log(1 − x²), or in √w where that is large (the idea is M. Giles', GPU Computing Gems,
-/// 2011; the coefficients are minimax fits of our own), good for a float; one step of Halley's method is for double.
+/// 2011; the coefficients are minimax fits of our own).
 template <class R>
 STROP_FN R erfinv(R x) {
   const R a = abs(x);
@@ -116,25 +116,41 @@ STROP_FN R erfinv(R x) {
     return static_cast<R>(a == 1 ? copysign(constant::detail::infinity, static_cast<double>(x))
                                  : constant::detail::nan);
   const R w = -log((1 - a) * (1 + a));
-  R p;
-  if (w < 5) {
-    const float c[] = {0x1.c5bf88p-1f,  0x1.db2a10p-3f,  0x1.7a6d22p-7f,   -0x1.31f5fcp-9f, -0x1.0b5932p-13f,
-                       0x1.75d73ap-15f, 0x1.0b4eacp-18f, -0x1.094632p-19f, 0x1.daa7aep-23f, -0x1.2e0d9ep-27f};
-    p = c[9];
-    for (int i = 8; i >= 0; --i) p = p * w + c[i];
-  } else {
-    const float c[] = {0x1.6a9efcp+1f,  0x1.006dc2p+0f,  0x1.357880p-7f,   -0x1.f45056p-8f,  0x1.753f2cp-8f,
-                       -0x1.d95c1cp-9f, 0x1.7fa61ap-10f, -0x1.002660p-15f, -0x1.328a9ap-12f, 0x1.99af90p-14f};
-    const R s = sqrt(w) - 3;
-    p = c[9];
-    for (int i = 8; i >= 0; --i) p = p * s + c[i];
-  }
-  if constexpr (sizeof(R) == sizeof(float)) {
+  const auto of = [x](const auto& c, R t) {
+    R p = 0;
+    for (int i = static_cast<int>(sizeof c / sizeof c[0]) - 1; i >= 0; --i) p = p * t + c[i];
     return p * x;
+  };
+  if constexpr (sizeof(R) == sizeof(float)) {
+    const float near[] = {0x1.c5bf88p-1f,  0x1.db2a10p-3f,  0x1.7a6d22p-7f,   -0x1.31f5fcp-9f, -0x1.0b5932p-13f,
+                          0x1.75d73ap-15f, 0x1.0b4eacp-18f, -0x1.094632p-19f, 0x1.daa7aep-23f, -0x1.2e0d9ep-27f};
+    const float far[] = {0x1.6a9efcp+1f,  0x1.006dc2p+0f,  0x1.357880p-7f,   -0x1.f45056p-8f,  0x1.753f2cp-8f,
+                         -0x1.d95c1cp-9f, 0x1.7fa61ap-10f, -0x1.002660p-15f, -0x1.328a9ap-12f, 0x1.99af90p-14f};
+    return w < 5 ? of(near, w) : of(far, sqrt(w) - 3);
   } else {
-    const R y = p * a, difference = y < R(0.5) ? erf(y) - a : (1 - a) - erfc(y);
-    const R newton = difference * R(0.886226925452758014) * exp(y * y);  // √π / 2
-    return copysign(y - newton / (1 + y * newton), x);
+    const double near[] = {0x1.c5bf891b4ef6bp-1,   0x1.db29fb2fee4dap-3,   0x1.7a72e72c3fd62p-7,
+                           -0x1.3211026474c80p-9,  -0x1.0c86b5ad666a6p-13, 0x1.870122dc06576p-15,
+                           0x1.0f259f946a4fcp-19,  -0x1.0fea1fb94b1a9p-20, -0x1.3b7e7db55e7c5p-25,
+                           0x1.7d5975f1ecd23p-26,  0x1.53a3c769bbebap-30,  -0x1.c6219a44b0e61p-31,
+                           0x1.21862f5542586p-33,  -0x1.85ea116b1dfcfp-35, 0x1.2d73aadb5bda9p-36,
+                           -0x1.1e0f280891cf5p-38, 0x1.5747f7f9fcca7p-41,  -0x1.0e3c8978a10aep-44,
+                           0x1.12c5757ae7b7fp-48,  -0x1.4ab6288baf748p-53, 0x1.687e7a986a529p-59};
+    const double middle[] = {
+        0x1.6a9efbd66eae6p+1,   0x1.006dca7a9c225p+0,   0x1.3582c81148debp-7,   -0x1.f4f1c6f09b92dp-8,
+        0x1.7495888ff95c3p-8,   -0x1.d2754fdb775b9p-9,  0x1.84f3ed01271c7p-10,  -0x1.384306d61e7a3p-13,
+        -0x1.28e08f4e6ee81p-12, 0x1.aeff9486fcdabp-13,  -0x1.85c03e2752112p-15, -0x1.7fb216672d612p-16,
+        0x1.701501a55a6efp-16,  -0x1.8fd7fc5d868cep-18, -0x1.bdf9ac9357443p-20, 0x1.0f72a1efd3b85p-19,
+        -0x1.558b7b50d1f96p-21, -0x1.d4f8e8e9a7647p-24, 0x1.68d22d854b067p-23,  -0x1.6dc9b1c60955bp-25,
+        -0x1.3c967687ace77p-27, 0x1.49009c69e984ep-28};
+    const double far[] = {0x1.3664ddd1ad7fbp+2,   0x1.02a30d1fba111p+0,   -0x1.22ea5df0dadfap-13,
+                          -0x1.c2f36aa393b65p-13, 0x1.3ebf4ec914c24p-14,  -0x1.4a348f383dd90p-16,
+                          0x1.2fbd1d72a6e48p-18,  -0x1.0a90a7b4f3453p-20, 0x1.ebcebb161ebacp-23,
+                          -0x1.221cd6b23d0f1p-24, 0x1.f45ced0d3e399p-26,  -0x1.065cf7efb005cp-26,
+                          0x1.0698962f82115p-27,  -0x1.dac132c33f701p-29, 0x1.99eefb849914ep-30,
+                          -0x1.eb5eeca88b512p-32, -0x1.95f275cc660a6p-36, 0x1.8b962fe30ffdap-35};
+    if (w < 5) return of(near, w);
+    const R s = sqrt(w);
+    return s < 4 ? of(middle, s - 3) : of(far, s - 5);
   }
 }
 

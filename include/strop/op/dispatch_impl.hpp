@@ -4,19 +4,53 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/gpu_map.hpp>
 #include <strop/op/map_infer.hpp>
+#include <strop/op/map_run.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/turn_impl.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include <algorithm>
 #include <optional>
+#include <type_traits>
 
 namespace strop::inline v0::detail {
 
 STROP_IMPL NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
+
+/// total = a + b in V, block by block, on as many threads as the operator elemwise_add would have; where all three are
+/// of that type, from memory to memory. total overlaps neither a nor b.
+template <class V>
+void add_as(const NDArray& a, const NDArray& b, const NDArray& total) {
+  constexpr std::int64_t block = 512, run = 16;
+  const auto add = [](const V* x, const V* y, V* __restrict sum, std::int64_t n) {
+    using Bits = std::conditional_t<std::is_integral_v<V>, std::make_unsigned<V>, std::type_identity<V>>::type;
+    const auto one = [](V u, V v) { return static_cast<V>(static_cast<Bits>(u) + static_cast<Bits>(v)); };
+    std::int64_t i = 0;
+    for (; i + run <= n; i += run)  // of a fixed length, from which compilers make vector code
+      for (std::int64_t j = 0; j < run; ++j) sum[i + j] = one(x[i + j], y[i + j]);
+    for (; i < n; ++i) sum[i] = one(x[i], y[i]);
+  };
+  const auto at = [](const NDArray& array, std::int64_t i) { return array.bytes() + i * size_of(array.dtype()); };
+  const auto of = [&](const NDArray& array, std::int64_t i) { return reinterpret_cast<V*>(at(array, i)); };
+  constexpr Dtype type = dtype_of<V>;
+  const bool alike = a.dtype() == type && b.dtype() == type && total.dtype() == type;
+  parallel_for(total.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
+    if (alike) return add(of(a, begin), of(b, begin), of(total, begin), end - begin);
+    V x[block], y[block], sum[block];
+    for (std::int64_t i = begin; i < end; i += block) {
+      const std::int64_t count = std::min(block, end - i);
+      convert_elements(a.dtype(), at(a, i), type, x, count);
+      convert_elements(b.dtype(), at(b, i), type, y, count);
+      add(x, y, sum, count);
+      convert_elements(type, sum, total.dtype(), at(total, i), count);
+    }
+  });
+}
 
 STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
   const bool real = is_floating(total.dtype());
@@ -32,21 +66,13 @@ STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
     convert_elements_on(device, type, sum.bytes(), total.dtype(), total.bytes(), alike ? 0 : total.size());
     return;
   }
-  constexpr std::int64_t block = 256;
-  for (std::int64_t at = 0; at < total.size(); at += block) {
-    const std::int64_t count = std::min(block, total.size() - at);
-    const auto add = [&]<class V>(std::type_identity<V>) {
-      V x[block], y[block];
-      convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), dtype_of<V>, x, count);
-      convert_elements(b.dtype(), b.bytes() + at * size_of(b.dtype()), dtype_of<V>, y, count);
-      for (std::int64_t i = 0; i < count; ++i) x[i] = x[i] + y[i];
-      convert_elements(dtype_of<V>, x, total.dtype(), total.bytes() + at * size_of(total.dtype()), count);
-    };
-    if (real)
-      add(std::type_identity<double>{});
-    else
-      add(std::type_identity<std::int64_t>{});
-  }
+  const bool wide = a.dtype() == f64 || b.dtype() == f64 || total.dtype() == f64;
+  if (!real)
+    add_as<std::int64_t>(a, b, total);
+  else if (wide || !is_floating(a.dtype()) || !is_floating(b.dtype()))
+    add_as<double>(a, b, total);
+  else
+    add_as<float>(a, b, total);
 }
 
 /// A sparse array with the same pattern and values of another type.

@@ -274,8 +274,11 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
     return;
   }
   if (p.reduced == 0) return std::fill(y, y + p.outer * p.inner, Step::template neutral<E>());
-  // Stretches of the inner axis, so that there is work for all threads where little is outside.
-  const std::int64_t wide = std::min<std::int64_t>(p.inner, 1024), stretches = (p.inner + wide - 1) / wide;
+  // Stretches of the inner axis, so that there is work for all threads where little is outside. A column's sum is the
+  // same whatever stretch it is in.
+  std::int64_t wide = std::min<std::int64_t>(p.inner, 1024);
+  while (wide >= 256 && p.outer * (p.inner / wide) < 2 * num_threads()) wide /= 2;
+  const std::int64_t stretches = (p.inner + wide - 1) / wide;
   parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 32768 / (p.reduced * wide)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t k = begin; k < end; ++k) {
