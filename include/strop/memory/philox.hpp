@@ -2,6 +2,8 @@
 /// \file
 /// Philox4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw (SC'11), one block or many at once.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 

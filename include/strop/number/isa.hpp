@@ -2,6 +2,7 @@
 /// \file
 /// The instruction set that this translation unit is compiled for: the name STROP_ISA, and the width of its registers.
 #pragma once
+#include <strop/core/config.hpp>
 
 // STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
 // lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two

@@ -34,6 +34,14 @@ constexpr bool returns_numbers() {
   else
     return true;
 }
+/// It is a float whatever forward is given: so it is declared, or a literal.
+template <class T>
+constexpr bool returns_constant() {
+  if constexpr (AnyMap<T>)
+    return std::is_arithmetic_v<Result<T, Probe>>;
+  else
+    return false;
+}
 template <std::size_t>
 Probe probe();  // a function, not an alias that drops the number: that confuses nvcc
 template <class T, std::size_t... I, std::size_t... M>
