@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject-first FROM_ONE: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
-// reject-first FLAGS: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
-// reject-first NEGATIVE: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
-// reject-first GAP: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
-// reject-first NONE: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
-// reject-first MANY: strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most
+// reject-first FROM_ONE FLAGS NEGATIVE GAP NONE MANY: strop: the enumerators of a parameter are 0, 1, 2 and so on
 #include <strop/op/op.hpp>
+
 struct Bad {
 #if defined(CONTROL)
   enum class Kind : bool {
