@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // reject-first GRAD_USE_INPUT: strop: an operator's member is called grad_use_in, not grad_use_input
-// reject-first BACKWARD: strop: an operator's member is called grad_use_in, grad_use_out, grad_use_none,
-// grad_use_in_out, grad or gradient, not backward reject-first INFER_SHAPES: strop: an operator's member is called
-// infer_shape, not infer_shapes reject-first IN_PLACE: strop: an operator's member is called inplace, not in_place
+// reject-first BACKWARD: strop: an operator's member is called grad_use_in, grad_use_out, grad_use_none, grad_use
+// reject-first INFER_SHAPES: strop: an operator's member is called infer_shape, not infer_shapes
+// reject-first IN_PLACE: strop: an operator's member is called inplace, not in_place
 // reject-first INPUT: strop: an operator's member is called inputs, not input
 // reject-first DTYPE: strop: an operator's member is called dtypes, not dtype
 // reject-first TYPE_NAME: strop: an operator's member is called outputs, not output
 // reject-first CAPITAL: strop: an operator's member is called forward, not Forward
 #include <strop/op/diagnose.hpp>
+
 struct Bad {
 #if defined(CONTROL)
   float input = 1;  // a parameter may have any name

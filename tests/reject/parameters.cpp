@@ -11,15 +11,19 @@ struct Base {
   float a = 1;
 };
 struct Empty {};
+
 #if defined(BASE)
 struct Bad : Base {
   float b = 1;
+  constexpr auto forward(auto x) const { return x; }
+};
 #elif defined(EMPTY_BASE)
 struct Bad : Empty {
   float b = 1;
+  constexpr auto forward(auto x) const { return x; }
+};
 #else
 struct Bad {
-#endif
 #if defined(CONTROL)
   float a = 1;
   strop::Shape list;  // has a value without being given one
@@ -32,17 +36,18 @@ struct Bad {
   float a = 1;
   int bits : 3 = 1;
 #elif defined(CONSTANT)
-const float a = 1;
+  const float a = 1;
 #elif defined(NO_VALUE)
-float a;
+  float a;
 #elif defined(NO_VALUE_LAST)
-float a = 1;
-bool b;
+  float a = 1;
+  bool b;
 #elif defined(MANY)
-int p0 = 0, p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0, p8 = 0, p9 = 0, p10 = 0, p11 = 0, p12 = 0, p13 = 0,
-    p14 = 0, p15 = 0, p16 = 0, p17 = 0, p18 = 0, p19 = 0, p20 = 0, p21 = 0, p22 = 0, p23 = 0, p24 = 0, p25 = 0, p26 = 0,
-    p27 = 0, p28 = 0, p29 = 0, p30 = 0, p31 = 0, p32 = 0;
+  int p0 = 0, p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0, p8 = 0, p9 = 0, p10 = 0, p11 = 0, p12 = 0,
+      p13 = 0, p14 = 0, p15 = 0, p16 = 0, p17 = 0, p18 = 0, p19 = 0, p20 = 0, p21 = 0, p22 = 0, p23 = 0, p24 = 0,
+      p25 = 0, p26 = 0, p27 = 0, p28 = 0, p29 = 0, p30 = 0, p31 = 0, p32 = 0;
 #endif
   constexpr auto forward(auto x) const { return x; }
 };
+#endif
 inline constexpr strop::Op<Bad> bad;
