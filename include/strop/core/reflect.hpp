@@ -230,12 +230,15 @@ constexpr int count_enumerators() {
   else
     return count_enumerators<E, N + 1>();
 }
-/// Whether E has an enumerator that is not among the first N: −1, or one of the eight from N on. More is not asked.
-template <class E, int N>
-constexpr bool more_enumerators() {
-  return []<int... I>(std::integer_sequence<int, I...>) {
-    return has_enumerator<E, -1>() || (has_enumerator<E, N + I>() || ...);
-  }(std::make_integer_sequence<int, 8>{});
+/// Whether E has an enumerator from N to Last − 1.
+template <class E, int N, int Last>
+constexpr bool enumerates() {
+  if constexpr (N == Last)
+    return false;
+  else if constexpr (has_enumerator<E, N>())
+    return true;
+  else
+    return enumerates<E, N + 1, Last>();
 }
 
 #if defined(__clang__)

@@ -26,10 +26,8 @@ consteval bool diagnose_parameters() {
     static_assert(field_count<T> <= 32, "strop: an operator has at most 32 parameters");
     if constexpr (field_count<T> <= 32) {
       static_assert(
-          requires {
-            T{};
-            new const T;  // not of a struct with a field of whatever value
-          }, "strop: every parameter has a default initialiser; a required one is `strop::Required<type> name = {}`");
+          Initialised<T>,
+          "strop: every parameter has a default initialiser; a required one is `strop::Required<type> name = {}`");
       if constexpr (requires { T{}; }) {
         static_assert(std::is_copy_assignable_v<T>, "strop: no parameter is const or a reference");
         static_assert(!has_array<T>, "strop: a parameter is no array; a list of integers is a strop::Shape");

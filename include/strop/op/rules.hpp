@@ -11,6 +11,13 @@
 
 namespace strop::inline v0::detail {
 
+/// Every field has an initialiser: of no other aggregate may a const object go without. nvcc does not know that.
+template <class T>
+concept Initialised = requires { T{}; }
+#if !defined(__CUDACC__)
+                      && requires { new const T; }
+#endif
+;
 /// Whether the name is a parameter of T.
 template <class T>
 constexpr bool is_parameter(std::string_view name) {
