@@ -3,6 +3,8 @@
 /// The types of the public interface in reading order, declared: for headers that only name them. Operators, functions
 /// and concepts cannot be declared apart from what they are: they come with strop/strop.hpp.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstdint>
 
 namespace strop::inline v0 {

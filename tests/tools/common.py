@@ -205,7 +205,8 @@ def precompiled(compiler, arguments, header):
     """A file to name after -include, so that `header` and what it includes is read once and not in every check."""
     place = BUILD / "precompiled" / compiler.name / header
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(f"#include <{header}>\n")
+    if not place.exists():  # clang refuses a precompiled file whose source is newer, whatever is in it
+        place.write_text(f"#include <{header}>\n")
     made = place.with_suffix(".hpp.gch" if compiler.name == "g++" else ".hpp.pch")
     command = [compiler.path, "-std=c++20", f"-I{INCLUDE}", *arguments, "-x", "c++-header", place, "-o", made]
     status, messages = remembered([compiler.version, *map(str, command)], lambda: ([(done := run(command))[0], done[2]], None), output=made)

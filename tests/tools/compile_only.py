@@ -4,8 +4,10 @@
 
   static   tests/static/*.cpp: compiling is passing; a line `// flags: …` has flags of a user's
   reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
-           (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); with -DCONTROL it must compile. Users of the compiled
-           library see the same sentences, a third sooner, so these are theirs; the contract is precompiled
+           (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); `// reject-first: text` is in the first
+           error line. `// reject-first A B: text` is of the file with -DA, and with -DB. What is refused is read with the flags of a
+           line `// flags: …`; with -DCONTROL, and without these, the file must compile. Users of the compiled library see
+           the same sentences, a third sooner, so these are theirs; the contract is precompiled
   headers  every header under include/strop, alone and included twice: by g++ only, as clang-tidy reads them all with
            clang, family by family. One that has code for STROP_COMPILED to leave out is read with it; the others as users
            of the compiled library read them, in half the time and without what the code of others includes
@@ -26,10 +28,13 @@ def squeezed(text):
     return re.sub(r"\s+", " ", text)
 
 
+def flags_of(path):
+    return [f for line in re.findall(r"(?m)^// flags:(.*)$", path.read_text()) for f in line.split()]
+
+
 def static(report, compiler, path):
     name = f"{path.name} with {compiler.name}"
-    flags = [f for line in re.findall(r"(?m)^// flags:(.*)$", path.read_text()) for f in line.split()]
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *flags], path)
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *flags_of(path)], path)
     report.passed(name) if status == 0 else report.failed(name, messages)
 
 
@@ -42,23 +47,34 @@ def contract(compiler):
     return precompiled(compiler, user_arguments(compiler), "strop/op/diagnose.hpp")
 
 
+REJECT = re.compile(r"(?m)^\s*// reject(-first)?((?: \w+)*)(?:\(([^)]*)\))?:(.*)$")  # first, cases, compiler, text
+
+
 def reject(report, compiler, path):
-    name = f"{path.name} with {compiler.name}"
-    wanted = [text.strip() for only, text in re.findall(r"(?m)^\s*// reject(?:\(([^)]*)\))?:(.*)$", path.read_text())
-              if only in ("", compiler.name)]
-    if not wanted:
-        report.failed(name, "the file has no `// reject: text` line")
+    cases = {}
+    for first, named, only, text in REJECT.findall(path.read_text()):
+        for case in named.split() or [""]:
+            if only in ("", compiler.name):
+                cases.setdefault(case, []).append((first, text.strip()))
+    if not cases:
+        report.failed(path.name, "the file has no `// reject: text` line")
         return
+    flags = flags_of(path)
     all_errors = ["-ferror-limit=0"] if compiler.name == "clang++" else []
     as_user = user_arguments(compiler)
-    status, messages = syntax_check(compiler, [*as_user, *all_errors], path, contract(compiler))
-    missing = [text for text in wanted if squeezed(text) not in squeezed(messages)]
-    if status == 0:
-        report.failed(name, "this compiled and should not have")
-    elif missing:
-        report.failed(name, "\n".join(f"not in the messages: {text}" for text in missing) + "\n" + messages)
-    else:
-        report.passed(name)
+    for case, wanted in cases.items():
+        name = f"{path.name} {case} with {compiler.name}"
+        arguments = [*as_user, *all_errors, *flags, *([f"-D{case}"] if case else [])]
+        status, messages = syntax_check(compiler, arguments, path, None if flags else contract(compiler))
+        error = next((line for line in messages.splitlines() if " error: " in line), "")
+        missing = [text for first, text in wanted if squeezed(text) not in squeezed(error if first else messages)]
+        if status == 0:
+            report.failed(name, "this compiled and should not have")
+        elif missing:
+            report.failed(name, "\n".join(f"not in the messages: {text}" for text in missing) + "\n" + messages)
+        else:
+            report.passed(name)
+    name = f"{path.name} with {compiler.name}"
     status, messages = syntax_check(compiler, [*as_user, "-DCONTROL", *STRICT], path, contract(compiler))
     name = f"control of {name}"
     report.passed(name) if status == 0 else report.failed(name, messages)
@@ -79,7 +95,7 @@ def sentences():
 
 def all_refused(report, paths):
     """Every sentence of the contract stands in a `// reject:` line."""
-    refused = [squeezed(text.strip()) for path in paths for text in re.findall(r"(?m)^\s*// reject(?:\([^)]*\))?:(.*)$", path.read_text())]
+    refused = [squeezed(text.strip()) for path in paths for *_, text in REJECT.findall(path.read_text())]
     for sentence, where in sentences().items():
         if sentence in OF_COMPILERS or any(len(text) > 20 and text in sentence for text in refused):
             report.passed(sentence)

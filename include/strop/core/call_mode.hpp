@@ -2,6 +2,8 @@
 /// \file
 /// What holds for the calls that a thread makes: set by scopes, and anew for every operation that an engine runs on it.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <utility>
 
 namespace strop::inline v0::detail {

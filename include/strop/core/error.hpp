@@ -2,6 +2,8 @@
 /// \file
 /// The one exception type of the library and the builder of its sentences.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>

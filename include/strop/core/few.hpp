@@ -2,6 +2,8 @@
 /// \file
 /// Few<X, Near>: a list that keeps its first elements in itself; short ones need no heap. Much less code than a vector.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -2,6 +2,8 @@
 /// \file
 /// The two 16-bit floating types as storage: half (IEEE binary16) and bfloat16. Arithmetic happens in float.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <bit>
 #include <cstdint>
 

@@ -3,13 +3,10 @@
 /// The instruction set that this translation unit is compiled for, and whether the machine at hand has it: the one
 /// definition that lanes, kernels and the registry go by.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error \
-    "strop: -ffast-math, -fassociative-math and -ffinite-math-only make exp, sin and softmax wrong; compile the files that include strop without them"
-#endif
 
 // STROP_ISA names the inline namespace that holds whatever is compiled differently for different instruction sets: the
 // lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two

@@ -2,6 +2,8 @@
 /// \file
 /// Where the library's messages go: what is worth a line and is no exception.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <atomic>
 #include <cstdio>
 #include <string_view>

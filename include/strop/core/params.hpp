@@ -187,11 +187,21 @@ template <class E>
   requires std::is_enum_v<E>
 struct Text<E> {
   static constexpr std::size_t count = static_cast<std::size_t>(count_enumerators<E>());
+#if !defined(__CUDACC__)  // nvcc's front end takes what is no enumerator for one here
+  // One before 0 and eight after the last are asked for.
+  static_assert(count > 0 && !enumerates<E, -1, 0>() && !enumerates<E, int{count}, int{count} + 8>(),
+                "strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most");
+#endif
   static constexpr auto names = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<std::string_view, sizeof...(I)>{enumerator_name<static_cast<E>(I)>...};
   }(std::make_index_sequence<count>{});
   static constexpr auto store = [] {  // {'first', 'second'}
-    std::array<char, 512> out{};
+    constexpr std::size_t size = [] {
+      std::size_t all = 3;
+      for (std::string_view word : names) all += word.size() + 4;
+      return all;
+    }();
+    std::array<char, size> out{};
     std::size_t n = 0;
     out[n++] = '{';
     for (std::string_view word : names) {

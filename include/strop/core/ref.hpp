@@ -2,6 +2,8 @@
 /// \file
 /// Intrusive shared ownership: one pointer wide, thread-safe counting.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

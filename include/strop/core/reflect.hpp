@@ -4,8 +4,10 @@
 ///
 /// Works on g++, clang and nvcc alike. nvcc reads a file twice, with two front ends that print differently, so names
 /// are taken from the end of __PRETTY_FUNCTION__ without any offset. A probe at the end of the file fails loudly on a
-/// compiler that prints in another way. Limits: 32 fields, no base classes, no reference or array members.
+/// compiler that prints in another way. Limits: 32 fields, no base classes, no arrays, references or bit-fields.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +48,26 @@ constexpr std::size_t count_fields() {
 template <class T>
 inline constexpr std::size_t field_count = count_fields<T>();
 
+/// Converts to what T derives from, which a compiler counts as a field.
+template <class T>
+struct AnyBase {
+  template <class U>
+    requires(std::is_base_of_v<U, T> && !std::same_as<U, T>)
+  operator U() const;
+};
+template <class T>
+concept HasBase = requires { T{AnyBase<T>{}}; };
+
+template <class T, std::size_t... Before, std::size_t... After>
+constexpr bool begins_array(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return !requires { T{(void(Before), AnyBut<T>{})..., {}, (void(After), AnyBut<T>{})...}; };
+}
+/// An array counts as its elements. It begins where braces take several of these, so that the others are too many.
+template <class T>
+inline constexpr bool has_array = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (begins_array<T>(std::make_index_sequence<I>{}, std::make_index_sequence<sizeof...(I) - I - 1>{}) || ...);
+}(std::make_index_sequence<field_count<T>>{});
+
 template <class T>
 struct Holder {
   const T value;
@@ -68,8 +90,11 @@ constexpr T* address_of(T& t) {
 
 // Each address is formed next to the binding and alone: nvcc's front end loses track of fields otherwise.
 #define STROP_UNPACK(...) __VA_ARGS__
-#define STROP_FIELD(i) \
-  if constexpr (I == i) return address_of(f##i);
+#define STROP_FIELD(i)                                                        \
+  if constexpr (I == i) {                                                     \
+    static_assert(requires { &f##i; }, "strop: a parameter is no bit-field"); \
+    return address_of(f##i);                                                  \
+  }
 #define STROP_FIELDS(n, names, each_field) \
   if constexpr (count == n) {              \
     auto& [STROP_UNPACK names] = object;   \
@@ -80,7 +105,6 @@ constexpr T* address_of(T& t) {
 template <std::size_t I, class T>
 constexpr auto field_address(T& object) {
   constexpr std::size_t count = field_count<std::remove_cv_t<T>>;
-  static_assert(count <= 32, "strop: an operator has at most 32 parameters");
 #include <strop/core/fields.def>
 }
 
@@ -191,13 +215,30 @@ constexpr E enum_value(int n) {
   return __builtin_bit_cast(E, static_cast<std::underlying_type_t<E>>(n));
 }
 
+template <class E, int N>
+constexpr bool has_enumerator() {
+  if constexpr (!std::in_range<std::underlying_type_t<E>>(N))
+    return false;
+  else
+    return !enumerator_name<enum_value<E>(N)>.empty();
+}
 /// How many enumerators E has, counted from 0 without a gap.
 template <class E, int N = 0>
 constexpr int count_enumerators() {
-  if constexpr (N == 64 || enumerator_name<enum_value<E>(N)>.empty())
+  if constexpr (N == 64 || !has_enumerator<E, N>())
     return N;
   else
     return count_enumerators<E, N + 1>();
+}
+/// Whether E has an enumerator from N to Last − 1.
+template <class E, int N, int Last>
+constexpr bool enumerates() {
+  if constexpr (N == Last)
+    return false;
+  else if constexpr (has_enumerator<E, N>())
+    return true;
+  else
+    return enumerates<E, N + 1, Last>();
 }
 
 #if defined(__clang__)

@@ -20,7 +20,7 @@ class Shape {
  public:
   static constexpr std::int64_t unknown_extent = -1;
 
-  Shape() = default;
+  Shape() noexcept {}  // NOLINT(modernize-use-equals-default): so that a const one, or a field, is one without more
   Shape(std::initializer_list<std::int64_t> extents) { assign(extents.begin(), extents.size()); }
   explicit Shape(std::span<const std::int64_t> extents) { assign(extents.data(), extents.size()); }
   Shape(const std::vector<std::int64_t>& extents) { assign(extents.data(), extents.size()); }

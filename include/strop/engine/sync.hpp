@@ -2,6 +2,8 @@
 /// \file
 /// What the engine's threads meet on: a lock of one byte, a counting semaphore, native threads that may fail to start.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>

@@ -2,6 +2,8 @@
 /// \file
 /// List<X>: a growing array that costs a compiler little. Graphs hold many kinds of small lists and none that is hot.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <initializer_list>
 #include <new>
 #include <utility>

@@ -2,6 +2,8 @@
 /// \file
 /// Two normal numbers from two random words (Box and Muller), the same to the last bit wherever they are computed.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <bit>
 #include <cstdint>
 #include <type_traits>

@@ -2,6 +2,8 @@
 /// \file
 /// Tells the address sanitizer what of recycled memory is in use: nothing of a cached block, no byte beyond a live one.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)

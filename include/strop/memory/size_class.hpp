@@ -2,6 +2,8 @@
 /// \file
 /// The block sizes of the pool: multiples of 64 bytes up to 1 KiB, then eight to every doubling.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <bit>
 #include <cstdint>
 

@@ -2,6 +2,8 @@
 /// \file
 /// What can be asked of a pool.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstdint>
 
 namespace strop::inline v0::memory {

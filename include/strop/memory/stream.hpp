@@ -2,6 +2,8 @@
 /// \file
 /// Copying past the caches, for results that are larger than they are.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstdint>
 #include <cstring>
 #if defined(__SSE2__)

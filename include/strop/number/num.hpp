@@ -115,6 +115,10 @@ struct Num {
       return of(-a.v);
   }
   STROP_FN friend Num operator+(Num a) { return a; }
+  STROP_FN friend auto operator%(Num, Num) {
+    static_assert(!sizeof(R), "strop: in forward() write fmod(a, b), not a % b");
+    return Num();
+  }
   STROP_FN friend Num& operator+=(Num& a, Num b) { return a = a + b; }
   STROP_FN friend Num& operator-=(Num& a, Num b) { return a = a - b; }
   STROP_FN friend Num& operator*=(Num& a, Num b) { return a = a * b; }
@@ -195,6 +199,15 @@ struct Num {
     Real::Rep::store(t, Real(a).v);
     for (auto& e : t) e = static_cast<typename Real::Elem>(number::polygamma(n, static_cast<double>(e)));
     return Real::of(Real::Rep::load(t));
+  }
+
+  /// It stays a number of this kind.
+  template <Literal A>
+  constexpr explicit operator A() const {
+    static_assert(!sizeof(A),
+                  "strop: in forward() a number may be many at once: keep it auto, not float, double, int "
+                  "or bool; to choose, write where(x != 0, a, b)");
+    return {};
   }
 
   /// The first argument of where() is a comparison.

@@ -15,6 +15,7 @@ namespace detail {
 template <class R, class T>
 constexpr auto facts_of(const T& op, std::uint64_t zeros) {
   using F = number::Facts<R>;
+  static_assert(results<T> != 0);  // a body that is refused says why of plain numbers, whatever is asked of it first
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return as_numbers<F>(op.forward(((zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I)))...));
   }(std::make_index_sequence<arity<T>>{});

@@ -9,6 +9,7 @@
 #include <strop/op/concepts/inference.hpp>          // InfersShape, InfersType
 #include <strop/op/concepts/map.hpp>                // UnaryOp, BinaryOp, MapOp
 #include <strop/op/concepts/memory.hpp>             // InplaceOption, RequestsResource
+#include <strop/op/concepts/misnamed.hpp>           // NoneMisnamed
 #include <strop/op/concepts/sparse.hpp>             // SparseOp, InfersStorage
 #include <strop/op/concepts/state.hpp>              // HasState
 #include <strop/op/concepts/stated_gradient.hpp>    // HasGradUseIn, HasGradUseOut, HasGradUseNone, HasGradUseInOut

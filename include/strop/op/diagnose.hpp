@@ -8,6 +8,36 @@
 namespace strop::inline v0 {
 namespace detail {
 
+/// op/concepts/misnamed.hpp
+template <class T>
+consteval void diagnose_names() {
+  if constexpr (!NoneMisnamed<T>) {
+#define STROP_MISNAMED(wrong, right) \
+  static_assert(!Misnames_##wrong<T>, "strop: an operator's member is called " right ", not " #wrong);
+#include <strop/op/concepts/misnamed.def>
+  }
+}
+
+/// op/concepts/map.hpp
+template <class T>
+consteval bool diagnose_parameters() {
+  static_assert(!HasBase<T>, "strop: an operator has no base class: its parameters and members stand in itself");
+  if constexpr (!HasBase<T>) {
+    static_assert(field_count<T> <= 32, "strop: an operator has at most 32 parameters");
+    if constexpr (field_count<T> <= 32) {
+      static_assert(
+          Initialised<T>,
+          "strop: every parameter has a default initialiser; a required one is `strop::Required<type> name = {}`");
+      if constexpr (requires { T{}; }) {
+        static_assert(std::is_copy_assignable_v<T>, "strop: no parameter is const or a reference");
+        static_assert(!has_array<T>, "strop: a parameter is no array; a list of integers is a strop::Shape");
+        return !has_array<T>;
+      }
+    }
+  }
+  return false;
+}
+
 // A member that is named is what its clause says, or is refused.
 
 /// op/concepts/documents.hpp
@@ -194,6 +224,8 @@ consteval bool diagnose() {
     static_assert(!std::is_final_v<T>,
                   "strop: an operator is not final: the contract looks at its members through a derived type");
     if constexpr (detail::Plain<T>) {
+      detail::diagnose_names<T>();
+      constexpr bool reflects = detail::diagnose_parameters<T>();
       constexpr bool sparse_forms = detail::NamesForwardSparse<T> || detail::NamesSparseTensors<T>;
       static_assert(detail::NamesForward<T> || sparse_forms, "strop: an operator has a member forward(...)");
       static_assert(
@@ -207,15 +239,16 @@ consteval bool diagnose() {
                       "strop: forward must take one to six numbers and be generic over them (constexpr auto "
                       "forward(auto x) const), or be a tensor operator's "
                       "void forward(strop::Cpu&, strop::View<const E, N> in..., strop::View<E, N> out...) const");
-      } else if constexpr (Operator<T>) {
-        static_assert(
-            std::is_default_constructible_v<T> && requires { T{}; },
-            "strop: every parameter has a default initialiser; a required one is `strop::Required<type> name = {}`");
+      } else if constexpr (Operator<T> && reflects) {
         static_assert(!detail::NamesMakeState<T> || HasState<T>,
                       "strop: make_state takes (strop::Cpu&, const strop::Shape& input...), a shape per input, and is "
                       "const");
         static_assert(detail::returns_numbers<T>(),
                       "strop: forward returns a number or a std::tuple of one number per output");
+        static_assert(
+            !detail::returns_constant<T>(),
+            "strop: forward returns numbers of the kind that it takes: write auto forward, not float forward; "
+            "a constant is decltype(x)(1)");
         if constexpr (detail::returns_numbers<T>()) {
           detail::diagnose_documents<T>();
           detail::diagnose_arguments<T>();

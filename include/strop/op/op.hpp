@@ -5,6 +5,7 @@
 #include <strop/core/few.hpp>
 #include <strop/op/diagnose.hpp>
 #include <strop/op/dispatch.hpp>
+#include <strop/op/refused_call.hpp>
 #include <strop/op/registry.hpp>
 #include <strop/op/target.hpp>
 #include <strop/op/tensor_entry.hpp>
@@ -239,6 +240,18 @@ class Op {
     } else
       return on_numbers(x...);
   }
+
+  /// Arguments that no other call takes.
+#if defined(__clang__)
+  template <class Bad = T>
+  auto operator()(...) const {
+    static_assert(detail::is_taken<detail::call_sentence<Bad>()>,
+                  "strop: no call of the operator takes these arguments");
+  }
+#else
+  template <class Bad = T, detail::Sentence = detail::call_sentence<Bad>()>
+  void operator()(...) const = delete;
+#endif
 
   // Naming Op<T> instantiates this, and so registers a user's operator.
   using Registered = detail::Registers<T, library>;

@@ -11,6 +11,13 @@
 
 namespace strop::inline v0::detail {
 
+/// Every field has an initialiser: of no other aggregate may a const object go without. nvcc does not know that.
+template <class T>
+concept Initialised = requires { T{}; }
+#if !defined(__CUDACC__)
+                      && requires { new const T; }
+#endif
+;
 /// Whether the name is a parameter of T.
 template <class T>
 constexpr bool is_parameter(std::string_view name) {
@@ -33,6 +40,14 @@ constexpr bool returns_numbers() {
     return is_number_result<std::remove_cvref_t<Result<T, Probe>>>;
   else
     return true;
+}
+/// It is a float whatever forward is given: so it is declared, or a literal.
+template <class T>
+constexpr bool returns_constant() {
+  if constexpr (AnyMap<T>)
+    return std::is_arithmetic_v<Result<T, Probe>>;
+  else
+    return false;
 }
 template <std::size_t>
 Probe probe();  // a function, not an alias that drops the number: that confuses nvcc

@@ -2,6 +2,8 @@
 /// \file
 /// Tags for the arguments of `grad`: which tensor of the forward call each one is.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 

@@ -2,6 +2,8 @@
 /// \file
 /// How an array is stored: dense, compressed rows (CSR) or a subset of its rows.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 

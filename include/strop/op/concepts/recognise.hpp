@@ -2,7 +2,7 @@
 /// \file
 /// How a struct is recognised without instantiating its bodies: which members it names, how many arguments they take.
 #pragma once
-#include <strop/number/num.hpp>
+#include <strop/number/refused.hpp>
 
 #include <concepts>
 #include <span>

@@ -2,6 +2,8 @@
 /// \file
 /// Decompression of DEFLATE (RFC 1951), every access checked.
 #pragma once
+#include <strop/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

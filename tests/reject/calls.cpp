@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL: strop: no call of scaled takes these arguments
+// reject-first UNKNOWN NUMBER: inputs of one kind stand first (arrays, symbols or numbers), then its parameters
+// reject-first UNKNOWN: {.factor, .shift}
+// reject-first NONE: strop: no call of plain takes these arguments
+// reject-first NONE: then its parameters, of which it has none
+// reject-first OF_THE_LIBRARY: strop: no call of sum takes these arguments
+// reject-first OF_THE_LIBRARY: then its parameters, {.axis, .keepdims, .exclude}
+// reject-first NUMBER(clang++): strop: no call of the operator takes these arguments
+#include <strop/graph/symbol.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/library.hpp>
+
+struct Scaled {
+  float factor = 1;
+  int shift = 0;
+  constexpr auto forward(auto x) const { return factor * x + shift; }
+};
+struct Plain {
+  constexpr auto forward(auto x) const { return 2 * x; }
+};
+inline constexpr strop::Op<Scaled> scaled;
+inline constexpr strop::Op<Plain> plain;
+
+auto call(strop::NDArray x) {
+#if defined(CONTROL)
+  return plain(scaled(scaled(x), {.factor = 2}, strop::into(x)));
+#elif defined(UNKNOWN)
+  return scaled(x, {.factr = 2});
+#elif defined(UNKNOWN_OF_ALL)
+  return scaled(x, {.b = 2}, strop::into(x));
+#elif defined(NUMBER)
+  return scaled(x, 2);
+#elif defined(NUMBER_FIRST)
+  return scaled(2, x);
+#elif defined(TEXT)
+  return scaled(x, {.factor = "2"});
+#elif defined(SYMBOL)
+  return scaled(strop::Symbol(), 2);
+#elif defined(NONE)
+  return plain(x, {.factor = 2});
+#elif defined(OF_THE_LIBRARY)
+  return strop::sum(x, {.axes = 1});
+#endif
+}
