@@ -17,8 +17,15 @@
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
 
-/// How a product is computed.
-enum class GemmRoute { vector, combine, dots, outer, direct, packed };
+/// How a product is computed; `strop info --products` says it in words.
+enum class GemmRoute {
+  vector,   ///< one column: as the transposed product, which has one row
+  combine,  ///< one row of A: a sum of rows of B
+  dots,     ///< dot products of rows of A with columns of B
+  outer,    ///< one column of A by one row of B
+  direct,   ///< tiles of C, over B as it lies in memory
+  packed    ///< tiles of C, over copies of blocks of B
+};
 
 /// The kernels for elements T. `add` says whether C is added to or overwritten.
 template <class T>
@@ -33,16 +40,11 @@ struct Gemm {
   static constexpr int rows = Tile::rows;
   static constexpr std::int64_t size = sizeof(T);
   /// Depth of a block: the strip of A that runs along a block of B stays in the first cache (12 KiB of 32 or more).
-#ifndef GEMM_DEPTH
-#define GEMM_DEPTH 256
-#define GEMM_BLOCK 512
-#define GEMM_DIRECT 96
-#endif
-  static constexpr std::int64_t depth = GEMM_DEPTH * 4 / size;
+  static constexpr std::int64_t depth = 1024 / size;
   /// Elements of a block of B, which stays in the second cache.
-  static constexpr std::int64_t block = (GEMM_BLOCK << 10) / size;
+  static constexpr std::int64_t block = (std::int64_t{512} << 10) / size;
   /// Elements of a B that is read in place.
-  static constexpr std::int64_t small = (GEMM_DIRECT << 10) / size;
+  static constexpr std::int64_t small = (std::int64_t{96} << 10) / size;
   /// Work, in multiplications, that is worth a thread of its own.
   static constexpr std::int64_t share = std::int64_t{1} << 18;
 
@@ -95,13 +97,17 @@ struct Gemm {
             if (copies || bottom - i < height) {
               Tile::pack(a, std::min(height, bottom - i), steps, height, strip.data);
               a = {strip.data, 1, height};
+            } else if (g.packs && j1 - j0 <= 4 * cols) {  // soon done: the next strip is on its way meanwhile
+              for (std::int64_t r = height; r < std::min(2 * height, bottom - i); ++r)
+                for (std::int64_t q = 0; q < steps; q += 64 / size) __builtin_prefetch(a.data + r * a.row + q, 0, 2);
             }
             for (std::int64_t j = j0; j < j1; j += cols) {
               const std::int64_t n = std::min(cols, j1 - j);
               const T* b = g.packs ? panels.data + (p - p0) * padded + (j - j0) * steps : g.b.data + p * g.b.row + j;
               std::int64_t b_row = g.packs ? cols : g.b.row;
               if (tail && n < cols) b = panels.data, b_row = cols;
-              (n > lanes ? two : one)(a, b, b_row, steps, g.c + i * g.n + j, g.n, bottom - i, n, g.add || p > 0);
+              (n > lanes ? two : one)(a, b, b_row, steps, g.c + i * g.n + j, g.n, std::min(height, bottom - i), n,
+                                      g.add || p > 0);
             }
           }
         }
@@ -218,17 +224,37 @@ struct Gemm {
     }
   }
 
-  /// One column of A by one row of B.
+  /// One column of A by one row of B: four rows of C at a time.
   static void outer(std::int64_t m, std::int64_t n, const T* a, std::int64_t a_step, const T* b, T* c, bool add) {
     parallel_for(m, grain(n), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) combine_rows(a + i * a_step, 0, b, 0, c + i * n, n, add, Upto<1>{});
+      std::int64_t i = begin;
+      for (; i + 4 <= end; i += 4) outer_rows(n, a + i * a_step, a_step, b, c + i * n, add, Upto<4>{});
+      for (; i < end; ++i) outer_rows(n, a + i * a_step, a_step, b, c + i * n, add, Upto<1>{});
     });
+  }
+  template <int... I>
+  [[gnu::noinline]] static void outer_rows(std::int64_t n, const T* a, std::int64_t a_step, const T* b, T* c, bool add,
+                                           std::integer_sequence<int, I...>) {
+    const V w[] = {Tile::splat(a[I * a_step])...};
+    T* const to[] = {c + I * n...};
+    std::int64_t j = 0;
+    if (add)
+      for (; j + lanes <= n; j += lanes) {
+        const V y = R::load(b + j);
+        (R::store(to[I] + j, Tile::fma(w[I], y, R::load(to[I] + j))), ...);
+      }
+    else
+      for (; j + lanes <= n; j += lanes) {
+        const V y = R::load(b + j);
+        (R::store(to[I] + j, w[I] * y), ...);
+      }
+    for (; j < n; ++j) ((to[I][j] = a[I * a_step] * b[j] + (add ? to[I][j] : T(0))), ...);
   }
 
   // --- the choice ----------------------------------------------------------------------------------------------------
 
-  /// The route of a product; the flags say what is contiguous: rows of A, rows of B, or its columns.
-  static GemmRoute route(std::int64_t m, std::int64_t n, std::int64_t k, bool a_rows, bool b_rows) {
+  static GemmRoute route(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b) {
+    const bool a_rows = a.col == 1 || k == 1, b_rows = b.col == 1 || n == 1;
     if (n == 1 && m > 1) return GemmRoute::vector;
     if (m == 1 && b_rows) return GemmRoute::combine;
     if (k == 1) return GemmRoute::outer;
@@ -236,8 +262,7 @@ struct Gemm {
     return b_rows && (m <= 2 * rows || n * k <= small) ? GemmRoute::direct : GemmRoute::packed;
   }
   static void run(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b, T* c, bool add) {
-    const bool a_rows = a.col == 1 || k == 1, b_rows = b.col == 1 || n == 1;
-    const GemmRoute way = route(m, n, k, a_rows, b_rows);
+    const GemmRoute way = route(m, n, k, a, b);
     switch (way) {
       case GemmRoute::vector:
         return run(1, m, k, b.transpose(), a.transpose(), c, add);

@@ -92,24 +92,17 @@ struct Tiles {
   static constexpr bool masks = true;
   using Mask = std::conditional_t<sizeof(T) == 4, number::detail_lanes::Mask16, number::detail_lanes::Mask8>;
   static Mask mask(std::int64_t n) { return static_cast<Mask>((1u << n) - 1); }
-#if defined(__clang__)  // the same name, another type
-  using Source = const V*;
-  using Target = V*;
-#else
-  using Source = const T*;
-  using Target = T*;
-#endif
   [[gnu::always_inline]] static inline V load(const T* p, Mask mask) {
     if constexpr (sizeof(T) == 4)
-      return __builtin_ia32_loadups512_mask(reinterpret_cast<Source>(p), V{}, mask);
+      return __builtin_ia32_loadups512_mask(p, V{}, mask);
     else
-      return __builtin_ia32_loadupd512_mask(reinterpret_cast<Source>(p), V{}, mask);
+      return __builtin_ia32_loadupd512_mask(p, V{}, mask);
   }
   [[gnu::always_inline]] static inline void store(T* p, V v, Mask mask) {
     if constexpr (sizeof(T) == 4)
-      __builtin_ia32_storeups512_mask(reinterpret_cast<Target>(p), v, mask);
+      __builtin_ia32_storeups512_mask(p, v, mask);
     else
-      __builtin_ia32_storeupd512_mask(reinterpret_cast<Target>(p), v, mask);
+      __builtin_ia32_storeupd512_mask(p, v, mask);
   }
 #else
   static constexpr bool masks = false;
@@ -131,9 +124,9 @@ struct Tiles {
     const Mask last = mask(rest);
     const T* x[M];  // every third row is used: two more are one and two strides away, which addresses can say
     ((x[I] = a.data + 3 * I * a.row), ...);
-    if (k >= 32)
+    if (add && k >= 32)  // to read; a prefetch to write stalls where it misses
       for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * lanes, 1);
+        for (std::int64_t j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * lanes);
     V acc[M][N];
     if constexpr (N == 2)
       ((acc[I][0] = acc[I][1] = V{}), ...);
