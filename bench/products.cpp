@@ -2,6 +2,10 @@
 /// \file
 /// Products: dense matrices of many shapes, matrix by vector, CSR by dense. Beside them Eigen, each side at its better
 /// of one and two threads. The bound of dense products is the processor's rate of fused multiply-adds, measured here.
+#if defined(__GNUC__) && !defined(__clang__)  // of its own header of AVX-512, which Eigen includes
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 #include "measure.hpp"
 
 #include <strop/number/lanes.hpp>

@@ -33,7 +33,7 @@ int check(const std::string& name);
 /// `words`: `--parameter value` pairs, in place of those of the operator's row.
 int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
-int info();
+int info(bool with_products);
 /// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.
 int trace_summary(const std::string& path);
 int trace_picture(const std::string& path, const std::string& out, const std::string& title);

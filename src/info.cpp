@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `strop info`: what was built, and what it runs on.
+/// `strop info`: what was built, and what it runs on; how matrix products of some shapes are computed.
 #include "command.hpp"
 
 #include <strop/strop.hpp>
@@ -11,7 +11,59 @@ namespace strop::command {
 
 std::string version() { return STROP_VERSION; }
 
-int info() {
+namespace {
+
+/// The routes of float32 products by shape, each from the function that chooses them.
+int products() {
+  using Gemm = detail::Gemm<float>;
+  struct Row {
+    std::int64_t m, n, k;
+    bool a_transposed, b_transposed;
+  };
+  static constexpr Row rows[] = {
+      {16, 16, 16, false, false},     {128, 128, 128, false, false},  {512, 512, 512, false, false},
+      {16, 1024, 1024, false, false}, {64, 1024, 1024, false, false}, {4096, 64, 576, false, false},
+      {128, 256, 784, false, true},   {256, 784, 128, true, false},   {128, 10, 256, false, true},
+      {10, 256, 128, true, false},    {1, 256, 784, false, true},     {256, 784, 1, true, false},
+      {1024, 1, 1024, false, false},  {1, 1024, 1024, false, false}};
+  std::printf("%-22s tiles of at most %d x %lld; A', B': stored transposed\n", "m x n x k, float32", Gemm::rows,
+              static_cast<long long>(Gemm::cols));
+  for (const Row& r : rows) {
+    const auto a = detail::Strided<float>::of(nullptr, r.a_transposed ? r.m : r.k, r.a_transposed),
+               b = detail::Strided<float>::of(nullptr, r.b_transposed ? r.k : r.n, r.b_transposed);
+    detail::GemmRoute way = Gemm::route(r.m, r.n, r.k, a, b);
+    std::string words;
+    if (way == detail::GemmRoute::vector) {
+      words = "as a row: ";
+      way = Gemm::route(1, r.m, r.k, b.transpose(), a.transpose());
+    }
+    switch (way) {
+      case detail::GemmRoute::vector:
+      case detail::GemmRoute::combine:
+        words += "a sum of rows of B";
+        break;
+      case detail::GemmRoute::dots:
+        words += "dot products";
+        break;
+      case detail::GemmRoute::outer:
+        words += "multiples of the row of B";
+        break;
+      case detail::GemmRoute::direct:
+        words += "tiles, B in place";
+        break;
+      case detail::GemmRoute::packed:
+        words += "tiles, B copied";
+    }
+    const std::string what = cat(r.m, 'x', r.n, 'x', r.k, r.a_transposed ? " A'" : "", r.b_transposed ? " B'" : "");
+    std::printf("%-22s %s\n", what.c_str(), words.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int info(bool with_products) {
+  if (with_products) return products();
   std::printf("strop %s\n", version().c_str());
   int operators = 0;
   detail::Isa isa;  // the highest of the entries that this machine chose

@@ -143,7 +143,9 @@ int main(int argc, char** argv) {
   picture->callback([&] { status = strop::command::trace_picture(trace_path, trace_out, trace_title); });
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, instruction set, threads, devices");
-  info->callback([&] { status = strop::command::info(); });
+  bool products = false;
+  info->add_flag("--products", products, "How matrix products are computed, by shape, instead");
+  info->callback([&] { status = strop::command::info(products); });
 
   try {
     check_subcommand(app, argc - 1, argv + 1);
