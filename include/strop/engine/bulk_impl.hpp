@@ -90,7 +90,8 @@ STROP_IMPL Operation* Gathering::united(Operation* first) noexcept {
       return x != y ? x < y : a.place < b.place;
     });
     std::size_t distinct = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) distinct += i == 0 || all[i].link->var != all[i - 1].link->var ? 1 : 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      distinct += i == 0 || all[i].link->var != all[i - 1].link->var ? std::size_t{1} : 0;
     whole = Operation::make(&core_, table, distinct, {}, first->where);
     ::new (whole->function()) Members{first, nullptr};
     static_cast<Members*>(whole->function())->now = new FailureState* [distinct] {};

@@ -23,7 +23,7 @@ inline constexpr int most_summed = 4;
 template <class V, int N>
 void sum_loop(const void*, const void* const* in, void* const* out, std::int64_t n) {
   V* y = static_cast<V*>(out[0]);
-  const V* x[N];
+  const V* x[std::size_t{N}];
   for (int k = 0; k < N; ++k) x[k] = static_cast<const V*>(in[k]);
   for (std::int64_t i = 0; i < n; ++i) {
     V total = x[0][i];

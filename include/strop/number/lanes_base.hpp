@@ -70,14 +70,14 @@ struct EachLane {
 
 #define STROP_REAL(f)                                       \
   STROP_LANE V f(V x) {                                     \
-    T t[lanes];                                             \
+    T t[sizeof(V) / sizeof(T)];                             \
     store(t, x);                                            \
     for (int i = 0; i < lanes; ++i) t[i] = Rep<T>::f(t[i]); \
     return load(t);                                         \
   }
 #define STROP_REAL2(f)                                            \
   STROP_LANE V f(V x, V y) {                                      \
-    T t[lanes], s[lanes];                                         \
+    T t[sizeof(V) / sizeof(T)], s[sizeof(V) / sizeof(T)];         \
     store(t, x);                                                  \
     store(s, y);                                                  \
     for (int i = 0; i < lanes; ++i) t[i] = Rep<T>::f(t[i], s[i]); \

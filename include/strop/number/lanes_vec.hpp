@@ -83,35 +83,40 @@ STROP_INLINE To pun(From from) {
   return to;
 }
 
-using Mask16 = unsigned short;
-using Mask8 = unsigned char;
+/// Every lane, as a mask of whatever type a built-in function takes: some are signed.
+struct Every {
+  template <class M>
+  [[gnu::always_inline]] constexpr operator M() const {
+    return static_cast<M>(-1);
+  }
+};
 
 // √x; a < b ? a : b; a > b ? a : b; a · b + c, with one rounding where the machine has such an instruction. GCC has no
 // notation for the first and the last and does not recognise the others.
 #if defined(__x86_64__) && !defined(__clang__)
 #if STROP_LANE_BYTES == 64  // the last arguments: every lane, rounding as it is set
-#define STROP_BUILTINS(T, M, s)                                                                                  \
-  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, M(-1), 4); }                \
-  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##512_mask(a, b, a, M(-1), 4); }  \
-  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##512_mask(a, b, a, M(-1), 4); } \
-  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                                        \
-    return __builtin_ia32_vfmadd##s##512_mask(a, b, c, M(-1), 4);                                                \
+#define STROP_BUILTINS(T, s)                                                                                       \
+  STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, Every(), 4); }                \
+  STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##512_mask(a, b, a, Every(), 4); }  \
+  STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##512_mask(a, b, a, Every(), 4); } \
+  STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                                          \
+    return __builtin_ia32_vfmadd##s##512_mask(a, b, c, Every(), 4);                                                \
   }
 #elif STROP_LANE_BYTES == 32
-#define STROP_BUILTINS(T, M, s)                                                                \
+#define STROP_BUILTINS(T, s)                                                                   \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }  \
   STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s##256(a, b); } \
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return __builtin_ia32_vfmadd##s##256(a, b, c); }
 #else
-#define STROP_BUILTINS(T, M, s)                                                           \
+#define STROP_BUILTINS(T, s)                                                              \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s(x); }                \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s(a, b); }  \
   STROP_INLINE Vec<T> greater(Vec<T> a, Vec<T> b) { return __builtin_ia32_max##s(a, b); } \
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) { return a * b + c; }
 #endif
-STROP_BUILTINS(float, Mask16, ps)
-STROP_BUILTINS(double, Mask8, pd)
+STROP_BUILTINS(float, ps)
+STROP_BUILTINS(double, pd)
 #undef STROP_BUILTINS
 #else
 #if defined(STROP_NEON)
@@ -162,26 +167,26 @@ STROP_INLINE V greater(V a, V b) {
 #if defined(__x86_64__) && (STROP_LANE_BYTES >= 32 || defined(__SSE4_1__))
 #define STROP_HAS_ROUNDING
 #if STROP_LANE_BYTES == 64
-#define STROP_ROUNDED(T, M, s)                                      \
-  template <int mode>                                               \
-  STROP_INLINE Vec<T> rounded(Vec<T> x) {                           \
-    return __builtin_ia32_rndscale##s##_mask(x, mode, x, M(-1), 4); \
+#define STROP_ROUNDED(T, s)                                           \
+  template <int mode>                                                 \
+  STROP_INLINE Vec<T> rounded(Vec<T> x) {                             \
+    return __builtin_ia32_rndscale##s##_mask(x, mode, x, Every(), 4); \
   }
 #elif STROP_LANE_BYTES == 32
-#define STROP_ROUNDED(T, M, s)                    \
+#define STROP_ROUNDED(T, s)                       \
   template <int mode>                             \
   STROP_INLINE Vec<T> rounded(Vec<T> x) {         \
     return __builtin_ia32_round##s##256(x, mode); \
   }
 #else
-#define STROP_ROUNDED(T, M, s)               \
+#define STROP_ROUNDED(T, s)                  \
   template <int mode>                        \
   STROP_INLINE Vec<T> rounded(Vec<T> x) {    \
     return __builtin_ia32_round##s(x, mode); \
   }
 #endif
-STROP_ROUNDED(float, Mask16, ps)
-STROP_ROUNDED(double, Mask8, pd)
+STROP_ROUNDED(float, ps)
+STROP_ROUNDED(double, pd)
 #undef STROP_ROUNDED
 #endif
 
@@ -190,7 +195,7 @@ STROP_ROUNDED(double, Mask8, pd)
 #define STROP_HAS_ESTIMATE
 STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
 #if STROP_LANE_BYTES == 64
-  return __builtin_ia32_rsqrt14ps512_mask(x, x, Mask16(-1));
+  return __builtin_ia32_rsqrt14ps512_mask(x, x, Every());
 #elif STROP_LANE_BYTES == 32
   return __builtin_ia32_rsqrtps256(x);
 #else
@@ -198,22 +203,22 @@ STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
 #endif
 }
 #if STROP_LANE_BYTES == 64
-STROP_INLINE Vec<double> estimate_rsqrt(Vec<double> x) { return __builtin_ia32_rsqrt14pd512_mask(x, x, Mask8(-1)); }
+STROP_INLINE Vec<double> estimate_rsqrt(Vec<double> x) { return __builtin_ia32_rsqrt14pd512_mask(x, x, Every()); }
 #endif
 #endif
 
 // With registers of 64 bytes: x · 2ⁿ, rounded once; of x > 0 its exponent less that of its mantissa, and the mantissa,
 // between ¾ and 1½ (of infinity ∞ and 1, of zero −∞ and 1, of negative numbers NaN).
 #if STROP_LANE_BYTES == 64
-#define STROP_SCALE(T, M, s)                                                                                      \
-  STROP_INLINE Vec<T> scale(Vec<T> x, Vec<T> n) { return __builtin_ia32_scalef##s##512_mask(x, n, x, M(-1), 4); } \
-  STROP_INLINE Vec<T> mantissa_of(Vec<T> x) { return __builtin_ia32_getmant##s##512_mask(x, 15, x, M(-1), 4); }   \
-  STROP_INLINE Vec<T> exponent_of(Vec<T> x, Vec<T> mantissa) {                                                    \
-    return __builtin_ia32_getexp##s##512_mask(x, x, M(-1), 4) -                                                   \
-           __builtin_ia32_getexp##s##512_mask(mantissa, x, M(-1), 4);                                             \
+#define STROP_SCALE(T, s)                                                                                           \
+  STROP_INLINE Vec<T> scale(Vec<T> x, Vec<T> n) { return __builtin_ia32_scalef##s##512_mask(x, n, x, Every(), 4); } \
+  STROP_INLINE Vec<T> mantissa_of(Vec<T> x) { return __builtin_ia32_getmant##s##512_mask(x, 15, x, Every(), 4); }   \
+  STROP_INLINE Vec<T> exponent_of(Vec<T> x, Vec<T> mantissa) {                                                      \
+    return __builtin_ia32_getexp##s##512_mask(x, x, Every(), 4) -                                                   \
+           __builtin_ia32_getexp##s##512_mask(mantissa, x, Every(), 4);                                             \
   }
-STROP_SCALE(float, Mask16, ps)
-STROP_SCALE(double, Mask8, pd)
+STROP_SCALE(float, ps)
+STROP_SCALE(double, pd)
 #undef STROP_SCALE
 #endif
 

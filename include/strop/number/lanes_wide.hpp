@@ -32,9 +32,8 @@ typedef float HalfVec __attribute__((vector_size(lane_bytes / 2)));
 [[gnu::always_inline]] inline Wide widen(Vec<float> x) {
 #if STROP_LANE_BYTES == 64
   const Vec<double> none{};
-  constexpr auto every = static_cast<unsigned char>(-1);
-  return {__builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_LOW), none, every, 4),
-          __builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_HIGH), none, every, 4)};
+  return {__builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_LOW), none, Every(), 4),
+          __builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_HIGH), none, Every(), 4)};
 #elif STROP_LANE_BYTES == 32
   return {__builtin_ia32_cvtps2pd256(__builtin_shufflevector(x, x, STROP_LOW)),
           __builtin_ia32_cvtps2pd256(__builtin_shufflevector(x, x, STROP_HIGH))};

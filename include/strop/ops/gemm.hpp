@@ -168,7 +168,7 @@ struct Gemm {
                                      std::integer_sequence<int, IJ...>) {
     const T* const x[] = {a + (I < m ? I : m - 1) * a_row...};
     const T* const y[] = {b + (J < n ? J : n - 1) * b_col...};
-    V acc[M * N];
+    V acc[std::size_t{M} * N];
     ((acc[IJ] = V{}), ...);
     std::int64_t p = 0;
     for (; p + lanes <= k; p += lanes) {
@@ -281,7 +281,7 @@ struct Gemm {
   /// Memory for copies: near while it is little.
   struct Space {
     static constexpr std::int64_t count = (std::int64_t{16} << 10) / size;
-    alignas(64) T near[count];
+    alignas(64) T near[static_cast<std::size_t>(count)];
     NDArray far;
     T* data = near;
     explicit Space(std::int64_t wanted) {

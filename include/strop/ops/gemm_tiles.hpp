@@ -34,7 +34,7 @@ struct Square {
   static constexpr std::int64_t side = 16 / sizeof(T);
   /// to(i, j) = from[j][i]; `to` has rows of `stride` elements.
   [[gnu::always_inline]] static inline void transpose(const T* const* from, T* to, std::int64_t stride) {
-    V x[side], y[side];
+    V x[16 / sizeof(T)], y[16 / sizeof(T)];
     for (std::int64_t i = 0; i < side; ++i) std::memcpy(&x[i], from[i], sizeof(V));
     if constexpr (side == 2) {
       y[0] = __builtin_shufflevector(x[0], x[1], 0, 2);
@@ -90,7 +90,7 @@ struct Tiles {
   // written whole: what stands behind must be there.
 #if STROP_LANE_BYTES == 64
   static constexpr bool masks = true;
-  using Mask = std::conditional_t<sizeof(T) == 4, number::detail_lanes::Mask16, number::detail_lanes::Mask8>;
+  using Mask = std::conditional_t<sizeof(T) == 4, std::uint16_t, std::uint8_t>;
   static Mask mask(std::int64_t n) { return static_cast<Mask>((1u << n) - 1); }
   [[gnu::always_inline]] static inline V load(const T* p, Mask mask) {
     if constexpr (sizeof(T) == 4)
@@ -122,18 +122,19 @@ struct Tiles {
     constexpr int M = sizeof...(I);
     const std::int64_t rest = n - (N - 1) * lanes;
     const Mask last = mask(rest);
-    const T* x[M];  // every third row is used: two more are one and two strides away, which addresses can say
+    const T*
+        x[std::size_t{M}];  // every third row is used: two more are one and two strides away, which addresses can say
     ((x[I] = a.data + 3 * I * a.row), ...);
     if (add && k >= 32)  // to read; a prefetch to write stalls where it misses
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * lanes);
-    V acc[M][N];
+    V acc[std::size_t{M}][std::size_t{N}];
     if constexpr (N == 2)
       ((acc[I][0] = acc[I][1] = V{}), ...);
     else
       ((acc[I][0] = V{}), ...);
     for (std::int64_t p = 0; p < k; ++p, b += b_row) {
-      V y[N];
+      V y[std::size_t{N}];
       if constexpr (N == 2) y[0] = R::load(b);
       y[N - 1] = load(b + (N - 1) * lanes, last);
       (
@@ -162,7 +163,7 @@ struct Tiles {
       return;
     }
     for (int i = 0; i < m; ++i) {
-      T part[N * lanes];
+      T part[static_cast<std::size_t>(N * lanes)];
       std::memcpy(part, acc[i], sizeof part);
       for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[j] + (add ? c[i * c_row + j] : T(0));
     }
@@ -196,7 +197,7 @@ struct Tiles {
         const std::int64_t end = std::min(p + line, k / side * side);
         for (std::int64_t i = (width - 1) / side * side; i >= 0; i -= side)  // backwards: the next rows mend the excess
           for (std::int64_t q = p; q < end; q += side) {
-            const T* x[side];
+            const T* x[static_cast<std::size_t>(side)];
             for (std::int64_t j = 0; j < side; ++j) x[j] = from.data + std::min(i + j, count - 1) * from.row + q;
             Square<T>::transpose(x, to + q * width + i, width);
           }

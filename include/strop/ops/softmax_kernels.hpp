@@ -117,7 +117,7 @@ void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scal
 
 /// f(row of x, row of y, its number) for all rows along the axis, on several threads; rows that do not lie together in
 /// memory are gathered, and y's put back.
-template <int Inputs, class E, class F>
+template <std::size_t Inputs, class E, class F>
 void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
   const std::int64_t n = s.length, rows = s.outer * s.inner;
   if (n == 0) return;
