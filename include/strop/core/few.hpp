@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Few<X, Near>: a list that keeps its first elements in itself; short ones need no heap. Much less code than a vector.
+/// Few<X, Near>: a list that keeps its first elements in itself; short ones need no heap. Much less code than a vector:
+/// what makes, lengthens and destroys one is a function, not a loop in each place.
 #pragma once
 #include <strop/core/config.hpp>
 
@@ -15,10 +16,10 @@ template <class X, int Near>
 class Few {
  public:
   Few() = default;
-  explicit Few(std::size_t n) { resize(n); }
+  [[gnu::noinline]] explicit Few(std::size_t n) { resize(n); }
   Few(const Few&) = delete;
   Few& operator=(const Few&) = delete;
-  ~Few() { delete[] far_; }
+  [[gnu::noinline]] ~Few() { delete[] far_; }
 
   /// Sets the length of a new list.
   void resize(std::size_t n) {
@@ -44,7 +45,7 @@ class Few {
   const X* data() const { return begin(); }
 
  private:
-  void grow(std::size_t room) {
+  [[gnu::noinline]] void grow(std::size_t room) {
     if (room > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(X)) throw std::bad_alloc();
     X* more = new X[room]{};
     for (std::size_t i = 0; i < count_; ++i) more[i] = std::move(begin()[i]);

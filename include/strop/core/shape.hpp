@@ -135,11 +135,15 @@ class Shape {
   void copy(const Shape& other) {
     rank_ = other.rank_;
     if (rank_ > inline_rank) {
-      assign(other.far_, static_cast<std::size_t>(other.rank_));
+      copy_far(other);
     } else {
       for (int i = 0; i < rank_; ++i) near_[i] = other.near_[i];
     }
   }
+  [[gnu::noinline, gnu::cold]] void copy_far(const Shape& other) {
+    assign(other.far_, static_cast<std::size_t>(other.rank_));
+  }
+  [[gnu::noinline, gnu::cold]] void release_far() { delete[] far_; }
   void steal(Shape& other) noexcept {
     rank_ = other.rank_;
     if (rank_ > inline_rank) {
@@ -150,7 +154,8 @@ class Shape {
     }
   }
   void release() {
-    if (rank_ > inline_rank) delete[] far_;
+    if (rank_ > inline_rank) [[unlikely]]
+      release_far();
     rank_ = 0;
   }
 

@@ -66,16 +66,21 @@ STROP_IMPL void FailureState::raise_share(FailureState* failure) {
 }
 
 #if defined(__cpp_rtti)
-template <class E>
-void raise_named(const std::exception& e, const FailureState& failure) {
-  if (typeid(e) != typeid(E)) return;
+/// The sentence of an exception with the operation, and where it was pushed, in it.
+STROP_IMPL std::string name_failure(const std::exception& e, const FailureState& failure) {
   std::string text = e.what();
   const bool named = text.find(failure.operation) != std::string::npos;
   const std::string name = named ? std::string() : cat("in operation '", failure.operation, '\''),
                     place = place_of(failure.where);
   const bool placed = !place.empty();
   if (!named || placed) text += cat(" [", name, !named && placed ? ", " : "", placed ? "pushed at " : "", place, ']');
-  throw Named<E>(static_cast<const E&>(e), text, failure.operation, failure.where);
+  return text;
+}
+
+template <class E>
+[[gnu::cold, gnu::noinline]] void raise_named(const std::exception& e, const FailureState& failure) {
+  if (typeid(e) == typeid(E))
+    throw Named<E>(static_cast<const E&>(e), name_failure(e, failure), failure.operation, failure.where);
 }
 #endif
 

@@ -127,7 +127,7 @@ void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
       const std::int64_t at = r / s.inner * n * s.inner + r % s.inner;
       const E* in[Inputs];
       E* out = y + at;
-      for (int k = 0; k < Inputs; ++k) {
+      for (std::size_t k = 0; k < Inputs; ++k) {
         in[k] = x[k] + at;
         if (s.inner == 1) continue;
         E* row = space.data() + k * n;
