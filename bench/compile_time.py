@@ -5,10 +5,13 @@ and with the compiled library (STROP_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
 design page's program (tests/spec/section2.cpp), a program of one operator, and the same with one operator more, whose
-difference is what an operator costs. Best of three, the units taken in turn.
+difference is what an operator costs. Best of three, the units taken in turn. Last, what is in the object of the program
+of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
 """
+import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -37,16 +40,41 @@ MORE = ("""struct Bend {
 inline constexpr strop::Op<Bend> bend;""", "y = bend(y, {.lift = 1});")
 
 
+def command_for(compiler, source, options=(), to="/dev/null"):
+    flags = subprocess.run(["pkg-config", "--cflags", "eigen3", "fmt"], capture_output=True, text=True, check=True).stdout.split()
+    return [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", *options, "-c", source, "-o", to]
+
+
 def compile_once(compiler, source, defines=()):
     """(seconds of processor time, peak MB) of one compilation; the peak is that of the largest process under the driver."""
-    flags = subprocess.run(["pkg-config", "--cflags", "eigen3", "fmt"], capture_output=True, text=True, check=True).stdout.split()
-    command = [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", *defines, "-c", source, "-o", "/dev/null"]
+    command = command_for(compiler, source, defines)
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"compile_time: {' '.join(command)} failed")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def print_parts(compiler, source, folder):
+    """Bytes of an object's symbols, by the header that each is defined in."""
+    to = str(pathlib.Path(folder) / "parts.o")
+    subprocess.run(command_for(compiler, source, ["-g1"], to), check=True)
+    layers, headers = collections.Counter(), collections.Counter()
+    for line in subprocess.run(["nm", "--print-size", "--line-numbers", to], capture_output=True, text=True, check=True).stdout.splitlines():
+        symbol, _, place = line.partition("\t")
+        fields = symbol.split(" ", 3)
+        if len(fields) < 4 or len(fields[1]) != 16:  # has no size: it is only referred to
+            continue
+        found = re.search(r"include/strop/(\w+)/([\w/.]+):\d+$", place)
+        layer, header = found.groups() if found else ("the program, std and data", "")
+        layers[layer] += int(fields[1], 16)
+        if found:
+            headers[f"{layer}/{header}"] += int(fields[1], 16)
+    print(f"  one operator's object: {sum(layers.values())} bytes")
+    for layer, size in layers.most_common():
+        most = ", ".join(f"{name.partition('/')[2]} {bytes_}" for name, bytes_ in headers.most_common() if name.startswith(layer + "/"))
+        print(f"    {layer:26} {size:7}   {most if len(most) < 100 else most[:most.rfind(',', 0, 100)]}")
 
 
 def main():
@@ -74,6 +102,7 @@ def main():
             for how in ("", ", compiled library"):
                 more = best["two operators" + how][0] - best["one operator" + how][0]
                 print(f"  {'one operator more' + how:46} {more:8.2f}")
+            print_parts(compiler, str(places["one operator"]), folder)
 
 
 if __name__ == "__main__":
