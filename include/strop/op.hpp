@@ -3,4 +3,8 @@
 /// What a file needs that defines operators: Op<T> and what its struct may state, views, contexts and the checks of
 /// strop::check. The library's operators, the engine, graphs and autograd come with strop.hpp.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/op/op.hpp>
+
+#include <strop/core/pop_macros.def>
