@@ -5,7 +5,8 @@
 #pragma once
 #if !defined(STROP_COMPILED)
 #if defined(STROP_IMPL)
-#error "strop: a file that includes <strop/source.hpp> has it first, or is compiled with -DSTROP_COMPILED like the others"
+#error \
+    "strop: a file that includes <strop/source.hpp> has it first, or is compiled with -DSTROP_COMPILED like the others"
 #endif
 #define STROP_COMPILED
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What the compiler has to be told, and where code that is no template lives. The files *_impl.hpp define it:
-/// header-only programs have it inline, by the headers that declare it; with STROP_COMPILED it stands in one file of the
-/// program, by strop/source.hpp. Every header of strop comes to this one first.
+/// header-only programs have it inline, by the headers that declare it; with STROP_COMPILED it stands in one file of
+/// the program, by strop/source.hpp. Every header of strop comes to this one first.
 #pragma once
 
 #if __cplusplus < 202002L

@@ -5,8 +5,8 @@
 /// The host calls the compilers' built-in names, which saves every program the 0.3 s that <cmath> takes; CUDA has the
 /// functions in its own headers.
 #pragma once
-#include <strop/number/constant_pair.hpp>
 #include <strop/core/isa.hpp>
+#include <strop/number/constant_pair.hpp>
 
 #ifdef __CUDACC__
 #include <cmath>

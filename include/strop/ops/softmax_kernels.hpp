@@ -130,11 +130,11 @@ void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
       for (std::size_t k = 0; k < Inputs; ++k) {
         in[k] = x[k] + at;
         if (s.inner == 1) continue;
-        E* row = space.data() + k * n;
+        E* row = space.data() + static_cast<std::int64_t>(k) * n;
         for (std::int64_t i = 0; i < n; ++i) row[i] = in[k][i * s.inner];
         in[k] = row;
       }
-      if (s.inner != 1) out = space.data() + Inputs * n;
+      if (s.inner != 1) out = space.data() + static_cast<std::int64_t>(Inputs) * n;
       f(in, out, r);
       if (s.inner != 1)
         for (std::int64_t i = 0; i < n; ++i) y[at + i * s.inner] = out[i];
