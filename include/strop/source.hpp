@@ -23,6 +23,7 @@
 #include <strop/core/error_impl.hpp>
 #include <strop/core/isa_impl.hpp>
 #include <strop/core/params_impl.hpp>
+#include <strop/core/sanitizer_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>

@@ -144,6 +144,7 @@ def main():
         jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
                 ("meson-wrap, operators", meson_operators, archive),
                 ("pkg-config", script, archive), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
+                ("pkg-config, a program with the address sanitizer", script, {**archive, "CXX": "c++ -fsanitize=address"}),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         if os.uname().machine == "x86_64":
             jobs.append(("two-isa", script, both))

@@ -76,6 +76,8 @@ def main():
     if clang:
         add(compiles, f"{PAGE.name} as C++23 with clang++", clang, ["-std=c++23"], PAGE)
         add(compiles, f"{PAGE.name} with clang++ -fno-rtti", clang, ["-fno-rtti"], PAGE)
+        add(runs, "functions.cpp with clang++ -fassociative-math", clang,
+            ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
         if status == 0:
             add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O1", "-stdlib=libc++"], [PROGRAM, "-lfmt"])

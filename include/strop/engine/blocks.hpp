@@ -6,15 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <strop/core/sanitizer.hpp>
 #include <strop/engine/sync.hpp>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define STROP_PLAIN_BLOCKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STROP_PLAIN_BLOCKS 1
-#endif
-#endif
 
 namespace strop::inline v0::detail {
 
@@ -57,9 +50,8 @@ class Blocks {
 
   /// Throws std::bad_alloc.
   static void* take() {
-#ifdef STROP_PLAIN_BLOCKS
-    return ::operator new(Size, std::align_val_t{64});  // the address sanitizer then sees every use after release
-#else
+    if (guards_memory())  // the address sanitizer then sees every use after release
+      return ::operator new(Size, std::align_val_t{64});
     BlockShard& shard = shards[thread_index() % count];
     Hold hold(shard.lock);
     if (shard.free == nullptr) shard.free = shard.returned.exchange(nullptr, std::memory_order_acquire);
@@ -71,19 +63,15 @@ class Blocks {
     void* block = shard.fresh;
     shard.fresh += Size;
     return block;
-#endif
   }
 
   static void give(void* block) noexcept {
-#ifdef STROP_PLAIN_BLOCKS
-    ::operator delete(block, std::align_val_t{64});
-#else
+    if (guards_memory()) return ::operator delete(block, std::align_val_t{64});
     BlockShard& home = *slab_of(block)->home;
     BlockNode* node = ::new (block) BlockNode;
     node->next = home.returned.load(std::memory_order_relaxed);
     while (!home.returned.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed))
       pause();
-#endif
   }
 
   /// Around a fork, so that the child finds every shard whole.
@@ -115,5 +103,3 @@ class Blocks {
 };
 
 }  // namespace strop::inline v0::detail
-
-#undef STROP_PLAIN_BLOCKS

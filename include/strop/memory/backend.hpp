@@ -38,9 +38,9 @@ inline std::string name_of(Device device) {
 /// Blocks from here on are mapped one by one at a multiple of it, so that the kernel can back them by huge pages.
 inline constexpr std::int64_t huge_page_bytes = std::int64_t{2} << 20;
 
-constexpr bool is_mapped(std::int64_t bytes) {
+inline bool is_mapped(std::int64_t bytes) {
 #if defined(__linux__)
-  return bytes >= huge_page_bytes && !sanitized;  // the sanitizer guards what operator new returns, not mappings
+  return bytes >= huge_page_bytes && !guards_memory();  // the sanitizer guards what operator new returns, not mappings
 #else
   return bytes < 0;
 #endif

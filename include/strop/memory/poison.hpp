@@ -2,35 +2,34 @@
 /// \file
 /// Tells the address sanitizer what of recycled memory is in use: nothing of a cached block, no byte beyond a live one.
 #pragma once
-#include <strop/core/config.hpp>
+#include <strop/core/sanitizer.hpp>
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define STROP_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STROP_ASAN 1
-#endif
-#endif
-#ifdef STROP_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
+extern "C" {  // <sanitizer/asan_interface.h>, which is called only where the sanitizer is
+void __asan_poison_memory_region(void const volatile* data, std::size_t bytes);
+void __asan_unpoison_memory_region(void const volatile* data, std::size_t bytes);
+int __asan_address_is_poisoned(void const volatile* data);
+}
 
 namespace strop::inline v0::memory::detail {
 
-#ifdef STROP_ASAN
-inline constexpr bool sanitized = true;
-inline void poison(void* data, std::size_t bytes) noexcept { __asan_poison_memory_region(data, bytes); }
-inline void unpoison(void* data, std::size_t bytes) noexcept { __asan_unpoison_memory_region(data, bytes); }
-inline bool is_poisoned(const void* byte) noexcept { return __asan_address_is_poisoned(byte) != 0; }
-#else
-inline constexpr bool sanitized = false;
-inline void poison(void*, std::size_t) noexcept {}
-inline void unpoison(void*, std::size_t) noexcept {}
-inline bool is_poisoned(const void*) noexcept { return false; }
-#endif
+using strop::detail::guards_memory;
+using strop::detail::sanitized;
+
+inline void poison(void* data, std::size_t bytes) noexcept {
+  if constexpr (sanitized)
+    if (guards_memory()) __asan_poison_memory_region(data, bytes);
+}
+inline void unpoison(void* data, std::size_t bytes) noexcept {
+  if constexpr (sanitized)
+    if (guards_memory()) __asan_unpoison_memory_region(data, bytes);
+}
+inline bool is_poisoned([[maybe_unused]] const void* byte) noexcept {
+  if constexpr (sanitized)
+    return __asan_address_is_poisoned(byte) != 0;
+  else
+    return false;
+}
 
 }  // namespace strop::inline v0::memory::detail
-
-#undef STROP_ASAN
