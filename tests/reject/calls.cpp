@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL: strop: no call of scaled takes these arguments
-// reject-first UNKNOWN NUMBER: inputs of one kind stand first (arrays, symbols or numbers), then its parameters
-// reject-first UNKNOWN: {.factor, .shift}
-// reject-first NONE: strop: no call of plain takes these arguments
-// reject-first NONE: then its parameters, of which it has none
-// reject-first OF_THE_LIBRARY: strop: no call of sum takes these arguments
-// reject-first OF_THE_LIBRARY: then its parameters, {.axis, .keepdims, .exclude}
-// reject-first NUMBER(clang++): strop: no call of the operator takes these arguments
+// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(g++): strop: no call of scaled takes these
+// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(g++): then its parameters, {.factor, .shift}
+// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(clang++): strop: no call of the operator takes
+// reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(clang++): <Scaled,
+// reject-first UNKNOWN(clang++): "factor"
+// reject-first UNKNOWN(clang++): "shift"
+// reject-first NONE(g++): strop: no call of plain takes these arguments: inputs of one kind stand first
+// reject-first NONE(g++): then its parameters, of which it has none
+// reject-first NONE(clang++): <Plain>
+// reject-first OF_THE_LIBRARY(g++): strop: no call of sum takes these arguments
+// reject-first OF_THE_LIBRARY(g++): then its parameters, {.axis, .keepdims, .exclude}
+// reject-first OF_THE_LIBRARY(clang++): "keepdims"
 #include <strop/graph/symbol.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>

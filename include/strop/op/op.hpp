@@ -245,8 +245,7 @@ class Op {
 #if defined(__clang__)
   template <class Bad = T>
   auto operator()(...) const {
-    static_assert(detail::is_taken<detail::call_sentence<Bad>()>,
-                  "strop: no call of the operator takes these arguments");
+    detail::refuse_call<Bad>(std::make_index_sequence<detail::field_count<Bad>>{});
   }
 #else
   template <class Bad = T, detail::Sentence = detail::call_sentence<Bad>()>

@@ -2,9 +2,9 @@
 /// \file
 /// What a compiler says of a call with arguments that an operator does not take, among them parameters that it has not.
 ///
-/// `{.b = 2}` has no type and fits nothing but an ellipsis. The sentence names the parameters there are, so it is no
-/// literal but a template's argument, which compilers print with the error: clang of a failed assertion, g++ of a
-/// deleted function.
+/// `{.b = 2}` has no type and fits nothing but an ellipsis. What is said names the parameters there are, so it is no
+/// literal but an argument of a template, which compilers print with the error: g++ of a deleted function, and clang,
+/// which cuts long ones, of a failed assertion.
 #pragma once
 #include <strop/core/reflect.hpp>
 #include <strop/op/names.hpp>
@@ -20,6 +20,26 @@ struct Sentence {
   char text[N]{};
 };
 
+#if defined(__clang__)
+template <class T, std::size_t I>
+constexpr auto parameter() {
+  Sentence<field_name<T, I>.size() + 1> name;
+  for (std::size_t i = 0; i < field_name<T, I>.size(); ++i) name.text[i] = field_name<T, I>[i];
+  return name;
+}
+template <class T, Sentence... Parameters>
+inline constexpr bool is_taken = false;
+template <class T, Sentence... Parameters>
+consteval void refuse() {
+  static_assert(is_taken<T, Parameters...>,
+                "strop: no call of the operator takes these arguments: inputs of one kind stand first (arrays, symbols "
+                "or numbers), then its parameters, which stand in quotation marks in this line");
+}
+template <class T, std::size_t... I>
+consteval void refuse_call(std::index_sequence<I...>) {
+  refuse<T, parameter<T, I>()...>();
+}
+#else
 template <class T, class Say>
 constexpr void say_call(const Say& say) {
   say("strop: no call of ");
@@ -49,7 +69,6 @@ constexpr auto call_sentence() {
   });
   return sentence;
 }
-template <Sentence S>
-inline constexpr bool is_taken = false;
+#endif
 
 }  // namespace strop::inline v0::detail
