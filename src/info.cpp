@@ -13,7 +13,7 @@ std::string version() { return STROP_VERSION; }
 
 namespace {
 
-/// The routes of float32 products by shape, each from the function that chooses them.
+/// The routes of float32 products by shape, each from the function that chooses them, of what this file is built for.
 int products() {
   using Gemm = detail::Gemm<float>;
   struct Row {
@@ -26,8 +26,8 @@ int products() {
       {128, 256, 784, false, true},   {256, 784, 128, true, false},   {128, 10, 256, false, true},
       {10, 256, 128, true, false},    {1, 256, 784, false, true},     {256, 784, 1, true, false},
       {1024, 1, 1024, false, false},  {1, 1024, 1024, false, false}};
-  std::printf("%-22s tiles of at most %d x %lld; A', B': stored transposed\n", "m x n x k, float32", Gemm::rows,
-              static_cast<long long>(Gemm::cols));
+  std::printf("%-22s kernels of %s: tiles of at most %d x %lld; A', B': stored transposed\n", "m x n x k, float32",
+              std::string(detail::this_isa.name).c_str(), Gemm::rows, static_cast<long long>(Gemm::cols));
   for (const Row& r : rows) {
     const auto a = detail::Strided<float>::of(nullptr, r.a_transposed ? r.m : r.k, r.a_transposed),
                b = detail::Strided<float>::of(nullptr, r.b_transposed ? r.k : r.n, r.b_transposed);

@@ -133,6 +133,13 @@ TEST_CASE("a callable is found by its own name") {
   CHECK(callables > 200);
 }
 
+TEST_CASE("the operators' kernels are those of the level that STROP_ISA asks for, where the machine has it") {
+  const char* const wanted = std::getenv("STROP_ISA");
+  const std::string_view own = strop::detail::this_isa.name;
+  const bool below = wanted != nullptr && own.starts_with("x86-64") && std::string_view(wanted) < own;
+  for (const Entry* e : library()) CHECK_MESSAGE(e->isa.name == (below ? std::string_view(wanted) : own), e->name);
+}
+
 TEST_CASE("the public operators are those of the golden list") {
   std::set<std::string> listed, found;
   for (std::string_view rest = operators; !rest.empty();) {

@@ -5,13 +5,14 @@
 // reject-first IN_PLACE: strop: an operator's member is called inplace, not in_place
 // reject-first INPUT: strop: an operator's member is called inputs, not input
 // reject-first DTYPE: strop: an operator's member is called dtypes, not dtype
-// reject-first TYPE_NAME: strop: an operator's member is called outputs, not output
 // reject-first CAPITAL: strop: an operator's member is called forward, not Forward
 #include <strop/op/diagnose.hpp>
 
 struct Bad {
 #if defined(CONTROL)
-  float input = 1;  // a parameter may have any name
+  float input = 1;  // parameters, types and enumerators may have any name
+  using output = float;
+  enum Which { alias, note } which = alias;
   strop::Dtype dtype = strop::f32;
   constexpr auto compute(auto x) const { return x; }
 #elif defined(GRAD_USE_INPUT)
@@ -26,8 +27,6 @@ struct Bad {
   static constexpr std::string_view input[] = {"data"};
 #elif defined(DTYPE)
   static constexpr auto dtype = strop::floating;
-#elif defined(TYPE_NAME)
-  using output = float;
 #endif
 #if defined(CAPITAL)
   constexpr auto Forward(auto x) const { return x; }

@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 
-from common import MARCH, ROOT, Report, compilers, indent, parallel, run, shown
+from common import MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown
 from spec import first_missing, lines_of
 
 
@@ -69,7 +69,7 @@ def meson_wrap(work, project, _, *options, units=0, build=True):
     (project / "subprojects").mkdir()
     (project / "subprojects/strop.wrap").write_text(
         f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n[provide]\ndependency_names = strop\n")
-    must(["meson", "setup", "build", *options], cwd=project)
+    must(["meson", "setup", "build", f"-Dwerror={'true' if WERROR else 'false'}", *options], cwd=project)
     commands = json.loads((project / "build/compile_commands.json").read_text())
     if len(commands) != 1 + units:
         raise Failed(f"as a subproject strop brings {len(commands) - 1} units of its own to compile, expected {units}")
@@ -111,6 +111,7 @@ def cmake(work, project, environment):
 
 def main():
     report = Report("consume")
+    os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         try:

@@ -70,7 +70,7 @@ def main():
     if g:
         add(compiles, f"{PAGE.name} as C++23 with g++", g, ["-std=c++23"], PAGE)
         add(compiles, f"{PAGE.name} with g++ -fno-rtti", g, ["-fno-rtti"], PAGE)
-        add(compiles, f"{PAGE.name} with g++ -Wsign-conversion -Wpedantic", g, [*STRICT, "-Wsign-conversion", "-Wpedantic"], PAGE)
+        add(compiles, f"{PAGE.name} with g++ -Wsign-conversion -Wpedantic", g, [*STRICT, "-Wsign-conversion", "-Wpedantic", "-Werror"], PAGE)
         add(runs, f"{PROGRAM.name} with g++ -O0", g, ["-O0"], [PROGRAM, "-lfmt"])
         add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
     if clang:

@@ -15,6 +15,9 @@
 // STROP_LANE_BYTES is the number of bytes of a register of lanes, STROP_LEVEL the rank of the set: of the entries that
 // the machine can run the highest is taken. The macros stay defined on purpose.
 //
+// Sets of one level have one name: of a program's objects that need more than the level does (-march=sapphirerapids is
+// x86-64-v4 and more), all should need the same.
+//
 // What nvcc compiles has names of its own as well: its enrollers bring kernels, and some functions come from elsewhere.
 //
 // A program that defines STROP_NO_LANES gets no vector types: a register is then one number.
@@ -65,7 +68,7 @@ namespace detail {
 struct Isa {
   std::string_view name;    // as STROP_ISA=… says it
   int level = 0;            // STROP_LEVEL
-  std::uint32_t needs = 0;  // a bit for each line of core/extensions.def
+  std::uint64_t needs = 0;  // a bit for each line of core/extensions.def
 };
 
 /// Whether the machine at hand runs code that was built so.
@@ -92,7 +95,7 @@ inline constexpr Isa this_isa = [] {
                                 : "x86-64";
 #endif
 #if defined(__x86_64__)
-  std::uint32_t bit = 1;
+  std::uint64_t bit = 1;
 // A macro that is defined as 1 is written as "1" in a string, one that is not by its name.
 #define STROP_TEXT(macro) #macro
 #define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) \

@@ -16,15 +16,15 @@ namespace strop::inline v0::detail {
 
 /// The lines of core/extensions.def that hold here. The compilers' own __builtin_cpu_supports knows another list in
 /// every version of each.
-STROP_IMPL std::uint32_t present_extensions() {
-  std::uint32_t present = 0;
+STROP_IMPL std::uint64_t present_extensions() {
+  std::uint64_t present = 0;
 #if defined(__x86_64__)
   // cpuid says what the processor has; the registers are kept only by a system that knows them (Intel SDM, 13.3).
   std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0, kept = 0, unused = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
     __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
   const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6;
-  std::uint32_t at = 1;
+  std::uint64_t at = 1;
 #define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps)                                 \
   if (std::uint32_t words[4]{};                                                                   \
       keeps && __get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]) != 0) \
@@ -48,7 +48,7 @@ STROP_IMPL int allowed_level() {
 }
 
 STROP_IMPL bool runs_here(const Isa& isa) {
-  static const std::uint32_t present = present_extensions();
+  static const std::uint64_t present = present_extensions();
   return (isa.needs & ~present) == 0;
 }
 

@@ -217,7 +217,8 @@ constexpr E enum_value(int n) {
 
 template <class E, int N>
 constexpr bool has_enumerator() {
-  if constexpr (!std::in_range<std::underlying_type_t<E>>(N))
+  using U = std::underlying_type_t<E>;  // of characters and bool too, which std::in_range does not take
+  if constexpr ((N < 0 && !std::is_signed_v<U>) || static_cast<long long>(static_cast<U>(N)) != N)
     return false;
   else
     return !enumerator_name<enum_value<E>(N)>.empty();

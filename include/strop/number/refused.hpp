@@ -10,6 +10,14 @@
 #include <strop/number/num.hpp>
 
 namespace strop::inline v0::number::detail {
+/// A Num, asked of the whole argument: std::max<std::string>(a, b) of a host is then none of these, and instantiates
+/// nothing.
+template <class N>
+inline constexpr bool is_our_number = false;
+template <class R>
+inline constexpr bool is_our_number<Num<R>> = true;
+template <class N>
+concept OurNumber = is_our_number<N>;
 /// A constant beside a number. It costs the conversion that Num's friends ask for.
 struct Constant {
   template <Literal A>
@@ -18,16 +26,16 @@ struct Constant {
 }  // namespace strop::inline v0::number::detail
 
 #define STROP_REFUSED(f, say, ...)                               \
-  template <class R>                                             \
+  template <strop::number::detail::OurNumber N>                  \
   constexpr auto f(__VA_ARGS__) {                                \
-    static_assert(!sizeof(R), "strop: in forward() write " say); \
-    return strop::number::Num<R>();                              \
+    static_assert(!sizeof(N), "strop: in forward() write " say); \
+    return N();                                                  \
   }
-#define STROP_REFUSED1(f, say) STROP_REFUSED(f, say, const strop::number::Num<R>&)
-#define STROP_REFUSED2(f, say)                                                         \
-  STROP_REFUSED(f, say, const strop::number::Num<R>&, const strop::number::Num<R>&)    \
-  STROP_REFUSED(f, say, const strop::number::Num<R>&, strop::number::detail::Constant) \
-  STROP_REFUSED(f, say, strop::number::detail::Constant, const strop::number::Num<R>&)
+#define STROP_REFUSED1(f, say) STROP_REFUSED(f, say, const N&)
+#define STROP_REFUSED2(f, say)                                     \
+  STROP_REFUSED(f, say, const N&, const N&)                        \
+  STROP_REFUSED(f, say, const N&, strop::number::detail::Constant) \
+  STROP_REFUSED(f, say, strop::number::detail::Constant, const N&)
 
 namespace strop::inline v0::number {
 #define STROP_REAL(g) STROP_REFUSED1(g##f, #g "(x), not " #g "f(x)")

@@ -227,7 +227,8 @@ consteval bool diagnose() {
       detail::diagnose_names<T>();
       constexpr bool reflects = detail::diagnose_parameters<T>();
       constexpr bool sparse_forms = detail::NamesForwardSparse<T> || detail::NamesSparseTensors<T>;
-      static_assert(detail::NamesForward<T> || sparse_forms, "strop: an operator has a member forward(...)");
+      static_assert(detail::NamesForward<T> || sparse_forms || detail::Misnames_Forward<T>,
+                    "strop: an operator has a member forward(...)");
       static_assert(
           !sparse_forms || detail::HasSparseForms<T>,
           "strop: forward_sparse<E>(ctx, in..., out...) and static constexpr int sparse_tensors, how many tensors "

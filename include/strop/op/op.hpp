@@ -244,7 +244,7 @@ class Op {
   /// Arguments that no other call takes.
 #if defined(__clang__)
   template <class Bad = T>
-  auto operator()(...) const {
+  auto operator()(...) const {  // deduced, so that the sentence comes before what is wrong with the result
     detail::refuse_call<Bad>(std::make_index_sequence<detail::field_count<Bad>>{});
   }
 #else

@@ -256,6 +256,7 @@ struct Gemm {
   static GemmRoute route(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b) {
     const bool a_rows = a.col == 1 || k == 1, b_rows = b.col == 1 || n == 1;
     if (n == 1 && m > 1) return GemmRoute::vector;
+    if (m == 1 && n == 1) return GemmRoute::dots;  // both lie in a row
     if (m == 1 && b_rows) return GemmRoute::combine;
     if (k == 1) return GemmRoute::outer;
     if (!b_rows && a_rows && (m == 1 || ((m <= 4 * rows || n <= rows) && k >= 4 * lanes))) return GemmRoute::dots;

@@ -122,9 +122,9 @@ struct Tiles {
     constexpr int M = sizeof...(I);
     const std::int64_t rest = n - (N - 1) * lanes;
     const Mask last = mask(rest);
-    const T*
-        x[std::size_t{M}];  // every third row is used: two more are one and two strides away, which addresses can say
-    ((x[I] = a.data + 3 * I * a.row), ...);
+    // every third row: two more are one and two strides away, which addresses can say
+    const T* x[std::size_t{(M + 2) / 3}];
+    ((I % 3 == 0 ? static_cast<void>(x[I / 3] = a.data + I * a.row) : static_cast<void>(0)), ...);
     if (add && k >= 32)  // to read; a prefetch to write stalls where it misses
       for (std::int64_t i = 0; i < m; ++i)
         for (std::int64_t j = 0; j < N; ++j) __builtin_prefetch(c + i * c_row + j * lanes);

@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A program of two files without a build system: as headers alone, and with the runtime in a file of its own.
+# A program of several files without a build system: as headers alone, and with the runtime in a file of its own.
 set -eu
-flags="-std=c++20 -O1 -pthread -Wall -Wextra -Werror -I$INCLUDE $(pkg-config --cflags fmt)"
+flags="-std=c++20 -O1 -pthread -Wall -Wextra $WERROR -I$INCLUDE $(pkg-config --cflags fmt)"
 libs=$(pkg-config --libs fmt)
 ${CXX:-c++} $flags -DSTROP_COMPILED -c app.cpp -o app.o
 ${CXX:-c++} $flags -DSTROP_COMPILED -c other.cpp -o other.o
 ${CXX:-c++} $flags -c source.cpp -o source.o
 ${CXX:-c++} app.o other.o source.o $libs -o app
 ./app
+${CXX:-c++} $flags app.cpp other.cpp $libs -o app-headers
+./app-headers

@@ -2,7 +2,7 @@
 /// \file
 /// Members that are not called as the contract calls them: they would be passed over in silence.
 ///
-///  1. No name of misnamed.def is a member's. A parameter may have any name.
+///  1. No name of misnamed.def is a member's. Parameters, types and enumerators may have any name.
 #pragma once
 #include <strop/op/concepts/recognise.hpp>
 
@@ -22,9 +22,10 @@ template <class T>
 concept NoneMisnamed = requires {
 #include <strop/op/concepts/misnamed.def>
 };
-#define STROP_MISNAMED(wrong, right)                                      \
-  template <class T>                                                      \
-  concept Misnames_##wrong = !requires { &MisnamedMembers<T>::wrong; } && \
+#define STROP_MISNAMED(wrong, right)                                                                            \
+  template <class T>                                                                                            \
+  concept Misnames_##wrong = !requires { &MisnamedMembers<T>::wrong; } && !requires { typename T::wrong; } &&   \
+                             !requires { requires std::is_enum_v<std::remove_cvref_t<decltype(T::wrong)>>; } && \
                              !requires { requires std::is_member_object_pointer_v<decltype(&T::wrong)>; };
 #include <strop/op/concepts/misnamed.def>
 
