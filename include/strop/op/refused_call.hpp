@@ -25,6 +25,7 @@ template <class T, std::size_t I>
 constexpr auto parameter() {
   Sentence<field_name<T, I>.size() + 1> name;
   for (std::size_t i = 0; i < field_name<T, I>.size(); ++i) name.text[i] = field_name<T, I>[i];
+  name.text[field_name<T, I>.size()] = '\0';  // stored like the others: clang prints numbers where an end is implied
   return name;
 }
 template <class T, Sentence... Parameters>
