@@ -129,7 +129,7 @@ class Shape {
   void assign(const std::int64_t* from, std::size_t count) {
     rank_ = static_cast<int>(count);
     std::int64_t* to = near_;
-    if (rank_ > inline_rank) to = far_ = new std::int64_t[count];
+    if (count > std::size_t{inline_rank}) to = far_ = new std::int64_t[count];
     for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
   }
   void copy(const Shape& other) {
