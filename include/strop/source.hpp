@@ -48,6 +48,7 @@
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
 #include <strop/memory/random_impl.hpp>
+#include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/fallback_impl.hpp>

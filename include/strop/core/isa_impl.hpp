@@ -20,7 +20,8 @@ STROP_IMPL std::uint64_t present_extensions() {
   std::uint64_t present = 0;
 #if defined(__x86_64__)
   // cpuid says what the processor has; the registers are kept only by a system that knows them (Intel SDM, 13.3).
-  std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0, kept = 0, unused = 0;
+  std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0, kept = 0;
+  [[maybe_unused]] std::uint32_t unused = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
     __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
   const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6;

@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
-#include <strop/engine/pool.hpp>
+#include <strop/op/add_impl.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/gpu_map.hpp>
@@ -21,59 +21,6 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
-
-/// total = a + b in V, block by block, on as many threads as the operator elemwise_add would have; where all three are
-/// of that type, from memory to memory. total overlaps neither a nor b.
-template <class V>
-void add_as(const NDArray& a, const NDArray& b, const NDArray& total) {
-  constexpr std::int64_t block = 512, run = 16;
-  const auto add = [](const V* x, const V* y, V* __restrict sum, std::int64_t n) {
-    using Bits = std::conditional_t<std::is_integral_v<V>, std::make_unsigned<V>, std::type_identity<V>>::type;
-    const auto one = [](V u, V v) { return static_cast<V>(static_cast<Bits>(u) + static_cast<Bits>(v)); };
-    std::int64_t i = 0;
-    for (; i + run <= n; i += run)  // of a fixed length, from which compilers make vector code
-      for (std::int64_t j = 0; j < run; ++j) sum[i + j] = one(x[i + j], y[i + j]);
-    for (; i < n; ++i) sum[i] = one(x[i], y[i]);
-  };
-  const auto at = [](const NDArray& array, std::int64_t i) { return array.bytes() + i * size_of(array.dtype()); };
-  const auto of = [&](const NDArray& array, std::int64_t i) { return reinterpret_cast<V*>(at(array, i)); };
-  constexpr Dtype type = dtype_of<V>;
-  const bool alike = a.dtype() == type && b.dtype() == type && total.dtype() == type;
-  parallel_for(total.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
-    if (alike) return add(of(a, begin), of(b, begin), of(total, begin), end - begin);
-    V x[block], y[block], sum[block];
-    for (std::int64_t i = begin; i < end; i += block) {
-      const std::int64_t count = std::min(block, end - i);
-      convert_elements(a.dtype(), at(a, i), type, x, count);
-      convert_elements(b.dtype(), at(b, i), type, y, count);
-      add(x, y, sum, count);
-      convert_elements(type, sum, total.dtype(), at(total, i), count);
-    }
-  });
-}
-
-STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& total) {
-  const bool real = is_floating(total.dtype());
-  if (const Device device = total.device(); device.kind == DeviceKind::gpu) {
-    if (a.device() != device || b.device() != device)
-      fail("strop: a sum on ", to_text(device), " takes arrays that are there, not on ", to_text(a.device()), " and ",
-           to_text(b.device()));
-    const bool alike = a.dtype() == total.dtype() && b.dtype() == total.dtype();
-    const Dtype type = alike ? total.dtype() : real ? f64 : i64;
-    const NDArray x = as_type(a, type), y = as_type(b, type),
-                  sum = alike ? total : NDArray(total.shape(), type, device);
-    memory::detail::driver_for(device).add(device, type, x.bytes(), y.bytes(), sum.bytes(), total.size());
-    convert_elements_on(device, type, sum.bytes(), total.dtype(), total.bytes(), alike ? 0 : total.size());
-    return;
-  }
-  const bool wide = a.dtype() == f64 || b.dtype() == f64 || total.dtype() == f64;
-  if (!real)
-    add_as<std::int64_t>(a, b, total);
-  else if (wide || !is_floating(a.dtype()) || !is_floating(b.dtype()))
-    add_as<double>(a, b, total);
-  else
-    add_as<float>(a, b, total);
-}
 
 /// A sparse array with the same pattern and values of another type.
 STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {

@@ -152,12 +152,11 @@ struct Gemm {
       else
         return v[0] + v[1];
     } else {
-      return halves(v, Upto<sizeof(W) / size / 2>{});
+      typedef T Half __attribute__((vector_size(sizeof(W) / 2)));
+      Half half[2];
+      std::memcpy(half, &v, sizeof v);
+      return sum(half[0] + half[1]);
     }
-  }
-  template <class W, int... I>
-  [[gnu::always_inline]] static inline T halves(W v, std::integer_sequence<int, I...>) {
-    return sum(__builtin_shufflevector(v, v, I...) + __builtin_shufflevector(v, v, (I + int{sizeof...(I)})...));
   }
 
   /// M × N dot products of rows of A, a_row apart, with columns of B, b_col apart; m × n of them count.
