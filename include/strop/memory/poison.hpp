@@ -6,11 +6,13 @@
 
 #include <cstddef>
 
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {  // <sanitizer/asan_interface.h>, which is called only where the sanitizer is
 void __asan_poison_memory_region(void const volatile* data, std::size_t bytes);
 void __asan_unpoison_memory_region(void const volatile* data, std::size_t bytes);
 int __asan_address_is_poisoned(void const volatile* data);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace strop::inline v0::memory::detail {
 
