@@ -25,11 +25,19 @@ STROP_IMPL std::uint64_t present_extensions() {
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
     __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
   const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6;
+  // A virtual machine takes a microsecond or more for each cpuid, so neighbouring lines share the answer.
+  std::uint32_t words[4]{}, leaf_read = 0, subleaf_read = 0;
+  const auto has = [&](std::uint32_t leaf, std::uint32_t subleaf, int word, int place) {
+    if (leaf != leaf_read || subleaf != subleaf_read) {
+      leaf_read = leaf, subleaf_read = subleaf;
+      if (__get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]) == 0)
+        for (std::uint32_t& none_of_it : words) none_of_it = 0;
+    }
+    return (words[word] >> place & 1) != 0;
+  };
   std::uint64_t at = 1;
-#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps)                                 \
-  if (std::uint32_t words[4]{};                                                                   \
-      keeps && __get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]) != 0) \
-    present |= (words[word] >> place & 1) != 0 ? at : 0;                                          \
+#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) \
+  if (keeps && has(leaf, subleaf, word, place)) present |= at;    \
   at <<= 1;
 #include <strop/core/extensions.def>
 #undef STROP_EXTENSION
