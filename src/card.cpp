@@ -137,12 +137,10 @@ std::string Card::kept(const Settings& settings) const {
     in &= entry.facts.kept(box->get(), computed_type(entry));
   const Signature s = signature_of(entry, box->get(), std::max(entry.inputs, entry.min_inputs));
   std::vector<std::string_view> names;
-  const auto add = [&](std::uint64_t bits, const std::vector<std::string_view>& from) {
-    for (std::size_t i = 0; i < from.size() && i < 64; ++i)
-      if ((bits >> i & 1U) != 0) names.push_back(from[i]);
-  };
-  add(in, s.inputs);
-  add(rule.out, s.outputs);
+  const detail::GradientRoles roles =
+      detail::gradient_roles({.in = in, .out = rule.out}, static_cast<int>(s.inputs.size()), static_cast<int>(s.outputs.size()));
+  for (const detail::GradientArgument& argument : roles.takes)
+    names.push_back((argument.role == detail::Role::in ? s.inputs : s.outputs)[static_cast<std::size_t>(argument.at)]);
   return names.empty() ? "nothing" : joined(names);
 }
 
@@ -206,18 +204,11 @@ std::optional<std::vector<Storage>> Card::served(const Settings& settings, std::
   const auto [outputs, visible] = detail::count_outputs(entry, box->get(), inputs);
   std::vector<Storage> results(static_cast<std::size_t>(outputs), dense);
   try {
-    if (entry.infer_storage != nullptr) {
-      std::vector<std::optional<Storage>> out(results.size());
-      Storages storages(in, out, cpu());
-      const bool native = entry.infer_storage(box->get(), storages);
-      for (std::size_t k = 0; k < out.size(); ++k) results[k] = out[k].value_or(dense);
-      if (!native && !(all_dense(in) && all_dense(results))) return std::nullopt;
-    } else if (!all_dense(in)) {
-      if (!entry.is_map()) return std::nullopt;
-      const Storage made = detail::infer_map_storage(entry, box->get(), computed_type(entry), in).storage;
-      if (made == dense) return std::nullopt;
-      std::ranges::fill(results, made);
-    }
+    std::vector<std::optional<Storage>> out(results.size());
+    const detail::StorageChoice choice =
+        detail::infer_storages(entry, box->get(), {.in = in, .stored = computed_type(entry)}, out);
+    if (!choice.why.empty()) return std::nullopt;
+    for (std::size_t k = 0; k < out.size(); ++k) results[k] = *out[k];
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -99,7 +99,7 @@ int describe(const std::string& name) {
   for (const std::string& served : card.storages()) line(std::exchange(label, ""), served);
   line("devices", joined(detail::devices_of(e)));
   if (e.resources != nullptr) line("resources", card.resources());
-  if (e.make_state != nullptr) line("state", "kept from forward to backward");
+  if (e.cpu.make_state != nullptr) line("state", "kept from forward to backward");
   if (fields != 0) std::printf("\n  parameters\n");
   for (std::size_t i = 0; i < fields; ++i) {
     const detail::Field& field = e.params->fields[i];

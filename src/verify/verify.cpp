@@ -292,7 +292,6 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
     Arrays in;
     std::vector<Storage> storages;
     std::string way = "on";
-    bool agree = true;
     std::size_t digits = c;
     for (const NDArray& a : s.in) {
       Storage kind = dense;
@@ -300,26 +299,22 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
       in.push_back(detail::cast_storage(a, kind));
       storages.push_back(kind);
       way += cat(' ', name_of(kind));
-      agree = agree && a.shape() == s.in[0].shape();
     }
     std::vector<std::optional<Storage>> stated(reference.size());
-    Storages rule(storages, stated, cpu());
-    const bool served = s.entry->infer_storage != nullptr && s.entry->infer_storage(s.op(), rule);
+    std::vector<Shape> in_shapes, out_shapes;
+    for (const NDArray& a : in) in_shapes.push_back(a.shape());
+    for (const NDArray& y : reference) out_shapes.push_back(y.shape());
+    const std::vector<int> mutated = s.signature().mutated;
+    const detail::StorageChoice choice = detail::infer_storages(
+        *s.entry, s.op(), {storages, in_shapes, out_shapes, mutated, in[0].dtype(), cpu()}, stated);
     clear_fallbacks();
     const Arrays y = call(s, in);
-    if (served) found.expect(s, way, fallbacks().empty() ? "" : "fell back to dense arrays");
+    found.expect(s, way, fallbacks().empty() == choice.why.empty() ? "" : "differs from what is inferred of its fallback");
     for (std::size_t k = 0; k < y.size(); ++k) {
-      if (served) {
-        const Storage claimed = stated[k].value_or(dense);
-        found.expect(
-            s, way,
-            y[k].storage() == claimed ? "" : cat("gave ", name_of(y[k].storage()), ", stated is ", name_of(claimed)));
-      }
-      if (s.entry->is_map() && agree) {
-        const Dtype computed = detail::compute_type(s.entry->loops, in[0].dtype());
-        const Storage claimed = detail::infer_map_storage(*s.entry, s.op(), computed, storages).storage;
-        found.expect(s, way, y[k].storage() == claimed ? "" : cat("gave ", name_of(y[k].storage())));
-      }
+      const Storage claimed = *stated[k];
+      found.expect(
+          s, way,
+          y[k].storage() == claimed ? "" : cat("gave ", name_of(y[k].storage()), ", inferred is ", name_of(claimed)));
       if (y[k].storage() != dense)
         found.expect(s, way, [&] {
           const std::string wrong = error_of([&] { y[k].check_format(); });

@@ -138,8 +138,8 @@ class Kernels {
   ~Kernels() { strop::detail::slot<T>.cuda.store(before_); }
 
  private:
-  static constexpr strop::detail::CudaLaunch launches = strop::cuda::launches_of<T, Launcher>();
-  const strop::detail::CudaLaunch* before_;
+  static constexpr strop::detail::Kernels launches = strop::cuda::launches_of<T, Launcher>();
+  const strop::detail::Kernels* before_;
 };
 
 }  // namespace shim

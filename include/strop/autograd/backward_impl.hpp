@@ -5,6 +5,7 @@
 #include <strop/autograd/backward.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
+#include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/sparse.hpp>
 
@@ -57,9 +58,9 @@ class BackwardPass {
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
       if (gradient && gradient.dtype() != head.dtype() && comes_from_map(head))
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
-      if (!gradient) gradient = ones_like_dense(head);
       TapeInput to;
       fill_input(to, head, false);
+      if (!gradient) gradient = to.source && wants_pattern(to) ? ones_on_pattern(head) : filled_like(head, 1);
       contribute(to, gradient);
     }
     for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
@@ -98,6 +99,7 @@ class BackwardPass {
         node->mark = pass_;
         stack.push_back({node, 0});
       } else {
+        top.node->on_pattern = stays_on_pattern(*top.node);
         order_.push_back(top.node);
         stack.pop_back();
       }
@@ -156,122 +158,183 @@ class BackwardPass {
   }
 
   void step_operator(TapeNode& node) {
-    const GradientRule& rule = node.entry->gradient;
-    Few<NDArray, 4> held;
-    for (std::size_t k = 0; k < node.outputs.size(); ++k)
-      if (in_mask(rule.heads, k)) held.push_back(head_of(node, k));
-    bool sparse_head = false;
-    for (const NDArray& head : held) sparse_head = sparse_head || head.storage() != dense;
-    const NDArray* pattern = projection_pattern(node, rule);
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!in_mask(rule.in, i)) continue;
-      NDArray x = node.inputs[i].array;
-      if (pattern == nullptr && rule.entry->is_map() && x.storage() != dense)
-        x = x.allocated() ? cast_storage(x, dense) : NDArray::shell(x.shape(), x.dtype());
-      held.push_back(std::move(x));
+    const Entry& entry = *node.entry->gradient.entry;
+    const GradientRoles roles = gradient_roles(node.entry->gradient, static_cast<int>(node.inputs.size()),
+                                               static_cast<int>(node.outputs.size()));
+    Held held;
+    for (const GradientArgument& argument : roles.takes) {
+      const auto k = static_cast<std::size_t>(argument.at);
+      if (argument.role == Role::head)
+        held.push_head(take_head(node, k));
+      else
+        held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
-    for (std::size_t k = 0; k < node.outputs.size(); ++k)
-      if (in_mask(rule.out, k)) held.push_back(output_of(node, k));
-    if (pattern != nullptr) return step_projected(node, *pattern, held);
-    Few<const NDArray*, 4> in;
-    for (NDArray& a : held) {
-      if (rule.entry->is_map() && a.storage() != dense) a = cast_storage(a, dense);
-      in.push_back(&a);
-    }
+    Few<bool, 8> given(node.inputs.size());
+    if (entry.is_map()) step_on_patterns(node, held.arrays.span(), given);
     Few<NDArray, 4> out;
     Few<Request, 8> requests;
-    Few<TapeInput*, 4> targets;
     Few<bool, 8> apart;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!in_mask(rule.gives, i)) continue;
-      TapeInput& input = node.inputs[i];
-      targets.push_back(&input);
-      // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
-      const bool knows_pattern = rule.entry->infer_storage != nullptr && (sparse_head || in_mask(rule.in, i));
-      const bool projects = has_sparse_buffer(input) && !knows_pattern;
-      NDArray direct = projects ? NDArray() : direct_target(input);
-      // The same array given twice: its gradients are added, and a kernel may write both at once.
-      for (std::size_t j = 0; j < i; ++j)
-        if (node.inputs[j].source == input.source) direct = NDArray();
-      for (const NDArray& a : held)  // x.backward(x.grad()): what is read must not be written yet
-        if (direct && a.body().buffer == direct.body().buffer) direct = NDArray();
+    bool asked = false;
+    for (int i : roles.gives) {
+      const TapeInput& input = node.inputs.at(i);
+      const bool wants = wanted(input) && !given.at(i);
+      asked = asked || wants;
+      NDArray direct = wants ? direct_target(node, input, i, held) : NDArray();
       apart.push_back(!direct);
-      out.push_back(direct ? direct
-                           : NDArray::shell(input.array.shape(), input.array.dtype(), input.array.device(),
-                                            projects ? dense : gradient_storage(input)));
-      requests.push_back(!wanted(input) ? Request::null : direct ? direct_request(input) : Request::write);
+      requests.push_back(!wants ? Request::null : direct ? direct_request(input) : Request::write);
+      out.push_back(direct ? direct : shell_of(input.array, wants ? storage_of_gradient(node, input, i, held) : dense));
     }
-    dispatch(*rule.entry, node.params ? node.params->get() : nullptr, in, out, requests, {},
+    if (!asked) return;
+    // In the memory of the head gradient, which nobody will look at again.
+    if (held.free_head >= 0 && !create_graph_)
+      for (std::size_t k = 0; k < out.size(); ++k)
+        if (const NDArray& head = held.arrays.at(held.free_head);
+            apart[k] && requests[k] == Request::write &&
+            may_take(entry, held.free_head, static_cast<int>(k), head, out[k])) {
+          out[k] = head;
+          break;
+        }
+    Few<const NDArray*, 4> in;
+    for (const NDArray& a : held.arrays) in.push_back(&a);
+    dispatch(entry, node.params ? node.params->get() : nullptr, in.span(), out.span(), requests.span(), {},
              node.state ? &node.state : nullptr);
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (requests[i] == Request::null) continue;
-      if (apart[i])
-        contribute(*targets[i], out[i]);
-      else
-        written(*targets[i]);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      if (requests[k] == Request::null) continue;
+      const TapeInput& input = node.inputs.at(roles.gives.at(static_cast<int>(k)));
+      apart[k] ? contribute(input, out[k]) : written(input);
+    }
+  }
+
+  /// What a gradient operator is given.
+  struct Held {
+    Few<NDArray, 4> arrays;
+    bool sparse = false, sparse_head = false;
+    int free_head = -1;  // a head gradient that nobody else holds
+    void push(NDArray a) {
+      sparse = sparse || a.storage() != dense;
+      arrays.push_back(std::move(a));
+    }
+    void push_head(NDArray head) {
+      sparse_head = sparse_head || head.storage() != dense;
+      if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
+      push(std::move(head));
+    }
+  };
+
+  /// The head gradient of output k, which the node then holds no longer; zeros where none came.
+  NDArray take_head(TapeNode& node, std::size_t k) {
+    NDArray head = head_of(node, k);
+    node.outputs[k].gradient = NDArray();
+    return head;
+  }
+  static bool is_sole(const NDArray& a) {
+    return a.body().owners() == 1 && a.allocated() && a.body().buffer->owners() == 1 && !a.body().lineage &&
+           !a.body().leaf && !a.body().buffer->is_foreign();
+  }
+  /// Whether the gradient operator may compute result k, as `out` describes it, in the memory of argument i.
+  static bool may_take(const Entry& entry, int i, int k, const NDArray& argument, const NDArray& out) {
+    if (out.storage() != dense || out.shape() != argument.shape() || out.dtype() != argument.dtype()) return false;
+    if (entry.is_map()) return true;
+    for (const Share& share : entry.inplace)
+      if (share.input == i && share.output == k) return true;
+    return false;
+  }
+  /// What forward was given; of what was not kept a dense shell, which no rule of storages looks at.
+  static NDArray input_of(const TapeNode& node, std::size_t i) {
+    const NDArray& x = node.inputs[i].array;
+    return x.storage() == dense || x.allocated() ? x : shell_of(x, dense);
+  }
+
+  /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
+  void step_on_patterns(TapeNode& node, std::span<const NDArray> held, Few<bool, 8>& given) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const TapeInput& input = node.inputs[i];
+      if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
+      given[i] = true;
+      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.params ? node.params->get() : nullptr, held,
+                                       node.inputs.size(), i, input.array));
     }
   }
 
   /// A leaf whose buffer the gradient operator may write itself.
-  NDArray direct_target(const TapeInput& in) const {
-    if (collecting_ || create_graph_ || !in.leaf || !wanted(in)) return {};
-    return static_cast<const Leaf*>(in.source.get())->gradient;
+  NDArray direct_target(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
+    if (collecting_ || create_graph_ || !in.leaf) return {};
+    NDArray buffer = static_cast<const Leaf*>(in.source.get())->gradient;
+    if (buffer.storage() != storage_of_gradient(node, in, i, held)) return {};
+    // The same array given twice: its gradients are added, and a kernel may write both at once.
+    for (int j = 0; j < i; ++j)
+      if (node.inputs.at(j).source == in.source) return {};
+    for (const NDArray& a : held.arrays)  // x.backward(x.grad()): what is read must not be written yet
+      if (a.body().buffer == buffer.body().buffer) return {};
+    return buffer;
   }
   Request direct_request(const TapeInput& in) const {
     const auto* leaf = static_cast<const Leaf*>(in.source.get());
     return leaf->request == GradRequest::write && leaf->pass != pass_ ? Request::write : Request::add;
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
-  static Storage gradient_storage(const TapeInput& in) {
+
+  /// The storage that the gradient operator makes the gradient of input i in.
+  static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
+    const GradientRule& rule = node.entry->gradient;
+    if (rule.entry->is_map()) return held.sparse ? storage_of_map(*rule.entry, node, held.arrays.span()) : dense;
+    // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
+    const bool knows_pattern =
+        rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, static_cast<std::size_t>(i)));
+    return has_sparse_buffer(in) && !knows_pattern ? dense : buffer_storage(in);
+  }
+  static Storage storage_of_map(const Entry& entry, const TapeNode& node, std::span<const NDArray> held) {
+    Few<Storage, 8> in;
+    Few<Shape, 4> shapes;
+    for (const NDArray& a : held) {
+      in.push_back(a.storage());
+      shapes.push_back(a.shape());
+    }
+    std::optional<Storage> out[1];
+    const Shape result[1] = {node.outputs[0].array.shape()};
+    infer_storages(entry, node.params ? node.params->get() : nullptr,
+                   {in.span(), shapes.span(), result, {}, held[0].dtype(), held[0].device()}, out);
+    return *out[0];
+  }
+  static Storage buffer_storage(const TapeInput& in) {
     const Leaf* leaf = in.leaf ? static_cast<const Leaf*>(in.source.get()) : nullptr;
     return leaf != nullptr && leaf->gradient ? leaf->gradient.storage() : dense;
   }
   /// A sparse leaf with a buffer of its own storage: its gradient is wanted on the leaf's pattern.
   static bool has_sparse_buffer(const TapeInput& in) {
-    return in.array.storage() != dense && gradient_storage(in) == in.array.storage();
+    return in.array.storage() != dense && buffer_storage(in) == in.array.storage();
   }
-  /// Gradients that are differentiated again stay whole.
-  bool is_projected(const TapeInput& in) const {
-    return !create_graph_ && has_sparse_buffer(in) && in.array.body().indices &&
-           in.array.device().kind == DeviceKind::cpu;
+  /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a sparse buffer, or for a
+  /// result whose own inputs want no more. Gradients that are differentiated again stay whole.
+  bool wants_pattern(const TapeInput& in) const {
+    if (create_graph_ || in.array.storage() == dense || !in.array.body().indices) return false;
+    if (in.leaf) return has_sparse_buffer(in);
+    return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
-
-  /// The sparse input of a map whose gradient is computed on the input's own pattern alone.
-  const NDArray* projection_pattern(TapeNode& node, const GradientRule& rule) const {
-    if (!rule.entry->is_map() || node.inputs.size() != 1) return nullptr;
-    TapeInput& in = node.inputs[0];
-    return wanted(in) && is_projected(in) ? &in.array : nullptr;
-  }
-
-  /// The gradient on the stored positions only.
-  void step_projected(TapeNode& node, const NDArray& x, std::span<NDArray> held) {
-    const StoredPattern pattern = pattern_of(x);
-    Few<const NDArray*, 4> in;
-    const std::int64_t stored = x.stored();
-    for (NDArray& a : held) {
-      if (!a.allocated())  // which the gradient does not read
-        a = NDArray::shell({stored}, a.dtype());
-      else if (a.storage() == x.storage() && a.body().indices == x.body().indices)
-        a = view_as(a.data(), {stored});  // itself, whatever its order
-      else if (a.shape() == x.shape() || a.storage() == dense)
-        a = lay_along(a, pattern, x.shape(), x.storage());
-      in.push_back(&a);
+  /// A map that is zero where nothing is stored, whose sparse inputs want no more than their stored positions: where a
+  /// result stores nothing, the derivatives in its other inputs are zero.
+  bool stays_on_pattern(const TapeNode& node) const {
+    if (create_graph_ || node.entry == nullptr || node.entry->gradient.entry == nullptr ||
+        !node.entry->gradient.entry->is_map())
+      return false;
+    for (const TapeOutput& out : node.outputs)
+      if (out.array.storage() == dense) return false;
+    for (const TapeInput& in : node.inputs) {
+      if (!wanted(in) || in.array.storage() == dense) continue;
+      if (in.array.shape() != node.outputs[0].array.shape() || !wants_pattern(in)) return false;
     }
-    NDArray result = NDArray::shell(x.shape(), x.dtype(), x.device(), x.storage());
-    store_pattern(result, pattern);
-    NDArray values = view_as(result.data(), {result.stored()});
-    NDArray out[1] = {values};
-    dispatch(*node.entry->gradient.entry, node.params ? node.params->get() : nullptr, in, out);
-    contribute(node.inputs[0], result);
+    return true;
   }
 
   void step_composed(TapeNode& node) {
     Few<NDArray, 4> in, heads;
-    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
+    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at. Its pattern
+    // goes with it where the gradient can be made there, and is wanted nowhere else.
     for (const TapeInput& x : node.inputs)
-      in.push_back(x.kept || x.array.storage() == dense
+      in.push_back(x.kept || x.array.storage() == dense ||
+                           (node.entry->gradient.on_pattern && wanted(x) && wants_pattern(x))
                        ? x.array
-                       : NDArray::shell(x.array.shape(), x.array.dtype(), x.array.device()));
+                       : shell_of(x.array, dense));
     for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
@@ -314,7 +377,7 @@ class BackwardPass {
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
-    const NDArray gradient = given.storage() == dense && is_projected(in) ? projected(given, in.array) : given;
+    const NDArray gradient = given.storage() == dense && wants_pattern(in) ? projected(given, in.array) : given;
     if (collecting_) {
       for (std::size_t i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) collected_[i] = collected_[i] ? sum_of(collected_[i], gradient) : gradient;
@@ -343,7 +406,13 @@ class BackwardPass {
     return total;
   }
   static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
-  static NDArray ones_like_dense(const NDArray& a) { return filled_like(a, 1); }
+  static NDArray ones_on_pattern(const NDArray& a) {
+    NDArray ones = NDArray::shell(a.shape(), a.dtype(), a.device(), a.storage());
+    ones.body().buffer = full({a.stored()}, 1, a.dtype(), a.device()).body().buffer;
+    ones.body().indices = a.body().indices;
+    ones.body().indptr = a.body().indptr;
+    return ones;
+  }
 
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;

@@ -45,6 +45,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   Few<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;
   bool freed = false;
+  bool on_pattern = false;  // during a backward pass: gradients of its results are wanted where they store something
   bool training = false;  // as the call was made, so is its gradient
   std::string_view name() const { return entry != nullptr ? entry->snake : std::string_view("function"); }
 
@@ -66,8 +67,11 @@ inline bool is_tracked(const NDArray& a) { return a.body().leaf || a.body().line
 
 inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.body().buffer->version() : 0; }
 
-/// Shape, dtype and storage of an array without its elements.
-inline NDArray shell_of(const NDArray& a) { return NDArray::shell(a.shape(), a.dtype(), a.device(), a.storage()); }
+/// Shape, dtype and storage (or another one) of an array without its elements.
+inline NDArray shell_of(const NDArray& a, Storage storage) {
+  return NDArray::shell(a.shape(), a.dtype(), a.device(), storage);
+}
+inline NDArray shell_of(const NDArray& a) { return shell_of(a, a.storage()); }
 
 void fill_input(TapeInput& to, const NDArray& from, bool kept);
 void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept);

@@ -37,7 +37,7 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   to.kept = kept;
   // A sparse array gets other parts when it is overwritten: those of now are kept.
   to.array = !kept ? shell_of(from) : from.storage() == dense ? from : NDArray(Ref(new Body(body)));
-  if (!kept && to.leaf && from.storage() != dense) {  // its gradient may be projected on the stored positions
+  if (!kept && from.storage() != dense) {  // its gradient may be wanted at the stored positions alone
     to.array.body().indices = body.indices;
     to.array.body().indptr = body.indptr;
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace strop::inline v0::detail {
@@ -17,6 +18,22 @@ class Few {
  public:
   Few() = default;
   [[gnu::noinline]] explicit Few(std::size_t n) { resize(n); }
+  [[gnu::noinline]] Few(Few&& from) noexcept
+      : count_(std::exchange(from.count_, 0)),
+        room_(std::exchange(from.room_, static_cast<std::size_t>(Near))),
+        far_(std::exchange(from.far_, nullptr)) {
+    if (far_ != nullptr) return;
+    for (std::size_t i = 0; i < count_; ++i) near_[i] = std::move(from.near_[i]);
+  }
+  Few& operator=(Few&& from) noexcept {
+    if (this == &from) return *this;
+    delete[] std::exchange(far_, std::exchange(from.far_, nullptr));
+    count_ = std::exchange(from.count_, 0);
+    room_ = std::exchange(from.room_, static_cast<std::size_t>(Near));
+    if (far_ == nullptr)
+      for (std::size_t i = 0; i < count_; ++i) near_[i] = std::move(from.near_[i]);
+    return *this;
+  }
   Few(const Few&) = delete;
   Few& operator=(const Few&) = delete;
   [[gnu::noinline]] ~Few() { delete[] far_; }
@@ -40,9 +57,12 @@ class Few {
   X& operator[](std::size_t i) { return begin()[i]; }
   const X& operator[](std::size_t i) const { return begin()[i]; }
   X& at(int i) { return begin()[i]; }
+  const X& at(int i) const { return begin()[i]; }
   X& back() { return begin()[count_ - 1]; }
   X* data() { return begin(); }
   const X* data() const { return begin(); }
+  std::span<X> span() { return {begin(), count_}; }
+  std::span<const X> span() const { return {begin(), count_}; }
 
  private:
   [[gnu::noinline]] void grow(std::size_t room) {

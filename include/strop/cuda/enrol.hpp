@@ -10,14 +10,14 @@ namespace strop::inline v0::cuda {
 
 template <class T>
 struct Launches {
-  static const detail::CudaLaunch value;
+  static const detail::Kernels value;
 };
 template <class T>
-const detail::CudaLaunch Launches<T>::value = launches_of<T, Launcher>();
+const detail::Kernels Launches<T>::value = launches_of<T, Launcher>();
 
 /// What GPUs run of T.
 template <class T>
-const detail::CudaLaunch* launch_of() {
+const detail::Kernels* kernels_of() {
   return &Launches<T>::value;
 }
 

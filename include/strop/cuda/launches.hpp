@@ -22,20 +22,22 @@ constexpr bool makes_state_on_gpu(std::index_sequence<I...>) {
 template <class T, class Launcher>
 struct TensorLaunch {
   template <class M>
-  static void forward(const Call& call, Cuda& ctx) {
+  static void forward(const Call& call, Context& context) {
+    Cuda& ctx = static_cast<Cuda&>(context);
     Launcher::within(ctx, call.entry, [&] { detail::run_dense_forward<T, typename M::OnCuda>(call, ctx); });
   }
   template <class M>
-  static void gradient(const Call& call, Cuda& ctx) {
+  static void gradient(const Call& call, Context& context) {
+    Cuda& ctx = static_cast<Cuda&>(context);
     Launcher::within(ctx, call.entry,
-                     [&] { detail::TensorGradient<T, M>::template run<typename M::OnCuda>(call, ctx); });
+                     [&] { detail::TensorGradient<T, M>::template run<typename M::OnCuda, Cuda>(call, ctx); });
   }
 };
 
 /// The launchers of operator T.
 template <class T, class Launcher>
-constexpr detail::CudaLaunch launches_of() {
-  detail::CudaLaunch launch;
+constexpr detail::Kernels launches_of() {
+  detail::Kernels launch;
   if constexpr (AnyMap<T>) {
     if constexpr (std::is_trivially_copyable_v<T>) {
       launch.map[0] = &MapLaunch<T, Launcher>::run;

@@ -126,6 +126,14 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     Step* maker = nullptr;
     for (Step& step : backward_steps)
       if (step.node == gradient.node) maker = &step;
+    // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
+    if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
+        buffer.storage() == array.storage() && !maker->node->like.empty() &&
+        inference.shape(maker->out[0]) == array.shape()) {
+      maker->on_pattern.push({gradient.index, i});
+      maker->requests[gradient.index] = Request::null;
+      inference.storage(value) = array.storage();
+    }
     if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
       deliveries.push({value, i, requests[i]});
       continue;
@@ -167,7 +175,9 @@ STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
            to_text(output.device()));
     NDArray& slot = values[head_values[i]];
     slot = head;
-    if (head.dtype() == output.dtype()) continue;
+    bool apart = head.dtype() == output.dtype() && head.storage() == dense;  // and from what backward writes
+    for (const auto& [argument, buffer] : grads) apart = apart && !(buffer && overlap(memory_of(buffer), memory_of(head)));
+    if (apart) continue;
     slot = NDArray(output.shape(), output.dtype(), device);
     copy_into(head, slot);
   }

@@ -15,12 +15,21 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// A node to run: its values, −1 for an input that was left out.
+/// A node to run, and what was decided for it when the graph was bound. Of the numbers of its values −1 is an input that
+/// was left out.
 struct Step {
   Ref<Node> node;
   List<int> in, out;
   List<Request> requests;
   int state = -1;
+  Plan plan;
+  List<const NDArray*> inputs;
+  List<NDArray> outputs;
+  /// Results of a map that are wanted at the stored positions of an argument alone.
+  struct OnPattern {
+    int result, argument;  // positions in `out`, and among the arguments
+  };
+  List<OnPattern> on_pattern;
 };
 
 /// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
@@ -43,6 +52,7 @@ struct BoundGraph : Counted {
   List<Ref<StateBox>> kept;      // of the operators that keep one, shared with their gradients
   List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
   List<NDArray> values;          // of every value of the graph
+  NDArray absent;                // for inputs that were left out
   List<int> uses;                // how many read it
   List<int> head_values;         // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
@@ -57,8 +67,10 @@ struct BoundGraph : Counted {
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
   void plan(const NodeOutputs& gradients, Place place);
   void make_values(Inference& inference, List<Step>& steps, bool all);
+  void resolve_steps(Inference& inference, List<Step>& steps);
   int find_state(const Node& node);
-  void run(const List<Step>& steps);
+  void run(List<Step>& steps);
+  void run_on_patterns(Step& step);
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
 
   // In executor_gradient_impl.hpp.
@@ -108,7 +120,7 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
 STROP_IMPL int BoundGraph::find_state(const Node& node) {
   for (int i = 0; i < keeper.size(); ++i)
     if (keeper[i] == node.params.get()) return i;
-  if (node.entry->make_state == nullptr) return -1;
+  if (node.entry->cpu.make_state == nullptr) return -1;
   keeper.push(node.params.get());
   kept.push({});
   return kept.size() - 1;
@@ -160,6 +172,8 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   if (place != nullptr) place(*this, graph, inference, gradients);
   make_values(inference, forward_steps, true);
   make_values(inference, backward_steps, false);
+  resolve_steps(inference, forward_steps);
+  resolve_steps(inference, backward_steps);
   for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values[graph.value(output)]);
   for (const NodeOutput& head : heads) head_values.push(graph.value(head));
 }
@@ -170,40 +184,56 @@ STROP_IMPL void BoundGraph::make_values(Inference& inference, List<Step>& steps,
     for (int k = 0; k < step.out.size(); ++k) {
       const int v = step.out[k];
       if (!all && uses[v] == 0) step.requests[k] = Request::null;
-      if (values[v] || step.requests[k] == Request::null) continue;
+      if (values[v]) continue;
       if (!inference.shape(v).known())
         fail("bind: the shape of ", step.node->output_name(k), " does not follow from the arguments; known is ",
              to_text(inference.shape(v)));
-      values[v] = NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
+      values[v] = step.requests[k] == Request::null
+                      ? NDArray::shell(inference.shape(v), *inference.type(v), device, inference.storage(v))
+                      : NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
     }
 }
 
-STROP_IMPL void BoundGraph::run(const List<Step>& steps) {
-  const ModeScope unrecorded(nullptr, train);
-  NDArray nothing;
-  List<NDArray> held, out;
-  List<const NDArray*> in;
-  for (const Step& step : steps) {
-    in.clear();
-    held.clear();
-    out.clear();
-    // The gradient of a map is computed on dense arrays.
-    const bool densify = !step.node->like.empty() && step.node->entry->is_map();
-    held.resize(step.in.size());
-    for (int i = 0; i < step.in.size(); ++i) {
-      const int v = step.in[i];
-      if (v < 0 && !nothing) nothing = NDArray::shell({0}, f32);
-      const NDArray* a = v < 0 ? &nothing : &values[v];
-      if (densify && a->storage() != dense) a = &(held[i] = dense_form(*a));
-      in.push(a);
+/// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense.
+STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& steps) {
+  for (Step& step : steps) {
+    List<NDArray> known;  // arrays, or what will be known of them
+    for (int v : step.in) {
+      if (v < 0 && !absent) absent = NDArray::shell({0}, f32, device);
+      known.push(v < 0        ? absent
+                 : values[v] ? values[v]
+                             : NDArray::shell(inference.shape(v), *inference.type(v), device));
+      step.inputs.push(v < 0 ? &absent : &values[v]);
     }
-    for (int k = 0; k < step.out.size(); ++k)
-      out.push(step.requests[k] == Request::null ? NDArray() : values[step.out[k]]);
+    for (int v : step.out) step.outputs.push(values[v]);
+    Few<const NDArray*, 8> in;
+    for (const NDArray& a : known) in.push_back(&a);
     try {
-      dispatch(*step.node->entry, step.node->op(), {in.begin(), static_cast<std::size_t>(in.size())},
-               {out.begin(), static_cast<std::size_t>(out.size())},
-               {step.requests.begin(), static_cast<std::size_t>(step.requests.size())}, {},
-               step.state < 0 ? nullptr : &kept[step.state]);
+      step.plan = resolve(*step.node->entry, step.node->op(), in.span(), step.outputs.span(), step.requests.span());
+      make_outputs(step.plan, step.node->op(), in.span(), step.outputs.span());
+    } catch (const Error& error) {
+      fail("Error in node ", step.node->name, ": ", error.what());
+    }
+  }
+}
+
+STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
+  if (step.on_pattern.empty()) return;
+  List<NDArray> in;
+  for (const NDArray* a : step.inputs) in.push(*a);
+  for (const Step::OnPattern& one : step.on_pattern)
+    values[step.out[one.result]] =
+        map_on_pattern(*step.node->entry, step.node->op(), in.span(), static_cast<std::size_t>(step.out.size()),
+                       static_cast<std::size_t>(one.result), args[static_cast<std::size_t>(one.argument)].second);
+}
+
+STROP_IMPL void BoundGraph::run(List<Step>& steps) {
+  const ModeScope unrecorded(nullptr, train);
+  for (Step& step : steps) {
+    try {
+      run_on_patterns(step);
+      dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
+                       step.state < 0 ? nullptr : &kept[step.state]);
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
     }

@@ -75,9 +75,9 @@ STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
     memory::detail::copy_bytes(ctx.device(), out.data, ctx.device(), values.bytes(),
                                values.size() * size_of(call.dtype));
 }
-inline constexpr CudaLaunch sum_launch{{&sum_on_gpu}};
+inline constexpr Kernels sum_launch{{&sum_on_gpu}};
 template <int Value>
-inline constexpr CudaLaunch fill_launch{{&fill_on_gpu<Value>}};
+inline constexpr Kernels fill_launch{{&fill_on_gpu<Value>}};
 inline constinit Slot sum_slot{.cuda = &sum_launch};
 template <int Value>
 inline constinit Slot fill_slot{.cuda = &fill_launch<Value>};
@@ -242,24 +242,18 @@ class GradientWalk {
   void step_operator(int n) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
-    const int inputs = node.inputs.size();
     const Ref<Node> made(new Node);
     made->name = cat(node.name, "_backward");
     made->entry = rule.entry;
     made->params = node.params;
     made->attributes = node.attributes;
-    // Tensors stand at the places that the masks say; an optional one that was left out keeps its place.
-    const auto has = [](std::uint64_t mask, int k) { return mask == every || (k < 64 && (mask >> k & 1U) != 0); };
-    const auto places = [](std::uint64_t mask, int there) { return mask == every ? there : 64; };
-    for (int k = 0; k < places(rule.heads, node.visible()); ++k)
-      if (has(rule.heads, k)) made->inputs.push(k < node.outputs() ? head(n, k) : NodeOutput());
-    for (int k = 0; k < places(rule.in, inputs); ++k)
-      if (has(rule.in, k)) made->inputs.push(k < inputs ? node.inputs[k] : NodeOutput());
-    for (int k = 0; k < places(rule.out, node.outputs()); ++k)
-      if (has(rule.out, k)) made->inputs.push(k < node.outputs() ? output(n, k) : NodeOutput());
+    const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs());
+    for (const GradientArgument& argument : roles.takes)
+      made->inputs.push(argument.role == Role::head ? head(n, argument.at)
+                        : argument.role == Role::in ? node.inputs[argument.at]
+                                                    : output(n, argument.at));
     made->signature.inputs.assign(static_cast<std::size_t>(made->inputs.size()), "argument");
-    for (int k = 0; k < inputs; ++k) {
-      if (!has(rule.gives, k)) continue;
+    for (int k : roles.gives) {
       made->like.push(node.inputs[k]);
       made->signature.outputs.push_back(node.signature.inputs[static_cast<std::size_t>(k)]);
     }

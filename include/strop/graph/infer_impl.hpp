@@ -6,8 +6,7 @@
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
-#include <strop/op/map_infer.hpp>
-#include <strop/op/map_run.hpp>
+#include <strop/op/infer_call.hpp>
 
 #include <optional>
 #include <span>
@@ -112,10 +111,7 @@ class Inference {
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Shapes shapes_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
                      {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
-    if (node.entry->infer_shape != nullptr)
-      node.entry->infer_shape(node.op(), shapes_of);
-    else
-      infer_map_shape(*node.entry, shapes_of);
+    detail::infer_shapes(*node.entry, node.op(), shapes_of);
     bool changed = false;
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0) continue;
@@ -170,10 +166,7 @@ class Inference {
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
                    {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
-    if (node.entry->infer_type != nullptr)
-      node.entry->infer_type(node.op(), types_of);
-    else
-      infer_map_type(*node.entry, types_of);
+    detail::infer_types(*node.entry, node.op(), types_of);
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0 || !tensors[i]) continue;
       std::optional<Dtype>& known = type(value_of(n, i));
@@ -189,27 +182,27 @@ class Inference {
 
   void storage_step(int n, Device device) {
     const Node& node = graph_.node(n);
-    if (node.entry == nullptr || node.inputs.empty()) return;
-    // A map's gradient gets dense arrays.
-    if (!node.like.empty() && node.entry->is_map()) return;
-    List<Storage> in;
-    bool sparse = false;
-    for (const NodeOutput& from : node.inputs)
-      in.push(from.node ? storage(graph_.value(from)) : dense), sparse = sparse || in.back() != dense;
-    const std::span<const Storage> inputs(in.begin(), static_cast<std::size_t>(in.size()));
-    if (node.entry->infer_storage != nullptr) {
-      List<std::optional<Storage>> out;
-      out.resize(node.outputs());
-      Storages storages_of(inputs, {out.begin(), static_cast<std::size_t>(out.size())}, device);
-      if (!node.entry->infer_storage(node.op(), storages_of)) return;
-      for (int k = 0; k < out.size(); ++k) storage(graph_.value(n, k)) = out[k].value_or(dense);
-    } else if (sparse && node.entry->is_map()) {
-      const Dtype computed = compute_type(node.entry->loops, type(graph_.value(node.inputs[0])).value_or(f32));
-      const Storage found = infer_map_storage(*node.entry, node.op(), computed, inputs).storage;
-      for (int i = 0; i < in.size(); ++i)
-        if (in[i] != dense && shape(graph_.value(node.inputs[i])) != shape(graph_.value(n, 0))) return;
-      for (int k = 0; k < node.outputs(); ++k) storage(graph_.value(n, k)) = found;
+    if (node.entry == nullptr) return;
+    const int inputs = node.inputs.size(), outputs = node.outputs();
+    Few<Storage, 8> in;
+    Few<Shape, 4> in_shapes, out_shapes;
+    for (const NodeOutput& from : node.inputs) {
+      const int v = graph_.value(from);
+      in.push_back(v < 0 ? dense : storage(v));
+      in_shapes.push_back(v < 0 ? Shape::unknown() : shape(v));
     }
+    for (int k = 0; k < outputs; ++k) out_shapes.push_back(shape(graph_.value(n, k)));
+    Few<std::optional<Storage>, 4> out(static_cast<std::size_t>(outputs));
+    const int first = inputs > 0 ? graph_.value(node.inputs[0]) : graph_.value(n, 0);
+    const Dtype stored = first < 0 ? f32 : type(first).value_or(f32);
+    try {
+      detail::infer_storages(
+          *node.entry, node.op(),
+          {in.span(), in_shapes.span(), out_shapes.span(), node.signature.mutated, stored, device}, out.span());
+    } catch (const Error& error) {
+      fail("Error in node ", node.name, ": ", error.what());
+    }
+    for (int k = 0; k < outputs; ++k) storage(graph_.value(n, k)) = *out.at(k);
   }
 
   const Graph& graph_;

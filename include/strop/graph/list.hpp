@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace strop::inline v0::detail {
@@ -44,6 +45,8 @@ class List {
   X& operator[](int i) { return data_[i]; }
   const X& operator[](int i) const { return data_[i]; }
   X& back() { return data_[size_ - 1]; }
+  std::span<X> span() { return {data_, static_cast<std::size_t>(size_)}; }
+  std::span<const X> span() const { return {data_, static_cast<std::size_t>(size_)}; }
 
   void push(X x) {
     if (size_ == room_) grow();

@@ -74,7 +74,7 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::spa
         check_recordable(entry, op, in, out, requests);
         break;
       }
-  if (entry.make_state != nullptr || state != nullptr)
+  if (entry.cpu.make_state != nullptr || state != nullptr)
     return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&

@@ -3,8 +3,10 @@
 /// The one door that every operation passes: arguments checked, inference, outputs, fallback, the kernel, the record.
 #pragma once
 #include <strop/op/fallback.hpp>
+#include <strop/op/gradient_roles.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
+#include <strop/op/plan.hpp>
 #include <strop/op/target.hpp>
 #include <strop/tensor/variable.hpp>
 
@@ -17,13 +19,17 @@ namespace strop::inline v0::detail {
 /// Runs a call of any kind; does not record. A state that is empty is made.
 void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                     std::span<const Request> requests, Site site, Ref<StateBox>* state = nullptr);
+/// The same for a call that has been resolved before, on arrays that are all there.
+void dispatch_planned(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
+                      Ref<StateBox>* state = nullptr);
+/// Makes the outputs that are empty handles, and throws Error where what is written lies in what may not be.
+void make_outputs(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out);
 /// The inputs that a recorded call's gradient reads, a bit each; `every` where their number depends on the call.
 std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in);
 /// Throws Error where a recorded call would destroy what its own gradient needs: results added to an array that has a
 /// history, or written over an array that asked for its gradient or over an input that the gradient reads.
 void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
                       std::span<const Request> requests);
-inline bool in_mask(std::uint64_t mask, std::size_t i) { return mask == every || (i < 64 && (mask >> i & 1U) != 0); }
 /// The whole of dispatch for an operator that keeps a state, and for its gradient.
 void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                          std::span<const Request> requests, Site site, Ref<StateBox>* state);
@@ -37,6 +43,8 @@ inline bool overwrites(const NDArray& a, Request request) {
 void take_for_writing(const NDArray& a, bool whole);
 /// Why a gradient has no gradient itself, as the rest of a sentence.
 std::string no_further_gradient(const Entry& entry);
+/// A sparse array with the same pattern and values of another type.
+NDArray sparse_as(const NDArray& x, Dtype type);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in float, double or 64-bit integers; all dense and of one shape, sum apart.
@@ -69,6 +77,9 @@ void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site
 
 #if !defined(STROP_COMPILED)
 #include <strop/op/call_impl.hpp>
+#include <strop/op/devices_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
+#include <strop/op/execute_impl.hpp>
+#include <strop/op/plan_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #endif

@@ -41,6 +41,21 @@ struct Call {
 namespace detail {
 
 struct Slot;
+struct GpuMap;
+
+/// What one kind of device runs of an operator: the CPU's stand in the entry, one of another kind in the slot.
+struct Kernels {
+  using Map = void (*)(const GpuMap&, Cuda&);
+  using Run = void (*)(const Call&, Context&);
+  using MakeState = Ref<StateBox> (*)(const void* op, Context&, std::span<const Shape> in);
+  Map map[4] = {};         // of a map: forward, and its gradients of order 1, 2 and 3 (the CPU's: MapLoops)
+  Run run[2] = {};         // of a tensor operator, on dense arrays: forward and its gradient
+  Run run_sparse[2] = {};  // the same, on the storages that infer_storage answers with true
+  MakeState make_state = nullptr;
+  constexpr bool runs(int order) const {
+    return map[order] != nullptr || (order < 2 && (run[order] != nullptr || run_sparse[order] != nullptr));
+  }
+};
 
 /// A map over n contiguous elements: `in` and `out` point to elements of the kernel's own type.
 using MapLoop = void (*)(const void* op, const void* const* in, void* const* out, std::int64_t n);
@@ -72,7 +87,8 @@ struct GradientRule {
   std::vector<NDArray> (*compose)(const void* op, std::span<const NDArray> dy, std::span<const NDArray> in) = nullptr;
   std::vector<Symbol> (*compose_symbols)(const void* op, std::span<const Symbol> dy,
                                          std::span<const Symbol> in) = nullptr;
-  bool zero = false;  // the derivative is 0 wherever it exists
+  bool zero = false;        // the derivative is 0 wherever it exists
+  bool on_pattern = false;  // composed: of an input that comes with its pattern alone it makes that part of the gradient
 };
 
 }  // namespace detail
@@ -106,11 +122,8 @@ struct Entry {
   void (*infer_shape)(const void* op, Shapes&) = nullptr;
   void (*infer_type)(const void* op, Types&) = nullptr;
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
-  void (*run_cpu)(const Call&, Cpu&) = nullptr;
-  bool sparse_forms = false;  // run_cpu takes sparse arrays as well
-  bool dense_form = true;     // run_cpu takes dense arrays alone
+  detail::Kernels cpu;
   bool (*takes)(Dtype) = nullptr;
-  detail::Ref<detail::StateBox> (*make_state)(const void* op, Cpu&, std::span<const Shape> in) = nullptr;
   Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;
 
   detail::GradientRule gradient;
@@ -126,23 +139,11 @@ struct Entry {
 
 namespace detail {
 
-struct GpuMap;
-
-/// What GPUs run of an operator; a .cu file in which it is named fills it in.
-struct CudaLaunch {
-  using Map = void (*)(const GpuMap&, Cuda&);
-  Map map[4] = {};  // of a map: forward, and its gradients of order 1, 2 and 3
-  using Run = void (*)(const Call&, Cuda&);
-  Run run[2] = {};  // of a tensor operator: forward and its gradient, where they take strop::Cuda&
-  Ref<StateBox> (*make_state)(const void* op, Cuda&, std::span<const Shape> in) = nullptr;
-  constexpr bool runs(int order) const { return map[order] != nullptr || (order < 2 && run[order] != nullptr); }
-};
-
-/// One per operator and program: the entry built for the widest instruction set that this machine runs, and CUDA's
-/// part.
+/// One per operator and program: the entry built for the widest instruction set that this machine runs, with the
+/// CPU's kernels, and those of GPUs, which a .cu file in which the operator is named fills in.
 struct Slot {
   std::atomic<const Entry*> entry{nullptr};
-  std::atomic<const CudaLaunch*> cuda{nullptr};
+  std::atomic<const Kernels*> cuda{nullptr};
   std::atomic<Slot*> next{nullptr};
   std::atomic<bool> listed{false};
 };
@@ -180,15 +181,15 @@ inline Signature signature_of(const Entry& entry, const void* op, int given) {
 }
 
 /// What GPUs run of the entry's operator; null where no .cu file of the program names it.
-inline const CudaLaunch* launch_of(const Entry& entry) {
+inline const Kernels* gpu_kernels(const Entry& entry) {
   return entry.slot != nullptr ? entry.slot->cuda.load(std::memory_order_acquire) : nullptr;
 }
 
 /// Where the program can run the operator.
 inline std::vector<std::string_view> devices_of(const Entry& entry) {
   std::vector<std::string_view> out;
-  if (entry.is_map() || entry.run_cpu != nullptr) out.emplace_back("cpu");
-  if (const CudaLaunch* const launch = launch_of(entry); launch != nullptr && launch->runs(entry.order))
+  if (entry.is_map() || entry.cpu.runs(entry.order)) out.emplace_back("cpu");
+  if (const Kernels* const gpu = gpu_kernels(entry); gpu != nullptr && gpu->runs(entry.order))
     out.emplace_back("gpu");
   return out;
 }

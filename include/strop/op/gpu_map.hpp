@@ -25,7 +25,3 @@ void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Sha
                     std::span<const MapOperand> in, std::span<const MapOperand> out);
 
 }  // namespace strop::inline v0::detail
-
-#if !defined(STROP_COMPILED)
-#include <strop/op/gpu_map_impl.hpp>
-#endif

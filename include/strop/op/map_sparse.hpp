@@ -14,6 +14,7 @@ namespace strop::inline v0::detail {
 struct StoredPattern {
   std::vector<std::int64_t> indptr;   // CSR
   std::vector<std::int64_t> indices;  // columns, or rows
+  friend bool operator==(const StoredPattern&, const StoredPattern&) = default;
 };
 
 StoredPattern pattern_of(const NDArray& a);
@@ -26,6 +27,12 @@ void store_pattern(const NDArray& y, const StoredPattern& pattern);
 NDArray projected(const NDArray& a, const NDArray& onto);
 /// a + b of sparse arrays of one shape, storage and type, stored where one of them is.
 NDArray add_stored(const NDArray& a, const NDArray& b);
+
+/// Result k of a map of `outputs` results at the positions that `onto` stores: a sparse array of its storage, type and
+/// pattern. The inputs are dense, or sparse arrays of any pattern; what they do not store is zero, one without memory is
+/// not read.
+NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, std::size_t outputs,
+                       std::size_t k, const NDArray& onto);
 
 /// The map where the result is sparse. All sparse inputs have the result's storage and shape; outputs are fresh arrays.
 /// `mutated`: positions of the inputs that the map writes.

@@ -5,8 +5,8 @@
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
-#include <strop/op/map_run.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/sparse.hpp>
 
@@ -35,7 +35,8 @@ STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
 
 STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
   StoredPattern p;
-  const auto take = [](const NDArray& part) {
+  const auto take = [](const NDArray& given) {
+    const NDArray part = on_device(given, cpu());
     return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size());
   };
   p.indices = take(a.indices());
@@ -59,6 +60,8 @@ STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
 }
 
 STROP_IMPL NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
+  if (x.device() != cpu())  // patterns are laid on the CPU
+    return on_device(lay_along(on_device(x, cpu()), pattern, shape, storage), x.device());
   const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
   const std::int64_t size = size_of(x.dtype());
   NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
@@ -107,14 +110,18 @@ STROP_IMPL NDArray lay_along(const NDArray& x, const StoredPattern& pattern, con
 
 STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
   y.allocate_stored(std::ssize(pattern.indices));
-  if (!pattern.indices.empty())
-    std::memcpy(y.indices().bytes(), pattern.indices.data(), pattern.indices.size() * sizeof(std::int64_t));
-  if (y.storage() == csr)
-    std::memcpy(y.indptr().bytes(), pattern.indptr.data(), pattern.indptr.size() * sizeof(std::int64_t));
+  const auto fill = [&](const NDArray& part, const std::vector<std::int64_t>& from) {
+    if (!from.empty())
+      memory::detail::copy_bytes(y.device(), part.bytes(), cpu(), from.data(),
+                                 std::ssize(from) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  };
+  fill(y.indices(), pattern.indices);
+  if (y.storage() == csr) fill(y.indptr(), pattern.indptr);
 }
 
 /// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
-STROP_IMPL bool is_canonical(const NDArray& a) {
+STROP_IMPL bool is_canonical(const NDArray& given) {
+  const NDArray a = on_device(given, cpu());
   const auto* indices = a.indices().pointer<std::int64_t>();
   const auto ascending = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin + 1; k < end; ++k)
@@ -131,7 +138,8 @@ STROP_IMPL bool is_canonical(const NDArray& a) {
 /// The values, in the order of the pattern that `to` already has.
 STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
   if (values.size() != 0)
-    std::memcpy(to.bytes(), values.bytes(), static_cast<std::size_t>(values.size() * size_of(values.dtype())));
+    memory::detail::copy_bytes(to.device(), to.bytes(), values.device(), values.bytes(),
+                               values.size() * size_of(values.dtype()));
 }
 
 STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
@@ -139,6 +147,32 @@ STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
   copy_values(lay_along(a, pattern, onto.shape(), onto.storage()), result);
+  return result;
+}
+
+STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, std::size_t outputs,
+                                  std::size_t k, const NDArray& onto) {
+  const StoredPattern pattern = pattern_of(onto);
+  const Shape stored{onto.stored()};
+  Few<NDArray, 4> laid, out;
+  Few<const NDArray*, 4> operands;
+  Few<Request, 8> requests;
+  for (const NDArray& a : in) {
+    if (!a.allocated())
+      laid.push_back(NDArray::shell(stored, a.dtype(), a.device()));
+    else if (a.storage() == onto.storage() && (a.body().indices == onto.body().indices || pattern_of(a) == pattern))
+      laid.push_back(view_as(a.data(), stored));  // itself, whatever its order
+    else
+      laid.push_back(view_as(lay_along(a, pattern, onto.shape(), onto.storage()), stored));
+  }
+  for (const NDArray& a : laid) operands.push_back(&a);
+  NDArray result = NDArray::shell(onto.shape(), onto.dtype(), onto.device(), onto.storage());
+  store_pattern(result, pattern);
+  for (std::size_t j = 0; j < outputs; ++j) {
+    out.push_back(j == k ? view_as(result.data(), stored) : NDArray::shell(stored, onto.dtype(), onto.device()));
+    requests.push_back(j == k ? Request::write : Request::null);
+  }
+  dispatch(entry, op, operands.span(), out.span(), requests.span());
   return result;
 }
 
@@ -216,8 +250,9 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   }
   // What is written of the inputs is their values as they were laid along the pattern.
   std::size_t next = out.size();
-  for (int i : mutated) y[next++] = x[static_cast<std::size_t>(i)];
-  run_map(entry, op, values[0].shape(), x, y);
+  for (int i : mutated) y[next++] = x.at(i);
+  const Device device = in[0]->device();
+  way_of(device).run_map(entry, op, device, values[0].shape(), x.span(), y.span());
   if (alone) return;
   for (int i : mutated) {
     const NDArray& state = *in[static_cast<std::size_t>(i)];

@@ -73,7 +73,7 @@ struct LibraryEnroller {
 /// an object that has none.
 template <class T>
 struct GpuEnroller {
-  GpuEnroller() { slot<T>.cuda.store(cuda::launch_of<T>(), std::memory_order_release); }
+  GpuEnroller() { slot<T>.cuda.store(cuda::kernels_of<T>(), std::memory_order_release); }
   static const GpuEnroller instance;
 };
 template <class T>

@@ -122,7 +122,8 @@ void run_dense_forward(const Call& call, Ctx& ctx) {
 }
 
 template <class T>
-void run_forward(const Call& call, Cpu& ctx) {
+void run_forward(const Call& call, Context& context) {
+  Cpu& ctx = static_cast<Cpu&>(context);
   if constexpr (HasSparseForms<T>) {
     bool sparse = !TensorOp<T>;
     for (const NDArray* a : call.inputs) sparse = sparse || a->storage() != dense;
@@ -213,7 +214,8 @@ struct TensorGradient {
 
   /// By M, or by the member of that name for a GPU.
   template <class By, class Ctx>
-  static void run(const Call& call, Ctx& ctx) {
+  static void run(const Call& call, Context& context) {
+    Ctx& ctx = static_cast<Ctx&>(context);
     std::array<Placed, S::count> placed;
     const Dtype element = place_gradient(member, call, placed);
     call_typed<By>(*static_cast<const T*>(call.params), ctx, call.entry.snake, placed, element);
@@ -260,7 +262,7 @@ constexpr Entry tensor_gradient_entry() {
   e.dtypes = G::S::types;
   e.infer_shape = &G::infer_shape;
   e.infer_type = &G::infer_type;
-  if constexpr (!std::is_same_v<M, typename M::OnCuda>) e.run_cpu = &G::template run<M, Cpu>;
+  if constexpr (!std::is_same_v<M, typename M::OnCuda>) e.cpu.run[1] = &G::template run<M, Cpu>;
   e.slot = &slot<T>;
   e.order = 1;
   e.takes = &G::takes;
@@ -273,7 +275,7 @@ constexpr Entry tensor_gradient_entry() {
   }
   if constexpr (InfersGradientStorage<T>) {
     e.infer_storage = &G::infer_storage;
-    e.sparse_forms = true;
+    e.cpu.run_sparse[1] = e.cpu.run[1];
   }
   return e;
 }
@@ -321,6 +323,7 @@ constexpr GradientRule tensor_gradient() {
     rule.heads = several ? every : 1;
     rule.in = composed_reads<T>(every);
     rule.gives = every;
+    if constexpr (GradientOnPattern<T>) rule.on_pattern = T::gradient_on_pattern;
     constexpr int n = TensorShape<T>::variadic ? -1 : TensorShape<T>::inputs;
     rule.compose = &compose_arrays<T, n, several>;
     rule.compose_symbols = &compose_nodes<T, n, several>;
@@ -335,7 +338,8 @@ constexpr GradientRule tensor_gradient() {
 }
 
 template <class T, class Ctx>
-Ref<StateBox> make_state_box(const void* object, Ctx& ctx, std::span<const Shape> in) {
+Ref<StateBox> make_state_box(const void* object, Context& context, std::span<const Shape> in) {
+  Ctx& ctx = static_cast<Ctx&>(context);
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     auto state = static_cast<const T*>(object)->make_state(ctx, in[I]...);
     return Ref<StateBox>(new StateOf<decltype(state)>(std::move(state)));
@@ -384,18 +388,17 @@ constexpr Entry tensor_entry() {
   e.infer_type = &tensor_type<T>;
   if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) {
     e.infer_storage = &tensor_storage<T>;
-    e.sparse_forms = true;
+    if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.cpu.run_sparse[0] = &run_forward<T>;
   }
-  e.dense_form = TensorOp<T> && !sparse_forward_on_any<T>();
   e.inplace = stated_inplace<T>();
   if constexpr (Accumulates<T>) e.accumulates = T::accumulates;
-  if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.run_cpu = &run_forward<T>;
+  if constexpr (forward_on<T, Cpu>() && !sparse_forward_on_any<T>()) e.cpu.run[0] = &run_forward<T>;
   e.slot = &slot<T>;
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;
   if constexpr (HasState<T>) {
     static_assert(!N::variadic && state_shapes<T>() == N::inputs, "strop: make_state takes a shape for each input");
-    e.make_state = &make_state_box<T, Cpu>;
+    e.cpu.make_state = &make_state_box<T, Cpu>;
   }
   e.gradient = tensor_gradient<T>();
   return e;

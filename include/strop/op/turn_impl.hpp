@@ -6,6 +6,7 @@
 #include <strop/core/few.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/op/param_box.hpp>
+#include <strop/op/plan.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -25,19 +26,16 @@ inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 /// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
 class Turn final : public Pending::Work {
  public:
-  Turn(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out, std::span<const Request> requests,
-       const std::optional<random::Stream>& drawn)
-      : entry_(entry),
-        params_(op == nullptr ? nullptr : entry.params, op),
+  Turn(Plan plan, const void* op, Inputs in, std::span<const NDArray> out, const std::optional<random::Stream>& drawn)
+      : plan_(std::move(plan)),
+        params_(op == nullptr ? nullptr : plan_.entry->params, op),
         in_(in.size()),
         out_(out.size()),
         held_(in.size() + out.size()),
-        requests_(requests.size()),
         drawn_(drawn),
         training_(call_mode.training) {
     for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
     for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
-    for (std::size_t i = 0; i < requests.size(); ++i) requests_[i] = requests[i];
     for (std::size_t i = 0; i < out.size(); ++i)
       if (out[i].allocated() && out[i].body().buffer->version() == 0) out[i].body().buffer->mark_ahead();
     for (const NDArray& a : held_)
@@ -59,8 +57,7 @@ class Turn final : public Pending::Work {
 
   std::span<const NDArray> inputs() const { return {held_.data(), in_.size()}; }
   std::span<const NDArray> outputs() const { return {held_.data() + in_.size(), out_.size()}; }
-  Request request(std::size_t i) const { return requests_[i]; }
-  const std::optional<random::Stream>& drawn() const { return drawn_; }
+  const Plan& plan() const { return plan_; }
 
  private:
   void run_now();
@@ -77,10 +74,9 @@ class Turn final : public Pending::Work {
     b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
     return b;
   }
-  const Entry& entry_;
+  const Plan plan_;
   ParamBox params_;
   Few<NDArray, 4> in_, out_, held_;
-  Few<Request, 8> requests_;
   std::optional<random::Stream> drawn_;
   Few<Buffer*, 4> counted_;  // of what is held: counted in bytes_ahead
   bool training_;
@@ -99,10 +95,17 @@ struct Standing {
   }
 };
 
-/// Has the call run after everything that was pushed before it and touches its arrays. `mutated`: inputs it writes.
-/// `completes`: returns when it has run.
-STROP_IMPL void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<const int> mutated, Site site,
-                          bool completes) {
+STROP_IMPL void Turn::run_now() {
+  const ModeScope mode(nullptr, training_);
+  Few<const NDArray*, 8> in(in_.size());
+  for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
+  execute(plan_, {params_.get(), nullptr, drawn_ ? &*drawn_ : nullptr, true}, in.span(), out_.span());
+}
+
+/// Has the call run after everything that was pushed before it and touches its arrays. `completes`: returns when it has
+/// run.
+STROP_IMPL void push_turn(const Ref<Turn>& turn, Site site, bool completes) {
+  const Plan& plan = turn->plan();
   Few<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {
     if (!a.allocated()) return nullptr;
@@ -112,18 +115,18 @@ STROP_IMPL void push_turn(const Entry& entry, const Ref<Turn>& turn, std::span<c
     if (Pending* const p = uses(a)) reads.push_back(p);
   for (std::size_t i = 0; i < turn->outputs().size(); ++i) {
     const NDArray& a = turn->outputs()[i];
-    if (turn->request(i) == Request::null) continue;
+    if (plan.requests[i] == Request::null) continue;
     Pending* const p = uses(a);
     writes.push_back(p);
-    if (!overwrites(a, turn->request(i))) reads.push_back(p);
+    if (!overwrites(a, plan.requests[i])) reads.push_back(p);
     a.body().buffer->written();
   }
-  for (int i : mutated) {
+  for (int i : plan.mutated) {
     const NDArray& a = turn->inputs()[static_cast<std::size_t>(i)];
     writes.push_back(uses(a));
     a.body().buffer->written();
   }
-  writes[0]->run(reads, writes, entry.snake, site, turn);
+  writes[0]->run(reads, writes, plan.entry->snake, site, turn);
   if (completes)
     writes[0]->wait(false);
   else if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead)

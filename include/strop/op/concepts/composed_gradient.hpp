@@ -9,7 +9,9 @@
 ///     what is assumed: at all).
 ///  3. `static constexpr std::string_view gradient_reads[] = {"indices"};`: at the values of these inputs alone, in
 ///     place of 2.
-///  4. `gradient_again(heads, in) const` of two std::span<const Node>: the gradient of a stated gradient, from the
+///  4. `static constexpr bool gradient_on_pattern = true;`: where the gradient of a sparse input is asked for at its stored
+///     positions alone, x comes without values but with its pattern, and gradient gives that part in x's storage.
+///  5. `gradient_again(heads, in) const` of two std::span<const Node>: the gradient of a stated gradient, from the
 ///     heads of what that makes and from all that it takes.
 #pragma once
 #include <strop/op/concepts/tensor.hpp>
@@ -73,6 +75,9 @@ concept GradientKeeps = requires {
 template <class T>
 concept GradientReads = requires { detail::NameList(T::gradient_reads); };
 /// Clause 4.
+template <class T>
+concept GradientOnPattern = requires { requires std::same_as<decltype(T::gradient_on_pattern), const bool>; };
+/// Clause 5.
 template <class T>
 concept GradientAgain = requires(const T& op, std::span<const NDArray> x) { op.gradient_again(x, x); };
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The CPU and GPUs.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
+#include <strop/memory/gpu.hpp>
+#include <strop/op/devices.hpp>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL void fail_without_kernel(const Entry& entry, Device device) {
+  fail(entry.snake, ": has no kernel for ", to_text(device), " in this program",
+       !entry.is_map()                  ? ""
+       : entry.slot == nullptr          ? ", as forward mode has none"
+       : gpu_kernels(entry) == nullptr  ? "; name the operator in a .cu file"
+                                        : ", as its parameters are not trivially copyable");
+}
+
+STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
+                               std::span<const MapOperand> in, std::span<const MapOperand> out) {
+  const Kernels* const kernels = gpu_kernels(entry);
+  const Kernels::Map run = kernels != nullptr ? kernels->map[entry.order] : nullptr;
+  if (run == nullptr) fail_without_kernel(entry, device);
+  Few<Request, 8> requests(out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) requests[i] = out[i].request;
+  Cuda context(device, requests.span(), call_mode.training);
+  context.use_stream(memory::detail::driver_for(device).stream(device));
+  run({entry, op, in.empty() ? out[0].dtype : in[0].dtype, common, in, out}, context);
+}
+
+inline constexpr DeviceWay cpu_way{
+    [](const Entry& entry) { return &entry.cpu; },
+    [](const Entry& entry, const void* op, Device, const Shape& common, std::span<const MapOperand> in,
+       std::span<const MapOperand> out) { run_map(entry, op, common, in, out); },
+    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+      Cpu context(device, requests, call_mode.training);
+      use(with, context);
+    },
+    true};
+
+inline constexpr DeviceWay gpu_way{
+    &gpu_kernels, &run_map_on_gpu,
+    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+      Cuda context(device, requests, call_mode.training);
+      context.use_stream(memory::detail::driver_for(device).stream(device));
+      use(with, context);
+    },
+    false};
+
+STROP_IMPL const DeviceWay& way_of(Device device) { return device.kind == DeviceKind::gpu ? gpu_way : cpu_way; }
+
+STROP_IMPL Kernels::Run kernel_of(const Entry& entry, Device device, bool sparse) {
+  const Kernels* const kernels = way_of(device).kernels(entry);
+  const auto order = static_cast<std::size_t>(entry.order);
+  if (kernels != nullptr && order < std::size(kernels->run)) {
+    if (sparse && kernels->run_sparse[order] != nullptr) return kernels->run_sparse[order];
+    if (kernels->run[order] != nullptr) return kernels->run[order];
+  }
+  fail(entry.snake, ": has no kernel for ", device == cpu() ? "the CPU" : to_text(device),
+       device == cpu() ? "" : " in this program");
+}
+
+STROP_IMPL bool serves_sparse(const Plan& plan) {
+  if (way_of(plan.device).defers || plan.route == Route::pattern) return true;
+  const Kernels* const kernels = way_of(plan.device).kernels(*plan.entry);
+  return !plan.entry->is_map() && kernels != nullptr && !plan.dense_copies &&
+         kernels->run_sparse[plan.entry->order] != nullptr;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Does what a plan says: operands brought into the form that the kernel takes, the kernel, results delivered.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/few.hpp>
+#include <strop/op/devices.hpp>
+#include <strop/op/dispatch.hpp>
+#include <strop/op/map_sparse.hpp>
+#include <strop/op/plan.hpp>
+#include <strop/tensor/sparse.hpp>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// One plan on its way through a kernel.
+class Executing {
+ public:
+  Executing(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out)
+      : plan_(plan), entry_(*plan.entry), call_(call), in_(in), out_(out) {}
+
+  void run() {
+    switch (plan_.route) {
+      case Route::contiguous:
+        if (plan_.common.size() <= map_grain && way_of(plan_.device).defers) return run_loop();
+        [[fallthrough]];
+      case Route::blocks:
+        return run_blocks();
+      case Route::pattern:
+        return run_pattern();
+      case Route::tensors:
+        return run_tensors();
+    }
+  }
+
+ private:
+  /// The loop itself on a few elements of the CPU's memory.
+  void run_loop() {
+    constexpr std::size_t most = 8;
+    if (in_.size() > most || out_.size() > most) return run_blocks();
+    std::array<const void*, most> x;
+    std::array<void*, most> y;
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      // What a derived gradient does not read has no memory: any elements will do.
+      x[i] = in_[i]->allocated() ? in_[i]->bytes() : out_[0].address();
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k) y[k] = out_[k].address();
+    plan_.loop(call_.op, x.data(), y.data(), plan_.common.size());
+    written();
+  }
+
+  void run_blocks() {
+    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
+    Few<MapOperand, 4> x(in_.size()), y(out_.size() + plan_.mutated.size());
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      const NDArray& a = *in_[i];
+      if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
+        x[i] = {nullptr, a.dtype(), Shape{}, Request::write};
+        continue;
+      }
+      inputs[i] = dense_form(a);
+      x[i] = {inputs[i].bytes(), a.dtype(), a.shape(), Request::write};
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k) {
+      NDArray target = out_[k];
+      Request request = plan_.requests[k];
+      if (request != Request::null && target.storage() != dense)
+        target = NDArray(plan_.shapes[k], plan_.types[k], plan_.device), request = Request::write;
+      y[k] = {target.bytes(), plan_.types[k], plan_.shapes[k], request};
+      results[k] = std::move(target);
+    }
+    std::size_t next = out_.size();
+    for (int i : plan_.mutated) y[next++] = {inputs.at(i).bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    way_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
+    give_back_states(inputs);
+    deliver_all(results);
+  }
+
+  void run_pattern() {
+    Few<NDArray, 4> results(out_.size());
+    Few<Request, 8> requests(out_.size());
+    for (std::size_t k = 0; k < out_.size(); ++k) {
+      const bool apart = needs_fresh(k, plan_.map.storage);
+      results[k] =
+          apart ? NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
+      requests[k] = apart ? Request::write : plan_.requests[k];
+    }
+    run_sparse_map(entry_, call_.op, plan_.map, in_, plan_.mutated.span(), results.span(), requests.span());
+    deliver_all(results);
+  }
+
+  void run_tensors() {
+    const bool sparse_forms = !plan_.dense_copies && entry_.infer_storage != nullptr;
+    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
+    Few<Request, 8> requests(out_.size());
+    Few<const NDArray*, 8> pointers(in_.size());
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      inputs[i] = sparse_forms ? *in_[i] : dense_form(*in_[i]);
+      if (plan_.widens) inputs[i] = widened(inputs[i]);
+      pointers[i] = &inputs[i];
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k) {
+      const Storage storage = plan_.dense_copies ? dense : plan_.storage(k);
+      const Request asked = plan_.requests[k];
+      const bool half = plan_.widens && is_half(plan_.types[k]);
+      // A kernel that adds to its own input would read what it has written.
+      const bool adds = asked == Request::add, once = adds && entry_.accumulates && !is_input(out_[k]);
+      const bool apart = needs_fresh(k, storage) || (adds && !once) || half;
+      requests[k] = apart && asked != Request::null ? Request::write : asked;
+      if (asked == Request::null && entry_.skips_null) {
+        results[k] = NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device);
+      } else if (apart || asked == Request::null) {
+        results[k] = NDArray(plan_.shapes[k], half ? f32 : plan_.types[k], plan_.device, storage);
+      } else {
+        if (out_[k].storage() != dense && !out_[k].allocated()) out_[k].allocate_stored(0);
+        results[k] = out_[k];
+      }
+    }
+    struct Prepared {
+      Executing* self;
+      Call call;
+    } prepared{this, {entry_, call_.op, pointers.span(), results.span(), requests.span()}};
+    way_of(plan_.device)
+        .in_context(
+            plan_.device, requests.span(),
+            [](void* with, Context& context) {
+              const Prepared& now = *static_cast<Prepared*>(with);
+              now.self->prepare(context);
+              now.self->plan_.kernel(now.call, context);
+            },
+            &prepared);
+    give_back_states(inputs);
+    deliver_all(results);
+  }
+
+  /// Temporary space and random numbers that the operator announces, and its state.
+  void prepare(Context& context) {
+    context.reserve(plan_.resources.temp_bytes);
+    if (call_.deferred)
+      context.use_random(call_.drawn != nullptr ? std::optional(*call_.drawn) : std::nullopt);
+    else if (plan_.resources.random)
+      context.use_random(random::next(plan_.device));
+    if (call_.state == nullptr) return;
+    const Kernels* const kernels = way_of(plan_.device).kernels(entry_);
+    if (!*call_.state && kernels->make_state != nullptr && entry_.order == 0) {
+      Few<Shape, 4> shapes(in_.size());
+      for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
+      *call_.state = kernels->make_state(call_.op, context, shapes.span());
+    }
+    if (!*call_.state) fail(entry_.snake, ": forward has not run, so there is no state");
+    context.use_state((*call_.state)->get());
+  }
+
+  /// Halves reach an operator on float and double as converted copies.
+  static NDArray widened(const NDArray& x) {
+    if (!is_half(x.dtype())) return x;
+    if (x.storage() != dense) return sparse_as(x, f32);
+    if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
+    return as_type(x, f32);
+  }
+  bool is_input(const NDArray& y) const {
+    for (const NDArray* x : in_)
+      if (x->storage() == dense && x->allocated() && x->address() == y.address()) return true;
+    return false;
+  }
+  bool needs_fresh(std::size_t k, Storage made) const {
+    return plan_.requests[k] != Request::null &&
+           (out_[k].storage() != made || (plan_.requests[k] == Request::add && made != dense));
+  }
+
+  /// Inputs that were written in a copy, because they are sparse or halves.
+  void give_back_states(Few<NDArray, 4>& copies) {
+    for (int i : plan_.mutated)
+      if (const NDArray& state = copies.at(i); !state.is(in(i))) deliver(state, in(i), Request::write);
+  }
+  /// Brings results that were computed apart into the arrays that were asked for.
+  void deliver_all(Few<NDArray, 4>& results) {
+    for (std::size_t k = 0; k < out_.size(); ++k)
+      if (plan_.requests[k] != Request::null && !results[k].is(out_[k]))
+        deliver(results[k], out_[k], plan_.requests[k]);
+    written();
+  }
+  void written() {
+    for (std::size_t k = 0; k < out_.size(); ++k)
+      if (plan_.requests[k] != Request::null && out_[k].body().buffer) out_[k].body().buffer->written();
+    for (int i : plan_.mutated)
+      if (in(i).body().buffer) in(i).body().buffer->written();
+  }
+
+  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
+
+  const Plan& plan_;
+  const Entry& entry_;
+  const Execution& call_;
+  Inputs in_;
+  std::span<NDArray> out_;
+};
+
+STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out) {
+  Executing(plan, call, in, out).run();
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Inference of a call, once: shapes, types and storages by the entry's own rules, or by what follows for a map. Eager
+/// calls, graphs, descriptions and tests all ask here.
+#pragma once
+#include <strop/op/entry.hpp>
+#include <strop/op/map_infer.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+/// Shapes, and types, from whatever is known of them; throws Error where that contradicts itself or the operator.
+void infer_shapes(const Entry& entry, const void* op, Shapes& shapes);
+void infer_types(const Entry& entry, const void* op, Types& types);
+
+/// What the storages of a call follow from. Shapes may be unknown in part, or left out.
+struct StorageQuery {
+  std::span<const Storage> in;
+  std::span<const Shape> in_shapes = {}, out_shapes = {};
+  std::span<const int> mutated = {};  // inputs that are written
+  Dtype stored = f32;            // the type of the first input, or of the result where there is none
+  Device device = cpu();
+};
+
+/// How a call serves its storages.
+struct StorageChoice {
+  MapStorage map;             // of a map: the storage it runs in, and what the pattern is taken from
+  bool dense_copies = false;  // sparse arrays go to the operator, and come from it, as dense copies
+  std::string_view why;       // of dense copies: the reason
+};
+
+/// Storages of the outputs: one that is there already keeps its own, the others are set to what the call makes. Throws
+/// Error where the operator has no form for the storages at all.
+StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
+                             std::span<std::optional<Storage>> out);
+
+/// "(csr, dense) -> (dense)".
+std::string storages_text(std::span<const Storage> in, std::span<const std::optional<Storage>> out);
+
+}  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/op/infer_call_impl.hpp>
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The rules that a call's inference goes by.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/infer_call.hpp>
+#include <strop/op/map_run.hpp>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL void infer_shapes(const Entry& entry, const void* op, Shapes& shapes) {
+  entry.infer_shape != nullptr ? entry.infer_shape(op, shapes) : infer_map_shape(entry, shapes);
+}
+STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
+  entry.infer_type != nullptr ? entry.infer_type(op, types) : infer_map_type(entry, types);
+}
+
+STROP_IMPL std::string storages_text(std::span<const Storage> in, std::span<const std::optional<Storage>> out) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < in.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(in[i]));
+  text += ") -> (";
+  for (std::size_t i = 0; i < out.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(out[i].value_or(dense)));
+  return text + ")";
+}
+
+/// Why a map cannot run on stored values, though its body is zero where nothing is stored; empty where it can.
+STROP_IMPL std::string_view why_not_on_pattern(const StorageQuery& known) {
+  if (known.in_shapes.empty() || known.out_shapes.empty()) return {};
+  const Shape& result = known.out_shapes[0];
+  const auto differs = [&](const Shape& s) { return s.known() && result.known() && s != result; };
+  for (std::size_t i = 0; i < known.in.size(); ++i)
+    if (known.in[i] != dense && differs(known.in_shapes[i])) return "a sparse input would be broadcast";
+  for (const Shape& s : known.out_shapes)
+    if (differs(s)) return "a sparse result would be reduced";
+  for (int i : known.mutated)
+    if (differs(known.in_shapes[static_cast<std::size_t>(i)])) return "a written input would be broadcast";
+  return {};
+}
+
+STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
+                                        std::span<std::optional<Storage>> out) {
+  StorageChoice choice;
+  const auto any_sparse = [&] {
+    for (Storage s : known.in)
+      if (s != dense) return true;
+    for (const std::optional<Storage>& s : out)
+      if (s.value_or(dense) != dense) return true;
+    return false;
+  };
+  const auto dense_copies = [&](std::string_view why) {
+    choice.dense_copies = true;
+    choice.why = why;
+  };
+  if (entry.infer_storage != nullptr) {
+    Storages storages(known.in, out, known.device);
+    const bool native = entry.infer_storage(op, storages);
+    if (!native && any_sparse()) {
+      if (entry.cpu.run_sparse[entry.order] != nullptr && entry.cpu.run[entry.order] == nullptr)
+        fail(entry.snake, ": has no form for ", storages_text(known.in, out));
+      dense_copies("no rule of the operator serves these storages");
+    }
+  } else if (any_sparse()) {
+    if (!entry.is_map()) {
+      dense_copies("the operator works on dense arrays");
+    } else {
+      choice.map = infer_map_storage(entry, op, compute_type(entry.loops, known.stored), known.in);
+      std::string_view why = choice.map.why;
+      if (choice.map.storage != dense)
+        if (const std::string_view blocked = why_not_on_pattern(known); !blocked.empty())
+          choice.map.storage = dense, why = blocked;
+      for (std::optional<Storage>& s : out) {
+        if (!s) s = choice.map.storage;
+        if (*s != choice.map.storage && why.empty())
+          why = "the result's storage differs from the array's that is to hold it";
+      }
+      choice.why = why;
+      choice.dense_copies = choice.map.storage == dense;
+    }
+  }
+  for (std::optional<Storage>& s : out)
+    if (!s) s = dense;
+  return choice;
+}
+
+}  // namespace strop::inline v0::detail

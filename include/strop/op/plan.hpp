@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Plan: all that a call decides before it touches an element. Resolving is pure, executing does what was resolved:
+/// eager calls do both, deferred calls and graphs keep the plan and execute it.
+#pragma once
+#include <strop/core/few.hpp>
+#include <strop/op/infer_call.hpp>
+#include <strop/op/map_run.hpp>
+#include <strop/op/mode.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+/// By which code a call runs.
+enum class Route : std::uint8_t {
+  contiguous,  // a map: the operator's loop over elements that lie as it wants them
+  blocks,      // a map, block by block: broadcast, converted, added or reduced around the loop
+  pattern,     // a map on the stored values of sparse inputs
+  tensors      // an operator on tensors
+};
+
+/// What one call does. It refers to the entry and holds no array: the same plan serves every call on arrays of these
+/// shapes, types and storages.
+struct Plan {
+  const Entry* entry = nullptr;
+  Device device = cpu();
+  Route route = Route::tensors;
+  bool dense_copies = false;       // sparse arrays go to the operator, and come from it, as dense copies
+  bool widens = false;             // halves go to the operator, and come from it, as float32 copies
+  bool asked = true;               // whether any result is
+  MapStorage map;                  // of Route::pattern
+  std::string_view why;            // of a dense fallback: the reason; empty where there is none
+  Shape common;                    // of a map: what all operands broadcast to
+  MapLoop loop = nullptr;          // of Route::contiguous
+  Kernels::Run kernel = nullptr;   // of Route::tensors
+  Resources resources;
+  Few<int, 2> mutated;             // positions of the inputs that are written
+  Few<Request, 4> requests;        // of each output, as are:
+  Few<Shape, 2> shapes;
+  Few<Dtype, 4> types;
+  Few<std::optional<Storage>, 4> storages;
+
+  int outputs() const { return static_cast<int>(shapes.size()); }
+  Storage storage(std::size_t k) const { return *storages[k]; }
+  /// Whether output k may be computed in the memory of input i.
+  bool may_share(int i, int k) const;
+};
+
+/// Decides a call. Of the arrays it reads shape, type, storage and device, and whether there are elements to add to:
+/// shells will do, and an output that is an empty handle is one that the call is to make. Throws Error where the
+/// arguments do not fit the operator.
+Plan resolve(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
+             std::span<const Request> requests);
+
+/// What executing a plan needs besides arrays.
+struct Execution {
+  const void* op = nullptr;              // the operator's parameters
+  Ref<StateBox>* state = nullptr;        // of an operator that keeps one; made where it is empty
+  const random::Stream* drawn = nullptr;  // of a deferred call: what it drew when it was made
+  bool deferred = false;
+};
+
+/// Computes the outputs, which are all there, at once: whoever may have to wait has waited.
+void execute(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out);
+
+/// Counts and reports the plan's dense fallback, or throws where fallbacks are errors; nothing where there is none.
+void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site);
+
+/// Names of a call's tensors for sentences, found out only where there is one to write.
+struct CallLabels {
+  const Entry& entry;
+  const void* op;
+  int given;
+  CallNames names() const;
+};
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How a call is decided.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/broadcast.hpp>
+#include <strop/op/devices.hpp>
+#include <strop/op/dispatch.hpp>
+#include <strop/op/plan.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL CallNames CallLabels::names() const {
+  CallNames names{entry.snake};
+  names.call = this;
+  names.describe = [](const void* self, std::vector<std::string_view>& inputs, std::vector<std::string_view>& outputs) {
+    const auto& label = *static_cast<const CallLabels*>(self);
+    Signature signature = signature_of(label.entry, label.op, label.given);
+    inputs = std::move(signature.inputs);
+    outputs = std::move(signature.outputs);
+  };
+  return names;
+}
+
+STROP_IMPL bool Plan::may_share(int i, int k) const {
+  if (entry->is_map()) return true;  // which writes an element after it has read it
+  for (const Share& share : entry->inplace)
+    if (share.input == i && share.output == k) return true;
+  return false;
+}
+
+/// One plan in the making.
+class Resolving {
+ public:
+  Resolving(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out, std::span<const Request> asked,
+            Plan& plan)
+      : entry_(entry),
+        op_(op),
+        in_(in),
+        out_(out),
+        labels_{entry, op, static_cast<int>(in.size())},
+        names_(labels_.names()),
+        plan_(plan) {
+    plan.entry = &entry;
+    plan.requests.resize(out.size());
+    plan.asked = false;
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      Request request = k < asked.size() ? asked[k] : Request::write;
+      if (request == Request::add && (!out[k] || (out[k].storage() == dense && !out[k].allocated())))
+        request = Request::write;  // there is nothing yet to add to
+      plan.requests[k] = request;
+      plan.asked = plan.asked || request != Request::null;
+    }
+  }
+
+  void run() {
+    if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
+    check_arguments();
+    infer();
+    choose_storages();
+    entry_.is_map() ? route_map() : route_tensors();
+    if (entry_.resources != nullptr) plan_.resources = entry_.resources(op_, in_shapes_.span());
+  }
+
+ private:
+  void check_arguments() {
+    const auto given = static_cast<int>(in_.size());
+    int wanted = entry_.inputs;
+    // Names cost more than a small operator: only what may differ from call to call is asked for.
+    if (entry_.mutates || entry_.min_inputs != entry_.inputs) {
+      const Signature signature = signature_of(entry_, op_, given);
+      for (int i : signature.mutated) plan_.mutated.push_back(i);
+      if (entry_.min_inputs != entry_.inputs) wanted = static_cast<int>(signature.inputs.size());
+    }
+    if (given != wanted && entry_.inputs >= 0) {
+      std::string list;
+      for (std::string_view name : signature_of(entry_, op_, given).inputs) list += cat(list.empty() ? "" : ", ", name);
+      fail(entry_.snake, ": takes ", wanted, wanted == 1 ? " input (" : " inputs (", list, "), ", given,
+           given == 1 ? " was given" : " were given");
+    }
+    for (int i = 0; i < given; ++i) {
+      const NDArray& a = in(i);
+      if (!a) fail(entry_.snake, ": ", names_.input(i), " is a handle without an array");
+      if (i == 0)
+        plan_.device = a.device();
+      else if (a.device() != plan_.device)
+        fail(entry_.snake, ": ", names_.input(i), " is on ", to_text(a.device()), ", expected ", to_text(plan_.device),
+             " like ", names_.input(0));
+    }
+    for (const NDArray& y : out_)
+      if (y && given == 0) plan_.device = y.device();
+    for (std::size_t k = 0; k < out_.size(); ++k)
+      if (out_[k] && out_[k].device() != plan_.device)
+        fail(entry_.snake, ": ", names_.output(static_cast<int>(k)), " is on ", to_text(out_[k].device()),
+             ", the inputs are on ", to_text(plan_.device));
+  }
+
+  void infer() {
+    const std::size_t n = in_.size(), m = out_.size();
+    Few<std::optional<Dtype>, 4> in_types(n), out_types(m);
+    in_shapes_.resize(n);
+    plan_.shapes.resize(m);
+    for (std::size_t i = 0; i < n; ++i) in_shapes_[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
+    for (std::size_t k = 0; k < m; ++k) {
+      plan_.shapes[k] = out_[k] ? out_[k].shape() : Shape::unknown();
+      if (out_[k]) out_types[k] = out_[k].dtype();
+    }
+    Shapes shapes(names_, in_shapes_.span(), plan_.shapes.span());
+    Types types(names_, in_types.span(), out_types.span());
+    infer_shapes(entry_, op_, shapes);
+    infer_types(entry_, op_, types);
+    plan_.types.resize(m);
+    for (std::size_t k = 0; k < m; ++k) {
+      if (!plan_.shapes[k].known())
+        fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(k)), " does not follow from the inputs");
+      if (!out_types[k])
+        fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(k)),
+             " does not follow from the inputs; state a dtype");
+      plan_.types[k] = *out_types[k];
+    }
+  }
+
+  void choose_storages() {
+    const std::size_t m = out_.size();
+    Few<Storage, 8> in(in_.size());
+    bool sparse = false;
+    for (std::size_t i = 0; i < in_.size(); ++i) sparse = (in[i] = in_[i]->storage()) != dense || sparse;
+    plan_.storages.resize(m);
+    for (std::size_t k = 0; k < m; ++k)
+      if (out_[k]) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
+    if (!sparse && entry_.infer_storage == nullptr) {
+      for (std::optional<Storage>& storage : plan_.storages) storage = dense;
+      return;
+    }
+    const Dtype stored = in_.empty() ? plan_.types[0] : in_[0]->dtype();
+    const StorageChoice choice =
+        infer_storages(entry_, op_,
+                       {in.span(), in_shapes_.span(), plan_.shapes.span(), plan_.mutated.span(), stored, plan_.device},
+                       plan_.storages.span());
+    plan_.map = choice.map;
+    if (plan_.map.storage != dense) plan_.route = Route::pattern;
+    plan_.dense_copies = choice.dense_copies;
+    plan_.why = choice.why;
+    for (std::size_t k = 0; k < m; ++k)
+      if (!out_[k] && plan_.storages[k] == csr && plan_.shapes[k].ndim() != 2)
+        fail(entry_.snake, ": ", names_.output(static_cast<int>(k)), " would be csr with shape ", plan_.shapes[k],
+             ", expected 2 dimensions");
+    for (const std::optional<Storage>& storage : plan_.storages) sparse = sparse || storage != dense;
+    if (sparse && !serves_sparse(plan_))
+      fail(entry_.snake, ": ", storages_text(in.span(), plan_.storages.span()), " was asked for on ",
+           to_text(plan_.device), ", where operators work on dense arrays; convert with to(strop::dense)");
+  }
+
+  void route_map() {
+    if (plan_.route == Route::pattern) return;
+    plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
+    bool alike = !plan_.dense_copies;
+    const Dtype type = compute_type(entry_.loops, in_.empty() ? plan_.types[0] : in_[0]->dtype());
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
+      alike = alike && in_[i]->dtype() == type;
+      broadcast_into(plan_.common, in_shapes_[i]);
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k)
+      alike = alike && plan_.shapes[k] == plan_.common && plan_.types[k] == type && is_floating(type) &&
+              (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
+    plan_.route = alike && plan_.mutated.empty() ? Route::contiguous : Route::blocks;
+    plan_.loop = type == f32 ? entry_.loops.f32 : type == f64 ? entry_.loops.f64 : entry_.loops.i64;
+  }
+
+  void route_tensors() {
+    plan_.route = Route::tensors;
+    plan_.kernel = plan_.asked ? kernel_of(entry_, plan_.device, !plan_.dense_copies) : nullptr;
+    if (entry_.takes == nullptr) return;
+    for (const NDArray* a : in_)
+      plan_.widens = plan_.widens || (is_half(a->dtype()) && !entry_.takes(a->dtype()));
+    for (Dtype type : plan_.types) plan_.widens = plan_.widens || (is_half(type) && !entry_.takes(type));
+  }
+
+  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
+
+  const Entry& entry_;
+  const void* op_;
+  Inputs in_;
+  std::span<const NDArray> out_;
+  CallLabels labels_;
+  CallNames names_;
+  Few<Shape, 4> in_shapes_;
+  Plan& plan_;
+};
+
+STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
+                        std::span<const Request> requests) {
+  Plan plan;
+  Resolving(entry, op, in, out, requests, plan).run();
+  return plan;
+}
+
+STROP_IMPL void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site) {
+  if (plan.why.empty() || !plan.asked) return;
+  Few<Storage, 8> storages(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) storages[i] = in[i]->storage();
+  note_fallback(*plan.entry, op, storages_text(storages.span(), plan.storages.span()), plan.why, site);
+}
+
+}  // namespace strop::inline v0::detail
