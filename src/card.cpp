@@ -137,8 +137,8 @@ std::string Card::kept(const Settings& settings) const {
     in &= entry.facts.kept(box->get(), computed_type(entry));
   const Signature s = signature_of(entry, box->get(), std::max(entry.inputs, entry.min_inputs));
   std::vector<std::string_view> names;
-  const detail::GradientRoles roles =
-      detail::gradient_roles({.in = in, .out = rule.out}, static_cast<int>(s.inputs.size()), static_cast<int>(s.outputs.size()));
+  const detail::GradientRoles roles = detail::gradient_roles(
+      {.in = in, .out = rule.out}, static_cast<int>(s.inputs.size()), static_cast<int>(s.outputs.size()));
   for (const detail::GradientArgument& argument : roles.takes)
     names.push_back((argument.role == detail::Role::in ? s.inputs : s.outputs)[static_cast<std::size_t>(argument.at)]);
   return names.empty() ? "nothing" : joined(names);

@@ -309,7 +309,8 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
         *s.entry, s.op(), {storages, in_shapes, out_shapes, mutated, in[0].dtype(), cpu()}, stated);
     clear_fallbacks();
     const Arrays y = call(s, in);
-    found.expect(s, way, fallbacks().empty() == choice.why.empty() ? "" : "differs from what is inferred of its fallback");
+    found.expect(s, way,
+                 fallbacks().empty() == choice.why.empty() ? "" : "differs from what is inferred of its fallback");
     for (std::size_t k = 0; k < y.size(); ++k) {
       const Storage claimed = *stated[k];
       found.expect(

@@ -5,12 +5,32 @@
 #include <strop/autograd/backward.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/few.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/op/broadcast.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0 {
 namespace detail {
+
+/// Repeats the elements of a small array to fill one that it broadcasts to, both dense, of one type, on the CPU.
+STROP_IMPL void repeat_elements(const NDArray& from, const NDArray& to) {
+  const Walk walk = Walk::of(to.shape(), from.shape());
+  const std::byte* const source = from.bytes();
+  const std::int64_t size = size_of(to.dtype());
+  parallel_for(to.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
+    std::byte* const target = to.address() + begin * size;
+    switch (size) {
+      case 2:
+        return expand<std::uint16_t>(walk, source, target, begin, end - begin);
+      case 4:
+        return expand<std::uint32_t>(walk, source, target, begin, end - begin);
+      default:
+        return expand<std::uint64_t>(walk, source, target, begin, end - begin);
+    }
+  });
+}
 
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
 class BackwardPass {
@@ -147,7 +167,14 @@ class BackwardPass {
 
   NDArray head_of(TapeNode& node, std::size_t k) {
     TapeOutput& out = node.outputs[k];
-    return out.gradient ? out.gradient : filled_like(out.array, 0);
+    return out.gradient ? repeated(out.gradient, out.array.shape()) : filled_like(out.array, 0);
+  }
+  /// The gradient as a whole, where it came in a shape that broadcasts to this one.
+  static NDArray repeated(const NDArray& gradient, const Shape& shape) {
+    if (gradient.shape() == shape) return gradient;
+    const NDArray whole(shape, gradient.dtype());
+    repeat_elements(gradient, whole);
+    return whole;
   }
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, std::size_t k) {
@@ -162,10 +189,12 @@ class BackwardPass {
     const GradientRoles roles = gradient_roles(node.entry->gradient, static_cast<int>(node.inputs.size()),
                                                static_cast<int>(node.outputs.size()));
     Held held;
+    const bool broadcasts = entry.is_map() && node.entry->gradient.in != 0;  // to the shape of the inputs
     for (const GradientArgument& argument : roles.takes) {
       const auto k = static_cast<std::size_t>(argument.at);
       if (argument.role == Role::head)
-        held.push_head(take_head(node, k));
+        held.push_head(broadcasts && node.outputs[k].gradient ? std::move(node.outputs[k].gradient)
+                                                              : take_head(node, k));
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
@@ -326,15 +355,22 @@ class BackwardPass {
     return true;
   }
 
+  /// The gradient in a shape that broadcasts to the input's: it is repeated where somebody needs its elements.
+  bool step_spread(TapeNode& node) {
+    const GradientRule& rule = node.entry->gradient;
+    const TapeInput& in = node.inputs[0];
+    if (rule.spread == nullptr || create_graph_ || in.array.device().kind != DeviceKind::cpu) return false;
+    if (wanted(in))
+      contribute(in, rule.spread(node.params ? node.params->get() : nullptr, take_head(node, 0), in.array.shape()));
+    return true;
+  }
+
   void step_composed(TapeNode& node) {
+    if (step_spread(node)) return;
     Few<NDArray, 4> in, heads;
-    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at. Its pattern
-    // goes with it where the gradient can be made there, and is wanted nowhere else.
+    // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
     for (const TapeInput& x : node.inputs)
-      in.push_back(x.kept || x.array.storage() == dense ||
-                           (node.entry->gradient.on_pattern && wanted(x) && wants_pattern(x))
-                       ? x.array
-                       : shell_of(x.array, dense));
+      in.push_back(x.kept || x.array.storage() == dense ? x.array : shell_of(x.array, dense));
     for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
@@ -373,11 +409,15 @@ class BackwardPass {
     if (!wanted(in)) return;
     if (!in.leaf) {
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[static_cast<std::size_t>(in.index)].gradient;
-      slot = slot ? sum_of(slot, given) : given;
+      if (!slot || slot.shape() == given.shape())
+        slot = slot ? sum_of(slot, given) : given;
+      else
+        slot = sum_of(repeated(slot, in.array.shape()), repeated(given, in.array.shape()));
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
-    const NDArray gradient = given.storage() == dense && wants_pattern(in) ? projected(given, in.array) : given;
+    const NDArray gradient =
+        given.storage() == dense && wants_pattern(in) ? projected(given, in.array) : repeated(given, in.array.shape());
     if (collecting_) {
       for (std::size_t i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) collected_[i] = collected_[i] ? sum_of(collected_[i], gradient) : gradient;

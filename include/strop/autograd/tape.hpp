@@ -46,7 +46,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   std::uint64_t mark = 0;
   bool freed = false;
   bool on_pattern = false;  // during a backward pass: gradients of its results are wanted where they store something
-  bool training = false;  // as the call was made, so is its gradient
+  bool training = false;    // as the call was made, so is its gradient
   std::string_view name() const { return entry != nullptr ? entry->snake : std::string_view("function"); }
 
   TapeNode() = default;

@@ -176,7 +176,8 @@ STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
     NDArray& slot = values[head_values[i]];
     slot = head;
     bool apart = head.dtype() == output.dtype() && head.storage() == dense;  // and from what backward writes
-    for (const auto& [argument, buffer] : grads) apart = apart && !(buffer && overlap(memory_of(buffer), memory_of(head)));
+    for (const auto& [argument, buffer] : grads)
+      apart = apart && !(buffer && overlap(memory_of(buffer), memory_of(head)));
     if (apart) continue;
     slot = NDArray(output.shape(), output.dtype(), device);
     copy_into(head, slot);

@@ -15,8 +15,8 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// A node to run, and what was decided for it when the graph was bound. Of the numbers of its values −1 is an input that
-/// was left out.
+/// A node to run, and what was decided for it when the graph was bound. Of the numbers of its values −1 is an input
+/// that was left out.
 struct Step {
   Ref<Node> node;
   List<int> in, out;
@@ -200,7 +200,7 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     List<NDArray> known;  // arrays, or what will be known of them
     for (int v : step.in) {
       if (v < 0 && !absent) absent = NDArray::shell({0}, f32, device);
-      known.push(v < 0        ? absent
+      known.push(v < 0       ? absent
                  : values[v] ? values[v]
                              : NDArray::shell(inference.shape(v), *inference.type(v), device));
       step.inputs.push(v < 0 ? &absent : &values[v]);

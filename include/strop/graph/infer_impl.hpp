@@ -196,9 +196,9 @@ class Inference {
     const int first = inputs > 0 ? graph_.value(node.inputs[0]) : graph_.value(n, 0);
     const Dtype stored = first < 0 ? f32 : type(first).value_or(f32);
     try {
-      detail::infer_storages(
-          *node.entry, node.op(),
-          {in.span(), in_shapes.span(), out_shapes.span(), node.signature.mutated, stored, device}, out.span());
+      detail::infer_storages(*node.entry, node.op(),
+                             {in.span(), in_shapes.span(), out_shapes.span(), node.signature.mutated, stored, device},
+                             out.span());
     } catch (const Error& error) {
       fail("Error in node ", node.name, ": ", error.what());
     }

@@ -30,7 +30,9 @@ inline bool broadcast_into(Shape& common, const Shape& operand) {
 struct Walk {
   static constexpr int most = 16;
   int rank = 0;
-  std::array<std::int64_t, most> extents{}, strides{};  // strides in elements, 0 where broadcast
+  std::array<std::int64_t, most> extents, strides;  // of `rank` axes; strides in elements, 0 where broadcast
+
+  Walk() noexcept {}  // NOLINT(modernize-use-equals-default): the axes that are not there stay unset
 
   /// Whether the operand is the common shape itself, element by element.
   bool whole() const { return rank == 0 || (rank == 1 && strides[0] == 1); }
@@ -38,7 +40,7 @@ struct Walk {
   static Walk of(const Shape& common, const Shape& operand) {
     Walk w;
     const int lead = common.ndim() - operand.ndim();
-    std::array<std::int64_t, 64> stride{};
+    std::array<std::int64_t, 64> stride;
     if (common.ndim() > 64) fail("strop: broadcasting takes at most 64 dimensions");
     std::int64_t step = 1;
     for (int i = common.ndim() - 1; i >= 0; --i) {
@@ -71,7 +73,7 @@ struct Walk {
       run(std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, count);
       return;
     }
-    std::array<std::int64_t, most> at{};
+    std::array<std::int64_t, most> at;
     std::int64_t offset = 0, rest = begin;
     for (int i = rank - 1; i >= 0; --i) {
       const auto k = static_cast<std::size_t>(i);

@@ -3,6 +3,8 @@
 /// What a call goes through first.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/op/broadcast.hpp>
+#include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 
 #include <array>
@@ -66,6 +68,49 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
   return true;
 }
 
+/// The way of small dense maps that broadcast: smaller operands are spread to blocks of their own, then as above.
+STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
+                                   std::span<const Request> requests) {
+  constexpr std::size_t most = 3;
+  constexpr std::int64_t stage_bytes = 2048;
+  const NDArray& first = *in[0];
+  const Dtype type = first.dtype();
+  const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
+  if (loop == nullptr || in.size() > most || out.size() != 1 || entry.same_shape || entry.infer_shape != nullptr ||
+      entry.infer_type != nullptr || (!requests.empty() && requests[0] != Request::write) || is_tracing())
+    return false;
+  Shape common = first.shape();
+  for (const NDArray* a : in)
+    if (a->storage() != dense || a->dtype() != type || a->device() != first.device() || !a->allocated() || a->busy() ||
+        !broadcast_into(common, a->shape()))
+      return false;
+  const std::int64_t n = common.size(), bytes = n * size_of(type);
+  NDArray& y = out[0];
+  if (bytes > stage_bytes || way_of(first.device()).kernels(entry) != &entry.cpu) return false;
+  if (y) {
+    if (!y.allocated() || y.storage() != dense || y.dtype() != type || y.device() != first.device() || y.busy() ||
+        y.shape() != common)
+      return false;
+    for (const NDArray* a : in)
+      if (overlap(memory_of(y), memory_of(*a))) return false;
+  } else {
+    y = NDArray(common, type, first.device());
+  }
+  alignas(64) std::byte stage[most][stage_bytes];
+  std::array<const void*, most> x;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    x[i] = in[i]->address();
+    if (in[i]->shape() == common) continue;
+    const Walk walk = Walk::of(common, in[i]->shape());
+    type == f32 ? expand<std::uint32_t>(walk, x[i], stage[i], 0, n) : expand<std::uint64_t>(walk, x[i], stage[i], 0, n);
+    x[i] = stage[i];
+  }
+  void* const to[] = {y.address()};
+  loop(op, x.data(), to, n);
+  y.body().buffer->written();
+  return true;
+}
+
 STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                          std::span<const Request> requests, Site site, Ref<StateBox>* state) {
   if (call_mode.recorder != nullptr)
@@ -78,7 +123,7 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::spa
     return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
-        (entry.params == nullptr || !entry.params->checked) && dispatch_directly(entry, op, in, out, requests)))
+        (entry.params == nullptr || !entry.params->checked) && (dispatch_directly(entry, op, in, out, requests) || dispatch_broadcast(entry, op, in, out, requests))))
     dispatch_fully(entry, op, in, out, requests, site);
   if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
 }

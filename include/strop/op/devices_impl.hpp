@@ -11,10 +11,10 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL void fail_without_kernel(const Entry& entry, Device device) {
   fail(entry.snake, ": has no kernel for ", to_text(device), " in this program",
-       !entry.is_map()                  ? ""
-       : entry.slot == nullptr          ? ", as forward mode has none"
-       : gpu_kernels(entry) == nullptr  ? "; name the operator in a .cu file"
-                                        : ", as its parameters are not trivially copyable");
+       !entry.is_map()                 ? ""
+       : entry.slot == nullptr         ? ", as forward mode has none"
+       : gpu_kernels(entry) == nullptr ? "; name the operator in a .cu file"
+                                       : ", as its parameters are not trivially copyable");
 }
 
 STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,

@@ -194,8 +194,9 @@ consteval void diagnose_gradient() {
                 "strop: gradient takes (dy) or (dy, x...), one x per input of forward, each const auto&, and is const");
   static_assert(!NamesGradientKeeps<T> || GradientKeeps<T>,
                 "strop: gradient_keeps is a static constexpr strop::Keeps, none or in");
-  static_assert(!NamesGradientOnPattern<T> || (GradientOnPattern<T> && NamesGradient<T>),
-                "strop: gradient_on_pattern is a static constexpr bool beside gradient(dy, x...)");
+  static_assert(!NamesSpreadGradient<T> || (HasSpreadGradient<T> && NamesGradient<T>),
+                "strop: spread_gradient is NDArray spread_gradient(const NDArray& dy, const Shape& x) const, beside "
+                "gradient(dy, x...)");
   static_assert(!(NamesGradientKeeps<T> && NamesGradientReads<T>),
                 "strop: gradient_keeps and gradient_reads say the same, of all inputs or of some: state one");
   static_assert(!NamesGradientReads<T> || GradientReads<T>,

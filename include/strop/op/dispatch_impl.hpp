@@ -6,8 +6,8 @@
 #include <strop/core/few.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/broadcast.hpp>
-#include <strop/op/dispatch.hpp>
 #include <strop/op/devices.hpp>
+#include <strop/op/dispatch.hpp>
 #include <strop/op/plan.hpp>
 #include <strop/op/turn_impl.hpp>
 #include <strop/tensor/sparse.hpp>

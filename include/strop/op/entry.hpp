@@ -87,8 +87,9 @@ struct GradientRule {
   std::vector<NDArray> (*compose)(const void* op, std::span<const NDArray> dy, std::span<const NDArray> in) = nullptr;
   std::vector<Symbol> (*compose_symbols)(const void* op, std::span<const Symbol> dy,
                                          std::span<const Symbol> in) = nullptr;
-  bool zero = false;        // the derivative is 0 wherever it exists
-  bool on_pattern = false;  // composed: of an input that comes with its pattern alone it makes that part of the gradient
+  /// Beside `compose`: the gradient as an array that broadcasts to the input's shape.
+  NDArray (*spread)(const void* op, const NDArray& dy, const Shape& x) = nullptr;
+  bool zero = false;  // the derivative is 0 wherever it exists
 };
 
 }  // namespace detail

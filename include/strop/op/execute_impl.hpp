@@ -84,8 +84,7 @@ class Executing {
     Few<Request, 8> requests(out_.size());
     for (std::size_t k = 0; k < out_.size(); ++k) {
       const bool apart = needs_fresh(k, plan_.map.storage);
-      results[k] =
-          apart ? NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
+      results[k] = apart ? NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
       requests[k] = apart ? Request::write : plan_.requests[k];
     }
     run_sparse_map(entry_, call_.op, plan_.map, in_, plan_.mutated.span(), results.span(), requests.span());

@@ -22,7 +22,7 @@ struct StorageQuery {
   std::span<const Storage> in;
   std::span<const Shape> in_shapes = {}, out_shapes = {};
   std::span<const int> mutated = {};  // inputs that are written
-  Dtype stored = f32;            // the type of the first input, or of the result where there is none
+  Dtype stored = f32;                 // the type of the first input, or of the result where there is none
   Device device = cpu();
 };
 

@@ -29,17 +29,17 @@ struct Plan {
   const Entry* entry = nullptr;
   Device device = cpu();
   Route route = Route::tensors;
-  bool dense_copies = false;       // sparse arrays go to the operator, and come from it, as dense copies
-  bool widens = false;             // halves go to the operator, and come from it, as float32 copies
-  bool asked = true;               // whether any result is
-  MapStorage map;                  // of Route::pattern
-  std::string_view why;            // of a dense fallback: the reason; empty where there is none
-  Shape common;                    // of a map: what all operands broadcast to
-  MapLoop loop = nullptr;          // of Route::contiguous
-  Kernels::Run kernel = nullptr;   // of Route::tensors
+  bool dense_copies = false;      // sparse arrays go to the operator, and come from it, as dense copies
+  bool widens = false;            // halves go to the operator, and come from it, as float32 copies
+  bool asked = true;              // whether any result is
+  MapStorage map;                 // of Route::pattern
+  std::string_view why;           // of a dense fallback: the reason; empty where there is none
+  Shape common;                   // of a map: what all operands broadcast to
+  MapLoop loop = nullptr;         // of Route::contiguous
+  Kernels::Run kernel = nullptr;  // of Route::tensors
   Resources resources;
-  Few<int, 2> mutated;             // positions of the inputs that are written
-  Few<Request, 4> requests;        // of each output, as are:
+  Few<int, 2> mutated;       // positions of the inputs that are written
+  Few<Request, 4> requests;  // of each output, as are:
   Few<Shape, 2> shapes;
   Few<Dtype, 4> types;
   Few<std::optional<Storage>, 4> storages;
@@ -58,8 +58,8 @@ Plan resolve(const Entry& entry, const void* op, Inputs in, std::span<const NDAr
 
 /// What executing a plan needs besides arrays.
 struct Execution {
-  const void* op = nullptr;              // the operator's parameters
-  Ref<StateBox>* state = nullptr;        // of an operator that keeps one; made where it is empty
+  const void* op = nullptr;               // the operator's parameters
+  Ref<StateBox>* state = nullptr;         // of an operator that keeps one; made where it is empty
   const random::Stream* drawn = nullptr;  // of a deferred call: what it drew when it was made
   bool deferred = false;
 };

@@ -136,10 +136,9 @@ class Resolving {
       return;
     }
     const Dtype stored = in_.empty() ? plan_.types[0] : in_[0]->dtype();
-    const StorageChoice choice =
-        infer_storages(entry_, op_,
-                       {in.span(), in_shapes_.span(), plan_.shapes.span(), plan_.mutated.span(), stored, plan_.device},
-                       plan_.storages.span());
+    const StorageChoice choice = infer_storages(
+        entry_, op_, {in.span(), in_shapes_.span(), plan_.shapes.span(), plan_.mutated.span(), stored, plan_.device},
+        plan_.storages.span());
     plan_.map = choice.map;
     if (plan_.map.storage != dense) plan_.route = Route::pattern;
     plan_.dense_copies = choice.dense_copies;
@@ -175,8 +174,7 @@ class Resolving {
     plan_.route = Route::tensors;
     plan_.kernel = plan_.asked ? kernel_of(entry_, plan_.device, !plan_.dense_copies) : nullptr;
     if (entry_.takes == nullptr) return;
-    for (const NDArray* a : in_)
-      plan_.widens = plan_.widens || (is_half(a->dtype()) && !entry_.takes(a->dtype()));
+    for (const NDArray* a : in_) plan_.widens = plan_.widens || (is_half(a->dtype()) && !entry_.takes(a->dtype()));
     for (Dtype type : plan_.types) plan_.widens = plan_.widens || (is_half(type) && !entry_.takes(type));
   }
 

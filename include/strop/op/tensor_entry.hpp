@@ -323,7 +323,10 @@ constexpr GradientRule tensor_gradient() {
     rule.heads = several ? every : 1;
     rule.in = composed_reads<T>(every);
     rule.gives = every;
-    if constexpr (GradientOnPattern<T>) rule.on_pattern = T::gradient_on_pattern;
+    if constexpr (HasSpreadGradient<T>)
+      rule.spread = [](const void* op, const NDArray& dy, const Shape& x) {
+        return static_cast<const T*>(op)->spread_gradient(dy, x);
+      };
     constexpr int n = TensorShape<T>::variadic ? -1 : TensorShape<T>::inputs;
     rule.compose = &compose_arrays<T, n, several>;
     rule.compose_symbols = &compose_nodes<T, n, several>;

@@ -26,22 +26,17 @@ struct ReduceGradient {
   static constexpr std::string_view name = "_backward_reduce", inputs[] = {"data", "like"};
   Axes axis = {};
   bool keepdims = false, exclude = false, mean = false;
-  bool stored = false;  // at the places that `like` stores alone
   static constexpr Keeps gradient_keeps = Keeps::none;
   void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     if (s.in(1).known()) s.set_in(0, detail::reduced_shape(s.in(1), axis, keepdims, exclude, s.op()));
   }
-  /// The second input lends its shape alone, in whatever storage, and where `stored` says so its pattern.
-  bool infer_storage(Storages& s) const {
-    return s.set_out(0, stored ? s.in(1) : dense) && s.in(0) == dense;
-  }
+  /// The second input lends its shape alone, in whatever storage.
+  bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
   template <Real E>
-  void forward(Cpu&, const NDArray& dy, const NDArray& like, NDArray& dx) const {
+  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
     const detail::ReducePlan plan(dx.shape(), axis, exclude);
     const E factor = mean ? E(1) / static_cast<E>(plan.reduced) : E(1);
-    if (dx.storage() != dense)
-      return detail::spread_on_pattern(dy, like, detail::reduced_shape(dx.shape(), axis, true, exclude, name), factor, dx);
     detail::spread(plan, dx.shape(), dy.pointer<const E>(), dx.pointer<E>(), factor);
   }
   auto gradient(const auto& ddx, const auto& dy, const auto&) const;
@@ -68,13 +63,15 @@ struct Sum {
                                     doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  static constexpr bool gradient_on_pattern = true;
   bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <detail::Summable E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
   }
   auto gradient(const auto& dy, const auto& x) const;
+  NDArray spread_gradient(const NDArray& dy, const Shape& x) const {
+    return detail::spread_shape(dy, x, axis, exclude, name);
+  }
   template <class... X>
   static constexpr auto on_numbers(X... x) {
     return (x + ...);
@@ -88,7 +85,6 @@ struct Mean {
                                     doc = "Mean over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  static constexpr bool gradient_on_pattern = true;
   bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
@@ -97,6 +93,10 @@ struct Mean {
     for (std::int64_t i = 0; i < y.size(); ++i) y.pointer<E>()[i] *= scale;
   }
   auto gradient(const auto& dy, const auto& x) const;
+  NDArray spread_gradient(const NDArray& dy, const Shape& x) const {
+    return detail::scaled(detail::spread_shape(dy, x, axis, exclude, name),
+                          static_cast<double>(dy.size()) / static_cast<double>(x.size()));
+  }
 };
 
 /// y = Π x, 1 for no element. Types: floating, i32, i64. Gradient: dy times the product of the other elements.
@@ -304,12 +304,10 @@ inline constexpr Op<Argmin, OnUse> argmin;
 inline constexpr Op<ArgmaxChannel, OnUse> argmax_channel;
 
 auto Sum::gradient(const auto& dy, const auto& x) const {
-  return reduce_gradient(
-      dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude, .stored = detail::comes_with_pattern(x)});
+  return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude});
 }
 auto Mean::gradient(const auto& dy, const auto& x) const {
-  return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude, .mean = true,
-                                 .stored = detail::comes_with_pattern(x)});
+  return reduce_gradient(dy, x, {.axis = axis, .keepdims = keepdims, .exclude = exclude, .mean = true});
 }
 /// A sum of ddx, which has dy's shape; `like` has no gradient.
 auto ReduceGradient::gradient(const auto& ddx, const auto& dy, const auto&) const {

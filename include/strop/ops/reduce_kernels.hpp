@@ -49,6 +49,12 @@ inline Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, boo
   return out;
 }
 
+/// dy, the gradient of a reduction of an array of shape `x`, in the shape that broadcasts to x: 1 for the axes that
+/// went.
+inline NDArray spread_shape(const NDArray& dy, const Shape& x, const Axes& axes, bool exclude, std::string_view op) {
+  return view_as(dy, x.ndim() == 0 ? x : reduced_shape(x, axes, true, exclude, op));
+}
+
 /// One pass: y[o, i] = step over r of x[o, r, i].
 struct ReducePass {
   std::int64_t outer, reduced, inner;

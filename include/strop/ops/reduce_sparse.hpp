@@ -3,7 +3,6 @@
 /// Reductions of arrays in any storage: sparse ones over their stored values.
 #pragma once
 #include <strop/op/infer.hpp>
-#include <strop/op/map_sparse.hpp>
 #include <strop/ops/reduce_kernels.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -16,24 +15,6 @@ inline bool infer_reduced_storage(Storages& s, const Axes& axes, bool exclude) {
   const bool all = !axes.list || axes.list->ndim() == 0;
   const Storage in = s.in(0);
   return s.set_out(0, dense) && (in == dense || (!exclude && (in == csr || all)));
-}
-
-/// Whether the input of a gradient brings the pattern on which the gradient is wanted: arrays may, symbols never do.
-inline bool comes_with_pattern(const NDArray& x) { return x.storage() != dense; }
-template <class Node>
-bool comes_with_pattern(const Node&) {
-  return false;
-}
-
-/// dx = dy · factor at the positions that `like` stores; `kept` is the shape of dy with extent 1 for the axes that went.
-template <class E>
-void spread_on_pattern(const NDArray& dy, const NDArray& like, const Shape& kept, E factor, const NDArray& dx) {
-  const StoredPattern pattern = pattern_of(like);
-  store_pattern(dx, pattern);
-  const NDArray values = lay_along(view_as(dy, kept), pattern, dx.shape(), dx.storage());
-  const E* const from = values.pointer<const E>();
-  E* const to = dx.pointer<E>();
-  for (std::int64_t i = 0; i < values.size(); ++i) to[i] = from[i] * factor;
 }
 
 inline namespace STROP_ISA {

@@ -10,6 +10,8 @@ namespace strop::inline v0::detail {
 
 /// The same elements in another shape.
 NDArray view_as(const NDArray& a, const Shape& shape);
+/// factor · a, of a dense array of a floating type, computed in double.
+NDArray scaled(const NDArray& a, double factor);
 
 /// The array on `device`: the same one where it is there already, else a copy.
 NDArray on_device(const NDArray& a, Device device);

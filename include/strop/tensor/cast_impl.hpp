@@ -34,6 +34,20 @@ STROP_IMPL NDArray on_device(const NDArray& a, Device device) {
   return out;
 }
 
+STROP_IMPL NDArray scaled(const NDArray& a, double factor) {
+  const NDArray out(a.shape(), a.dtype(), a.device());
+  constexpr std::int64_t block = 512;
+  double values[block];
+  const std::int64_t size = size_of(a.dtype());
+  for (std::int64_t at = 0; at < a.size(); at += block) {
+    const std::int64_t count = std::min(block, a.size() - at);
+    convert_elements(a.dtype(), a.bytes() + at * size, f64, values, count);
+    for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
+    convert_elements(f64, values, a.dtype(), out.bytes() + at * size, count);
+  }
+  return out;
+}
+
 STROP_IMPL NDArray as_type(const NDArray& x, Dtype type) {
   if (x.dtype() == type) return x;
   NDArray y(x.shape(), type, x.device());

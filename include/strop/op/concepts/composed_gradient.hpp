@@ -9,8 +9,10 @@
 ///     what is assumed: at all).
 ///  3. `static constexpr std::string_view gradient_reads[] = {"indices"};`: at the values of these inputs alone, in
 ///     place of 2.
-///  4. `static constexpr bool gradient_on_pattern = true;`: where the gradient of a sparse input is asked for at its stored
-///     positions alone, x comes without values but with its pattern, and gradient gives that part in x's storage.
+///  4. `NDArray spread_gradient(const NDArray& dy, const Shape& x) const`, beside gradient, of an operator with one
+///  input
+///     and one output: a gradient that is dy (times a factor) repeated, in a shape that broadcasts to x, so that
+///     nothing is repeated until somebody looks. backward asks for it where it does not differentiate again.
 ///  5. `gradient_again(heads, in) const` of two std::span<const Node>: the gradient of a stated gradient, from the
 ///     heads of what that makes and from all that it takes.
 #pragma once
@@ -76,7 +78,9 @@ template <class T>
 concept GradientReads = requires { detail::NameList(T::gradient_reads); };
 /// Clause 4.
 template <class T>
-concept GradientOnPattern = requires { requires std::same_as<decltype(T::gradient_on_pattern), const bool>; };
+concept HasSpreadGradient = requires(const T& op, const NDArray& dy, const Shape& x) {
+  { op.spread_gradient(dy, x) } -> std::same_as<NDArray>;
+};
 /// Clause 5.
 template <class T>
 concept GradientAgain = requires(const T& op, std::span<const NDArray> x) { op.gradient_again(x, x); };

@@ -24,7 +24,7 @@ concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
 /// Every name of the contract.
 struct AnyName {
   int forward, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, gradient, gradient_keeps,
-      gradient_reads, gradient_on_pattern, gradient_again, zero_gradient, infer_shape, infer_type, infer_storage, infer_gradient_storage,
+      gradient_reads, spread_gradient, gradient_again, zero_gradient, infer_shape, infer_type, infer_storage, infer_gradient_storage,
       forward_sparse, sparse_tensors, same_shape, inplace, accumulates, gradient_accumulates, resources, mutates,
       inputs, outputs, aux, visible, input_count, output_count, visible_count, dtypes, name, aliases, doc, notes, range,
       make_state;
@@ -47,7 +47,7 @@ STROP_NAMES(NamesGradUseInOut, grad_use_in_out)
 STROP_NAMES(NamesGradient, gradient)
 STROP_NAMES(NamesGradientKeeps, gradient_keeps)
 STROP_NAMES(NamesGradientReads, gradient_reads)
-STROP_NAMES(NamesGradientOnPattern, gradient_on_pattern)
+STROP_NAMES(NamesSpreadGradient, spread_gradient)
 STROP_NAMES(NamesGradientAgain, gradient_again)
 STROP_NAMES(NamesZeroGradient, zero_gradient)
 STROP_NAMES(NamesInferShape, infer_shape)
