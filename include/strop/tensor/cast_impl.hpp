@@ -104,7 +104,7 @@ STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
 
 STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
-  const std::int64_t rows = a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
+  const std::int64_t rows = a.size() == 0 ? 0 : a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
   std::vector<std::int64_t> kept;
   visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
     const auto* from = a.pointer<const Bits>();
