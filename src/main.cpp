@@ -38,7 +38,7 @@ extern "C" void stopped(int number) {
   std::raise(number);
 }
 void clear_away_when_stopped() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
     if (std::signal(number, stopped) == SIG_IGN) std::signal(number, SIG_IGN);
 }
 

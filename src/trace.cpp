@@ -31,7 +31,7 @@ TracedOperation read_operation(const json& event) {
   TracedOperation read;
   read.id = own.at("operation");
   read.thread = event.at("tid");
-  read.name = detail::printable(event.at("name").get<std::string>());
+  read.name = detail::printable(event.at("name").get<std::string>(), 200);
   read.status = own.at("status");
   read.why = detail::printable(own.value("why", ""), 500);
   read.start = event.at("ts");
