@@ -139,7 +139,7 @@ Case case_of(const Entry& e, const CallWords& words) {
 int bench(const std::string& name, const std::vector<std::string>& words) {
   const CallWords given("bench", words);
   if (!given.files.empty() || !given.target.empty())
-    throw WrongCall(cat("bench: '", given.files.empty() ? given.target : given.files[0],
+    throw WrongCall(cat("bench: '", detail::printable(given.files.empty() ? given.target : given.files[0], 100),
                         "' is no parameter; after the operator it takes --PARAMETER VALUE"));
   std::vector<const Entry*> entries = operators_to("bench", name);
   if (name.empty()) std::erase_if(entries, [](const Entry* e) { return e->is_gradient(); });

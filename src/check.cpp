@@ -7,12 +7,14 @@
 
 #include <strop/strop.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace strop::command {
 
 int check(const std::string& name) {
   const std::vector<const Entry*> entries = operators_to("check", name);
+  const auto gradients = std::count_if(entries.begin(), entries.end(), [](const Entry* e) { return e->is_gradient(); });
   Progress progress("check", std::ssize(entries));
   int checks = 0;
   std::vector<std::string> failures;
@@ -28,7 +30,8 @@ int check(const std::string& name) {
     }
     progress.step();
   }
-  progress.finish(cat(entries.size(), " operators, ", checks, " checks, ", failures.size(), " failed"));
+  progress.finish(cat(std::ssize(entries) - gradients, " operators, ", gradients, " gradients, ", checks, " checks, ",
+                      failures.size(), " failed"));
   for (const std::string& failure : failures) std::printf("  %s\n", failure.c_str());
   return failures.empty() ? 0 : 1;
 }

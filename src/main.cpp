@@ -5,11 +5,14 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <strop/core/output.hpp>
+#include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -27,6 +30,18 @@ void open_standard_streams() {
     if (::fcntl(stream, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDONLY);
 }
 
+/// Ctrl-C and its like leave no unfinished file beside the one that was asked for, and end the process as they would
+/// have. What started it may have had them ignored.
+extern "C" void stopped(int number) {
+  strop::detail::remove_temporaries();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+void clear_away_when_stopped() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
+    if (std::signal(number, stopped) == SIG_IGN) std::signal(number, SIG_IGN);
+}
+
 /// The exit code, once all that was printed has arrived.
 int printed(int status) {
   errno = 0;
@@ -38,7 +53,7 @@ int printed(int status) {
 
 int failed(std::string_view why, int status) {
   if (why.starts_with("strop: ")) why.remove_prefix(7);
-  std::fprintf(stderr, "strop: %.*s\n", static_cast<int>(why.size()), why.data());
+  std::fprintf(stderr, "strop: %s\n", strop::detail::printable(why, 2000).c_str());
   return printed(status);
 }
 
@@ -64,7 +79,8 @@ void check_subcommand(const CLI::App& app, int count, char** words) {
     names.push_back(known->get_name());
   if (std::find(names.begin(), names.end(), words[0]) != names.end()) return;
   const std::vector<std::string_view> views(names.begin(), names.end());
-  throw strop::command::WrongCall(strop::cat("no subcommand '", words[0], app.get_parent() == nullptr ? "'" : "' of ",
+  throw strop::command::WrongCall(strop::cat("no subcommand '", strop::detail::printable(words[0], 100),
+                                             app.get_parent() == nullptr ? "'" : "' of ",
                                              app.get_parent() == nullptr ? "" : app.get_name(),
                                              "; nearest: ", strop::detail::list_nearest(words[0], views, 3)));
 }
@@ -73,6 +89,7 @@ void check_subcommand(const CLI::App& app, int count, char** words) {
 
 int main(int argc, char** argv) {
   open_standard_streams();
+  clear_away_when_stopped();
   CLI::App app{"strop: operators are plain structs", "strop"};
   app.require_subcommand(1);
   app.set_version_flag("--version", strop::command::version());
@@ -125,10 +142,16 @@ int main(int argc, char** argv) {
   train->add_option("--batch", options.batch)->capture_default_str()->check(CLI::Range(1, 10000));
   train->add_option("--rate", options.rate, "Learning rate")->capture_default_str();
   train->add_option("--momentum", options.momentum)->capture_default_str();
-  train->add_option("--seed", options.seed)->capture_default_str();
+  std::string seed = "1";
+  train->add_option("--seed", seed)->capture_default_str();
   train->add_option("--data", options.data, "Folder with the four idx files (gzip or plain)")->capture_default_str();
   train->add_option("--plot", options.plot, "Where the picture of loss and accuracy goes (SVG)");
-  train->callback([&] { status = strop::command::train(options); });
+  train->callback([&] {
+    if (!strop::detail::parse_integer(seed, options.seed))
+      throw strop::command::WrongCall(strop::cat("train: --seed is '", strop::detail::printable(seed, 100),
+                                                 "', expected a whole number of 64 bits, 0 or more"));
+    status = strop::command::train(options);
+  });
 
   std::string trace_path, trace_out, trace_title;
   CLI::App* trace = app.add_subcommand("trace", "What a trace of the engine says (STROP_TRACE=file.json)");

@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "verify/rows.hpp"
 
+#include <strop/core/printable.hpp>
 #include <strop/strop.hpp>
 
 #include <string>
@@ -16,8 +17,8 @@ namespace strop::command {
 /// The operator of that name, or WrongCall with the names nearest to it.
 inline const Entry& operator_called(const std::string& name) {
   if (const Entry* entry = detail::look_up(name)) return *entry;
-  throw WrongCall(
-      cat("no operator '", name, "'; nearest: ", detail::nearest_operators(name), "; `strop ops` lists all"));
+  throw WrongCall(cat("no operator '", detail::printable(name, 100), "'; nearest: ", detail::nearest_operators(name),
+                      "; `strop ops` lists all"));
 }
 
 /// What `command` works on: the operator of that name, or without a name all for which rows say how they are called.

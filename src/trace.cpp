@@ -5,6 +5,7 @@
 #include "command.hpp"
 
 #include <strop/core/error.hpp>
+#include <strop/core/printable.hpp>
 #include <strop/core/shape.hpp>
 #include <strop/tensor/format/file.hpp>
 
@@ -30,9 +31,9 @@ TracedOperation read_operation(const json& event) {
   TracedOperation read;
   read.id = own.at("operation");
   read.thread = event.at("tid");
-  read.name = event.at("name");
+  read.name = detail::printable(event.at("name").get<std::string>(), 200);
   read.status = own.at("status");
-  read.why = own.value("why", "");
+  read.why = detail::printable(own.value("why", ""), 500);
   read.start = event.at("ts");
   read.length = event.at("dur");
   read.blocked = own.at("blocked us");
@@ -41,7 +42,8 @@ TracedOperation read_operation(const json& event) {
   read.after = own.at("after").get<std::vector<std::int64_t>>();
   for (const auto& [key, value] : args.items())
     if (key != "strop")
-      read.notes += fmt::format("{} {}  ", key, value.is_string() ? value.get<std::string>() : value.dump());
+      read.notes += detail::printable(
+          fmt::format("{} {}  ", key, value.is_string() ? value.get<std::string>() : value.dump()), 500);
   return read;
 }
 
@@ -133,7 +135,8 @@ TraceFileContents read_trace(const std::string& path) {
     trace.left_out = said.at("left out");
     trace.unfinished = said.at("unfinished");
     for (const json& event : read.at("traceEvents")) {
-      if (event.at("ph") == "M") trace.threads[event.at("tid")] = event.at("args").at("name");
+      if (event.at("ph") == "M")
+        trace.threads[event.at("tid")] = detail::printable(event.at("args").at("name").get<std::string>(), 100);
       if (event.at("ph") == "X" && event.value("cat", "") == "operation")
         trace.operations.push_back(read_operation(event));
     }

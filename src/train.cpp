@@ -99,6 +99,8 @@ const Entry& activation_called(const std::string& name) {
 }
 
 void check_options(const TrainOptions& options) {
+  if (options.epochs < 1) throw WrongCall(cat("train: --epochs is ", options.epochs, ", expected 1 or more"));
+  if (options.batch < 1) throw WrongCall(cat("train: --batch is ", options.batch, ", expected 1 or more"));
   if (!(options.rate > 0) || !std::isfinite(options.rate))
     throw WrongCall(cat("train: --rate is ", options.rate, ", expected a number above 0"));
   if (!std::isfinite(options.momentum))

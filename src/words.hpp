@@ -4,6 +4,7 @@
 #pragma once
 #include "command.hpp"
 
+#include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
 
 #include <string>
@@ -28,7 +29,7 @@ struct CallWords {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const std::string& word = words[i];
       const auto value = [&] {
-        if (++i == words.size()) throw WrongCall(cat(command, ": ", word, " needs a value"));
+        if (++i == words.size()) throw WrongCall(cat(command, ": ", detail::printable(word, 100), " needs a value"));
         return words[i];
       };
       const std::size_t equals = word.find('=');
@@ -36,12 +37,14 @@ struct CallWords {
         if (!target.empty()) throw WrongCall(cat(command, ": -o is given twice"));
         target = word == "-o" || word == "--output" ? value() : word.substr(word[1] == 'o' ? 2 : 9);
         if (!target.ends_with(".npy") && !target.ends_with(".npz") && !target.ends_with(".params"))
-          throw WrongCall(cat(command, ": -o is '", target, "', expected a name that ends in .npy, .npz or .params"));
+          throw WrongCall(cat(command, ": -o is '", detail::printable(target, 200),
+                              "', expected a name that ends in .npy, .npz or .params"));
       } else if (word.starts_with("--")) {
         const std::string key = word.substr(2, equals == std::string::npos ? equals : equals - 2);
         params.emplace_back(key, equals != std::string::npos ? word.substr(equals + 1) : value());
       } else if (word.size() > 1 && word[0] == '-') {
-        throw WrongCall(cat(command, ": no option '", word, "'; it has -o FILE and --PARAMETER VALUE"));
+        throw WrongCall(
+            cat(command, ": no option '", detail::printable(word, 100), "'; it has -o FILE and --PARAMETER VALUE"));
       } else {
         files.push_back(word);
       }

@@ -44,6 +44,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   Few<TapeInput, 3> inputs;
   Few<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;
+  TapeNode* next_down = nullptr;  // while a history is taken down
   bool freed = false;
   bool on_pattern = false;  // during a backward pass: gradients of its results are wanted where they store something
   bool training = false;    // as the call was made, so is its gradient
@@ -53,8 +54,8 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   TapeNode(const TapeNode&) = delete;
   TapeNode& operator=(const TapeNode&) = delete;
   ~TapeNode() override { take_down(); }
-  /// Long histories go step by step, not by recursion.
-  void take_down();
+  /// Long histories go step by step, not by recursion, and without memory: there may be none left.
+  void take_down() noexcept;
   void release() {
     freed = true;
     state = nullptr;

@@ -7,22 +7,21 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL void TapeNode::take_down() {
-  // A source that dies with this node moves its own sources to the list first.
-  thread_local std::vector<Ref<Lineage>>* pending = nullptr;
-  std::vector<Ref<Lineage>> list;
-  const bool outermost = pending == nullptr;
-  if (outermost) pending = &list;
+STROP_IMPL void TapeNode::take_down() noexcept {
+  // Sources that nobody else holds wait in a chain for the outermost call, which deletes them one after the other.
+  thread_local TapeNode* chain = nullptr;
+  thread_local bool walking = false;
+  const bool outermost = !walking;
+  walking = true;
   for (TapeInput& in : inputs) {
     in.array = NDArray();
-    if (in.source && !in.leaf) pending->push_back(std::move(in.source));
+    if (in.leaf) continue;
+    auto* const source = static_cast<TapeNode*>(in.source.release());
+    if (source != nullptr && source->drop()) source->next_down = std::exchange(chain, source);
   }
   if (!outermost) return;
-  while (!list.empty()) {
-    Ref<Lineage> next = std::move(list.back());
-    list.pop_back();
-  }
-  pending = nullptr;
+  while (chain != nullptr) delete std::exchange(chain, chain->next_down);
+  walking = false;
 }
 
 STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {

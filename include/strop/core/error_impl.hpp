@@ -5,6 +5,7 @@
 #include <charconv>
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/printable.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -39,7 +40,17 @@ STROP_IMPL std::string place_of(std::source_location where) {
   return where.line() == 0 ? std::string() : cat(where.file_name(), ':', where.line());
 }
 
-STROP_IMPL void raise(std::initializer_list<Part> parts) { throw Error(join(parts)); }
+/// Names and texts of a sentence came from files, command lines and programs: they are cut, and never move a cursor.
+STROP_IMPL void raise(std::initializer_list<Part> parts) {
+  constexpr std::size_t most = 600;
+  std::string out, one;
+  for (const Part& part : parts) {
+    one.clear();
+    part.append_to(one);
+    append_printable(out, one, most);
+  }
+  throw Error(out);
+}
 
 }  // namespace strop::inline v0::detail
 

@@ -3,11 +3,10 @@
 /// What the processor and its system can run, by cpuid.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/environment.hpp>
 #include <strop/core/error.hpp>
 #include <strop/core/isa.hpp>
-#include <strop/core/log.hpp>
 
-#include <cstdlib>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -45,15 +44,20 @@ STROP_IMPL std::uint64_t present_extensions() {
   return present;
 }
 
-/// The highest level that the environment's STROP_ISA allows; every level where it is not set.
-STROP_IMPL int allowed_level() {
-  const char* const text = std::getenv("STROP_ISA");
-  if (text == nullptr || *text == 0) return 9;
+/// The highest level that the environment's STROP_ISA allows; every level where it is not set, -1 where it names none.
+STROP_IMPL int stated_level() {
+  const Setting setting = environment({"STROP_ISA"});
   constexpr std::string_view names[] = {"scalar", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   for (int level = 0; level < 5; ++level)
-    if (names[level] == text) return level;
-  log(cat("STROP_ISA=", text, " is none of scalar, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, and is ignored"));
-  return 9;
+    if (names[level] == setting.value) return level;
+  return setting ? -1 : 9;
+}
+STROP_IMPL int allowed_level() {
+  const int level = stated_level();
+  return level < 0 ? 9 : level;
+}
+STROP_IMPL void check_level_setting() {
+  if (stated_level() < 0) environment({"STROP_ISA"}).refuse("scalar, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4");
 }
 
 STROP_IMPL bool runs_here(const Isa& isa) {

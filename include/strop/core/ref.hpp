@@ -49,6 +49,8 @@ class Ref {
   }
 
   T* get() const { return p_; }
+  /// Gives this share away: whoever takes the pointer drops it.
+  T* release() { return std::exchange(p_, nullptr); }
   T* operator->() const { return p_; }
   T& operator*() const { return *p_; }
   explicit operator bool() const { return p_ != nullptr; }

@@ -13,6 +13,11 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+/// Says that there is no array of this shape.
+[[noreturn, gnu::cold]] void refuse_size(const Shape& shape);
+}  // namespace detail
+
 /// The extents of an array, outermost first. `Shape{}` is the shape of a scalar (0 dimensions, one element).
 ///
 /// While shapes are inferred an extent may be `Shape::unknown_extent` and the whole shape `Shape::unknown()`.
@@ -65,16 +70,20 @@ class Shape {
       if (extent < 0) return false;
     return true;
   }
-  /// Product of the extents (1 for a scalar).
+  /// Product of the extents (1 for a scalar). Error where 64 bits do not hold it.
   std::int64_t size() const {
     std::int64_t n = 1;
-    for (std::int64_t extent : *this) n *= extent;
+    for (std::int64_t extent : *this)
+      if (__builtin_mul_overflow(n, extent, &n)) [[unlikely]]
+        detail::refuse_size(*this);
     return n;
   }
-  /// Product of the extents [from, to).
+  /// Product of the extents [from, to), likewise.
   std::int64_t size(int from, int to) const {
     std::int64_t n = 1;
-    for (int i = from; i < to; ++i) n *= (*this)[i];
+    for (int i = from; i < to; ++i)
+      if (__builtin_mul_overflow(n, (*this)[i], &n)) [[unlikely]]
+        detail::refuse_size(*this);
     return n;
   }
 

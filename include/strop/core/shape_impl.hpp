@@ -9,6 +9,10 @@ namespace strop::inline v0 {
 
 namespace detail {
 
+STROP_IMPL void refuse_size(const Shape& shape) {
+  fail("strop: an array of shape ", shape, " has more elements than 64 bits can count");
+}
+
 STROP_IMPL void append_text(std::string& out, const Shape& shape) {
   if (!shape.has_rank()) {
     out += "(...)";

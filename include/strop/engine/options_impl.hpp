@@ -2,37 +2,30 @@
 /// \file
 /// What an engine is told, and by whom.
 #pragma once
-#include <stdlib.h>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <strop/core/environment.hpp>
 #include <strop/core/error.hpp>
 #include <strop/engine/options.hpp>
 #include <strop/engine/threads.hpp>
 
 namespace strop::inline v0::detail {
 
-/// The first of the two variables that is set; an empty one counts as not set.
-inline std::string_view environment(const char* name, const char* old_name) {
-  const char* text = getenv(name);
-  if (text == nullptr || *text == 0) text = getenv(old_name);
-  return text == nullptr ? std::string_view() : std::string_view(text);
-}
-
 inline EngineKind engine_kind_from_environment() {
-  const std::string_view type = environment("STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE");
+  const Setting setting = environment({"STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE"});
+  const std::string_view type = setting.value;
   if (type.empty() || type == "threaded" || type == "ThreadedEngine" || type == "ThreadedEnginePooled" ||
       type == "ThreadedEnginePerDevice")
     return EngineKind::threaded;
   if (type == "naive" || type == "NaiveEngine") return EngineKind::naive;
-  fail("STROP_ENGINE_TYPE: expected threaded or naive, got '", type, "'");
+  setting.refuse("threaded or naive");
 }
 
 /// What was asked for, else what one of the two variables of the environment says, else `standard`.
-inline int threads_or(int threads, const char* name, const char* old_name, int standard) {
+inline int threads_or(int threads, std::string_view name, std::string_view old_name, int standard) {
   if (threads < 0) fail("Engine: expected at least 1 thread, got ", threads);
-  if (threads == 0) threads = positive_from_environment(name);
-  if (threads == 0) threads = positive_from_environment(old_name);
+  if (threads == 0) threads = environment_count({name, old_name}, max_threads);
   if (threads == 0) threads = standard;
   return threads < max_threads ? threads : max_threads;
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <strop/core/config.hpp>
+#include <strop/core/environment.hpp>
 #include <strop/engine/threads.hpp>
 
 namespace strop::inline v0::detail {
@@ -30,8 +31,8 @@ STROP_IMPL int available_processors() {
 }
 
 STROP_IMPL int ask_num_threads() {
-  int n = positive_from_environment("STROP_NUM_THREADS");
-  if (n == 0) n = positive_from_environment("OMP_NUM_THREADS");
+  int n = environment_count({"STROP_NUM_THREADS"}, max_threads);
+  if (n == 0) n = positive_from_environment("OMP_NUM_THREADS");  // which is not ours to refuse
   if (n == 0) n = available_processors();
   int unset = 0;
   return thread_limit.compare_exchange_strong(unset, n, std::memory_order_relaxed) ? n : unset;

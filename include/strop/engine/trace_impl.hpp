@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <strop/core/config.hpp>
+#include <strop/core/environment.hpp>
 #include <strop/core/error.hpp>
 #include <strop/core/log.hpp>
 #include <strop/engine/failure.hpp>
@@ -273,10 +274,10 @@ STROP_IMPL void trace_forget(const Var* var) noexcept {
 /// Begins a trace where STROP_TRACE names a file; the first call counts.
 STROP_IMPL void trace_from_environment() {
   static const bool once = [] {
-    const char* const path = std::getenv("STROP_TRACE");
-    if (path == nullptr || *path == 0) return false;
+    const Setting path = environment({"STROP_TRACE"});
+    if (!path) return false;
     static std::uint64_t session = 0;
-    session = Tracer::get().begin(path, 1'000'000);
+    session = Tracer::get().begin(path.value, 1'000'000);
     std::atexit([] { Tracer::get().finish_quietly(session); });
     return true;
   }();

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/output.hpp>
 #include <strop/engine/context.hpp>
 #include <strop/engine/trace_record.hpp>
 #include <utility>
@@ -74,23 +74,14 @@ STROP_IMPL std::string microseconds(std::int64_t ns) {
   return cat(ns / 1000, rest < 10 ? ".00" : rest < 100 ? ".0" : ".", rest);
 }
 
-/// Collects events and writes them beside the file, which it becomes at the end.
+/// Collects events and writes them, as `save` writes arrays.
 class TraceFile {
  public:
-  explicit TraceFile(const TraceSession& session, std::size_t written)
-      : path_(session.path), beside_(session.path + ".part"), file_(std::fopen(beside_.c_str(), "wb")) {
-    if (file_ == nullptr) fail("Trace: cannot write ", path_);
+  explicit TraceFile(const TraceSession& session, std::size_t written) : out_(session.path, "Trace") {
     text_ = cat("{\"displayTimeUnit\": \"ns\", \"otherData\": {\"program\": \"strop\", \"operations\": ", written,
                 ", \"left out\": ", session.left_out, ", \"unfinished\": ", session.pushed - written,
                 "},\n\"traceEvents\": [");
   }
-  ~TraceFile() {
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    std::remove(beside_.c_str());
-  }
-  TraceFile(const TraceFile&) = delete;
-  TraceFile& operator=(const TraceFile&) = delete;
 
   /// An event on a thread; `rest` are its other members.
   void event(char phase, std::uint64_t thread, std::string_view rest) {
@@ -102,22 +93,19 @@ class TraceFile {
   void finish() {
     text_ += "\n]}\n";
     flush();
-    const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-    if (closed && good_ && std::rename(beside_.c_str(), path_.c_str()) == 0) return;
-    std::remove(beside_.c_str());
-    fail("Trace: cannot write ", path_);
+    out_.commit();
   }
 
  private:
   void flush() {
-    good_ = good_ && std::fwrite(text_.data(), 1, text_.size(), file_) == text_.size();
+    out_.write(text_);
     text_.clear();
   }
 
-  std::string path_, beside_, text_;
-  std::FILE* file_;
+  Output out_;
+  std::string text_;
   const long pid_ = getpid();
-  bool first_ = true, good_ = true;
+  bool first_ = true;
 };
 
 /// The slice of an operation.

@@ -2,11 +2,11 @@
 /// \file
 /// What all pools share: the backends, the injection of failures for tests, and how a pool is found.
 #pragma once
+#include <strop/core/environment.hpp>
 #include <strop/memory/backend.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <type_traits>
@@ -57,11 +57,12 @@ static_assert(std::is_trivially_destructible_v<Backend>);
 /// PINNED).
 inline bool environment_says_unpooled(DeviceKind kind) {
   const std::string_view name = kind == DeviceKind::cpu ? "CPU" : kind == DeviceKind::gpu ? "GPU" : "CPU_PINNED";
-  for (const char* const owner : {"STROP_", "MXNET_"}) {
-    const char* const value = std::getenv(cat(owner, name, "_MEM_POOL_TYPE").c_str());
-    if (value != nullptr) return std::string_view(value) == "Unpooled";
-  }
-  return false;
+  const strop::detail::Setting type =
+      strop::detail::environment({cat("STROP_", name, "_MEM_POOL_TYPE"), cat("MXNET_", name, "_MEM_POOL_TYPE")});
+  if (type && type.value != "Naive" && type.value != "Round" && type.value != "Unpooled")
+    type.refuse("Naive, Round (blocks are kept, alike) or Unpooled");
+  strop::detail::check_level_setting();
+  return type.value == "Unpooled";
 }
 
 }  // namespace strop::inline v0::memory::detail

@@ -3,6 +3,7 @@
 /// What an operator's forward is given besides its tensors: the device's context, temporary space, random numbers,
 /// requests.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
 #include <strop/memory/random.hpp>
@@ -96,7 +97,7 @@ class Context {
   template <class E>
   E* space(std::span<const std::int64_t> shape, NDArray kept) {
     std::int64_t bytes = sizeof(E);
-    for (std::int64_t extent : shape) bytes *= extent;
+    for (std::int64_t extent : shape) bytes = detail::checked_product(bytes, extent, "ctx.temp()");
     std::byte* const reserved = take(bytes);
     if (reserved == nullptr && !kept) kept = NDArray::shell(Shape(shape), dtype_of<E>, device_);
     if (reserved == nullptr) kept.allocate();

@@ -3,10 +3,11 @@
 /// The log of dense fallbacks.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/environment.hpp>
 #include <strop/core/log.hpp>
+#include <strop/core/printable.hpp>
 #include <strop/op/fallback.hpp>
 
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -17,9 +18,9 @@ struct FallbackLog {
   Fallback mode;
   std::vector<FallbackRecord> records;
   FallbackLog() {
-    const char* verbose = std::getenv("STROP_STORAGE_FALLBACK_LOG_VERBOSE");
-    if (verbose == nullptr) verbose = std::getenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE");
-    mode = verbose != nullptr && verbose[0] == '0' ? Fallback::silent : Fallback::warn;
+    const bool said =
+        environment_flag({"STROP_STORAGE_FALLBACK_LOG_VERBOSE", "MXNET_STORAGE_FALLBACK_LOG_VERBOSE"}, true);
+    mode = said ? Fallback::warn : Fallback::silent;
   }
   static FallbackLog& get() {
     static FallbackLog log;
@@ -55,7 +56,8 @@ STROP_IMPL void note_fallback(const Entry& entry, const void* op, const std::str
     past.records.push_back({std::string(entry.snake), storages, params, 1, where});
     if (past.mode != Fallback::warn) return;
   }
-  log(cat(entry.snake, '(', params, "): dense fallback for ", storages, ": ", why, where.empty() ? "" : " at ", where));
+  log(cat(entry.snake, '(', printable(params, 500), "): dense fallback for ", storages, ": ", why,
+          where.empty() ? "" : " at ", where));
 }
 }  // namespace detail
 

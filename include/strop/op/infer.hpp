@@ -8,6 +8,7 @@
 #include <strop/core/text.hpp>
 #include <strop/tensor/storage.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -49,6 +50,17 @@ struct CallNames {
     return cat(kind, ' ', i);
   }
 };
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_place(std::string_view op, std::string_view kind, int i,
+                                                                std::size_t count) {
+  fail(op, ": inference asks for ", kind, ' ', i, " of ", count);
+}
+/// The place of input or output i among `count` of them; an operator's own inference may ask for any.
+constexpr std::size_t checked_place(int i, std::size_t count, std::string_view op, std::string_view kind) {
+  if (static_cast<std::size_t>(i) >= count) [[unlikely]]
+    refuse_place(op, kind, i, count);
+  return static_cast<std::size_t>(i);
+}
 }  // namespace detail
 
 /// Shapes of a call. An operator's infer_shape reads what is known, in any direction, and sets what follows from it.
@@ -58,15 +70,15 @@ class Shapes {
       : names_(names), in_(in), out_(out) {}
   int inputs() const { return static_cast<int>(in_.size()); }
   int outputs() const { return static_cast<int>(out_.size()); }
-  const Shape& in(int i) const { return in_[static_cast<std::size_t>(i)]; }
-  const Shape& out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  const Shape& in(int i) const { return in_[of_inputs(i)]; }
+  const Shape& out(int i) const { return out_[of_outputs(i)]; }
   /// Takes knowledge in; throws Error when it contradicts what is known.
   void set_in(int i, const Shape& shape) {
-    if (!unify(in_[static_cast<std::size_t>(i)], shape))
+    if (!unify(in_[of_inputs(i)], shape))
       strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", shape);
   }
   void set_out(int i, const Shape& shape) {
-    if (!unify(out_[static_cast<std::size_t>(i)], shape))
+    if (!unify(out_[of_outputs(i)], shape))
       strop::fail(names_.op, ": ", names_.output(i), " has shape ", out(i), ", expected ", shape);
   }
   /// Throws unless input i has this rank (nothing is said while its rank is unknown).
@@ -84,6 +96,9 @@ class Shapes {
   std::string name_in(int i) const { return names_.input(i); }
 
  private:
+  std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+
   const detail::CallNames& names_;
   std::span<Shape> in_, out_;
 };
@@ -115,14 +130,14 @@ class Types {
       : names_(names), in_(in), out_(out) {}
   int inputs() const { return static_cast<int>(in_.size()); }
   int outputs() const { return static_cast<int>(out_.size()); }
-  std::optional<Dtype> in(int i) const { return in_[static_cast<std::size_t>(i)]; }
-  std::optional<Dtype> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  std::optional<Dtype> in(int i) const { return in_[of_inputs(i)]; }
+  std::optional<Dtype> out(int i) const { return out_[of_outputs(i)]; }
   std::string_view op() const { return names_.op; }
   /// Throws Error unless input i, or output i, has one of these types (nothing is said while its type is unknown).
   void expect_in(int i, DtypeSet served) const { expect(in(i), served, true, i); }
   void expect_out(int i, DtypeSet served) const { expect(out(i), served, false, i); }
-  void set_in(int i, std::optional<Dtype> type) { set(in_[static_cast<std::size_t>(i)], type, true, i); }
-  void set_out(int i, std::optional<Dtype> type) { set(out_[static_cast<std::size_t>(i)], type, false, i); }
+  void set_in(int i, std::optional<Dtype> type) { set(in_[of_inputs(i)], type, true, i); }
+  void set_out(int i, std::optional<Dtype> type) { set(out_[of_outputs(i)], type, false, i); }
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     strop::fail(names_.op, ": ", parts...);
@@ -141,6 +156,9 @@ class Types {
     strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(given), ", expected ",
                 expected);
   }
+  std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+
   const detail::CallNames& names_;
   std::span<std::optional<Dtype>> in_, out_;
 };
@@ -153,21 +171,27 @@ class Storages {
       : device_(device), in_(in), out_(out) {}
   constexpr int inputs() const { return static_cast<int>(in_.size()); }
   constexpr int outputs() const { return static_cast<int>(out_.size()); }
-  constexpr Storage in(int i) const { return in_[static_cast<std::size_t>(i)]; }
-  constexpr std::optional<Storage> out(int i) const { return out_[static_cast<std::size_t>(i)]; }
+  constexpr Storage in(int i) const { return in_[detail::checked_place(i, in_.size(), op_, "input")]; }
+  constexpr std::optional<Storage> out(int i) const {
+    return out_[detail::checked_place(i, out_.size(), op_, "output")];
+  }
   /// False when the output is already there in another storage: the operator then answers false.
   constexpr bool set_out(int i, Storage storage) {
-    auto& slot = out_[static_cast<std::size_t>(i)];
+    auto& slot = out_[detail::checked_place(i, out_.size(), op_, "output")];
     if (slot && *slot != storage) return false;
     slot = storage;
     return true;
   }
   constexpr Device device() const { return device_; }
+  /// The operator whose name begins the sentence where inference asks for an input or output that the call does not
+  /// have.
+  constexpr void say(std::string_view op) { op_ = op; }
 
  private:
   Device device_;
   std::span<const Storage> in_;
   std::span<std::optional<Storage>> out_;
+  std::string_view op_ = "strop";
 };
 
 }  // namespace strop::inline v0

@@ -140,6 +140,16 @@ inline std::string_view default_output(std::size_t i, std::size_t n) {
 void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible,
                     Signature& s);
 
+/// How many tensors a member such as input_count() says that a call has, from `least` to `most`: they are made, and
+/// named, before shapes are compared.
+constexpr int checked_tensors(std::int64_t count, std::int64_t least, std::int64_t most, std::string_view op,
+                              std::string_view member) {
+  if (count < least || count > most)
+    fail(op, ": ", member, " is ", count, ", expected a number from ", least, " to ", most);
+  return static_cast<int>(count);
+}
+inline constexpr std::int64_t most_tensors = std::int64_t{1} << 20;  // of one call
+
 /// Names that an operator takes from its parameters, for as many tensors as it names.
 template <class T>
 void name_by_call(const T& op, Signature& s) {

@@ -50,21 +50,21 @@ struct TensorShape {
     if constexpr (variadic)
       return given;
     else if constexpr (StatesInputCount<T>)
-      return static_cast<int>(op.input_count());
+      return checked_tensors(op.input_count(), 0, most_tensors, lower_name<T>, "input_count()");
     else
       return inputs;
   }
   static int output_count(const T& op) {
     if constexpr (StatesOutputCount<T>)
-      return static_cast<int>(op.output_count());
+      return checked_tensors(op.output_count(), 0, most_tensors, lower_name<T>, "output_count()");
     else
       return outputs;
   }
   static int visible_count(const T& op) {
     if constexpr (StatesVisibleCount<T>)
-      return static_cast<int>(op.visible_count());
+      return checked_tensors(op.visible_count(), 0, output_count(op), lower_name<T>, "visible_count()");
     else if constexpr (StatesOutputCount<T>)
-      return static_cast<int>(op.output_count());
+      return output_count(op);
     else
       return visible;
   }
@@ -144,10 +144,12 @@ bool takes_type(Dtype type) {
 
 template <class T>
 bool tensor_storage(const void* op, Storages& storages) {
-  if constexpr (InfersStorage<T>)
+  if constexpr (InfersStorage<T>) {
+    storages.say(lower_name<T>);
     return static_cast<const T*>(op)->infer_storage(storages);
-  else
+  } else {
     return storages_of_member(forward_info<T>, storages);
+  }
 }
 
 /// The gradient of tensor operator T by its member M, as an operator of (head gradients, inputs, outputs) → gradients.
@@ -237,6 +239,7 @@ struct TensorGradient {
   }
   static bool takes(Dtype type) { return S::takes(type); }
   static bool infer_storage(const void* op, Storages& storages) {
+    storages.say(lower_name<T>);
     return static_cast<const T*>(op)->infer_gradient_storage(storages);
   }
 };

@@ -6,6 +6,7 @@
 /// In C++ the functions of tensor/create.hpp say the same with less; these are for graphs and for text. `ctx` names a
 /// device.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -181,7 +182,7 @@ struct ArangeOp {
     const double count = __builtin_ceil(((stop ? *stop : *start) - first()) / step);
     if (step == 0 || !(count < 0x1p53))
       s.fail("the range from ", first(), " to ", stop ? *stop : *start, " in steps of ", step, " has no end");
-    s.set_out(0, Shape{count > 0 ? static_cast<std::int64_t>(count) * repeat : 0});
+    s.set_out(0, Shape{count > 0 ? detail::checked_product(static_cast<std::int64_t>(count), repeat, s.op()) : 0});
   }
   void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
@@ -213,9 +214,11 @@ struct EyeOp {
     detail::zero_elements(y);
     const NDArray one({1}, dtype);
     detail::fill_elements(one, 1);
-    const std::int64_t rows = y.shape()[0], columns = y.shape()[1], row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
+    const std::int64_t rows = y.shape()[0], columns = y.shape()[1];
+    if (k >= columns || k <= -rows) return;  // the diagonal lies outside
+    const std::int64_t row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
     detail::Move m;
-    m.axis(std::max<std::int64_t>(0, std::min(rows - row, columns - column)), 0, columns + 1);
+    m.axis(std::min(rows - row, columns - column), 0, columns + 1);
     m.out_start = row * columns + column;
     detail::move_elements(m, one, y);
   }

@@ -11,8 +11,9 @@ namespace detail {
 /// How many outputs a parameter asks for. Outputs are made before shapes are compared: what no axis has is refused
 /// here.
 inline int checked_outputs(std::int64_t count, std::string_view op, std::string_view parameter) {
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  if (count > most) fail(op, ": ", parameter, " is ", count, ", and a call has at most ", most, " outputs");
+  if (count > most_tensors)
+    fail(op, ": ", parameter, " is ", count, ", and a call has at most ", most_tensors, " outputs");
+  if (count < 0) fail(op, ": ", parameter, " is ", count, ", expected 0 or more");
   return static_cast<int>(count);
 }
 

@@ -104,7 +104,10 @@ struct AddStep {
   }
   template <class R>
   static R join(R a, R b) {
-    return a + b;
+    if constexpr (std::integral<R>)
+      return number::detail::wrapping(a, b, [](auto x, auto y) { return x + y; });
+    else
+      return a + b;
   }
 };
 struct MultiplyStep {
@@ -118,7 +121,10 @@ struct MultiplyStep {
   }
   template <class R>
   static R join(R a, R b) {
-    return a * b;
+    if constexpr (std::integral<R>)
+      return number::detail::wrapping(a, b, [](auto x, auto y) { return x * y; });
+    else
+      return a * b;
   }
 };
 struct AddNumbersStep : AddStep {
@@ -142,7 +148,7 @@ struct AddMagnitudeStep : AddStep {
 struct AddSquareStep : AddStep {
   template <class R>
   static R map(R x) {
-    return x * x;
+    return MultiplyStep::join(x, x);
   }
 };
 struct MaxStep {

@@ -43,8 +43,10 @@ void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes
       to[row] = reduce_row<Step, false>(from + span.begin, span.end - span.begin);
       continue;
     }
-    for (std::int64_t i = span.begin; i < span.end; ++i)
-      to[checked_index(columns[i], x.shape()[1])] += Step::template map<E>(from[i]);
+    for (std::int64_t i = span.begin; i < span.end; ++i) {
+      E& sum = to[checked_index(columns[i], x.shape()[1])];
+      sum = Step::template join<E>(sum, Step::template map<E>(from[i]));
+    }
   }
 }
 

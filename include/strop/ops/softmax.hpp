@@ -2,6 +2,7 @@
 /// \file
 /// softmax, log_softmax and softmin along an axis; softmax_cross_entropy.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
@@ -159,7 +160,7 @@ struct SoftmaxCrossEntropy {
   }
   /// A row of probabilities, of the widest element type.
   Resources resources(std::span<const Shape> in) const {
-    return {.temp_bytes = in[0][1] * static_cast<std::int64_t>(sizeof(double))};
+    return {.temp_bytes = detail::checked_product(in[0][1], sizeof(double), name)};
   }
   template <Real E>
   void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const {
@@ -167,7 +168,7 @@ struct SoftmaxCrossEntropy {
     View<E, 1> row = ctx.temp<E>(classes);
     double loss = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
-      detail::softmax_row(&x(i, 0), row.data(), classes, E(1), true);
+      detail::softmax_row(x.data() + i * classes, row.data(), classes, E(1), true);
       loss += std::min(-static_cast<double>(row[checked(label[i], i, classes)]), 18.420680743952367);  // −log 10⁻⁸
     }
     y[0] = static_cast<E>(loss);
@@ -178,8 +179,8 @@ struct SoftmaxCrossEntropy {
     if (!dx) return;
     const auto [rows, classes] = x.shape();
     for (std::int64_t i = 0; i < rows; ++i) {
-      E* to = &dx(i, 0);
-      detail::softmax_row(&x(i, 0), to, classes, E(1), false);
+      E* to = dx.data() + i * classes;
+      detail::softmax_row(x.data() + i * classes, to, classes, E(1), false);
       to[checked(label[i], i, classes)] -= 1;
       for (std::int64_t j = 0; j < classes; ++j) to[j] *= dy[0];
     }

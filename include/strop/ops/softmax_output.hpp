@@ -98,7 +98,7 @@ struct SoftmaxOutput {
       return;
     }
     const detail::AxisSplit s = split(y.shape());
-    const std::int64_t labels = s.outer * s.inner, ignored = static_cast<std::int64_t>(ignore_label);
+    const std::int64_t labels = s.outer * s.inner, ignored = convert<std::int64_t>(ignore_label);
     const E scale = static_cast<E>(grad_scale / divisor(label, labels, s.outer) /
                                    static_cast<double>(multi_output && normalization != valid ? s.inner : 1));
     const E rest = smooth_alpha != 0 && !multi_output && s.length > 1
@@ -106,7 +106,7 @@ struct SoftmaxOutput {
                        : E(0);
     const E mine = E(1) - (multi_output ? E(0) : static_cast<E>(smooth_alpha));
     detail::each_row<1, E>(s, {y.data()}, dx.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
-      const auto k = static_cast<std::int64_t>(label[row]);
+      const auto k = convert<std::int64_t>(label[row]);
       if (use_ignore && k == ignored) return std::fill(out, out + s.length, E(0)), void();
       for (std::int64_t j = 0; j < s.length; ++j) out[j] = (in[0][j] - rest) * scale;
       if (k >= 0 && k < s.length) out[k] = (in[0][k] - mine) * scale;
@@ -129,7 +129,7 @@ struct SoftmaxOutput {
       return static_cast<double>(multi_output ? examples : preserve_shape ? label.shape()[0] : examples);
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < labels; ++i)
-      count += static_cast<std::int64_t>(label[i]) != static_cast<std::int64_t>(ignore_label) ? 1 : 0;
+      count += convert<std::int64_t>(label[i]) != convert<std::int64_t>(ignore_label) ? 1 : 0;
     return static_cast<double>(std::max<std::int64_t>(1, count));
   }
 };

@@ -73,7 +73,7 @@ struct SparseRetain {
     const bool stored = x.storage() == row_sparse;
     const detail::Positions positions(stored ? x.indices().pointer<const std::int64_t>() : nullptr,
                                       stored ? x.nnz() : 0, rows, count);
-    for (std::int64_t k = 0; k < count; ++k) {
+    for (std::int64_t k = 0; width != 0 && k < count; ++k) {
       const std::int64_t row = wanted[static_cast<std::size_t>(k)], from = stored ? positions(row) : row;
       std::byte* to = y.bytes() + (sparse ? k : row) * width;
       if (from >= 0)

@@ -2,6 +2,7 @@
 /// \file
 /// Casts between storages, and slices of CSR arrays.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
@@ -118,7 +119,7 @@ STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
 
 STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
-  const std::int64_t rows = a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
+  const std::int64_t rows = a.size() == 0 ? 0 : a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
   std::vector<std::int64_t> kept;
   visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
     const auto* from = a.pointer<const Bits>();
@@ -182,7 +183,8 @@ STROP_IMPL NDArray row_sparse_to_dense(const NDArray& a) {
 /// Every row that stores a value becomes a stored row.
 STROP_IMPL NDArray csr_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
-  const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
+  const std::int64_t rows = a.shape()[0],
+                     bytes = checked_product(a.shape()[1], size_of(a.dtype()), "strop: a row of a CSR array");
   const auto* indptr = a.indptr().pointer<const std::int64_t>();
   std::int64_t kept = 0;
   for (std::int64_t row = 0; row < rows; ++row) kept += indptr[row] < indptr[row + 1] ? 1 : 0;

@@ -28,7 +28,7 @@ STROP_IMPL std::int64_t checked_count(const Shape& shape, std::int64_t width) {
     else
       overflow = overflow || __builtin_mul_overflow(count, extent, &count);
   }
-  if (overflow) fail("strop: an array of shape ", shape, " has more elements than 64 bits can count");
+  if (overflow) refuse_size(shape);
   return empty ? 0 : count;
 }
 
@@ -61,7 +61,7 @@ STROP_IMPL void load_integers(Dtype dtype, const void* from, std::int64_t* to, s
     case Dtype::boolean:
       return convert_loop(static_cast<const bool*>(from), to, n);
     default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
+      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
   }
 }
 
@@ -76,7 +76,7 @@ STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, 
     case Dtype::boolean:
       return convert_loop(from, static_cast<bool*>(to), n);
     default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
+      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
   }
 }
 
@@ -91,7 +91,7 @@ STROP_IMPL void load_floats(Dtype dtype, const void* from, float* to, std::int64
     case Dtype::i64:
       return convert_loop(static_cast<const std::int64_t*>(from), to, n);
     default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
+      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
   }
 }
 
@@ -104,7 +104,7 @@ STROP_IMPL void store_floats(Dtype dtype, const float* from, void* to, std::int6
     case Dtype::f64:
       return convert_loop(from, static_cast<double*>(to), n);
     default:
-      std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
+      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
   }
 }
 

@@ -126,6 +126,13 @@ Managed* export_dlpack(const NDArray& a) {
   return &out->managed;
 }
 
+/// Whether bytes are all those of a bool, 0 or 1; other libraries take every other number for true.
+inline bool are_bools(const std::byte* bytes, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (bytes[i] > std::byte{1}) return false;
+  return true;
+}
+
 /// Whether elements are row-major without gaps, so that the memory can be shared as it is.
 inline bool is_compact(const dlpack::DLTensor& tensor, const Shape& shape) {
   if (tensor.strides == nullptr || shape.size() == 0) return true;
@@ -156,7 +163,8 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
   const bool compact = is_compact(tensor, shape),
              aligned = reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(width) == 0;
   NDArray out = NDArray::shell(shape, dtype, device);
-  if (compact && aligned && !read_only) {
+  const bool sound = dtype != boolean || device.kind != DeviceKind::cpu || (compact && are_bools(data, bytes));
+  if (compact && aligned && !read_only && sound) {
     const auto release = [](void* context, void*) noexcept {
       auto* self = static_cast<Managed*>(context);
       if (self->deleter != nullptr) self->deleter(self);
@@ -175,6 +183,8 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
     row_major *= shape[axis];
   }
   gather_strided(data, shape, strides.data(), width, out.bytes());
+  if (dtype == boolean)
+    for (std::int64_t i = 0; i < bytes; ++i) out.bytes()[i] = std::byte{out.bytes()[i] != std::byte{0}};
   if (managed->deleter != nullptr) managed->deleter(managed);
   return out;
 }
@@ -194,7 +204,8 @@ inline dlpack::DLManagedTensorVersioned* to_dlpack_versioned(const NDArray& a) {
 }
 
 /// An array over a DLPack tensor's memory: its deleter is called with the last array. A tensor on the CPU that is not
-/// row-major without gaps, or not aligned to its elements, is copied, and its deleter called at once.
+/// row-major without gaps, not aligned to its elements, or of bools that are not all 0 or 1, is copied, and its deleter
+/// called at once.
 ///
 /// Errors: a dtype, device or layout that is none of ours. The tensor then stays the caller's.
 inline NDArray from_dlpack(dlpack::DLManagedTensor* managed) {

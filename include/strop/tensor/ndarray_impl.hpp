@@ -2,6 +2,7 @@
 /// \file
 /// NDArray's members that need no later layer.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -26,10 +27,12 @@ STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device
 
 STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
     : NDArray(shell(shape, dtype, device, storage)) {
-  if (storage == dense)
+  if (storage == dense) {
     allocate();
-  else
+  } else {
+    detail::checked_count(shape);
     allocate_stored(0);
+  }
 }
 
 STROP_IMPL void NDArray::allocate() const {
@@ -45,11 +48,13 @@ STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
   if (storage() == row_sparse && ndim() == 0) fail("strop: a row-sparse array has 1 dimension or more, not shape ()");
   detail::Body& b = *body_;
   const std::int64_t width = b.storage == csr ? 1 : b.shape.size(1, b.shape.ndim());
-  b.buffer = detail::Ref(new detail::Buffer(b.device, count * width * size_of(b.dtype)));
+  const std::int64_t elements = detail::checked_product(count, width, "strop: values of a sparse array");
+  b.buffer = detail::Ref(new detail::Buffer(
+      b.device, detail::checked_product(elements, size_of(b.dtype), "strop: bytes of a sparse array")));
   b.offset = 0;
   b.indices = NDArray(Shape{count}, i64, b.device).body_ref();
   if (b.storage == csr) {
-    const NDArray rows(Shape{b.shape[0] + 1}, i64, b.device);
+    const NDArray rows(Shape{detail::checked_sum(b.shape[0], 1, "strop: rows of a CSR array")}, i64, b.device);
     if (count == 0) memory::detail::clear_bytes(b.device, rows.bytes(), (b.shape[0] + 1) * 8);
     b.indptr = rows.body_ref();
   }

@@ -119,8 +119,20 @@ struct DenseText {
 
 inline constexpr std::int64_t printed_elements = 1000;
 
+/// Whether an array without elements has too many lists without elements to be written.
+STROP_IMPL bool has_many_lists(const NDArray& a) {
+  std::int64_t lists = 1;
+  for (const std::int64_t extent : a.shape()) {
+    if (extent == 0) return lists > printed_elements;
+    lists = extent > printed_elements ? printed_elements + 1 : lists * extent;
+    if (lists > printed_elements) lists = printed_elements + 1;
+  }
+  return false;
+}
+
 STROP_IMPL std::string dense_text(const NDArray& a) {
   std::string out;
+  if (a.size() == 0 && has_many_lists(a)) return cat("[] of shape ", a.shape());
   const bool summarised = a.size() > printed_elements;
   DenseText{a, summarised, false, out}.write(0, 0);
   if (a.ndim() > 1 && a.size() != 0 && out.size() > 100) {

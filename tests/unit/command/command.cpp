@@ -92,6 +92,8 @@ TEST_CASE("words that are none are named with the nearest, and are wrong calls")
   refused("", "strop: a subcommand is required; see strop --help\n");
   refused("ops --what", "strop: ops: the following argument was not expected: --what; see strop ops --help\n");
   refused("train --epochs x", "strop: train: --epochs: ");
+  for (const char* seed : {"-1", "1.5", "0x10", "99999999999999999999", "1e3", "''", "none"})
+    refused(cat("train --seed ", seed).c_str(), "train: --seed is '");
   refused("run clip x.npy --a_min 0", "clip: parameter 'a_max' (float) is required");
   refused("run clip x.npy --a_min 0 --a_min 1 --a_max 2", "clip: parameter 'a_min' is given twice, as '0' and as '1'");
   refused("run clip --a_min 0 --a_max 2", "clip: takes 1 input (data), 0 were given");
@@ -105,6 +107,64 @@ TEST_CASE("words that are none are named with the nearest, and are wrong calls")
   const Said absent = strop_says(folder, "run negative absent.npy");
   CHECK(absent.code == 1);
   CHECK(absent.err == "strop: load(\"absent.npy\"): No such file or directory\n");
+}
+
+TEST_CASE("what is echoed is cut, and moves no cursor") {
+  const test::Folder folder;
+  test::put_file(folder / "name",
+                 "ab\x1b[2J\x07"
+                 "cd");
+  test::put_file(folder / "long", std::string(50'000, 'x'));
+  for (const char* words :
+       {"describe \"$(cat name)\"", "\"$(cat name)\"", "run \"$(cat name)\"", "run negative -o\"$(cat name)\"",
+        "run clip \"$(cat name)\" --a_min 0 --a_max 1", "trace \"$(cat name)\"", "bench clip \"$(cat name)\"",
+        "run negative --\"$(cat name)\" 1", "trace summary \"$(cat name)\"", "train --seed \"$(cat name)\"",
+        "train --epochs \"$(cat name)\"", "describe \"$(cat long)\"", "run negative --\"$(cat long)\" 1",
+        "run \"$(cat long)\"", "train --activation \"$(cat long)\"", "\"$(cat long)\""}) {
+    const Said said = strop_says(folder, words);
+    CAPTURE(words);
+    CAPTURE(said.err);
+    CHECK(said.code != 0);
+    CHECK(said.err.size() < 2100);
+    CHECK(said.err.find_first_of("\x1b\x07") == std::string::npos);
+    CHECK(said.err.find('\n') == said.err.size() - 1);
+    if (std::string(words).find("name") != std::string::npos) CHECK(said.has("ab\\x1b[2J\\x07cd"));
+  }
+  test::put_file(
+      folder / "t.json",
+      R"({"otherData": {"left out": 0, "unfinished": 0}, "traceEvents": [{"ph": "X", "cat": "operation", "tid": 1,
+                     "name": "a\u001b[2J", "ts": 1.0, "dur": 2.0, "args": {"strop": {"operation": 1, "status": "failed",
+                     "why": "\u0007", "blocked us": 0, "queued us": 0, "after": []}}}]})");
+  const Said shown = strop_says(folder, "trace summary t.json");
+  CHECK(shown.code == 0);
+  CHECK(shown.out.find("a\\x1b[2J") != std::string::npos);
+  CHECK(shown.out.find_first_of("\x1b\x07") == std::string::npos);
+}
+
+TEST_CASE("what ends the command leaves no unfinished file") {
+  const test::Folder folder;
+  save(folder / "y.npy", array({7}));
+  const auto shell = [&](const std::string& script) {
+    const std::string strop = cat('\'', std::getenv("STROP_BUILD"), "/strop'");
+    return std::system(cat("cd '", folder / ".", "' && strop=", strop, " && { ", script, "; } > .out 2>&1").c_str());
+  };
+  shell("ulimit -c 0; ulimit -f 8; \"$strop\" run _zeros --shape 1000000 -o y.npy");  // SIGXFSZ
+  CHECK(folder.files() == 2);
+  CHECK(load(folder / "y.npy")[0].second.item<int>() == 7);
+  shell(
+      "\"$strop\" run _zeros --shape 100000000 -o z.npy & "
+      "until ls z.npy* > .ls 2>&1; do :; done; kill $!; wait; rm -f z.npy .ls");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("every subcommand counts the operators alike") {
+  const test::Folder folder;
+  const std::string list = strop_says(folder, "ops").out, info = strop_says(folder, "info").out,
+                    checked = strop_says(folder, "check").out;
+  const std::string count = list.substr(list.rfind('\n', list.size() - 2) + 1);  // "223 operators"
+  const std::string number = count.substr(0, count.find(' '));
+  CHECK(info.find("operators        " + number + "\n") != std::string::npos);
+  CHECK(checked.starts_with("check  " + number + " operators, "));
 }
 
 TEST_CASE("output that cannot be written is a failure") {

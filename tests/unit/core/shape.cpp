@@ -2,8 +2,11 @@
 /// \file
 /// Shapes: text, the border between extents held inline and on the heap, and what two partly known ones give.
 #include <doctest/doctest.h>
+#include <strop/core/checked.hpp>
 #include <strop/core/shape.hpp>
+#include <unit/sentence.hpp>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -80,4 +83,20 @@ TEST_CASE("two partly known shapes") {
   CHECK(to == Shape{2, 3, -1});  // and nothing was taken
   CHECK(unify(to, {2, 3, 0}));
   CHECK(to == Shape{2, 3, 0});
+}
+
+TEST_CASE("a product of extents that 64 bits do not hold is refused") {
+  const std::int64_t large = std::int64_t{1} << 40;
+  CHECK(Shape{large, 1 << 20}.size() == large << 20);
+  CHECK(Shape{0, large, large}.size() == 0);
+  CHECK(testing::sentence([&] { static_cast<void>(Shape{4, large, large}.size()); }) ==
+        "strop: an array of shape (4, 1099511627776, 1099511627776) has more elements than 64 bits can count");
+  CHECK(Shape{large, 2, large}.size(0, 2) == 2 * large);
+  CHECK_THROWS_AS(static_cast<void>(Shape{large, 2, large}.size(0, 3)), strop::Error);
+  CHECK(strop::detail::checked_product(large, 5, "op") == 5 * large);
+  CHECK(strop::detail::checked_sum(large, -large, "op") == 0);
+  CHECK(testing::sentence([&] { strop::detail::checked_product(large, -large, "op"); }) ==
+        "op: 1099511627776 times -1099511627776 is more than 64 bits can count");
+  CHECK(testing::sentence([&] { strop::detail::checked_sum(INT64_MAX, 1, "op"); }) ==
+        "op: 9223372036854775807 plus 1 is more than 64 bits can count");
 }

@@ -48,6 +48,13 @@ TEST_CASE("the number of threads is an option, then the environment, then that o
     CHECK(Engine().threads() == 5);
     CHECK(Engine({.threads = 3}).threads() == 3);
   }
+  for (const char* const name : {"STROP_CPU_WORKER_NTHREADS", "MXNET_GPU_COPY_NTHREADS", "STROP_GPU_WORKER_NTHREADS"})
+    for (const char* const wrong : {"many", "0", "-2", "3 or 4", "2.5"}) {
+      const Environment set(name, wrong);
+      CHECK_THROWS_WITH_AS(Engine(),
+                           strop::cat(name, ": expected a whole number of 1 or more, got '", wrong, "'").c_str(),
+                           strop::Error);
+    }
   CHECK(Engine().threads() == strop::num_threads());
 }
 

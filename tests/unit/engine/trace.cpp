@@ -2,12 +2,15 @@
 /// \file
 /// Traces: what is in the file, what stays out, and what is said when it cannot be written.
 #if __has_include(<nlohmann/json.hpp>)
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -273,9 +276,40 @@ TEST_CASE("one trace at a time; what is too much is counted; what is not finishe
   engine.wait_all();
 }
 
+TEST_CASE("what is no regular file is written as it is, and a link stays one") {
+  const File file;
+  std::filesystem::remove(file.path);
+  const std::string target = file.path + ".target";
+  std::filesystem::create_symlink(target, file.path);
+  Engine engine{{.kind = Kind::simulated}};
+  {
+    const strop::Trace trace(file.path);
+    engine.push([] {}, {.name = "mine"});
+    engine.wait_all();
+  }
+  CHECK(std::filesystem::is_symlink(file.path));
+  CHECK(std::filesystem::is_regular_file(target));
+  CHECK(slices(file.read()).size() == 1);
+  std::filesystem::remove(target);
+  std::filesystem::remove(file.path);
+
+  const std::string pipe = file.path + ".pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string read;
+  std::thread reader([&] {
+    std::ifstream in(pipe);
+    read.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  strop::Trace(pipe).finish();
+  reader.join();
+  CHECK(read.ends_with("]}\n"));
+  CHECK(std::filesystem::is_fifo(pipe));
+  std::filesystem::remove(pipe);
+}
+
 TEST_CASE("a file that cannot be written is said") {
   strop::Trace trace("/nowhere/trace.json");
-  CHECK(sentence([&] { trace.finish(); }) == "Trace: cannot write /nowhere/trace.json");
+  CHECK(sentence([&] { trace.finish(); }) == "Trace(\"/nowhere/trace.json\"): No such file or directory");
   const strop::Trace full("/dev/full/trace.json");  // its end is one line on standard error
 }
 

@@ -128,3 +128,10 @@ TEST_CASE("copies share nothing") {
   CHECK(c.to_vector<int>() == std::vector<int>{0, 1, 2, 0});
   CHECK(d.to_vector<int>() == std::vector<int>{0, 9, 2, 0});
 }
+
+TEST_CASE("an array without elements is cast at once, however many empty rows it has") {
+  const NDArray a = detail::cast_storage(zeros({10'000'000'000, 0}), row_sparse);
+  CHECK(a.nnz() == 0);
+  CHECK(detail::cast_storage(a, dense).shape() == Shape{10'000'000'000, 0});
+  CHECK(a.copy().storage() == row_sparse);
+}

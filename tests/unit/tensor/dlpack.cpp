@@ -154,3 +154,16 @@ TEST_CASE("refusals leave the tensor to the caller") {
   refused("strop: from_dlpack(): a null pointer with shape (2,)");
   CHECK(foreign.released == 0);
 }
+
+TEST_CASE("bools of another library are any number but 0: such memory is copied") {
+  std::vector<std::uint8_t> bytes{0, 1, 2, 255};
+  Foreign odd(bytes.data(), {4}, {}, boolean);
+  const NDArray copied = from_dlpack(&odd.managed);
+  CHECK(odd.released == 1);
+  CHECK(std::memcmp(copied.bytes(), "\0\1\1\1", 4) == 0);
+  CHECK(bytes[3] == 255);
+  bytes = {0, 1, 1, 0};
+  Foreign plain(bytes.data(), {4}, {}, boolean);
+  CHECK(from_dlpack(&plain.managed).bytes() == reinterpret_cast<std::byte*>(bytes.data()));
+  CHECK(plain.released == 1);
+}

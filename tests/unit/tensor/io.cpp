@@ -99,3 +99,18 @@ TEST_CASE("files that cannot be loaded") {
           cat("strop: load(\"", folder / "text.npy", "\"): this is neither a .params nor a .npy nor a .npz file"));
   }
 }
+
+TEST_CASE("what save writes, load reads: a file holds at most 64 dimensions") {
+  const test::Folder folder;
+  Shape most = Shape::filled(64, 1), more = Shape::filled(65, 1);
+  for (const char* name : {"a.params", "a.npy", "a.npz"}) {
+    save(folder / name, full(most, 3));
+    CHECK(load(folder / name)[0].second.shape() == most);
+    CHECK(test::sentence([&] { save(folder / name, full(more, 3)); }) ==
+          cat("strop: save(\"", folder / name, "\"): an array of 65 dimensions: a file holds arrays of at most 64"));
+    CHECK(load(folder / name)[0].second.ndim() == 64);
+  }
+  for (const char* name : {"s.params", "s.npz"})
+    CHECK_THROWS_AS(save(folder / name, detail::cast_storage(full(more, 3), row_sparse)), Error);
+  CHECK(folder.files() == 3);
+}

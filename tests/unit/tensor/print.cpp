@@ -90,3 +90,11 @@ TEST_CASE("what has no elements, and the other types") {
   CHECK(text(NDArray::shell({2}, f32)) == "dense(2,) without memory");
   CHECK(fmt::format("{} {} {} {}", Shape{2, 3}, f16, csr, gpu(1)) == "(2, 3) float16 csr gpu(1)");
 }
+
+TEST_CASE("an array of very many empty lists is no very long text") {
+  CHECK(text(zeros({2, 0})) == "[[], []]");
+  CHECK(text(zeros({0, 5})) == "[]");
+  CHECK(text(zeros({10'000'000'000, 0})) == "[] of shape (10000000000, 0)");
+  CHECK(text(zeros({10'000, 10'000, 0, 7})) == "[] of shape (10000, 10000, 0, 7)");
+  CHECK(text(zeros({3, 0, 10'000'000'000})) == "[[], [], []]");
+}

@@ -2,6 +2,7 @@
 /// \file
 /// Elements and blocks by the coordinates of several axes: gather_nd, scatter_nd, _scatter_set_nd, ravel and unravel.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
@@ -145,7 +146,8 @@ struct ScatterSetNd {
 
 /// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent
 /// of `shape` takes no part, so that it may be −1.
-/// Shape: that of `data` without its first axis. Error: another number of coordinates than `shape` has axes.
+/// Shape: that of `data` without its first axis. Error: another number of coordinates than `shape` has axes, a position
+/// that 64 bits do not hold.
 struct RavelMultiIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
@@ -169,7 +171,8 @@ struct RavelMultiIndex {
     std::vector<std::int64_t> at(static_cast<std::size_t>(count), 0), one(at.size());
     for (int m = 0; m < shape.ndim(); ++m) {
       detail::convert_elements(x.dtype(), x.bytes() + m * count * size_of(x.dtype()), i64, one.data(), count);
-      for (std::size_t i = 0; i < at.size(); ++i) at[i] = (m == 0 ? 0 : at[i] * shape[m]) + one[i];
+      for (std::size_t i = 0; i < at.size(); ++i)
+        at[i] = m == 0 ? one[i] : detail::checked_sum(detail::checked_product(at[i], shape[m], name), one[i], name);
     }
     detail::convert_elements(i64, at.data(), y.dtype(), y.bytes(), count);
   }
@@ -186,6 +189,8 @@ struct UnravelIndex {
       {"shape", "the shape of the array that the positions are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
   void infer_shape(Shapes& s) const {
+    for (int m = 1; m < shape.ndim(); ++m)
+      if (shape[m] < 1) s.fail("shape = ", detail::print_shape(shape), " has no positions");
     if (!s.in(0).has_rank()) return;
     Shape out = s.in(0);
     out.insert(0, shape.ndim());
@@ -197,7 +202,6 @@ struct UnravelIndex {
     detail::convert_elements(x.dtype(), x.bytes(), i64, at.data(), count);
     for (int m = shape.ndim(); m-- > 0;) {
       const std::int64_t extent = shape[m];
-      if (m > 0 && extent == 0) fail(name, ": shape = ", shape, " has no positions");
       for (std::size_t i = 0; i < at.size(); ++i) {
         one[i] = m == 0 ? at[i] : at[i] % extent;
         if (m > 0) at[i] /= extent;

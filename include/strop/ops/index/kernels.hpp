@@ -23,7 +23,7 @@ inline void bring_inside(std::vector<std::int64_t>& at, std::int64_t extent, Out
     if (outside == Outside::clip)
       i = i < 0 ? 0 : extent - 1;
     else if (outside == Outside::wrap)
-      i = (i % extent + extent) % extent;
+      i = i % extent < 0 ? i % extent + extent : i % extent;
     else if (i < 0 && i >= -extent)
       i += extent;
     else

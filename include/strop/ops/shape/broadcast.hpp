@@ -2,6 +2,7 @@
 /// \file
 /// Repetition along axes: broadcast_to, broadcast_axis, broadcast_like, tile, repeat.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
@@ -187,7 +188,7 @@ struct Tile {
     if (!s.in(0).known()) return;
     const Plan p = plan(s.in(0));
     Shape out = p.extents;
-    for (int k = 0; k < out.ndim(); ++k) out[k] *= p.reps[k];
+    for (int k = 0; k < out.ndim(); ++k) out[k] = detail::checked_product(out[k], p.reps[k], s.op());
     s.set_out(0, out);
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
@@ -244,10 +245,10 @@ struct Repeat {
     if (axis && in.has_rank()) {
       Shape out = in;
       const int k = detail::checked_axis(*axis, in.ndim(), s.op());
-      if (in[k] >= 0) out[k] = in[k] * *repeats;
+      if (in[k] >= 0) out[k] = detail::checked_product(in[k], *repeats, s.op());
       s.set_out(0, out);
     } else if (!axis && in.known()) {
-      s.set_out(0, Shape{in.size() * *repeats});
+      s.set_out(0, Shape{detail::checked_product(in.size(), *repeats, s.op())});
     }
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {

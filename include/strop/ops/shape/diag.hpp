@@ -2,6 +2,7 @@
 /// \file
 /// diag: a diagonal of an array, or a matrix with one; depth_to_space and space_to_depth.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -22,10 +23,11 @@ struct DiagonalPlan {
       : first(checked_axis(axis1, shape.ndim(), op)), second(checked_axis(axis2, shape.ndim(), op)) {
     if (first == second) fail(op, ": axis1 and axis2 are both axis ", first);
     const Shape steps = row_major(shape);
-    start = k >= 0 ? k * steps[second] : -static_cast<std::int64_t>(k) * steps[first];
     length = k >= 0 ? std::min(shape[first], shape[second] - k) : std::min(shape[first] + k, shape[second]);
-    step = steps[first] + steps[second];
     if (length < 0) length = 0;
+    const bool none = length == 0;  // such a diagonal begins outside
+    start = none ? 0 : k >= 0 ? k * steps[second] : -static_cast<std::int64_t>(k) * steps[first];
+    step = none ? 0 : steps[first] + steps[second];
   }
   /// The other axes, then the diagonal.
   Shape result(const Shape& shape) const {
@@ -71,7 +73,7 @@ struct Diag {
     if (!in.known()) return;
     if (in.ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
     if (in.ndim() == 1) {
-      const std::int64_t n = in[0] + (k < 0 ? -static_cast<std::int64_t>(k) : k);
+      const std::int64_t n = detail::checked_sum(in[0], k < 0 ? -static_cast<std::int64_t>(k) : k, s.op());
       return s.set_out(0, Shape{n, n});
     }
     const detail::DiagonalPlan plan(in, k, axis1, axis2, s.op());
@@ -132,7 +134,8 @@ struct DepthToSpace {
     if (!in.known()) return;
     if (in[1] % (b * b) != 0)
       s.fail(s.name_in(0), " of shape ", in, " has ", in[1], " channels, expected a multiple of ", b * b);
-    s.set_out(0, Shape{in[0], in[1] / (b * b), in[2] * b, in[3] * b});
+    s.set_out(0, Shape{in[0], in[1] / (b * b), detail::checked_product(in[2], b, s.op()),
+                       detail::checked_product(in[3], b, s.op())});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t b = *block_size, n = y.shape()[0], c = y.shape()[1], h = x.shape()[2], w = x.shape()[3];
@@ -163,7 +166,7 @@ struct SpaceToDepth {
     if (!in.known()) return;
     if (in[2] % b != 0 || in[3] % b != 0)
       s.fail(s.name_in(0), " of shape ", in, " has rows or columns that are no multiple of block_size = ", b);
-    s.set_out(0, Shape{in[0], in[1] * b * b, in[2] / b, in[3] / b});
+    s.set_out(0, Shape{in[0], detail::checked_product(in[1], b * b, s.op()), in[2] / b, in[3] / b});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t b = *block_size, n = x.shape()[0], c = x.shape()[1], h = y.shape()[2], w = y.shape()[3];

@@ -2,6 +2,7 @@
 /// \file
 /// Arrays joined and split along an axis: Concat, stack, SliceChannel (split), _split_v2.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -64,7 +65,7 @@ inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
   for (int i = 0; i < s.inputs(); ++i) {
     s.set_in(i, common);
     if (s.in(i)[axis] >= 0)
-      sum += s.in(i)[axis];
+      sum = checked_sum(sum, s.in(i)[axis], s.op());
     else
       open = i, ++opens;
   }
@@ -250,7 +251,7 @@ struct SliceChannel {
       Shape whole = s.out(0);
       if (squeeze_axis) whole.insert(detail::checked_axis(axis, whole.ndim() + 1, s.op()), 1);
       const int at = detail::checked_axis(axis, whole.ndim(), s.op());
-      if (whole[at] >= 0) whole[at] *= *num_outputs;
+      if (whole[at] >= 0) whole[at] = detail::checked_product(whole[at], *num_outputs, s.op());
       s.set_in(0, whole);
     }
   }

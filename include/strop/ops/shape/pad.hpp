@@ -2,6 +2,7 @@
 /// \file
 /// Pad: more elements before and after each axis: a constant, the edge, or the inside reflected.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -47,8 +48,9 @@ struct Pad {
       if (*mode == reflect && std::max(before, after) > std::max<std::int64_t>(0, in[k] - 1))
         s.fail("axis ", k, " of ", s.name_in(0), " has extent ", in[k], ", which reflects at most ", in[k] - 1,
                " elements");
-      if (*mode == edge && in[k] == 0 && before + after > 0) s.fail("axis ", k, " of ", s.name_in(0), " has no edge");
-      out[k] = in[k] + before + after;
+      if (*mode == edge && in[k] == 0 && (before > 0 || after > 0))
+        s.fail("axis ", k, " of ", s.name_in(0), " has no edge");
+      out[k] = detail::checked_sum(in[k], detail::checked_sum(before, after, s.op()), s.op());
     }
     s.set_out(0, out);
   }

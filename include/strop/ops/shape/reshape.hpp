@@ -2,6 +2,7 @@
 /// \file
 /// Other shapes for the same elements: Reshape, Flatten, expand_dims, squeeze, reshape_like, shape_array, size_array.
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -195,7 +196,7 @@ inline void Reshape::infer_shape(Shapes& s) const {
   std::int64_t others = 1;
   for (int i = 0; i < in.ndim(); ++i) {
     if (in[i] >= 0)
-      others *= in[i];
+      others = detail::checked_product(others, in[i], s.op());
     else if (open >= 0)
       return;
     else

@@ -30,10 +30,12 @@ Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& 
     const AxisRange r = axis_range(whole[k], k < first ? std::nullopt : begin[k - first], std::nullopt,
                                    k < first ? std::nullopt : step[k - first], op);
     start += r.begin * far[k];
+    const std::int64_t step_far =
+        window[k] > 1 ? r.step * far[k] : 0;  // a single element may be any step from the next
     if (scatter)
-      m.axis(window[k], near[k], r.step * far[k]);
+      m.axis(window[k], near[k], step_far);
     else
-      m.axis(window[k], r.step * far[k], near[k]);
+      m.axis(window[k], step_far, near[k]);
   }
   (scatter ? m.out_start : m.in_start) = start;
   return m;

@@ -34,6 +34,13 @@ inline void claim_rows(Input& in, std::int64_t rows) {
   if (rows > 0) in.unpaid += rows;
 }
 
+/// The most dimensions of an array in a file.
+inline constexpr int most_dimensions = 64;
+inline void check_dimensions(const Output& out, const Shape& shape) {
+  if (shape.ndim() > most_dimensions)
+    out.refuse(cat("an array of ", shape.ndim(), " dimensions: a file holds arrays of at most ", most_dimensions));
+}
+
 /// Bytes of an array as a file describes it, refused where that cannot be.
 inline std::int64_t described_bytes(Input& in, const Shape& shape, Dtype dtype, std::string_view what) {
   try {

@@ -99,7 +99,7 @@ class NpyDictionary {
     shape = {};
     expect('(');
     while (!accept(')')) {
-      if (shape.ndim() == 64) in_.refuse("'shape' has more than 64 extents");
+      if (shape.ndim() == most_dimensions) in_.refuse(cat("'shape' has more than ", most_dimensions, " extents"));
       shape.push_back(whole());
       if (!accept(',')) {
         expect(')');
@@ -259,6 +259,7 @@ inline std::string npy_header(std::string_view descr, const Shape& shape) {
 inline void write_npy(Output& out, const NDArray& given) {
   if (given.storage() != dense)
     out.refuse(cat("a .npy file holds a dense array, this one is ", name_of(given.storage()), ": use .npz or .params"));
+  check_dimensions(out, given.shape());
   const NDArray a = dense_on_host(given);
   a.wait();
   out.write(npy_header(npy_descr(a.dtype()), a.shape()));

@@ -26,6 +26,7 @@ inline void write_npz(Output& out, const NamedArrays& arrays) {
   ZipWriter zip(out);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const auto& [name, given] = arrays[i];
+    check_dimensions(out, given.shape());
     const NDArray a = on_device(given, cpu());
     a.wait();
     check_filled(a);
@@ -108,7 +109,8 @@ class NpzReader {
       if (entries_[i].name == below + "_is_array") taken_[i] = true;
     if (extents.dtype() != i64 && extents.dtype() != i32)
       file_.refuse("the shape of a sparse array is not made of integers");
-    if (extents.ndim() != 1 || extents.size() > 64) file_.refuse("the shape of a sparse array is not a short vector");
+    if (extents.ndim() != 1 || extents.size() > most_dimensions)
+      file_.refuse("the shape of a sparse array is not a short vector");
     const Shape shape(extents.to_vector<std::int64_t>());
     if (format == "coo" && !shape.empty()) claim_rows(file_, shape[0]);
     try {

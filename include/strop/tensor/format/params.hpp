@@ -28,7 +28,7 @@ inline constexpr std::uint32_t params_v1 = 0xF993FAC8U, params_v2 = 0xF993FAC9U,
 
 inline Shape read_shape(Input& in, std::string_view what) {
   const auto rank = in.number<std::int32_t>(what);
-  if (rank < 0 || rank > 64) in.refuse(cat(what, " has ", rank, " dimensions"));
+  if (rank < 0 || rank > most_dimensions) in.refuse(cat(what, " has ", rank, " dimensions"));
   in.require(std::int64_t{rank} * 8, what);
   Shape shape = Shape::filled(rank, 0);
   in.read(shape.data(), std::int64_t{rank} * 8, what);
@@ -117,7 +117,7 @@ inline NDArray read_params_array(Input& in) {
   if (tagged || magic == params_v1) {
     shape = read_shape(in, "the shape of an array");
   } else {
-    if (magic > 64) in.refuse(cat("an array begins with neither a known version nor a rank: ", magic));
+    if (magic > most_dimensions) in.refuse(cat("an array begins with neither a known version nor a rank: ", magic));
     for (std::uint32_t i = 0; i < magic; ++i) shape.push_back(in.number<std::uint32_t>("the shape of an array"));
   }
   if (shape.ndim() == 0 && !v3) return {};
@@ -134,8 +134,14 @@ inline NamedArrays read_params(Input& in) {
   const auto count = in.number<std::uint64_t>("the header");
   if (count > static_cast<std::uint64_t>(in.left()) / 4)
     in.refuse(cat("a file of this size cannot hold ", std::to_string(count), " arrays"));
+  // A handle takes ten times the four bytes that say that there is no array: files have few of these.
+  std::int64_t left = (1 << 16) + in.size() / 64;
   NamedArrays arrays;
-  for (std::uint64_t i = 0; i < count; ++i) arrays.emplace_back(std::string(), read_params_array(in));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    arrays.emplace_back(std::string(), read_params_array(in));
+    if (!arrays.back().second && --left < 0)
+      in.refuse(cat("array ", i, " is one more that is marked as none than are read from a file of this size"));
+  }
   const auto names = in.number<std::uint64_t>("the names");
   if (names != 0 && names != count)
     in.refuse(cat("there are ", count, " arrays and ", std::to_string(names), " names"));
@@ -150,6 +156,7 @@ inline NamedArrays read_params(Input& in) {
 }
 
 inline void write_shape(Output& out, const Shape& shape) {
+  check_dimensions(out, shape);
   out.number(static_cast<std::int32_t>(shape.ndim()));
   for (std::int64_t extent : shape) out.number(extent);
 }

@@ -268,3 +268,15 @@ TEST_CASE("names are written once") {
                        "strop: save(\"memory\"): two arrays are named 'w'", Error);
   CHECK(read(write({{"w", array({1})}, {"", array({2})}, {"", array({3})}})).size() == 3);
 }
+
+TEST_CASE("handles without an array are not read in any number that a file has room for") {
+  const auto nones = [](std::uint64_t count) {
+    Bytes file;
+    file.put(std::uint64_t{0x112}).put(std::uint64_t{0}).put(count);
+    return file.put(std::string(count * 4, '\0')).put(std::uint64_t{0}).text;
+  };
+  CHECK(read(nones(50'000)).size() == 50'000);
+  CHECK(refusal(nones(1'000'000)) ==
+        "strop: load(\"memory\"): array 128036 is one more that is marked as none than are read from a file of this "
+        "size");
+}

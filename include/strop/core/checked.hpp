@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sums and products of extents, counts and bytes that are refused where 64 bits do not hold them.
+#pragma once
+#include <strop/core/error.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+/// a · b; Error beginning with `op` where it does not fit.
+constexpr std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_view op) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
+    fail(op, ": ", a, " times ", b, " is more than 64 bits can count");
+  return product;
+}
+
+/// a + b; Error beginning with `op` where it does not fit.
+constexpr std::int64_t checked_sum(std::int64_t a, std::int64_t b, std::string_view op) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) [[unlikely]]
+    fail(op, ": ", a, " plus ", b, " is more than 64 bits can count");
+  return sum;
+}
+
+}  // namespace strop::inline v0::detail
