@@ -102,6 +102,8 @@ void add_layer_rows(std::vector<Row>& rows) {
   rows.push_back({"LeakyReLU", "act_type=rrelu", {rowsum}, layer, true});
   rows.push_back({"LeakyReLU", "act_type=prelu", {image, {{3}}}, layer});
   rows.push_back({"LeakyReLU", "act_type=prelu", {rowsum, {{1}}}, layer});
+  for (const Shape& slopes : {Shape{1, 3}, Shape{2, 1}, Shape{2, 3}})
+    rows.push_back({"LeakyReLU", "act_type=prelu", {image, {slopes}}, layer});
   rows.push_back({"Dropout", "p=0.4", {rowsum}, layer, true});
   rows.push_back({"Dropout", "p=0.4; mode=always; axes=(1,)", {image}, layer, true});
   const Sample channels{{3}}, positive{{3}, 0.5, 1.4};

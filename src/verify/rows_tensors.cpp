@@ -95,6 +95,7 @@ void add_tensor_rows(std::vector<Row>& rows) {
   for (std::string_view params : {"", "transpose_a=True; transpose_b=True"}) {
     rows.push_back({"dot", params, {{{4, 4}}, {{4, 4}}}, products});
     rows.push_back({"batch_dot", params, {{{2, 3, 3}}, {{2, 3, 3}}}, products});
+    rows.push_back({"batch_dot", params, {{{2, 1, 2, 3, 3}}, {{2, 1, 2, 3, 3}}}, products});
   }
   rows.push_back({"dot", "", {{{3, 5}}, {{5, 2}}}, products});
   rows.push_back({"dot", "", {{{5}}, {{5}}}, products});

@@ -185,6 +185,13 @@ TEST_CASE("batch_dot") {
                   BatchDot{.transpose_a = a, .transpose_b = b}));
   CHECK(values(strop::batch_dot(strop::ones({9, 1, 3}), strop::ones({9, 3, 1}))) == Numbers(9, 3.0));
   CHECK(strop::batch_dot(strop::ones({0, 1, 3}), strop::ones({0, 3, 1})).shape() == Shape{0, 1, 1});
+  // Several extents before the matrices are one batch.
+  const NDArray lhs = count(36, {2, 3, 2, 3}), rhs = count(72, {2, 3, 3, 4}), y = strop::batch_dot(lhs, rhs),
+                flat = strop::batch_dot(lhs.reshape({6, 2, 3}), rhs.reshape({6, 3, 4}));
+  CHECK(y.shape() == Shape{2, 3, 2, 4});
+  CHECK(values(y) == values(flat));
+  check_gradient(subject(strop::batch_dot, {count(16, {2, 1, 4, 2}), count(24, {2, 1, 3, 4})},
+                         BatchDot{.transpose_a = true, .transpose_b = true}));
 }
 
 TEST_CASE("dot refuses in a sentence") {
@@ -198,7 +205,12 @@ TEST_CASE("dot refuses in a sentence") {
         "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
   CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) ==
         "strop: index 7 of a sparse array is outside its extent 3");
-  CHECK(error_of([&] { strop::batch_dot(a, a); }) == "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions");
+  CHECK(error_of([&] { strop::batch_dot(a, a); }) ==
+        "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions or more");
+  CHECK(error_of([] { strop::batch_dot(strop::ones({2, 4, 5}), strop::ones({3, 2, 5, 6})); }) ==
+        "batch_dot: input 'rhs' has shape (3, 2, 5, 6), expected 3 dimensions");
+  CHECK(error_of([] { strop::batch_dot(strop::ones({2, 1, 4, 5}), strop::ones({2, 3, 5, 6})); }) ==
+        "batch_dot: input 'rhs' has shape (2, 3, 5, 6), expected (2, 1, 5, 6)");
   CHECK(error_of([] { strop::batch_dot(strop::ones({2, 1, 3}), strop::ones({2, 4, 1})); }) ==
         "batch_dot: input 'rhs' has shape (2, 4, 1), expected (2, 3, 1)");
 }

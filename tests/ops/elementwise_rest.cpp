@@ -79,10 +79,25 @@ TEST_CASE("scatter operators work on what is stored") {
   check_covered(strop::ScatterOps{});
 }
 
-TEST_CASE("amp_cast casts what is floating") {
+TEST_CASE("amp_cast casts float16, bfloat16 and float32") {
   const NDArray x = strop::array({1.5, 2});
   CHECK(strop::amp_cast(x, {.dtype = strop::f16}).dtype() == strop::f16);
-  CHECK(strop::amp_cast(x.to(strop::i32), {.dtype = strop::f16}).dtype() == strop::i32);
+  for (strop::Dtype stays : {strop::i32, strop::u8, strop::f64})
+    CHECK(strop::amp_cast(x.to(stays), {.dtype = strop::f16}).dtype() == stays);
+  CHECK(strop::amp_cast(x.to(strop::f16), {.dtype = strop::f64}).dtype() == strop::f64);
+  const auto together = [&](std::initializer_list<strop::Dtype> types, std::string_view narrow) {
+    std::vector<NDArray> in;
+    for (strop::Dtype type : types) in.push_back(x.to(type));
+    std::vector<strop::Dtype> out;
+    for (const NDArray& y :
+         strop::invoke_all("amp_multicast", in, {{"num_outputs", std::to_string(in.size())}, {"cast_narrow", narrow}}))
+      out.push_back(y.dtype());
+    return out;
+  };
+  using Types = std::vector<strop::Dtype>;
+  CHECK(together({strop::f16, strop::f64, strop::f32}, "False") == Types{strop::f32, strop::f64, strop::f32});
+  CHECK(together({strop::f16, strop::f64, strop::f32}, "True") == Types{strop::f16, strop::f64, strop::f16});
+  CHECK(together({strop::i32, strop::f64}, "True") == Types{strop::i32, strop::f64});
   CHECK(strop::amp_cast(strop::array({{0, 1}}).to(strop::csr), {.dtype = strop::f64}).storage() == strop::csr);
   CHECK(gradient_at(x, strop::array({1, 2}).to(strop::f16),
                     [](const NDArray& a) { return strop::amp_cast(a, {.dtype = strop::f16}); }) == Numbers{1, 2});

@@ -57,11 +57,33 @@ TEST_CASE("leaky relu as MXNet does it") {
       {{{1, 4}, {-1.5201665, -0.6917582, 0, 1.5760515}}});
   row("LeakyReLU", {{"act_type", "gelu"}, {"slope", "0.3"}}, {array({{-2, -0.5, 0, 1.5}})},
       {{{1, 4}, {-0.045500096, -0.15426877, 0, 1.399789}}});
-  row("LeakyReLU", {{"act_type", "rrelu"}}, {array({{-2, -0.5, 0, 1.5}})}, {{{1, 4}, {-0.459, -0.11475, 0, 1.5}}});
+  CHECK(difference(strop::invoke("LeakyReLU", {array({{-2, -0.5, 0, 1.5}})}, {{"act_type", "rrelu"}}),
+                   Numbers{-0.459, -0.11475, 0, 1.5}, {1, 4})
+            .empty());
   row("LeakyReLU", {{"act_type", "prelu"}}, {array({{-2, -0.5}, {1, -4}}), array({0.1, 0.5})},
       {{{2, 2}, {-0.2, -0.25, 1, -2}}});
   row("LeakyReLU", {{"act_type", "prelu"}}, {array({{-2, -0.5}, {1, -4}}), array({0.25})},
       {{{2, 2}, {-0.5, -0.125, 1, -1}}});
+  // gamma along the channels, the examples, or both
+  const NDArray x = array({{{-1, -2}, {1, -3}, {-4, 2}}, {{-5, 3}, {-6, -7}, {4, -8}}});
+  const auto prelu = [&](const NDArray& gamma, const Numbers& wanted) {
+    row("LeakyReLU", {{"act_type", "prelu"}}, {x, gamma}, {{{2, 3, 2}, wanted}});
+    return gradients("LeakyReLU", {{"act_type", "prelu"}}, {x, gamma}, {strop::ones({2, 3, 2})});
+  };
+  const Numbers by_channel{-1, -2, 1, -6, -12, 2, -5, 3, -12, -14, 4, -24};
+  CHECK(prelu(array({1, 2, 3}), by_channel)[1] == Numbers{-8, -16, -12});
+  CHECK(prelu(array({{1, 2, 3}}), by_channel)[0] == Numbers{1, 1, 1, 2, 3, 1, 1, 1, 2, 2, 1, 3});
+  CHECK(prelu(array({{1}, {2}}), {-1, -2, 1, -3, -4, 2, -10, 3, -12, -14, 4, -16})[1] == Numbers{-10, -26});
+  CHECK(prelu(array({{1, 2, 3}, {4, 5, 6}}), {-1, -2, 1, -6, -12, 2, -20, 3, -30, -35, 4, -48})[1] ==
+        Numbers{-3, -3, -4, -5, -13, -8});
+  row("LeakyReLU", {{"act_type", "prelu"}}, {array({-1, -2, 3}), array({4, 5, 6})}, {{{3}, {-4, -10, 3}}});
+}
+
+TEST_CASE("rrelu shows its mask, the slopes") {
+  const auto y = strop::invoke_all("LeakyReLU", {array({-2, 3})}, {{"act_type", "rrelu"}});
+  REQUIRE(y.size() == 2);
+  CHECK(difference(y[1], Numbers{(0.125 + 0.334) / 2, 1}, {2}).empty());
+  CHECK(strop::invoke_all("LeakyReLU", {array({-2, 3})}).size() == 1);
 }
 
 TEST_CASE("layer norm as MXNet does it") {
@@ -123,6 +145,18 @@ TEST_CASE("losses start the backward pass") {
                 one) == Numbers{2, -2, 0, 0});
   CHECK(softmax({{"smooth_alpha", "0.5"}}, one) == Numbers{0, 0, 0, 0});
   CHECK(softmax({}, array({{1, 0}, {0.5, 0.5}})) == Numbers{-0.5, 0.5, 0, 0});
+  // Of data with several labels per example each of them counts: normalization divides by their number.
+  const auto several = [&](strop::Attributes params) {
+    return gradients("SoftmaxOutput", params, {strop::zeros({2, 3, 2}), array({{1, 0, 0}, {1, 1, 0}})},
+                     {strop::zeros({2, 3, 2})})[0][0];
+  };
+  for (std::string_view kept : {"True", "False"}) {
+    CHECK(several({{"preserve_shape", kept}, {"normalization", "batch"}, {"grad_scale", "12"}}) ==
+          doctest::Approx(kept == "True" ? 1 : 1.0 / 3));
+    CHECK(
+        several({{"preserve_shape", kept}, {"normalization", "valid"}, {"ignore_label", "0"}, {"grad_scale", "12"}}) ==
+        doctest::Approx(kept == "True" ? 2 : 2.0 / 3));
+  }
   // With multi_output the gradient is divided by the positions of an example.
   CHECK(gradients("SoftmaxOutput", {{"multi_output", "True"}}, {strop::zeros({1, 2, 2}), array({{1, 0}})},
                   {strop::zeros({1, 2, 2})})[0] == Numbers{0.25, -0.25, -0.25, 0.25});

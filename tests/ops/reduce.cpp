@@ -151,11 +151,48 @@ TEST_CASE("reductions of nothing, of one number, of whole numbers") {
   CHECK(strop::invoke("argmax", {whole}, {{"axis", "1"}}).dtype() == strop::i64);
 }
 
+TEST_CASE("small integers are reduced in their own type, as MXNet does it") {
+  const NDArray x = array({{100, 100, 100}, {1, 2, 3}});
+  for (Dtype type : {strop::i8, strop::u8}) {
+    const NDArray a = x.to(type);
+    const auto check = [&](std::string_view op, const Numbers& wanted) {
+      const NDArray y = strop::invoke(op, {a}, {{"axis", "1"}});
+      CHECK(y.dtype() == type);
+      CHECK_MESSAGE(values(y) == wanted, op);
+    };
+    check("sum", {44, 6});  // sums and products wrap
+    check("prod", {64, 6});
+    check("max", {100, 3});
+    check("min", {100, 1});
+    check("argmax", {0, 2});
+    check("argmin", {0, 0});
+    CHECK(values(strop::invoke("argmax_channel", {a})) == Numbers{0, 2});
+  }
+  CHECK(values(strop::invoke("max", {array({-5, -7}).to(strop::i8)})) == Numbers{-5});
+  CHECK(values(strop::invoke("min", {strop::zeros({0}, strop::i8)})) == Numbers{127});
+  CHECK(values(strop::invoke("max", {strop::zeros({0}, strop::u8)})) == Numbers{0});
+  CHECK(values(strop::invoke("sum", {strop::full({2}, 1073741824, strop::i32)})) == Numbers{-2147483648.0});
+  CHECK(values(strop::invoke("argmax", {count({128}).to(strop::i8)})) == Numbers{127});
+  CHECK(refusal("argmax", {}, {strop::zeros({129}, strop::i8)}) ==
+        "argmax: int8 does not hold the 129 positions of a row, expected at most 128");
+  CHECK(refusal("argmin", {{"axis", "0"}}, {strop::zeros({257, 2}, strop::u8)}) ==
+        "argmin: uint8 does not hold the 257 positions of a row, expected at most 256");
+}
+
 TEST_CASE("NaN is passed on, or passed over") {
   const NDArray x = array({{1, NaN}, {3, 2}});
   row("sum", {{"axis", "1"}}, {x}, {{{2}, {NaN, 5}}});
   row("max", {{"axis", "1"}}, {x}, {{{2}, {NaN, 3}}});
   row("min", {{"axis", "0"}}, {x}, {{{2}, {1, NaN}}});
+  // The position of the first NaN, as max, min and topk give the NaN itself.
+  const NDArray some = array({{1, NaN, 5}, {NaN, 2, 3}, {1, 2, NaN}, {NaN, NaN, NaN}});
+  for (std::string_view op : {"argmax", "argmin"}) {
+    row(op, {{"axis", "0"}}, {some}, {{{3}, {1, 0, 2}}});
+    row(op, {{"axis", "1"}}, {some}, {{{4}, {1, 0, 2, 0}}});
+    row(op, {}, {some}, {{{1}, {1}}});
+  }
+  row("argmax_channel", {}, {some}, {{{4}, {1, 0, 2, 0}}});
+  row("topk", {{"axis", "1"}}, {some}, {{{4, 1}, {1, 0, 2, 0}}});
   CHECK(gradients("nansum", {}, {x}, {array({2})})[0] == Numbers{2, 0, 2, 2});
   CHECK(gradients("nanprod", {}, {x}, {array({2})})[0] == Numbers{12, 0, 4, 6});
 }
@@ -215,8 +252,8 @@ TEST_CASE("reductions refuse in a sentence") {
         "argmax: an axis without elements has no largest one");
   CHECK(refusal("argmax", {{"axis", "3"}}, {m}) == "argmax: axis 3 is outside an array of 2 dimensions");
   CHECK(refusal("norm", {{"ord", "3"}}, {m}) == "norm: parameter 'ord' is 3, expected a value from 1 to 2");
-  CHECK(refusal("sum", {}, {m.to(strop::u8)}) ==
-        "sum: input 'data' is uint8, expected one of float16, bfloat16, float32, float64, int32, int64");
+  CHECK(refusal("sum", {}, {m.to(strop::boolean)}) ==
+        "sum: input 'data' is bool, expected one of float16, bfloat16, float32, float64, uint8, int8, int32, int64");
   CHECK(refusal("mean", {}, {m.to(strop::i32)}) ==
         "mean: input 'data' is int32, expected one of float16, bfloat16, float32, float64");
   CHECK(refusal("topk", {{"k", "4"}}, {m}) == "topk: k is 4, the axis has 3 elements");

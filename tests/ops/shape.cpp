@@ -12,6 +12,16 @@ TEST_CASE("reshape, flatten, expand_dims, squeeze as MXNet does them") {
       {{{1, 2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}});
   row("Reshape", {{"shape", "(2, -4, -1, 3, 0)"}}, {count({2, 3, 2})},
       {{{2, 1, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}});
+  const auto reversed = [](const Shape& shape, std::string_view codes) {
+    return strop::invoke("Reshape", {count(shape)}, {{"shape", codes}, {"reverse", "True"}}).shape();
+  };
+  // What MXNet makes of a split: (left, right, -4).
+  CHECK(reversed({2, 3, 4}, "(2, 1, -4, 0, 0)") == Shape{2, 1, 3, 4});
+  CHECK(reversed({3, 8}, "(0, 2, 4, -4)") == Shape{3, 2, 4});
+  CHECK(reversed({6, 7}, "(2, -1, -4, 0)") == Shape{2, 3, 7});
+  CHECK(reversed({6, 7}, "(-1, 2, -4, 0)") == Shape{3, 2, 7});
+  CHECK(!refusal("Reshape", {{"shape", "(-4, 2, 4, 0)"}, {"reverse", "True"}}, {count({8, 3})}).empty());
+  row("Reshape", {{"shape", "(2L,-1L)"}}, {count({4})}, {{{2, 2}, {0, 1, 2, 3}}});  // as Python 2 writes numbers
   row("Reshape", {{"shape", "(0, -1)"}, {"reverse", "True"}}, {count({2, 3, 2})},
       {{{3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}});
   row("Flatten", {}, {count({2, 3, 2})}, {{{2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}});
@@ -31,6 +41,7 @@ TEST_CASE("transpose, swapaxes, reverse as MXNet does them") {
       {{{2, 3, 2}, {0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11}}});
   row("reverse", {{"axis", "1"}}, {count({2, 3})}, {{{2, 3}, {2, 1, 0, 5, 4, 3}}});
   row("reverse", {{"axis", "(0, 1)"}}, {count({2, 3})}, {{{2, 3}, {5, 4, 3, 2, 1, 0}}});
+  row("reverse", {{"axis", "(0, 0)"}}, {count({2, 3})}, {{{2, 3}, {0, 1, 2, 3, 4, 5}}});
 }
 
 TEST_CASE("slices as MXNet does them") {
@@ -174,6 +185,7 @@ TEST_CASE("operators on shapes refuse in a sentence") {
         "expand_dims: axis 3 is outside the result, which has 3 dimensions");
   CHECK(refusal("expand_dims", {}, {m}) == "expand_dims: parameter 'axis' (int) is required");
   CHECK(refusal("squeeze", {{"axis", "1"}}, {m}) == "squeeze: axis 1 of input 'data' has extent 3, expected 1");
+  CHECK(refusal("squeeze", {{"axis", "(0, -2)"}}, {count({1, 3})}) == "squeeze: axis -2 is given twice");
   CHECK(refusal("reshape_like", {}, {m, count({4})}) ==
         "reshape_like: input 'lhs' of shape (2, 3) has 6 elements, shape (4,) has 4");
   CHECK(refusal("transpose", {{"axes", "(0, 0)"}}, {m}) == "transpose: axes (0, 0) name axis 0 twice");
@@ -213,6 +225,8 @@ TEST_CASE("operators on shapes refuse in a sentence") {
         "broadcast_to: input 'data' has shape (2, 3), which has another rank than shape = (1, 2, 3)");
   CHECK(refusal("broadcast_axis", {{"axis", "0"}, {"size", "3"}}, {m}) ==
         "broadcast_axis: axis 0 of input 'data' has extent 2, expected 1");
+  CHECK(refusal("broadcast_axis", {{"axis", "(0, -2)"}, {"size", "(3, 2)"}}, {count({1, 3})}) ==
+        "broadcast_axis: axis -2 is given twice");
   CHECK(refusal("broadcast_like", {}, {m, count({4, 3})}) ==
         "broadcast_like: input 'lhs' of shape (2, 3) does not broadcast to input 'rhs' of shape (4, 3)");
   CHECK(refusal("tile", {{"reps", "(-1,)"}}, {m}) ==

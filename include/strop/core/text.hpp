@@ -15,7 +15,7 @@ namespace strop::inline v0::detail {
 std::string_view trimmed(std::string_view text);
 /// true, false, 1, 0 in any case.
 bool parse_bool(std::string_view text, bool& value);
-/// A whole number; "3L" and "1e3" are not.
+/// A whole number, also as Python 2 prints a long one, "3L"; "1e3" is none.
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_integer(std::string_view text, std::uint64_t& value);
 /// A number in decimal, inf or nan; what the type cannot hold is refused.

@@ -90,8 +90,19 @@ bool parse_floating(std::string_view text, V& value) {
 }
 #endif
 
-STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) { return parse_number(text, value); }
-STROP_IMPL bool parse_integer(std::string_view text, std::uint64_t& value) { return parse_number(text, value); }
+/// Files that Python 2 wrote print its long integers as 3L.
+STROP_IMPL std::string_view without_long_suffix(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() > 1 && text.back() == 'L' && text[text.size() - 2] >= '0' && text[text.size() - 2] <= '9')
+    text.remove_suffix(1);
+  return text;
+}
+STROP_IMPL bool parse_integer(std::string_view text, std::int64_t& value) {
+  return parse_number(without_long_suffix(text), value);
+}
+STROP_IMPL bool parse_integer(std::string_view text, std::uint64_t& value) {
+  return parse_number(without_long_suffix(text), value);
+}
 STROP_IMPL bool parse_real(std::string_view text, float& value) { return parse_floating(text, value); }
 STROP_IMPL bool parse_real(std::string_view text, double& value) { return parse_floating(text, value); }
 
@@ -120,7 +131,7 @@ STROP_IMPL std::string one_of(DtypeSet types) {
   return list.find(',') == std::string::npos ? list : cat("one of ", list);
 }
 
-/// "(1, 2)", "[1,2]", "()", "3", "(3,)".
+/// "(1, 2)", "[1,2]", "()", "3", "(3,)", "(1L, 2L)".
 STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
   text = trimmed(text);
   value = Shape{};

@@ -5,6 +5,7 @@
 #include <strop/number/num.hpp>
 
 #include <concepts>
+#include <limits>
 
 #define STROP_FN [[gnu::always_inline]] constexpr
 
@@ -113,8 +114,9 @@ struct Dual {
     const S y = tan(a.v);
     return {y, a.d * (1 + y * y)};
   }
-  STROP_FN friend Dual asin(Dual a) { return {asin(a.v), a.d / sqrt(1 - a.v * a.v)}; }
-  STROP_FN friend Dual acos(Dual a) { return {acos(a.v), -a.d / sqrt(1 - a.v * a.v)}; }
+  // 1 − x² as a product: it keeps its digits near ±1.
+  STROP_FN friend Dual asin(Dual a) { return {asin(a.v), a.d / sqrt((1 - a.v) * (1 + a.v))}; }
+  STROP_FN friend Dual acos(Dual a) { return {acos(a.v), -a.d / sqrt((1 - a.v) * (1 + a.v))}; }
   STROP_FN friend Dual atan(Dual a) { return {atan(a.v), a.d / (1 + a.v * a.v)}; }
   STROP_FN friend Dual sinh(Dual a) { return {sinh(a.v), a.d * cosh(a.v)}; }
   STROP_FN friend Dual cosh(Dual a) { return {cosh(a.v), a.d * sinh(a.v)}; }
@@ -122,9 +124,13 @@ struct Dual {
     const S y = tanh(a.v);
     return {y, a.d * (1 - y * y)};
   }
-  STROP_FN friend Dual asinh(Dual a) { return {asinh(a.v), a.d / sqrt(a.v * a.v + 1)}; }
-  STROP_FN friend Dual acosh(Dual a) { return {acosh(a.v), a.d / sqrt(a.v * a.v - 1)}; }
-  STROP_FN friend Dual atanh(Dual a) { return {atanh(a.v), a.d / (1 - a.v * a.v)}; }
+  /// √(x² + 1) is |x| to the last digit long before x² overflows.
+  STROP_FN friend Dual asinh(Dual a) {
+    const S size = abs(a.v);
+    return {asinh(a.v), a.d / S::select((size > 1e9).m, size, sqrt(a.v * a.v + 1))};
+  }
+  STROP_FN friend Dual acosh(Dual a) { return {acosh(a.v), a.d / (sqrt(a.v - 1) * sqrt(a.v + 1))}; }
+  STROP_FN friend Dual atanh(Dual a) { return {atanh(a.v), a.d / ((1 - a.v) * (1 + a.v))}; }
   STROP_FN friend Dual sigmoid(Dual a) {
     const S y = sigmoid(a.v);
     return {y, a.d * (y * (1 - y))};
@@ -150,14 +156,20 @@ struct Dual {
   STROP_FN friend Dual fmod(Dual a, Dual b) { return {fmod(a.v, b.v), a.d - b.d * trunc(a.v / b.v)}; }
   STROP_FN friend Dual hypot(Dual a, Dual b) {
     const S y = hypot(a.v, b.v);
-    return {y, (a.d * a.v + b.d * b.v) / y};
+    return {y, a.d * share(a.v, b.v, y) + b.d * share(b.v, a.v, y)};
   }
   STROP_FN friend Dual atan2(Dual a, Dual b) {
-    const S r2 = a.v * a.v + b.v * b.v;
-    return {atan2(a.v, b.v), (a.d * b.v - b.d * a.v) / r2};
+    const S r = hypot(a.v, b.v);
+    return {atan2(a.v, b.v), (a.d * share(b.v, a.v, r) - b.d * share(a.v, b.v, r)) / r};
   }
 
  private:
+  /// x / r with r = hypot(x, other), or its limit beside an infinity: ±1 where only x is infinite, ±√½ where both are.
+  STROP_FN static S share(S x, S other, S r) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const S limit = sign(x) * S::select((abs(other) == infinity).m, S(0.70710678118654752440), S(1));
+    return S::select((abs(x) == infinity).m, limit, x / r);
+  }
   static constexpr double ln2 = 0.69314718055994530942, ln10 = 2.30258509299404568402;
   static constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi = 0.88622692545275801365;
 };

@@ -272,9 +272,10 @@ void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t 
 }
 }  // namespace detail
 
-/// batch_dot: yᵢ = lhsᵢ · rhsᵢ for shapes (batch, m, k) and (batch, k, n). `transpose_a` says that lhs is (batch, k,
-/// m), `transpose_b` that rhs is (batch, n, k). Floating types. Dense; sparse arrays by the dense fallback. Error:
-/// another number of dimensions, or extents that do not agree.
+/// batch_dot: yᵢ = lhsᵢ · rhsᵢ for shapes (batch…, m, k) and (batch…, k, n), with one extent or more before the last
+/// two, the same for both. `transpose_a` says that lhs is (batch…, k, m), `transpose_b` that rhs is (batch…, n, k).
+/// Floating types. Dense; sparse arrays by the dense fallback. Error: fewer than 3 dimensions, different numbers of
+/// them, or extents that do not agree.
 ///
 /// Example: `batch_dot(ones({2, 1, 3}), ones({2, 3, 1}))` is [[[3]], [[3]]].
 struct BatchDot {
@@ -285,27 +286,35 @@ struct BatchDot {
   static constexpr std::string_view aliases[] = {"_npx_batch_dot"};
   static constexpr std::string_view inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc =
-      "The product of each pair of matrices: (batch, m, k) by (batch, k, n) gives (batch, m, n).";
-  static constexpr Note notes[] = {{"transpose_a", "lhs is (batch, k, m)"},
-                                   {"transpose_b", "rhs is (batch, n, k)"},
+      "The product of each pair of matrices: (batch…, m, k) by (batch…, k, n) gives (batch…, m, n).";
+  static constexpr Note notes[] = {{"transpose_a", "lhs is (batch…, k, m)"},
+                                   {"transpose_b", "rhs is (batch…, n, k)"},
                                    {"forward_stype", "the storage of the result"}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
   void infer_shape(Shapes& shapes) const {
-    shapes.expect_rank(0, 3);
-    shapes.expect_rank(1, 3);
-    const int a_row = transpose_a ? 2 : 1, b_row = transpose_b ? 2 : 1;
-    Shape a = Shape::filled(3, Shape::unknown_extent), b = a, y = a;
+    int rank = -1;
+    for (const Shape* shape : {&shapes.in(0), &shapes.in(1), &shapes.out(0)})
+      if (rank < 0 && shape->has_rank()) rank = shape->ndim();
+    if (rank < 0) return;
+    for (int i = 0; i < 2; ++i)
+      if (shapes.in(i).has_rank() && shapes.in(i).ndim() < 3)
+        shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected 3 dimensions or more");
+    shapes.expect_rank(1, rank);
+    if (rank < 3) return;  // of an output that does not fit: the call says so
+    const int last = rank - 1, a_row = transpose_a ? last : last - 1, b_row = transpose_b ? last : last - 1;
+    const int a_other = 2 * last - 1 - a_row, b_other = 2 * last - 1 - b_row;
+    Shape a = Shape::filled(rank, Shape::unknown_extent), b = a, y = a;
     for (int pass = 0; pass < 2; ++pass) {
       const Shape known[] = {shapes.in(0), shapes.in(1), shapes.out(0)};
       const auto at = [&](int tensor, int axis) {
-        return known[tensor].has_rank() && known[tensor].ndim() == 3 ? known[tensor][axis] : Shape::unknown_extent;
+        return known[tensor].has_rank() && known[tensor].ndim() == rank ? known[tensor][axis] : Shape::unknown_extent;
       };
       const auto first = [](std::int64_t p, std::int64_t q, std::int64_t r) { return p >= 0 ? p : q >= 0 ? q : r; };
-      a[0] = b[0] = y[0] = first(at(0, 0), at(1, 0), at(2, 0));
-      a[a_row] = y[1] = first(at(0, a_row), at(2, 1), -1);
-      b[3 - b_row] = y[2] = first(at(1, 3 - b_row), at(2, 2), -1);
-      a[3 - a_row] = b[b_row] = first(at(0, 3 - a_row), at(1, b_row), -1);
+      for (int i = 0; i < last - 1; ++i) a[i] = b[i] = y[i] = first(at(0, i), at(1, i), at(2, i));
+      a[a_row] = y[last - 1] = first(at(0, a_row), at(2, last - 1), -1);
+      b[b_other] = y[last] = first(at(1, b_other), at(2, last), -1);
+      a[a_other] = b[b_row] = first(at(0, a_other), at(1, b_row), -1);
       shapes.set_in(0, a);
       shapes.set_in(1, b);
       shapes.set_out(0, y);
@@ -317,16 +326,15 @@ struct BatchDot {
   }
 
   template <Real E>
-  void forward(Cpu& ctx, View<const E, 3> a, View<const E, 3> b, View<E, 3> y) const {
-    const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
-    detail::gemm_each(y.shape()[0], y.shape()[1], y.shape()[2], k, a.data(), transpose_a, b.data(), transpose_b,
-                      y.data(), ctx.request() == Request::add);
+  void forward(Cpu& ctx, View<const E> a, View<const E> b, View<E> y) const {
+    const auto [batch, m, n, k] = extents(a.shape(), y.shape());
+    detail::gemm_each(batch, m, n, k, a.data(), transpose_a, b.data(), transpose_b, y.data(),
+                      ctx.request() == Request::add);
   }
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", View<const E, 3>> dy, In<"lhs", View<const E, 3>> a, In<"rhs", View<const E, 3>> b,
-            Grad<"lhs", View<E, 3>> da, Grad<"rhs", View<E, 3>> db) const {
-    const auto [batch, m, n] = dy.shape();
-    const std::int64_t k = a.shape()[transpose_a ? 1 : 2];
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"lhs", View<const E>> a, In<"rhs", View<const E>> b,
+            Grad<"lhs", View<E>> da, Grad<"rhs", View<E>> db) const {
+    const auto [batch, m, n, k] = extents(a.shape(), dy.shape());
     if (da) {
       const bool add = ctx.request(0) == Request::add;
       if (transpose_a)
@@ -341,6 +349,17 @@ struct BatchDot {
       else
         detail::gemm_each(batch, k, n, m, a.data(), !transpose_a, dy.data(), false, db.data(), add);
     }
+  }
+
+ private:
+  struct Extents {
+    std::int64_t batch = 1, m, n, k;
+  };
+  Extents extents(std::span<const std::int64_t> lhs, std::span<const std::int64_t> product) const {
+    const std::size_t last = product.size() - 1;
+    Extents e{.m = product[last - 1], .n = product[last], .k = lhs[transpose_a ? last - 1 : last]};
+    for (std::size_t i = 0; i + 1 < last; ++i) e.batch *= product[i];
+    return e;
   }
 };
 inline constexpr Op<BatchDot, OnUse> batch_dot;

@@ -60,8 +60,10 @@ void run_curve_gradient(const Curve& curve, const E* dy, const E* x, E* dx, std:
 /// in training and (lower_bound + upper_bound) / 2 otherwise. selu: 1.0507 · (x, or 1.6733 · (eˣ − 1)) and
 /// gelu: x · Φ(x) with the normal distribution Φ.
 ///
-/// Any shape, floating types; sparse arrays by the dense fallback. gamma, an input of prelu alone, has one element or
-/// one per channel (axis 1). Error: gamma has another number of elements.
+/// Any shape, floating types; sparse arrays by the dense fallback. gamma, an input of prelu alone, has one element, one
+/// per channel (axis 1) as (channels,) or (1, channels), one per example as (examples, 1), or one per both as
+/// (examples, channels); beside data of one dimension one element or as many as data. Outputs: with rrelu also mask,
+/// the slope that each element had, in the shape of data. Error: gamma has another shape.
 ///
 /// Example: `leaky_relu(array({-4, 2}))` is [-1, 2].
 struct LeakyReLU {
@@ -71,7 +73,6 @@ struct LeakyReLU {
 
   static constexpr std::string_view aliases[] = {"_npx_leaky_relu"};
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
-  static constexpr int visible = 1;
   static constexpr std::string_view doc =
       "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple "
       "of x "
@@ -80,9 +81,11 @@ struct LeakyReLU {
                                    {"slope", "of leaky and elu"},
                                    {"lower_bound", "the least slope of rrelu"},
                                    {"upper_bound", "the greatest slope of rrelu"},
-                                   {"gamma", "the slope of prelu: one, or one per channel"}};
+                                   {"gamma", "the slope of prelu: one, or one per channel, per example or both"}};
   static constexpr Share inplace[] = {{0, 0}};
 
+  static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
+  int visible_count() const { return act_type == rrelu ? 2 : 1; }
   int input_count() const { return act_type == prelu ? 2 : 1; }
   Resources resources(std::span<const Shape>) const {
     return {.random = act_type == rrelu && detail::call_mode.training};
@@ -95,7 +98,7 @@ struct LeakyReLU {
     shapes.set_out(1, act_type == rrelu ? x : Shape{0});
     if (act_type != prelu || !x.has_rank()) return;
     const Shape slopes = shapes.in(1);
-    if (slopes.known() && slopes.size() == 1) return;
+    if (slopes.known() && (slopes.size() == 1 || slopes_fit(slopes, x))) return;
     shapes.set_in(1, {x.ndim() < 2 ? 1 : x[1]});
   }
 
@@ -112,9 +115,8 @@ struct LeakyReLU {
       case gelu:
         return detail::run_curve(detail::GeluCurve{}, x.data(), y.data(), n);
       case prelu:
-        return each_channel(x.shape(), slopes.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
-          detail::run_curve(detail::LeakyCurve{static_cast<double>(slopes[channel])}, x.data() + at, y.data() + at,
-                            count);
+        return each_slope(x.shape(), slopes.shape(), [&](std::int64_t at, std::int64_t count, std::int64_t k) {
+          detail::run_curve(detail::LeakyCurve{static_cast<double>(slopes[k])}, x.data() + at, y.data() + at, count);
         });
       case rrelu:
         break;
@@ -136,11 +138,11 @@ struct LeakyReLU {
     const std::int64_t n = x.size();
     if (dgamma) {
       std::vector<double> sums(static_cast<std::size_t>(dgamma.size()), 0.0);
-      each_channel(x.shape(), dgamma.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
+      each_slope(x.shape(), dgamma.shape(), [&](std::int64_t at, std::int64_t count, std::int64_t k) {
         double total = 0;
         for (std::int64_t i = at; i < at + count; ++i)
           total += x[i] > 0 ? 0.0 : static_cast<double>(dy[i]) * static_cast<double>(x[i]);
-        sums[static_cast<std::size_t>(channel)] += total;
+        sums[static_cast<std::size_t>(k)] += total;
       });
       std::copy(sums.begin(), sums.end(), dgamma.begin());
     }
@@ -155,9 +157,9 @@ struct LeakyReLU {
       case gelu:
         return detail::run_curve_gradient(detail::GeluCurve{}, dy.data(), x.data(), dx.data(), n);
       case prelu:
-        return each_channel(x.shape(), slopes.size(), [&](std::int64_t at, std::int64_t count, std::int64_t channel) {
-          detail::run_curve_gradient(detail::LeakyCurve{static_cast<double>(slopes[channel])}, dy.data() + at,
-                                     x.data() + at, dx.data() + at, count);
+        return each_slope(x.shape(), slopes.shape(), [&](std::int64_t at, std::int64_t count, std::int64_t k) {
+          detail::run_curve_gradient(detail::LeakyCurve{static_cast<double>(slopes[k])}, dy.data() + at, x.data() + at,
+                                     dx.data() + at, count);
         });
       case rrelu:
         for (std::int64_t i = 0; i < n; ++i) dx[i] = dy[i] * mask[i];
@@ -165,18 +167,28 @@ struct LeakyReLU {
   }
 
  private:
-  /// f(first element, elements, channel) for runs of one channel; a single slope serves all.
+  /// Whether several slopes lie along the first two axes of x, the channels' last.
+  static bool slopes_fit(const Shape& slopes, const Shape& x) {
+    if (x.ndim() < 2) return slopes == x;
+    if (slopes.ndim() == 1) return slopes[0] == x[1];
+    return slopes.ndim() == 2 && (slopes[0] == x[0] || slopes[0] == 1) && (slopes[1] == x[1] || slopes[1] == 1);
+  }
+  /// f(first element, elements, slope) for runs of elements with one slope; a single slope serves all.
   template <class F>
-  static void each_channel(std::span<const std::int64_t> shape, std::int64_t slopes, F f) {
-    std::int64_t n = 1, inner = 1;
+  static void each_slope(std::span<const std::int64_t> shape, std::span<const std::int64_t> slopes, F f) {
+    std::int64_t n = 1, inner = 1, count = 1;
     for (std::size_t i = 0; i < shape.size(); ++i) {
       n *= shape[i];
       if (i > 1) inner *= shape[i];
     }
-    if (slopes == 1) return f(std::int64_t{0}, n, std::int64_t{0});
-    if (inner == 0) return;
-    for (std::int64_t at = 0, channel = 0; at < n; at += inner, channel = channel + 1 == slopes ? 0 : channel + 1)
-      f(at, inner, channel);
+    for (std::int64_t extent : slopes) count *= extent;
+    if (count == 1) return f(std::int64_t{0}, n, std::int64_t{0});
+    if (n == 0) return;
+    const std::int64_t channels = shape.size() < 2 ? 1 : shape[1];
+    const bool by_example = shape.size() < 2 || (slopes.size() == 2 && slopes[0] != 1);
+    const std::int64_t along = shape.size() < 2 ? 1 : slopes.back();  // slopes of one example
+    for (std::int64_t run = 0; run * inner < n; ++run)
+      f(run * inner, inner, (by_example ? run / channels * along : 0) + (along == 1 ? 0 : run % channels));
   }
 };
 inline constexpr Op<LeakyReLU, OnUse> leaky_relu;

@@ -6,6 +6,9 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -27,14 +30,26 @@ struct Moments {
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<E> means, View<E> variances) const {
     const detail::ReducePlan plan(x.shape(), axes, false);
-    detail::reduce<detail::AddStep>(ctx, x, means, plan);
     const E scale = E(1) / static_cast<E>(plan.reduced);
-    for (E& value : means) value *= scale;
-    const View<E, 1> distance = ctx.temp<E>(x.size());
-    detail::spread(plan, x.shape(), means.data(), distance.data(), E(1));
-    for (std::int64_t i = 0; i < x.size(); ++i) distance[i] = (x[i] - distance[i]) * (x[i] - distance[i]);
-    detail::reduce<detail::AddStep>(ctx, View<const E>(distance.data(), x.shape()), variances, plan);
-    for (E& value : variances) value *= scale;
+    const View<E, 1> parts = ctx.temp<E>(x.size());
+    const View<const E> read(parts.data(), x.shape());
+    detail::reduce<detail::AddStep>(ctx, x, means, plan);
+    bool finite = true;
+    for (E& value : means) {
+      finite = finite && std::isfinite(value);
+      value *= scale;
+    }
+    if (!finite) {  // a sum overflowed, or an element is no number
+      for (std::int64_t i = 0; i < x.size(); ++i) parts[i] = x[i] * scale;
+      detail::reduce<detail::AddStep>(ctx, read, means, plan);
+    }
+    detail::spread(plan, x.shape(), means.data(), parts.data(), E(1));
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      const E distance = x[i] - parts[i];
+      parts[i] = distance * (distance * scale);  // as small as the variance, so that sums of them do not overflow
+    }
+    detail::reduce<detail::AddStep>(ctx, read, variances, plan);
+    if (plan.reduced == 0) std::fill(variances.begin(), variances.end(), std::numeric_limits<E>::quiet_NaN());
   }
   /// dx = (dmean + 2 · (x − mean) · dvar) / n.
   template <Real E>

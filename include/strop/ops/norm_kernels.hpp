@@ -6,6 +6,7 @@
 #include <strop/ops/softmax_kernels.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -44,14 +45,27 @@ double squares_about(const E* x, std::int64_t n, E centre) {
   return sum_registers(x, n, centre, [centre](number::Vec<E> v) { return (v - centre) * (v - centre); });
 }
 
+/// Those of count elements, which `each` calls its argument with: in double and in parts that are as small as the
+/// result, where registers overflowed.
+template <class Each>
+Moments wide_moments(double count, Each each) {
+  Moments m;
+  each([&](auto x) { m.mean += static_cast<double>(x) / count; });
+  each([&](auto x) {
+    const double d = static_cast<double>(x) - m.mean;
+    m.variance += d * (d / count);
+  });
+  return m;
+}
 /// Of one row, in two passes, so that no digits are lost; the second makes good for the rounding of the centre.
 template <class E>
 Moments moments(const E* x, std::int64_t n) {
   if (n == 0) return {};
   const double count = static_cast<double>(n), mean = sum_of(x, n) / count;
   const E centre = static_cast<E>(mean);
-  const double off = mean - static_cast<double>(centre);
-  return {mean, squares_about(x, n, centre) / count - off * off};
+  const double off = mean - static_cast<double>(centre), variance = squares_about(x, n, centre) / count - off * off;
+  if (std::isfinite(variance)) return {mean, variance};
+  return wide_moments(count, [&](auto f) { std::for_each(x, x + n, f); });
 }
 
 /// f(first element, elements, first channel) for the stretches of memory that make up channels [begin, end): one per
@@ -107,6 +121,11 @@ std::vector<Moments> channel_moments(const AxisSplit& s, const E* x) {
     for (std::int64_t c = begin; c < end; ++c) {
       const double off = spans ? 0 : m[c].mean - static_cast<double>(static_cast<E>(m[c].mean));
       m[c].variance = m[c].variance / count - off * off;
+      if (std::isfinite(m[c].variance)) continue;
+      m[c] = wide_moments(count, [&](auto f) {
+        for (std::int64_t o = 0; o < s.outer; ++o)
+          std::for_each(x + (o * s.length + c) * s.inner, x + (o * s.length + c + 1) * s.inner, f);
+      });
     }
   });
   return out;

@@ -6,6 +6,7 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/reduce_safe.hpp>
 #include <strop/ops/reduce_sparse.hpp>
 
 #include <limits>
@@ -55,9 +56,9 @@ struct ReduceGradient {
 // count from the last. The result has the shape of data without them (with 1 for them where keepdims), and (1,) when
 // all axes go and keepdims is false, as the original has it. Errors: an axis is outside, or given twice.
 
-/// y = Σ x. Types: floating, i32, i64. A CSR array is summed over its stored values (without exclude), a row_sparse one
-/// where all axes go; the result is dense. Gradient: dy, at every element.
-/// `sum(array({{1, 2}, {3, 4}}), {.axis = 1})` is [3, 7].
+/// y = Σ x. Types: floating, and i8, u8, i32, i64, which wrap. A CSR array is summed over its stored values (without
+/// exclude), a row_sparse one where all axes go; the result is dense. Gradient: dy, at every element. `sum(array({{1,
+/// 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
   static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"},
                                     doc = "Sum over the given axes, all by default.";
@@ -88,9 +89,7 @@ struct Mean {
   bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
-    const E scale = E(1) / static_cast<E>(detail::ReducePlan(x.shape(), axis, exclude).reduced);
-    for (std::int64_t i = 0; i < y.size(); ++i) y.pointer<E>()[i] *= scale;
+    detail::mean_array<E>(ctx, x, y, axis, exclude);
   }
   auto gradient(const auto& dy, const auto& x) const;
   NDArray spread_gradient(const NDArray& dy, const Shape& x) const {
@@ -99,8 +98,8 @@ struct Mean {
   }
 };
 
-/// y = Π x, 1 for no element. Types: floating, i32, i64. Gradient: dy times the product of the other elements.
-/// `prod(array({{1, 2}, {3, 4}}), {.axis = 1})` is [2, 12].
+/// y = Π x, 1 for no element. Types: floating, and i8, u8, i32, i64, which wrap. Gradient: dy times the product of the
+/// other elements. `prod(array({{1, 2}, {3, 4}}), {.axis = 1})` is [2, 12].
 struct Prod {
   static constexpr std::string_view name = "prod", doc = "Product over the given axes, all by default.";
   STROP_REDUCE_PARAMS
@@ -151,8 +150,8 @@ struct Nanprod {
   }
 };
 
-/// The largest element; NaN where one is NaN, −∞ (the least integer) for no element. Types: floating, i32, i64. The
-/// gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
+/// The largest element; NaN where one is NaN, −∞ (the least integer) for no element. Types: floating, i8, u8, i32, i64.
+/// The gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
 struct Max {
   static constexpr std::string_view name = "max", aliases[] = {"max_axis"},
                                     doc = "Largest element over the given axes, all by default.";
@@ -171,8 +170,8 @@ struct Max {
   }
 };
 
-/// The smallest element; NaN where one is NaN, ∞ (the greatest integer) for no element. Types: floating, i32, i64. The
-/// gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})` is [1, 2].
+/// The smallest element; NaN where one is NaN, ∞ (the greatest integer) for no element. Types: floating, i8, u8, i32,
+/// i64. The gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})` is [1, 2].
 struct Min {
   static constexpr std::string_view name = "min", aliases[] = {"min_axis"},
                                     doc = "Smallest element over the given axes, all by default.";
@@ -192,9 +191,9 @@ struct Min {
 };
 #undef STROP_REDUCE_PARAMS
 
-/// y = √Σ x² (ord 2) or Σ |x| (ord 1), in the type `out_dtype`. Types: floating. A CSR array is read by its stored
-/// values, a row_sparse one where all axes go; the result is dense. Gradient: dy · x / y (0 where y is 0), or
-/// dy · sign x. `norm(array({3, 4}))` is [5].
+/// y = √Σ x² (ord 2) or Σ |x| (ord 1), in the type `out_dtype`; float64 is accumulated in as well. Squares neither
+/// over- nor underflow. Types: floating. A CSR array is read by its stored values, a row_sparse one where all axes go;
+/// the result is dense. Gradient: dy · x / y (0 where y is 0), or dy · sign x. `norm(array({3, 4}))` is [5].
 struct Norm {
   static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
                                     doc = "Norm over the given axes: ord 1 or 2.";
@@ -214,19 +213,23 @@ struct Norm {
   bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, false); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    const NDArray sums = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
+    if constexpr (std::same_as<E, float>)
+      if (y.dtype() == f64) return forward<double>(ctx, as<double>(x), y);
+    const NDArray result = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
     if (ord == 1)
-      detail::reduce_array<detail::AddMagnitudeStep, E>(ctx, x, sums, axis, false);
+      detail::reduce_array<detail::AddMagnitudeStep, E>(ctx, x, result, axis, false);
     else
-      detail::reduce_array<detail::AddSquareStep, E>(ctx, x, sums, axis, false);
-    for (std::int64_t i = 0; ord == 2 && i < sums.size(); ++i)
-      sums.pointer<E>()[i] = number::Rep<E>::sqrt(sums.pointer<E>()[i]);
-    if (!sums.is(y)) detail::assign(sums, y);
+      detail::euclidean_norm<E>(ctx, x, result, axis);
+    if (!result.is(y)) detail::assign(result, y);
   }
   /// ord 2: dx = dy · x / y; ord 1: dx = dy · sign x.
   template <Real E>
-  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& data, const NDArray& y, NDArray& gradient) const {
-    const NDArray x = as<E>(data), dx = gradient.dtype() == dtype_of<E> ? gradient : NDArray(data.shape(), dtype_of<E>);
+  void grad_use_in_out(Cpu& ctx, const NDArray& head, const NDArray& data, const NDArray& output,
+                       NDArray& gradient) const {
+    if constexpr (std::same_as<E, float>)  // the wider type of data and result
+      if (data.dtype() == f64) return grad_use_in_out<double>(ctx, head, data, output, gradient);
+    const NDArray dy = as<E>(head), x = as<E>(data), y = as<E>(output),
+                  dx = gradient.dtype() == dtype_of<E> ? gradient : NDArray(data.shape(), dtype_of<E>);
     const detail::ReducePlan plan(x.shape(), axis, false);
     const std::int64_t n = x.size();
     E* const to = dx.pointer<E>();
@@ -247,15 +250,16 @@ struct Norm {
   template <class E>
   static NDArray as(const NDArray& a) {
     if (a.dtype() == dtype_of<E>) return a;
-    NDArray converted(a.shape(), dtype_of<E>);
+    NDArray converted(a.shape(), dtype_of<E>, a.device(), a.storage());
     detail::assign(a, converted);
     return converted;
   }
 };
 
 /// argmax, argmin: the position of the largest or the smallest element along the axis (of all elements without one), as
-/// a number of the input's type; of equal elements the first. The gradient is 0. Types: floating, i32, i64. Errors: the
-/// axis is outside, or has no element. `argmax(array({3, 5, 4}))` is [1].
+/// a number of the input's type; of equal elements the first, and the first NaN where there is one. The gradient is 0.
+/// Types: floating, i8, u8, i32, i64. Errors: the axis is outside or has no element, or an integer type does not hold
+/// its positions. `argmax(array({3, 5, 4}))` is [1].
 template <bool Largest>
 struct ArgExtreme {
   static constexpr std::string_view
@@ -279,7 +283,7 @@ struct ArgExtreme {
 using Argmax = ArgExtreme<true>;
 using Argmin = ArgExtreme<false>;
 /// argmax_channel: the position of the largest element along axis 1.
-/// Shape: that of data without axis 1. The gradient is 0. Errors are those of argmax.
+/// Shape: that of data without axis 1. The gradient is 0. Types, NaN and errors are those of argmax.
 struct ArgmaxChannel {
   static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";
   static constexpr bool zero_gradient = true;

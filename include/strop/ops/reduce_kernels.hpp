@@ -5,6 +5,7 @@
 #include <strop/core/params.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
+#include <strop/number/num.hpp>
 #include <strop/op/context.hpp>
 
 #include <array>
@@ -88,8 +89,10 @@ struct ReducePlan {
   std::span<const ReducePass> passes() const { return {list.data(), count}; }
 };
 
+/// What sums, products, extremes and positions are taken of.
 template <class E>
-concept Summable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
+concept Summable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t> ||
+                   std::same_as<E, std::int8_t> || std::same_as<E, std::uint8_t>;
 
 // Steps: the neutral element, what an element contributes, and how two partial results join. They work on lanes and
 // numbers.
@@ -389,9 +392,13 @@ void spread_product(const ReducePlan& plan, View<const E> x, View<const E> dy, V
 
 inline namespace STROP_ISA {
 
-/// The first position of the largest (smallest) of n ≥ 1 elements. NaN is neither, unless it is the first.
+/// The first position of the largest (smallest) of n ≥ 1 elements, or of the first NaN where there is one.
 template <bool Largest, class E>
 std::int64_t position_in_row(const E* x, std::int64_t n) {
+  const auto first_nan = [x](std::int64_t begin, std::int64_t end) {
+    while (begin < end && x[begin] == x[begin]) ++begin;
+    return begin;
+  };
   const auto better = [](auto a, auto b) {
     if constexpr (Largest)
       return a > b;
@@ -409,15 +416,16 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
     for (i = 0; i + step <= n;) {
       V now = R::splat(0);
       struct Found {
-        V value, from;
+        V value, from, unordered;  // a NaN stays in its lane of `unordered`
       } found[4];
-      for (Found& f : found) f = {R::splat(best), now};
+      for (Found& f : found) f = {R::splat(best), now, R::splat(0)};
       const auto take = [&](Found& f, V v, V from, auto yes) {
         f.value = R::select(yes, v, f.value);
         f.from = R::select(yes, from, f.from);
       };
       const auto look = [&](Found& f, const E* from) {
         const V v = R::load(from);
+        f.unordered = R::select(v != v, v, f.unordered);
         take(f, v, now, better(v, f.value));
       };
       const std::int64_t begin = i, end = std::min(n, begin + chunk);
@@ -427,6 +435,8 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
         look(found[2], x + i + 2 * L);
         look(found[3], x + i + 3 * L);
       }
+      for (const Found& f : found)
+        if (R::any(f.unordered != f.unordered)) return first_nan(begin, i);
       Found& all = found[0];
       for (int k = 1; k < 4; ++k) {
         const V v = found[k].value, from = found[k].from + static_cast<E>(k * L);
@@ -445,8 +455,10 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
       if (better(largest, best)) best = largest, at = begin + static_cast<std::int64_t>(first);
     }
   }
-  for (; i < n; ++i)
+  for (; i < n; ++i) {
+    if (x[i] != x[i]) return i;
     if (better(x[i], best)) best = x[i], at = i;
+  }
   return at;
 }
 
@@ -458,11 +470,14 @@ void positions_in_columns(const E* x, std::int64_t stride, std::int64_t rows, st
     V best = R::load(x + i), at = R::splat(E(0));
     for (std::int64_t r = 1; r < rows; ++r) {
       const V value = R::load(x + r * stride + i);
+      // A NaN is better than any number and stays the best.
       typename R::Mask better;
-      if constexpr (Largest)
-        better = value > best;
+      if constexpr (!std::floating_point<E>)
+        better = Largest ? value > best : value < best;
+      else if constexpr (Largest)
+        better = (value > best) | ((value != value) & (best == best));
       else
-        better = value < best;
+        better = (value < best) | ((value != value) & (best == best));
       best = R::select(better, value, best);
       at = R::select(better, R::splat(static_cast<E>(r)), at);
     }
@@ -488,6 +503,10 @@ void reduce_position(const ReducePlan& plan, View<const E> x, View<E> y) {
   const ReducePass p = plan.list[0];
   if (p.reduced == 0)
     fail(Largest ? "argmax" : "argmin", ": an axis without elements has no ", Largest ? "largest" : "smallest", " one");
+  if constexpr (std::integral<E> && sizeof(E) < sizeof(std::int64_t))
+    if (p.reduced - 1 > static_cast<std::int64_t>(std::numeric_limits<E>::max()))
+      fail(Largest ? "argmax" : "argmin", ": ", name_of(dtype_of<E>), " does not hold the ", p.reduced,
+           " positions of a row, expected at most ", std::numeric_limits<E>::max() + std::int64_t{1});
   if (p.outer * p.inner == 0) return;
   const std::int64_t wide = std::min<std::int64_t>(p.inner, 256), stretches = (p.inner + wide - 1) / wide;
   parallel_for(p.outer * stretches, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, p.reduced * wide)),

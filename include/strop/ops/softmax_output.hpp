@@ -43,7 +43,7 @@ struct SoftmaxOutput {
       {"use_ignore", "ignore_label counts"},
       {"preserve_shape", "softmax along the last axis of data of three or more dimensions"},
       {"normalization",
-       "the gradient is divided by nothing, the batch, or the number of labels other than ignore_label"},
+       "the gradient is divided by 1, the number of labels, or the number of labels other than ignore_label"},
       {"out_grad", "must be False where gradients are computed: a loss takes no head gradient"},
       {"smooth_alpha", "probability that goes from the label's class to the others, in equal parts"}};
   static constexpr Range range[] = {{"smooth_alpha", 0, 1}};
@@ -98,9 +98,8 @@ struct SoftmaxOutput {
       return;
     }
     const detail::AxisSplit s = split(y.shape());
-    const std::int64_t labels = s.outer * s.inner, ignored = convert<std::int64_t>(ignore_label);
-    const E scale = static_cast<E>(grad_scale / divisor(label, labels, s.outer) /
-                                   static_cast<double>(multi_output && normalization != valid ? s.inner : 1));
+    const auto ignored = convert<std::int64_t>(ignore_label);
+    const E scale = static_cast<E>(grad_scale / divisor(label, s.inner));
     const E rest = smooth_alpha != 0 && !multi_output && s.length > 1
                        ? static_cast<E>(smooth_alpha / static_cast<float>(s.length - 1))
                        : E(0);
@@ -123,13 +122,12 @@ struct SoftmaxOutput {
     const std::int64_t flat[] = {shape[0], classes};
     return {flat, 1};
   }
-  double divisor(View<const double> label, std::int64_t labels, std::int64_t examples) const {
-    if (normalization == null) return 1;
-    if (normalization == batch)
-      return static_cast<double>(multi_output ? examples : preserve_shape ? label.shape()[0] : examples);
+  /// With multi_output an example's labels, `inner` of them, share its gradient even without normalization.
+  double divisor(View<const double> label, std::int64_t inner) const {
+    if (normalization == null) return static_cast<double>(multi_output ? inner : 1);
+    if (normalization == batch) return static_cast<double>(label.size());
     std::int64_t count = 0;
-    for (std::int64_t i = 0; i < labels; ++i)
-      count += convert<std::int64_t>(label[i]) != convert<std::int64_t>(ignore_label) ? 1 : 0;
+    for (double l : label) count += convert<std::int64_t>(l) != convert<std::int64_t>(ignore_label) ? 1 : 0;
     return static_cast<double>(std::max<std::int64_t>(1, count));
   }
 };

@@ -116,6 +116,12 @@ TEST_CASE("what may be written in several ways") {
   CHECK(normal("flag", " false ") == "False");
   CHECK(normal("flag", "0") == "False");
   CHECK(normal("count", "+3") == "3");
+  CHECK(normal("count", "-3L") == "-3");  // as Python 2 writes it
+  CHECK(normal("size", "18446744073709551615L") == "18446744073709551615");
+  CHECK(normal("maybe", "4L") == "4");
+  CHECK(normal("shape", "(2L,3L)") == "(2, 3)");
+  CHECK(normal("shape", "7L") == "(7,)");
+  CHECK(normal("axis", "(0L, -1L)") == "(0, -1)");
   CHECK(normal("count", " 3\t") == "3");
   CHECK(normal("rate", "1e-3") == "0.001");
   CHECK(normal("rate", ".5") == "0.5");
@@ -137,7 +143,7 @@ TEST_CASE("what may be written in several ways") {
 TEST_CASE("malformed text is refused with what was expected") {
   CHECK(refused("flag", "yes") == "'yes', expected a bool");
   CHECK(refused("flag", "") == "'', expected a bool");
-  for (const std::string_view text : {"", "3L", "1e3", "3.0", "0x3", "- 3", "--3", "three", "3 4"})
+  for (const std::string_view text : {"", "L", "3LL", "3 L", "-L", "1e3", "3.0", "0x3", "- 3", "--3", "three", "3 4"})
     CHECK(refused("count", text) == cat("'", text, "', expected an int"));
   for (const std::string_view text : {"", "1,5", "0.5f", "half", "0x1p-1", "."})
     CHECK(refused("rate", text) == cat("'", text, "', expected a float"));

@@ -65,7 +65,7 @@ struct Softsign {
   constexpr auto forward(auto x) const { return x / (1 + abs(x)); }
   constexpr auto grad_use_in(auto dy, auto x) const {
     const auto d = 1 + abs(x);
-    return dy / (d * d);
+    return dy / d / d;  // d² may overflow
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// amp_cast and amp_multicast: the casts of mixed precision, of floating arrays only.
+/// amp_cast and amp_multicast: the casts of mixed precision, of float16, bfloat16 and float32 arrays only.
 #pragma once
 #include <strop/core/params.hpp>
 #include <strop/op/op.hpp>
@@ -14,20 +14,26 @@
 
 namespace strop::inline v0 {
 
-/// amp_cast: a floating array in another type, an integer array as it is. Shape and storage stay. The gradient is the
-/// head gradient in the input's type. Error: no dtype. Example: `amp_cast(array({1, 2}), {.dtype = f16})` is [1, 2] in
-/// float16.
+namespace detail {
+/// The types that mixed precision casts: who computes in float64 means it.
+inline constexpr DtypeSet amp_types = DtypeSet(f16) | bf16 | f32;
+}  // namespace detail
+
+/// amp_cast: a float16, bfloat16 or float32 array in another type; integers and float64 as they are. Shape and storage
+/// stay. The gradient is the head gradient in the input's type. Error: no dtype. Example: `amp_cast(array({1, 2}),
+/// {.dtype = f16})` is [1, 2] in float16.
 struct AmpCast {
   Required<Dtype> dtype{};
 
   static constexpr std::string_view name = "amp_cast";
-  static constexpr Note notes[] = {{"dtype", "the type of the result where the input is floating"}};
+  static constexpr Note notes[] = {{"dtype", "the type of the result where the input is float16, bfloat16 or float32"}};
   static constexpr std::string_view doc =
-      "A floating array in another type, an integer array as it is. Shape and storage stay. The gradient is the head "
-      "gradient in the input's type. Example: amp_cast(array({1, 2}), {.dtype = f16}) is [1, 2] in float16.";
+      "A float16, bfloat16 or float32 array in another type; integers and float64 as they are. Shape and storage stay. "
+      "The gradient is the head gradient in the input's type. Example: amp_cast(array({1, 2}), {.dtype = f16}) is [1, "
+      "2] in float16.";
 
   void infer_type(Types& types) const {
-    if (types.in(0)) types.set_out(0, is_floating(*types.in(0)) ? *dtype : *types.in(0));
+    if (types.in(0)) types.set_out(0, detail::amp_types.contains(*types.in(0)) ? *dtype : *types.in(0));
   }
   bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
@@ -52,9 +58,10 @@ auto AmpMulticastGradient::gradient(const auto& dy, const auto& x, const auto&) 
   return std::vector<std::remove_cvref_t<decltype(dy)>>{amp_multicast_gradient(dy, x)};
 }
 
-/// amp_multicast: `num_outputs` floating arrays in one type: the widest of theirs, or the narrowest with `cast_narrow`
-/// (float16 and bfloat16 are equally wide: the first of them counts). Integer arrays as they are. Shapes stay. The
-/// gradient is the head gradient in the input's type. Error: another number of inputs.
+/// amp_multicast: `num_outputs` arrays, those of float16, bfloat16 and float32 in one type: the widest of theirs, or
+/// the narrowest with `cast_narrow` (float16 and bfloat16 are equally wide: the first of them counts). Integers and
+/// float64 as they are. Shapes stay. The gradient is the head gradient in the input's type. Error: another number of
+/// inputs.
 struct AmpMulticast {
   Required<int> num_outputs{};
   bool cast_narrow = false;
@@ -63,7 +70,8 @@ struct AmpMulticast {
   static constexpr Note notes[] = {{"num_outputs", "how many arrays there are"},
                                    {"cast_narrow", "the narrowest type instead of the widest"}};
   static constexpr std::string_view doc =
-      "Floating arrays in one type: the widest of theirs, or the narrowest with cast_narrow.";
+      "Float16, bfloat16 and float32 arrays in one type: the widest of theirs, or the narrowest with cast_narrow; "
+      "integers and float64 as they are.";
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
@@ -81,12 +89,12 @@ struct AmpMulticast {
     std::optional<Dtype> common;
     for (int k = 0; k < t.inputs(); ++k) {
       if (!t.in(k)) return;
-      if (!is_floating(*t.in(k))) continue;
+      if (!detail::amp_types.contains(*t.in(k))) continue;
       const bool better =
           !common || (cast_narrow ? size_of(*t.in(k)) < size_of(*common) : size_of(*t.in(k)) > size_of(*common));
       if (better) common = t.in(k);
     }
-    for (int k = 0; k < t.outputs(); ++k) t.set_out(k, is_floating(*t.in(k)) ? common : t.in(k));
+    for (int k = 0; k < t.outputs(); ++k) t.set_out(k, detail::amp_types.contains(*t.in(k)) ? common : t.in(k));
   }
   void forward(Cpu&, std::span<const NDArray> x, std::span<NDArray> y) const {
     for (std::size_t k = 0; k < x.size(); ++k) detail::assign(x[k], y[k]);

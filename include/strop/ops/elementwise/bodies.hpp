@@ -21,7 +21,7 @@ constexpr X like(X, double value) {
     return X(value);
 }
 
-/// The remainder with the divisor's sign, 0 of a divisor 0; exact on integers.
+/// The remainder with the divisor's sign, that of a zero too; 0 of a divisor 0; exact on integers.
 template <class X>
 constexpr X modulo(X a, X b) {
   const X r = [&] {
@@ -30,7 +30,11 @@ constexpr X modulo(X a, X b) {
     else
       return fmod(a, b);
   }();
-  return where(b == 0, X(0), where((r < 0 && b > 0) || (r > 0 && b < 0), r + b, r));
+  const X towards = where((r < 0 && b > 0) || (r > 0 && b < 0), r + b, r);
+  if constexpr (X::integer)
+    return where(b == 0, X(0), towards);
+  else  // r + 0 makes a zero positive, −(0 − r) negative; both leave other numbers and derivatives as they are
+    return where(b == 0, X(0), where(b < 0, -(0 - towards), towards + 0));
 }
 
 /// What a function of the reals gives: of an integer a number in double.

@@ -111,7 +111,7 @@ struct RDivScalar {
       "densely. Example: rdiv_scalar(array({1, 4}), {.scalar = 2}) is [2, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr auto forward(auto x) const { return detail::like(x, scalar) / x; }
-  constexpr auto grad_use_in(auto dy, auto x) const { return -dy * scalar / (x * x); }
+  constexpr auto grad_use_in(auto dy, auto x) const { return -dy * (scalar / x) / x; }  // x² may overflow
 };
 
 /// _mod_scalar: The remainder of x / s with the sign of s; 0 where s is 0. Example: `mod_scalar(array({5, -5}),

@@ -65,7 +65,7 @@ struct BroadcastTo {
 
 /// broadcast_axis: axis[k], of extent 1, repeated size[k] times.
 /// All types. The gradient is the sum over the repeated axes. Error: `axis` and `size` differ in length, an axis has
-/// another extent than 1, a size is negative.
+/// another extent than 1 or is given twice, a size is negative.
 struct BroadcastAxis {
   Shape axis = {}, size = {};
   static constexpr std::string_view name = "broadcast_axis", aliases[] = {"broadcast_axes"};
@@ -82,6 +82,7 @@ struct BroadcastAxis {
       if (s.in(0)[k] >= 0 && s.in(0)[k] != 1)
         s.fail("axis ", axis[i], " of ", s.name_in(0), " has extent ", s.in(0)[k], ", expected 1");
       if (size[i] < 0) s.fail("size ", size[i], " of axis ", axis[i], " is negative");
+      if (s.in(0)[k] == 1 && out[k] != 1) s.fail("axis ", axis[i], " is given twice");
       out[k] = size[i];
     }
     s.set_out(0, out);

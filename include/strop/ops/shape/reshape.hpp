@@ -15,9 +15,10 @@ namespace strop::inline v0 {
 /// Reshape: the elements of `data` in another shape with as many of them.
 ///
 /// Codes in `shape`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two, −4 splits one into the two
-/// that follow. With `reverse` the codes count from the last axis. An empty `shape` takes `target_shape`, the older
-/// spelling, in which 0 infers and `keep_highest` keeps the first extent. All types; the gradient is the head gradient
-/// in the input's shape. Error: the counts differ, or a code finds nothing to work on.
+/// that follow. With `reverse` the codes count from the last axis, and a split is written (left, right, −4). An empty
+/// `shape` takes `target_shape`, the older spelling, in which 0 infers and `keep_highest` keeps the first extent. All
+/// types; the gradient is the head gradient in the input's shape. Error: the counts differ, or a code finds nothing to
+/// work on.
 ///
 /// Example: `reshape(zeros({2, 3, 4}), {.shape = {-3, 0}})` has shape (6, 4).
 struct Reshape {
@@ -31,7 +32,7 @@ struct Reshape {
       "rest, -3 merges "
       "two, -4 splits one into the two that follow; reverse counts from the last axis.";
   static constexpr Note notes[] = {{"shape", "extents and codes"},
-                                   {"reverse", "codes count from the last axis"},
+                                   {"reverse", "codes count from the last axis; a split is then (left, right, -4)"},
                                    {"target_shape", "older spelling: 0 infers an extent"},
                                    {"keep_highest", "with target_shape: the first extent stays"}};
   static constexpr Share inplace[] = {{0, 0}};
@@ -89,7 +90,7 @@ struct ExpandDims {
 };
 
 /// squeeze: without the axes of extent 1, or without those given. A result without axes has shape (1,), as the
-/// original's. Error: an axis that is given has another extent.
+/// original's. Error: an axis that is given has another extent, or is given twice.
 /// All types. `squeeze(zeros({1, 3}))` has shape (3,).
 struct Squeeze {
   Axes axis = {};
@@ -180,11 +181,7 @@ inline Shape Reshape::result(const Shape& in) const {
     return detail::reshape_codes(in, codes);
   }
   if (!reverse) return detail::reshape_codes(in, shape);
-  Shape codes = reversed(shape);
-  // Backwards a split is (right, left, −4): the code goes before its two extents again.
-  for (int i = 2; i < codes.ndim(); ++i)
-    if (codes[i] == -4) std::rotate(codes.begin() + i - 2, codes.begin() + i, codes.begin() + i + 1);
-  return reversed(detail::reshape_codes(reversed(in), codes));
+  return reversed(detail::reshape_codes(reversed(in), reversed(shape)));
 }
 
 inline void Reshape::infer_shape(Shapes& s) const {
@@ -218,6 +215,7 @@ inline void Squeeze::infer_shape(Shapes& s) const {
     for (std::int64_t asked : *axis.list) {
       const int k = detail::checked_axis(asked, in.ndim(), s.op());
       if (in[k] != 1) s.fail("axis ", asked, " of ", s.name_in(0), " has extent ", in[k], ", expected 1");
+      if (gone[static_cast<std::size_t>(k)]) s.fail("axis ", asked, " is given twice");
       gone[static_cast<std::size_t>(k)] = true;
     }
   Shape out;

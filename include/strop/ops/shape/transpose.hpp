@@ -92,7 +92,8 @@ struct SwapAxis {
 };
 
 /// reverse: the elements along each of the axes given in the opposite order. The shape stays; all types. The gradient
-/// is the head gradient, reversed. Error: an axis is outside. `reverse(array({1, 2, 3}), {.axis = {0}})` is [3, 2, 1].
+/// is the head gradient, reversed. An axis that is given twice is as it was. Error: an axis is outside.
+/// `reverse(array({1, 2, 3}), {.axis = {0}})` is [3, 2, 1].
 struct Reverse {
   Required<Shape> axis = {};
   static constexpr std::string_view name = "reverse", aliases[] = {"flip"};
@@ -109,7 +110,7 @@ struct Reverse {
     const Shape steps = detail::row_major(x.shape());
     std::vector<bool> turned(static_cast<std::size_t>(x.ndim()), false);
     for (std::int64_t asked : *axis)
-      turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))] = true;
+      turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))].flip();
     detail::Move m;
     for (int k = 0; k < x.ndim(); ++k) {
       const bool turn = turned[static_cast<std::size_t>(k)];
