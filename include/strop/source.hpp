@@ -50,6 +50,7 @@
 #include <strop/memory/random_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
+#include <strop/op/describe_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/fallback_impl.hpp>
 #include <strop/op/gpu_map_impl.hpp>
