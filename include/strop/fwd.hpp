@@ -66,6 +66,9 @@ struct Argument;
 struct Arguments;
 struct Cost;
 
+// Shared libraries of operators: library/
+class Library;
+
 // The numbers that the body of a map is called with: number/
 namespace number {
 template <class R>

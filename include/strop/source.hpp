@@ -46,6 +46,9 @@
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
+#include <strop/library/export_impl.hpp>
+#include <strop/library/hosted_impl.hpp>
+#include <strop/library/load_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
 #include <strop/memory/random_impl.hpp>
 #include <strop/op/add_impl.hpp>
