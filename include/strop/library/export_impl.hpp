@@ -29,9 +29,9 @@ struct OwnOperator {
   std::vector<const strop_parameter*> parameter;
   std::vector<std::int32_t> shares;
 };
-/// Everything that was handed out. It is never taken down.
+/// Everything that one library has handed out. It is never taken down.
 struct Shelf {
-  std::mutex mutex;
+  const void* base = nullptr;  // where the library lies
   std::deque<OwnOperator> operators;
   std::vector<const strop_operator*> list;
   strop_library library{};
@@ -172,12 +172,16 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
 }  // namespace exported
 
 STROP_IMPL const strop_library* export_from(const void* anchor) {
-  static exported::Shelf& shelf = *new exported::Shelf;
-  const std::lock_guard lock(shelf.mutex);
-  if (shelf.library.size != 0) return &shelf.library;
+  // Libraries that share symbols share these as well.
+  static std::mutex& mutex = *new std::mutex;
+  static std::deque<exported::Shelf>& shelves = *new std::deque<exported::Shelf>;
+  const std::lock_guard lock(mutex);
   Dl_info own{}, other{};
   if (dladdr(anchor, &own) == 0) own = {};
-  // A library that shares symbols with others sees theirs as well.
+  for (const exported::Shelf& known : shelves)
+    if (known.base == own.dli_fbase) return &known.library;
+  exported::Shelf& shelf = shelves.emplace_back();
+  shelf.base = own.dli_fbase;
   for (const Entry* entry : all_operators())
     if (!entry->library && !entry->is_gradient() && entry->params != nullptr && dladdr(entry, &other) != 0 &&
         other.dli_fbase == own.dli_fbase)

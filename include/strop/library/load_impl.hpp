@@ -128,11 +128,15 @@ class LoadedLibraries {
 
   /// Puts the library's operators into the registry, unless the program has one of their names.
   static void list(LoadedLibrary& library) {
-    for (const auto& [slot, entry] : library.listed) {
-      if (slot->entry.load() != nullptr && !is_hosted(library, entry)) continue;  // it is there by itself
-      check_name(library, *entry, entry->name);
-      check_name(library, *entry, entry->snake);
-      for (const std::string_view alias : entry->aliases) check_name(library, *entry, alias);
+    for (const Entry* const other : all_operators()) {
+      bool own = other->library;
+      for (const auto& [slot, entry] : library.listed) own = own || entry == other;
+      if (own) continue;
+      for (const auto& [slot, entry] : library.listed) {
+        check_name(library, *entry, entry->name, *other);
+        check_name(library, *entry, entry->snake, *other);
+        for (const std::string_view alias : entry->aliases) check_name(library, *entry, alias, *other);
+      }
     }
     for (const auto& [slot, entry] : library.listed) {
       if (slot->listed.load())
@@ -142,16 +146,12 @@ class LoadedLibraries {
     }
     library.open = true;
   }
-  static bool is_hosted(const LoadedLibrary& library, const Entry* entry) {
-    for (const auto& one : library.hosted)
-      if (&one->entry == entry) return true;
-    return false;
-  }
-  static void check_name(const LoadedLibrary& library, const Entry& entry, std::string_view name) {
-    const Entry* const other = look_up(name);
-    if (other == nullptr || other->library || other == &entry) return;
-    fail("load_library: '", library.path, "' has an operator '", name, "' (", entry.qualified,
-         "), and so has the program (", other->qualified, "), expected a name of its own");
+  static void check_name(const LoadedLibrary& library, const Entry& entry, std::string_view name, const Entry& other) {
+    bool taken = other.name == name || other.snake == name;
+    for (const std::string_view alias : other.aliases) taken = taken || alias == name;
+    if (taken)
+      fail("load_library: '", library.path, "' has an operator '", name, "' (", entry.qualified,
+           "), and so has the program (", other.qualified, "), expected a name of its own");
   }
 
   std::mutex mutex_;
