@@ -8,7 +8,7 @@ first=${CXX:-c++}
 second=${CXX2:-$first}
 hidden="-shared -fvisibility=hidden"
 $second $flags $hidden operators.cpp $libs -o liboperators.so
-$second $flags $hidden -DOTHER_VERSION operators.cpp $libs -o libfuture.so
+$second $flags $hidden -DOTHER_VERSION future.cpp $libs -o libfuture.so
 cp liboperators.so libclash.so
 printf 'int plain() { return 1; }\n' > plain.cpp
 $first -shared -fPIC plain.cpp -o libplain.so

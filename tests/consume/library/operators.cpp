@@ -151,12 +151,4 @@ struct Longest {
 
 }  // namespace
 
-const strop_library* strop_operators() {
-#if defined(OTHER_VERSION)  // a library of times to come
-  static strop_library library = *strop::export_operators();
-  library.version = 7;
-  return &library;
-#else
-  return strop::export_operators();
-#endif
-}
+const strop_library* strop_operators() { return strop::export_operators(); }

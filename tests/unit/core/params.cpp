@@ -255,8 +255,8 @@ namespace {
 struct Renamed {
   float scalar = 1;
   std::optional<int> axis = {};
-  static constexpr ParamAlias param_aliases[] = {{"sigma", "scalar"}};
-  static constexpr ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}, {"scalar", "0", "1", 1100}};
+  static constexpr strop::ParamAlias param_aliases[] = {{"sigma", "scalar"}};
+  static constexpr strop::ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}, {"scalar", "0", "1", 1100}};
 };
 }  // namespace
 
