@@ -23,6 +23,7 @@ inline constexpr int function_operations = 16;
 template <class R>
 struct Facts {
   using Exact = Num<R>;
+  STROP_FN static int* either(int* a, int* b) { return a != nullptr ? a : b; }
   using Real = Facts;
   struct MaskRep {
     bool known = false, value = false;
@@ -143,7 +144,6 @@ struct Facts {
   }
 
  private:
-  STROP_FN static int* either(int* a, int* b) { return a != nullptr ? a : b; }
   STROP_FN static Facts counted(Facts a, int operations) {
     if (a.count != nullptr) *a.count += operations;
     return a;
