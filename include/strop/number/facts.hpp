@@ -23,7 +23,6 @@ inline constexpr int function_operations = 16;
 template <class R>
 struct Facts {
   using Exact = Num<R>;
-  STROP_FN static int* either(int* a, int* b) { return a != nullptr ? a : b; }
   using Real = Facts;
   struct MaskRep {
     bool known = false, value = false;
@@ -37,6 +36,8 @@ struct Facts {
     friend constexpr MaskRep operator!(MaskRep a) { return {a.known, !a.value, a.depends, a.count}; }
   };
   static constexpr bool integer = false;
+  /// The counter of either of two numbers.
+  STROP_FN static int* either(int* a, int* b) { return a != nullptr ? a : b; }
 
   bool known = false;
   Exact value = Exact::of(R{});

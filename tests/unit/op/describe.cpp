@@ -45,6 +45,9 @@ struct DescribeOpen {
 struct DescribeTwo {
   constexpr auto forward(auto x, auto y) const { return std::tuple(x + y, exp(x)); }
 };
+struct DescribeMasks {
+  constexpr auto forward(auto x, auto y) const { return where((x > 0 && !(y < 1)) || x == y, x, y); }
+};
 constexpr Op<DescribeLayer> layer;
 constexpr Op<DescribeOpen> open_list;
 
@@ -94,6 +97,7 @@ TEST_CASE("the cost of a call is bytes and operations") {
   };
   CHECK(of(plain) == 6 * 4);
   CHECK(of(flat) == 6 * 2);
+  static_assert(strop::detail::counted_operations<float>(DescribeMasks{}) == 4);
   const strop::Dot dot;
   const std::array<Shape, 2> factors{Shape{2, 3}, Shape{3, 5}};
   const std::array<Shape, 1> product{Shape{2, 5}};
