@@ -252,7 +252,7 @@ static void engine() {
   (void)strop::Engine::global();
 }
 
-void libraries() {
+static void libraries() {
   std::string told;
   try {
     strop::load_library("libmyops.so");

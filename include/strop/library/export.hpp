@@ -26,14 +26,15 @@ namespace detail {
 /// Of which every library has its own: what lies in the same file as this is the library's.
 [[gnu::visibility("hidden")]] inline constinit char export_anchor = 0;
 
-/// All operators that the library at this address registers and this machine runs, made once.
-const strop_library* export_from(const void* anchor);
+/// All operators from `head` on that lie in the same file as `anchor`, made once.
+const strop_library* export_from(const void* anchor, const Slot* head);
 
 }  // namespace detail
 
 /// All operators that this library registers, for the program that loads it. They live as long as the process.
 [[gnu::visibility("hidden")]] inline const strop_library* export_operators() {
-  return detail::export_from(&detail::export_anchor);
+  // The library's own registry: with hidden symbols it is another than that of a runtime in a library beside it.
+  return detail::export_from(&detail::export_anchor, detail::registry_head.load());
 }
 
 }  // namespace strop::inline v0

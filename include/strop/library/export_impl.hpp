@@ -7,6 +7,7 @@
 #include <strop/library/export_calls.hpp>
 
 #include <dlfcn.h>
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -171,7 +172,7 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
 
 }  // namespace exported
 
-STROP_IMPL const strop_library* export_from(const void* anchor) {
+STROP_IMPL const strop_library* export_from(const void* anchor, const Slot* head) {
   // Libraries that share symbols share these as well.
   static std::mutex& mutex = *new std::mutex;
   static std::deque<exported::Shelf>& shelves = *new std::deque<exported::Shelf>;
@@ -182,10 +183,15 @@ STROP_IMPL const strop_library* export_from(const void* anchor) {
     if (known.base == own.dli_fbase) return &known.library;
   exported::Shelf& shelf = shelves.emplace_back();
   shelf.base = own.dli_fbase;
-  for (const Entry* entry : all_operators())
-    if (!entry->library && !entry->is_gradient() && entry->params != nullptr && dladdr(entry, &other) != 0 &&
-        other.dli_fbase == own.dli_fbase)
-      shelf.list.push_back(exported::export_entry(shelf, *entry));
+  std::vector<const Entry*> entries;
+  for (const Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
+    const Entry* const entry = slot->entry.load();
+    if (entry != nullptr && !entry->library && !entry->is_gradient() && entry->params != nullptr &&
+        dladdr(entry, &other) != 0 && other.dli_fbase == own.dli_fbase)
+      entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->name < b->name; });
+  for (const Entry* const entry : entries) shelf.list.push_back(exported::export_entry(shelf, *entry));
   strop_library& library = shelf.library;
   library.version = strop_layout_version;
   library.built_by = exported::text_of(__VERSION__);
