@@ -171,7 +171,7 @@ TEST_CASE("describe says what is kept, which storages are served, and what param
   for (const char* name : {"nag_mom_update", "signsgd_update"})
     CHECK(strop_says(folder, cat("describe ", name)).out.find("--lr 0.1 --lr") == std::string::npos);
   CHECK(strop_says(folder, "ops").out.find("_backward_") == std::string::npos);
-  says("clip", {"cost       2 operations an element\n"});
+  says("clip", {"cost       4 operations an element\n"});
   says("dot", {"cost       operations by its shapes\n"});
   says("sgd_mom_update", {"  arguments\n", "    mom              is written"});
   says("fully_connected", {"    bias             optional"});
