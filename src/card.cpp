@@ -23,16 +23,11 @@ detail::Ref<detail::ParamBox> box_of(const Entry& e, const Settings& settings) {
 
 /// Values that may make a difference to what is kept and to how results are stored.
 std::vector<std::string_view> values_of(const Field& field) {
-  const std::string_view type = field.type->name;
-  if (type == "bool") return {"False", "True"};
-  std::vector<std::string_view> out;
-  if (!type.starts_with('{')) return field.type->has_order ? std::vector<std::string_view>{"0", "1", "2", "-1"} : out;
-  for (std::size_t at = type.find('\''); at != std::string_view::npos;) {  // {'first', 'second'}
-    const std::size_t end = type.find('\'', at + 1);
-    out.push_back(type.substr(at + 1, end - at - 1));
-    at = type.find('\'', end + 1);
-  }
-  return out;
+  const detail::ValueType& type = *field.type;
+  if (type.kind == ParamKind::flag) return {"False", "True"};
+  if (type.kind == ParamKind::enumeration) return {type.words.begin(), type.words.end()};
+  if (type.has_order) return {"0", "1", "2", "-1"};
+  return {};
 }
 
 std::string names_of(std::span<const Storage> storages) {
@@ -66,14 +61,14 @@ Settings with(Settings settings, std::string_view key, std::string_view value) {
   return settings;
 }
 
-Card::Card(const Entry& e) : entry(e) {
+Card::Card(const Entry& e) : entry(e), arguments(arguments_of(e)) {
   if (const std::vector<verify::Row> rows = verify::rows_of(e); !rows.empty()) row = rows.front();
   for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
     if (default_of(i)) continue;
     const Field& field = e.params->fields[i];
     // Where no row has a value: one of the type.
-    std::string_view value = field.type->name == "dtype" ? "float32" : "1";
-    if (field.type->name.starts_with('{')) value = values_of(field).front();
+    std::string_view value = field.type->kind == ParamKind::dtype ? "float32" : "1";
+    if (field.type->kind == ParamKind::enumeration) value = field.type->words.front();
     if (row)
       for (const auto& [key, text] : row->attributes())
         if (key == field.name) value = text;
@@ -88,11 +83,18 @@ Card::Card(const Entry& e) : entry(e) {
 }
 
 std::optional<std::string> Card::default_of(std::size_t i) const {
-  const Field& field = entry.params->fields[i];
-  detail::ParamBox fresh(entry.params);
-  const void* at = entry.params->at(fresh.get(), i);
-  if (field.type->missing != nullptr && field.type->missing(at)) return std::nullopt;
-  return field.type->print(at);
+  const detail::ParamBox fresh(entry.params);
+  if (entry.params->missing(fresh.get(), i)) return std::nullopt;
+  return entry.params->print(fresh.get(), i);
+}
+
+std::string Card::cost() const {
+  if (entry.facts.operations != nullptr) {
+    const auto box = box_of(entry, required);
+    const int count = box ? entry.facts.operations(box->get()) : 0;
+    return !box ? "what its parameters say" : cat(count, count == 1 ? " operation" : " operations", " an element");
+  }
+  return entry.operations != nullptr ? "operations by its shapes" : "";
 }
 
 std::string Card::note_of(std::string_view name) const {
@@ -120,7 +122,7 @@ std::vector<Settings> Card::variants() const {
   std::vector<Settings> out{required};
   for (std::size_t i = 0; entry.params != nullptr && i < entry.params->fields.size(); ++i) {
     const Field& field = entry.params->fields[i];
-    if (!default_of(i) && !field.type->name.starts_with('{')) continue;
+    if (!default_of(i) && field.type->kind != ParamKind::enumeration) continue;
     for (const std::string_view value : values_of(field)) out.push_back(with(required, field.name, value));
   }
   return out;

@@ -34,12 +34,15 @@ class Card {
   Settings call;        // parameters of the example
   Settings required;    // those of them that have no default
   Signature signature;  // with these and the defaults
+  Arguments arguments;  // with whatever parameters
 
   /// What a parameter is where it is not given; none where it has to be.
   std::optional<std::string> default_of(std::size_t field) const;
   std::string note_of(std::string_view name) const;
   std::string range_of(std::string_view name) const;
   std::string dtypes() const;
+  /// What a call computes, where that is known.
+  std::string cost() const;
   /// How the gradient is had and what is kept for it, by name.
   std::string gradient() const;
   /// "csr, dense -> row_sparse with --transpose_a True": what is served as it is stored, and with which parameters.

@@ -15,6 +15,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// What is to be known of an input or output besides its name and document; empty where there is nothing.
+std::string role_of(const Argument& a) {
+  std::vector<std::string_view> words;
+  if (a.written) words.push_back("is written");
+  if (a.optional) words.push_back("optional");
+  if (a.variadic) words.push_back("any number");
+  if (a.hidden) words.push_back("hidden");
+  return joined(words);
+}
+
 ordered_json json_of(const Card& card) {
   const Entry& e = card.entry;
   ordered_json item;
@@ -32,6 +42,19 @@ ordered_json json_of(const Card& card) {
     ordered_json param;
     param["name"] = field.name;
     param["type"] = field.type->name;
+    param["kind"] = name_of(field.type->kind);
+    if (field.type->kind == ParamKind::enumeration)
+      param["words"] = std::vector<std::string>(field.type->words.begin(), field.type->words.end());
+    param["optional"] = field.type->optional;
+    param["required"] = field.type->required;
+    if (const Range* const range = e.params->range(i)) {
+      if (range->low > -Range::unbounded) param["low"] = range->low;
+      if (range->high < Range::unbounded) param["high"] = range->high;
+    }
+    std::vector<std::string> others;
+    for (const ParamAlias& other : e.params->aliases)
+      if (other.name == field.name) others.emplace_back(other.alias);
+    if (!others.empty()) param["aliases"] = others;
     if (const auto value = card.default_of(i))
       param["default"] = *value;
     else
@@ -39,6 +62,23 @@ ordered_json json_of(const Card& card) {
     param["doc"] = card.note_of(field.name);
     item["params"].push_back(param);
   }
+  item["arguments"] = ordered_json::array();
+  const auto add = [&](const std::vector<Argument>& list, bool output) {
+    for (const Argument& a : list) {
+      ordered_json argument;
+      argument["name"] = a.name;
+      argument["role"] = output ? "output" : a.written ? "written" : "input";
+      argument["optional"] = a.optional;
+      if (output)
+        argument["hidden"] = a.hidden;
+      else
+        argument["variadic"] = a.variadic;
+      argument["doc"] = a.doc;
+      item["arguments"].push_back(argument);
+    }
+  };
+  add(card.arguments.inputs, false);
+  add(card.arguments.outputs, true);
   item["gradient"] = card.gradient();
   item["storages"] = card.storages();
   item["devices"] = detail::devices_of(e);
@@ -99,7 +139,14 @@ int describe(const std::string& name) {
   for (const std::string& served : card.storages()) line(std::exchange(label, ""), served);
   line("devices", joined(detail::devices_of(e)));
   if (e.resources != nullptr) line("resources", card.resources());
+  if (const std::string cost = card.cost(); !cost.empty()) line("cost", cost);
   if (e.cpu.make_state != nullptr) line("state", "kept from forward to backward");
+  label = "\n  arguments\n";
+  for (const auto* list : {&card.arguments.inputs, &card.arguments.outputs})
+    for (const Argument& a : *list)
+      if (const std::string role = role_of(a); !role.empty() || !a.doc.empty())
+        std::printf("%s    %-16s %s%s%s\n", std::exchange(label, ""), std::string(a.name).c_str(), role.c_str(),
+                    role.empty() || a.doc.empty() ? "" : "  ", std::string(a.doc).c_str());
   if (fields != 0) std::printf("\n  parameters\n");
   for (std::size_t i = 0; i < fields; ++i) {
     const detail::Field& field = e.params->fields[i];

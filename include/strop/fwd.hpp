@@ -39,6 +39,9 @@ struct Required;
 struct Axes;
 struct Range;
 struct Note;
+struct ParamAlias;
+struct ParamUpgrade;
+enum class ParamKind : std::uint8_t;
 struct Share;
 struct Resources;
 class Shapes;
@@ -59,6 +62,12 @@ struct Target;
 struct Targets;
 enum class Fallback : std::uint8_t;
 struct FallbackRecord;
+struct Argument;
+struct Arguments;
+struct Cost;
+
+// Shared libraries of operators: library/
+class Library;
 
 // The numbers that the body of a map is called with: number/
 namespace number {

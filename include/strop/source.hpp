@@ -46,10 +46,14 @@
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
+#include <strop/library/export_impl.hpp>
+#include <strop/library/hosted_impl.hpp>
+#include <strop/library/load_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
 #include <strop/memory/random_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
+#include <strop/op/describe_impl.hpp>
 #include <strop/op/devices_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/execute_impl.hpp>

@@ -14,7 +14,9 @@
 #include <strop/engine/pool.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/symbol.hpp>
+#include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
+#include <strop/op/describe.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>
 #include <strop/tensor/allclose.hpp>

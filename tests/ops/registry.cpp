@@ -17,12 +17,12 @@ using strop::verify::Row;
 
 namespace {
 
-/// The library's operators, those that only gradients use included; without the sum that enters the registry where a
-/// gradient is first differentiated again.
+/// The library's operators, those that only gradients use included; without the sums and fills that enter the registry
+/// where gradients are first differentiated again.
 std::vector<const Entry*> library() {
   std::vector<const Entry*> out;
   for (const Entry* e : strop::detail::all_operators())
-    if (e->library && e->name != "_grad_add") out.push_back(e);
+    if (e->library && !e->name.starts_with("_grad_")) out.push_back(e);
   return out;
 }
 
@@ -41,10 +41,8 @@ std::string card(const Entry& e) {
   }
   const strop::detail::ParamBox defaults(e.params);
   for (std::size_t i = 0; e.params != nullptr && i < e.params->fields.size(); ++i) {
-    const strop::detail::Field& field = e.params->fields[i];
-    const void* at = e.params->at(const_cast<void*>(defaults.get()), i);
-    text += cat(i == 0 ? "; " : ", ", field.name);
-    if (field.type->missing == nullptr || !field.type->missing(at)) text += cat('=', field.type->print(at));
+    text += cat(i == 0 ? "; " : ", ", e.params->fields[i].name);
+    if (!e.params->missing(defaults.get(), i)) text += cat('=', e.params->print(defaults.get(), i));
   }
   text += ')';
   for (std::string_view alias : e.aliases) text += cat(' ', alias);

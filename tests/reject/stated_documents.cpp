@@ -4,6 +4,11 @@
 // reject: strop: doc is static constexpr std::string_view doc
 // reject: strop: notes is static constexpr strop::Note notes[] = {{name, text}, ...}
 // reject: strop: range is static constexpr strop::Range range[] = {{parameter, low, high}, ...}
+// reject: strop: param_aliases is static constexpr strop::ParamAlias param_aliases[] = {{alias, parameter}, ...}
+// reject: strop: param_aliases gives {alias, parameter}: names that are no parameters for ones that are
+// reject: strop: upgrades is static constexpr strop::ParamUpgrade upgrades[] = {{parameter, from, to, until}, ...}
+// reject: strop: upgrades names something that is no parameter of the operator
+// reject: strop: operations is a tensor operator's double operations(std::span<const strop::Shape> inputs) const;
 #include <strop/op/diagnose.hpp>
 
 struct Named {
@@ -57,3 +62,57 @@ struct Bounded {
 #endif
 };
 static_assert(strop::diagnose<Bounded>());
+
+struct AlsoCalled {
+  float a = 1;
+  constexpr auto forward(auto x) const { return a * x; }
+#if defined(CONTROL)
+  static constexpr strop::ParamAlias param_aliases[] = {{"b", "a"}};
+#else
+  static constexpr std::string_view param_aliases[] = {"b"};
+#endif
+};
+static_assert(strop::diagnose<AlsoCalled>());
+
+struct CalledAsAnother {
+  float a = 1, b = 1;
+  constexpr auto forward(auto x) const { return a * x + b; }
+#if defined(CONTROL)
+  static constexpr strop::ParamAlias param_aliases[] = {{"c", "a"}};
+#else
+  static constexpr strop::ParamAlias param_aliases[] = {{"b", "a"}};
+#endif
+};
+static_assert(strop::diagnose<CalledAsAnother>());
+
+struct Upgraded {
+  float a = 1;
+  constexpr auto forward(auto x) const { return a * x; }
+#if defined(CONTROL)
+  static constexpr strop::ParamUpgrade upgrades[] = {{"a", "0", "1", 900}};
+#else
+  static constexpr std::string_view upgrades[] = {"a"};
+#endif
+};
+static_assert(strop::diagnose<Upgraded>());
+
+struct UpgradesNothing {
+  float a = 1;
+  constexpr auto forward(auto x) const { return a * x; }
+#if defined(CONTROL)
+  static constexpr strop::ParamUpgrade upgrades[] = {{"a", "0", "1", 900}};
+#else
+  static constexpr strop::ParamUpgrade upgrades[] = {{"b", "0", "1", 900}};
+#endif
+};
+static_assert(strop::diagnose<UpgradesNothing>());
+
+struct Counted {
+  void forward(strop::Cpu&, strop::View<const float, 1>, strop::View<float, 1>) const {}
+#if defined(CONTROL)
+  double operations(std::span<const strop::Shape> in) const { return static_cast<double>(in[0].size()); }
+#else
+  double operations() const { return 1; }
+#endif
+};
+static_assert(strop::diagnose<Counted>());

@@ -252,6 +252,16 @@ static void engine() {
   (void)strop::Engine::global();
 }
 
+static void libraries() {
+  std::string told;
+  try {
+    strop::load_library("libmyops.so");
+  } catch (const std::exception& e) {
+    told = e.what();
+  }
+  CHECK(told.find("libmyops.so") != std::string::npos);
+}
+
 int main() {
   arrays();
   outputs();
@@ -261,6 +271,7 @@ int main() {
   eigen();
   devices();
   engine();
+  libraries();
   std::puts("all of 2.1");
 }
 // expect: strop: gpu(0) was asked for, but this program has no GPU: no .cu file with strop is in it

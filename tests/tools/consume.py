@@ -147,6 +147,10 @@ def main():
                 ("pkg-config", script, archive), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
                 ("pkg-config, a program with the address sanitizer", script, {**archive, "CXX": "c++ -fsanitize=address"}),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
+        # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
+        jobs += [("library", script, {**archive, **({"CXX2": clang.path} if clang else {})}),
+                 ("library, header-only", script, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
+                 ("library, shared", script, shared)]
         if os.uname().machine == "x86_64":
             jobs.append(("two-isa", script, both))
         else:

@@ -57,16 +57,56 @@ struct Note {
   std::string_view name, text;
 };
 
+/// What values a parameter has, for front ends that give them otherwise than as text.
+enum class ParamKind : std::uint8_t {
+  flag,         // True or False: a bool
+  integer,      // a whole number, in the range of the field's type
+  real,         // a number
+  string,       // any text
+  enumeration,  // one of the type's words
+  shape,        // whole numbers, (2, 3)
+  axes,         // none, a whole number or several, 1 or (0, 1)
+  bounds,       // whole numbers each of which may be None, (0, None)
+  dtype,        // an element type, float32
+};
+
+/// The kind's name, for JSON: "boolean", "integer", …
+constexpr std::string_view name_of(ParamKind kind) {
+  constexpr std::string_view names[] = {"boolean", "integer", "real",   "string", "enumeration",
+                                        "shape",   "axes",    "bounds", "dtype"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// Another name of the parameter `name`, by which text may set it: an older one, or another library's. Listed as
+/// `static constexpr strop::ParamAlias param_aliases[]`.
+struct ParamAlias {
+  std::string_view alias, name;
+};
+
+/// In files of versions before `until` (10000 · major + 100 · minor + patch) the value `from` of the parameter `name`
+/// meant what `to` means now. Listed as `static constexpr strop::ParamUpgrade upgrades[]`.
+struct ParamUpgrade {
+  std::string_view name, from, to;
+  int until;
+};
+
 namespace detail {
 
-/// What the registry knows of a parameter's type.
+/// What the registry knows of a parameter's type. Its functions are given the type itself: one that is made at run time
+/// holds more than these fields.
 struct ValueType {
-  std::string_view name;                               // "float", "int", "shape", {"leaky", "elu"}, …
-  bool (*parse)(void* value, std::string_view text);   // false: the text is malformed or out of the type's range
-  std::string (*print)(const void* value);             // exactly what parse accepts
-  bool has_order;                                      // a number, or an optional one: it may have a range
-  std::optional<double> (*number)(const void* value);  // for bounds: empty without a value; null without an order
-  bool (*missing)(const void* value);                  // a Required without a value; null elsewhere
+  std::string_view name;  // "float", "int", "shape", {'leaky', 'elu'}, …
+  ParamKind kind;
+  bool optional;                            // takes None for no value
+  bool required;                            // has no default
+  std::span<const std::string_view> words;  // of an enumeration, in the order of its enumerators
+  bool has_order;                           // a number, or an optional one: it may have a range
+  /// False: the text is malformed or out of the type's range.
+  bool (*parse)(const ValueType& self, void* value, std::string_view text);
+  std::string (*print)(const ValueType& self, const void* value);  // exactly what parse accepts
+  /// For bounds: empty without a value; null without an order.
+  std::optional<double> (*number)(const ValueType& self, const void* value);
+  bool (*missing)(const ValueType& self, const void* value);  // a required one without a value; null elsewhere
 };
 
 template <class V>
@@ -79,6 +119,13 @@ struct Text {
 
 template <class V>
 inline constexpr bool is_required = requires { typename Text<V>::Wrapped; };
+template <class V>
+constexpr std::span<const std::string_view> words_of() {
+  if constexpr (requires { Text<V>::words; })
+    return Text<V>::words;
+  else
+    return {};
+}
 
 /// Whether a parameter may have a range.
 template <class V>
@@ -99,32 +146,36 @@ std::optional<double> number_in(const V& value) {
 }
 
 template <class V>
-inline constexpr ValueType value_type{
-    Text<V>::name,
-    [](void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
-    [](const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
-    has_order<V>,
+inline constexpr ValueType value_type{Text<V>::name, Text<V>::kind, requires {requires Text<V>::optional;
+}  // namespace detail
+, is_required<V>, words_of<V>(), has_order<V>,
+    [](const ValueType&, void* value, std::string_view text) { return Text<V>::parse(*static_cast<V*>(value), text); },
+    [](const ValueType&, const void* value) { return Text<V>::print(*static_cast<const V*>(value)); },
     [] {
-      std::optional<double> (*number)(const void*) = nullptr;
-      if constexpr (has_order<V>) number = [](const void* value) { return number_in(*static_cast<const V*>(value)); };
+      std::optional<double> (*number)(const ValueType&, const void*) = nullptr;
+      if constexpr (has_order<V>)
+        number = [](const ValueType&, const void* value) { return number_in(*static_cast<const V*>(value)); };
       return number;
     }(),
     [] {
-      bool (*missing)(const void*) = nullptr;
+      bool (*missing)(const ValueType&, const void*) = nullptr;
       if constexpr (is_required<V>)
-        missing = [](const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
+        missing = [](const ValueType&, const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
-    }()};
+    }()
+};  // namespace strop::inline v0
 
 template <>
 struct Text<bool> {
   static constexpr std::string_view name = "bool";
+  static constexpr ParamKind kind = ParamKind::flag;
   static bool parse(bool& value, std::string_view text) { return parse_bool(text, value); }
   static std::string print(bool value) { return value ? "True" : "False"; }
 };
 template <std::integral V>
 struct Text<V> {
   static constexpr std::string_view name = sizeof(V) == 8 ? "long" : "int";
+  static constexpr ParamKind kind = ParamKind::integer;
   static bool parse(V& value, std::string_view text) {
     std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t> wide = 0;
     if (!parse_integer(text, wide)) return false;
@@ -141,18 +192,21 @@ struct Text<V> {
 template <>
 struct Text<float> {
   static constexpr std::string_view name = "float";
+  static constexpr ParamKind kind = ParamKind::real;
   static bool parse(float& value, std::string_view text) { return parse_real(text, value); }
   static std::string print(float value) { return print_real(value); }
 };
 template <>
 struct Text<double> {
   static constexpr std::string_view name = "double";
+  static constexpr ParamKind kind = ParamKind::real;
   static bool parse(double& value, std::string_view text) { return parse_real(text, value); }
   static std::string print(double value) { return print_real(value); }
 };
 template <>
 struct Text<std::string> {
   static constexpr std::string_view name = "string";
+  static constexpr ParamKind kind = ParamKind::string;
   static bool parse(std::string& value, std::string_view text) {
     value = text;
     return true;
@@ -162,18 +216,22 @@ struct Text<std::string> {
 template <>
 struct Text<Dtype> {
   static constexpr std::string_view name = "dtype";
+  static constexpr ParamKind kind = ParamKind::dtype;
   static bool parse(Dtype& value, std::string_view text) { return parse_dtype(text, value); }
   static std::string print(Dtype value) { return std::string(name_of(value)); }
 };
 template <>
 struct Text<Shape> {
   static constexpr std::string_view name = "shape";
+  static constexpr ParamKind kind = ParamKind::shape;
   static bool parse(Shape& value, std::string_view text) { return parse_shape(text, value); }
   static std::string print(const Shape& value) { return print_shape(value); }
 };
 template <>
 struct Text<Axes> {
   static constexpr std::string_view name = "axes";
+  static constexpr ParamKind kind = ParamKind::axes;
+  static constexpr bool optional = true;
   static bool parse(Axes& value, std::string_view text) {
     if (text == "None") {
       value.list.reset();
@@ -192,19 +250,20 @@ struct Text<E> {
   static_assert(count > 0 && !enumerates<E, -1, 0>() && !enumerates<E, int{count}, int{count} + 8>(),
                 "strop: the enumerators of a parameter are 0, 1, 2 and so on without a gap, 64 at most");
 #endif
-  static constexpr auto names = []<std::size_t... I>(std::index_sequence<I...>) {
+  static constexpr ParamKind kind = ParamKind::enumeration;
+  static constexpr auto words = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<std::string_view, sizeof...(I)>{enumerator_name<static_cast<E>(I)>...};
   }(std::make_index_sequence<count>{});
   static constexpr auto store = [] {  // {'first', 'second'}
     constexpr std::size_t size = [] {
       std::size_t all = 3;
-      for (std::string_view word : names) all += word.size() + 4;
+      for (std::string_view word : words) all += word.size() + 4;
       return all;
     }();
     std::array<char, size> out{};
     std::size_t n = 0;
     out[n++] = '{';
-    for (std::string_view word : names) {
+    for (std::string_view word : words) {
       if (n > 1) out[n++] = ',', out[n++] = ' ';
       out[n++] = '\'';
       for (char c : word) out[n++] = c;
@@ -216,14 +275,17 @@ struct Text<E> {
   static constexpr std::string_view name{store.data()};
   static bool parse(E& value, std::string_view text) {
     for (std::size_t i = 0; i < count; ++i)
-      if (names[i] == text) return value = static_cast<E>(i), true;
+      if (words[i] == text) return value = static_cast<E>(i), true;
     return false;
   }
-  static std::string print(E value) { return std::string(names[static_cast<std::size_t>(value)]); }
+  static std::string print(E value) { return std::string(words[static_cast<std::size_t>(value)]); }
 };
 template <class V>
 struct Text<std::optional<V>> {
   static constexpr std::string_view name = Text<V>::name;
+  static constexpr ParamKind kind = Text<V>::kind;
+  static constexpr std::span<const std::string_view> words = words_of<V>();
+  static constexpr bool optional = true;
   static bool parse(std::optional<V>& value, std::string_view text) {
     if (text == "None") return value.reset(), true;
     return Text<V>::parse(value.emplace(), text);
@@ -234,6 +296,9 @@ template <class V>
 struct Text<Required<V>> {
   using Wrapped = V;
   static constexpr std::string_view name = Text<V>::name;
+  static constexpr ParamKind kind = Text<V>::kind;
+  static constexpr std::span<const std::string_view> words = words_of<V>();
+  static constexpr bool optional = requires { requires Text<V>::optional; };
   static bool parse(Required<V>& value, std::string_view text) { return Text<V>::parse(value.value.emplace(), text); }
   static std::string print(const Required<V>& value) { return value.value ? Text<V>::print(*value.value) : ""; }
 };
@@ -243,16 +308,54 @@ struct Field {
   const ValueType* type;
 };
 
-/// The parameters of an operator: fields, and how an object that holds them is made, copied and taken down.
+/// The parameters of an operator: fields, and how an object that holds them is made, copied and taken down. These
+/// functions are given the table itself, as those of ValueType are.
 struct ParamTable {
   std::span<const Field> fields;
   std::span<const Range> ranges;
   std::size_t size, align;
-  void (*construct)(void*);
-  void (*copy)(void* to, const void* from);
-  void (*destroy)(void*);
-  void* (*at)(void* object, std::size_t field);
+  void (*construct)(const ParamTable& self, void* object);
+  void (*copy)(const ParamTable& self, void* to, const void* from);
+  void (*destroy)(const ParamTable& self, void* object);
+  void* (*at)(const ParamTable& self, void* object, std::size_t field);
   bool checked;  // has ranges or required parameters
+  std::span<const ParamAlias> aliases = {};
+  std::span<const ParamUpgrade> upgrades = {};
+  std::size_t before = 0;  // bytes in front of an object that are the table's own, a multiple of `align` or 0
+
+  /// The parameter of that name or alias; none where there is none.
+  std::optional<std::size_t> find(std::string_view key) const {
+    for (const ParamAlias& other : aliases)
+      if (other.alias == key) key = other.name;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].name == key) return i;
+    return std::nullopt;
+  }
+  const void* value(const void* object, std::size_t i) const { return at(*this, const_cast<void*>(object), i); }
+  /// Parameter i of an object as text.
+  std::string print(const void* object, std::size_t i) const {
+    return fields[i].type->print(*fields[i].type, value(object, i));
+  }
+  /// Sets parameter i from text; false where the text is refused.
+  bool parse(void* object, std::size_t i, std::string_view text) const {
+    return fields[i].type->parse(*fields[i].type, at(*this, object, i), text);
+  }
+  /// Parameter i as a number, where it is one and has a value.
+  std::optional<double> number(const void* object, std::size_t i) const {
+    const ValueType& type = *fields[i].type;
+    return type.number != nullptr ? type.number(type, value(object, i)) : std::nullopt;
+  }
+  /// Whether parameter i is required and has no value.
+  bool missing(const void* object, std::size_t i) const {
+    const ValueType& type = *fields[i].type;
+    return type.missing != nullptr && type.missing(type, value(object, i));
+  }
+  /// The bounds of parameter i; null where it has none.
+  const Range* range(std::size_t i) const {
+    for (const Range& range : ranges)
+      if (range.name == fields[i].name) return &range;
+    return nullptr;
+  }
 };
 
 template <class T>
@@ -267,10 +370,22 @@ struct ParamsOf {
     else
       return std::span<const Range>();
   }();
+  static constexpr std::span<const ParamAlias> aliases = [] {
+    if constexpr (requires { std::span<const ParamAlias>(T::param_aliases); })
+      return std::span<const ParamAlias>(T::param_aliases);
+    else
+      return std::span<const ParamAlias>();
+  }();
+  static constexpr std::span<const ParamUpgrade> upgrades = [] {
+    if constexpr (requires { std::span<const ParamUpgrade>(T::upgrades); })
+      return std::span<const ParamUpgrade>(T::upgrades);
+    else
+      return std::span<const ParamUpgrade>();
+  }();
   static constexpr bool has_required = []<std::size_t... I>(std::index_sequence<I...>) {
     return (is_required<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>> || ...);
   }(std::make_index_sequence<field_count<T>>{});
-  static void* at(void* object, [[maybe_unused]] std::size_t field) {
+  static void* at(const ParamTable&, void* object, [[maybe_unused]] std::size_t field) {
     void* found = object;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((field == I ? void(found = field_address<I>(*static_cast<T*>(object))) : void()), ...);
@@ -280,15 +395,18 @@ struct ParamsOf {
 };
 
 template <class T>
-inline constexpr ParamTable param_table{ParamsOf<T>::fields,
-                                        ParamsOf<T>::ranges,
-                                        sizeof(T),
-                                        alignof(T),
-                                        [](void* p) { ::new (p) T{}; },
-                                        [](void* to, const void* from) { ::new (to) T(*static_cast<const T*>(from)); },
-                                        [](void* p) { static_cast<T*>(p)->~T(); },
-                                        &ParamsOf<T>::at,
-                                        !ParamsOf<T>::ranges.empty() || ParamsOf<T>::has_required};
+inline constexpr ParamTable param_table{
+    ParamsOf<T>::fields,
+    ParamsOf<T>::ranges,
+    sizeof(T),
+    alignof(T),
+    [](const ParamTable&, void* p) { ::new (p) T{}; },
+    [](const ParamTable&, void* to, const void* from) { ::new (to) T(*static_cast<const T*>(from)); },
+    [](const ParamTable&, void* p) { static_cast<T*>(p)->~T(); },
+    &ParamsOf<T>::at,
+    !ParamsOf<T>::ranges.empty() || ParamsOf<T>::has_required,
+    ParamsOf<T>::aliases,
+    ParamsOf<T>::upgrades};
 
 /// "at most 3", "at least 0", "from 0 to 1" with `subject` before it.
 std::string bounds_of(const Range& range, std::string_view subject);
@@ -296,8 +414,12 @@ std::string bounds_of(const Range& range, std::string_view subject);
 /// Throws Error when a required parameter is missing or one is out of its range.
 void check_params(std::string_view op, const ParamTable& table, const void* object);
 
-/// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
+/// Sets one parameter from text, by its name or an alias. Keys written `__key__` are attributes of other tools and are
+/// passed over.
 void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key, std::string_view text);
+
+/// What `text`, which a file of that version says of parameter `key`, means now.
+std::string_view upgraded(const ParamTable& table, std::string_view key, std::string_view text, int version);
 
 }  // namespace detail
 }  // namespace strop::inline v0

@@ -16,16 +16,13 @@ STROP_IMPL std::string bounds_of(const Range& range, std::string_view subject) {
 /// Why a parameter is refused, or an empty string.
 STROP_IMPL std::string check_field(std::string_view op, const ParamTable& table, const void* object, std::size_t i) {
   const Field& field = table.fields[i];
-  const void* value = table.at(const_cast<void*>(object), i);
-  if (field.type->missing != nullptr && field.type->missing(value))
-    return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
-  for (const Range& range : table.ranges) {
-    if (range.name != field.name) continue;
-    const std::optional<double> number = field.type->number(value);
-    if (number && !range.contains(*number))
-      return cat(op, ": parameter '", field.name, "' is ", field.type->print(value), ", expected ",
-                 bounds_of(range, "a value "));
-  }
+  if (table.missing(object, i)) return cat(op, ": parameter '", field.name, "' (", field.type->name, ") is required");
+  const Range* const range = table.range(i);
+  if (range == nullptr) return {};
+  const std::optional<double> number = table.number(object, i);
+  if (number && !range->contains(*number))
+    return cat(op, ": parameter '", field.name, "' is ", table.print(object, i), ", expected ",
+               bounds_of(*range, "a value "));
   return {};
 }
 
@@ -36,25 +33,30 @@ STROP_IMPL void check_params(std::string_view op, const ParamTable& table, const
 }
 
 /// What a value of the type is, for the end of a sentence.
-STROP_IMPL std::string expected_value(std::string_view type) {
-  if (type == "dtype") return one_of(any_dtype);
-  if (type.starts_with('{')) return cat("one of ", type);
-  if (type == "shape") return "whole numbers as (2, 3)";
-  if (type == "axes") return "an axis or axes as (0, 1)";
-  if (type == "bounds") return "bounds as (0, None)";
-  return cat(type == "int" ? "an " : "a ", type);
+STROP_IMPL std::string expected_value(const ValueType& type) {
+  switch (type.kind) {
+    case ParamKind::dtype:
+      return one_of(any_dtype);
+    case ParamKind::enumeration:
+      return cat("one of ", type.name);
+    case ParamKind::shape:
+      return "whole numbers as (2, 3)";
+    case ParamKind::axes:
+      return "an axis or axes as (0, 1)";
+    case ParamKind::bounds:
+      return "bounds as (0, None)";
+    default:
+      return cat(type.name == "int" ? "an " : "a ", type.name);
+  }
 }
 
 /// Sets one parameter from text. Keys written `__key__` are attributes of other tools and are passed over.
 STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* object, std::string_view key,
                           std::string_view text) {
-  for (std::size_t i = 0; i < table.fields.size(); ++i) {
-    const Field& field = table.fields[i];
-    if (field.name != key) continue;
-    if (!field.type->parse(table.at(object, i), text)) {
-      fail(op, ": parameter '", key, "' is '", text, "', expected ", expected_value(field.type->name));
-    }
-    if (std::string why = check_field(op, table, object, i); !why.empty()) throw Error(why);
+  if (const std::optional<std::size_t> i = table.find(key)) {
+    if (!table.parse(object, *i, text))
+      fail(op, ": parameter '", key, "' is '", text, "', expected ", expected_value(*table.fields[*i].type));
+    if (std::string why = check_field(op, table, object, *i); !why.empty()) throw Error(why);
     return;
   }
   if (key.size() > 4 && key.starts_with("__") && key.ends_with("__")) return;
@@ -62,6 +64,14 @@ STROP_IMPL void set_param(std::string_view op, const ParamTable& table, void* ob
   for (const Field& field : table.fields) names.push_back(field.name);
   if (names.empty()) fail(op, ": no parameter '", key, "'; it takes none");
   fail(op, ": no parameter '", key, "'; it has ", list_nearest(key, names));
+}
+
+STROP_IMPL std::string_view upgraded(const ParamTable& table, std::string_view key, std::string_view text,
+                                     int version) {
+  const std::optional<std::size_t> i = table.find(key);
+  for (const ParamUpgrade& change : table.upgrades)
+    if (i && version < change.until && table.fields[*i].name == change.name && text == change.from) text = change.to;
+  return text;
 }
 
 }  // namespace strop::inline v0::detail

@@ -159,6 +159,13 @@ inline constexpr std::string_view qualified_name = [] {
   return text.substr(0, text.find_first_of(";]"));
 }();
 
+/// Whether only one file of the program can name T: it stands in an unnamed namespace or in a function.
+template <class T>
+inline constexpr bool in_one_file = qualified_name<T>.find("(anonymous namespace)") != std::string_view::npos ||
+                                    qualified_name<T>.find("{anonymous}") != std::string_view::npos ||
+                                    qualified_name<T>.find("<unnamed>") != std::string_view::npos ||
+                                    qualified_name<T>.find(")::") != std::string_view::npos;
+
 /// The unqualified name of T, without template arguments.
 template <class T>
 inline constexpr std::string_view type_name = [] {

@@ -20,6 +20,12 @@ inline std::vector<Symbol> gradients(const Symbol& of, std::initializer_list<Sym
                    std::span<const Symbol>(heads.begin(), heads.size()));
 }
 
+namespace detail {
+/// Lists the operators that gradients are made of besides those of the symbols, so that a saved graph finds them by
+/// name: _grad_sum2, _grad_sum3, _grad_sum4, _grad_zeros, _grad_ones. gradients() does it, and who reads a graph.
+void enrol_gradient_operators();
+}  // namespace detail
+
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)

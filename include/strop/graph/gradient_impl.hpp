@@ -40,9 +40,10 @@ void same_shape_signature(const void*, int, Signature& s) {
   fill_signature({}, {}, {}, N, 1, 1, s);
 }
 
-constexpr Entry plain_map(std::string_view name, int inputs, MapLoops loops) {
+constexpr Entry plain_map(std::string_view name, std::string_view doc, int inputs, MapLoops loops) {
   Entry e;
   e.name = e.snake = e.qualified = name;
+  e.doc = doc;
   e.library = e.same_shape = true;
   e.inputs = e.min_inputs = inputs;
   e.dtypes = any_dtype;
@@ -78,16 +79,18 @@ STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
 inline constexpr Kernels sum_launch{{&sum_on_gpu}};
 template <int Value>
 inline constexpr Kernels fill_launch{{&fill_on_gpu<Value>}};
+template <int N>
 inline constinit Slot sum_slot{.cuda = &sum_launch};
 template <int Value>
 inline constinit Slot fill_slot{.cuda = &fill_launch<Value>};
 
-/// The sum of N contributions to one gradient; of a single one, a copy.
+/// The sum of N contributions to one gradient, in one pass.
 template <int N>
-constexpr Entry sum_entry() {
-  Entry e = plain_map("_grad_sum", N, {&sum_loop<float, N>, &sum_loop<double, N>, &sum_loop<std::int64_t, N>});
+constexpr Entry sum_entry(std::string_view name, std::string_view doc) {
+  Entry e = plain_map(name, doc, N, {&sum_loop<float, N>, &sum_loop<double, N>, &sum_loop<std::int64_t, N>});
   e.signature = &same_shape_signature<N>;
-  e.slot = &sum_slot;
+  e.facts.operations = [](const void*) { return N - 1; };
+  e.slot = &sum_slot<N>;
   e.facts.zero = [](const void*, Dtype, std::uint64_t zeros) { return zeros == (std::uint64_t{1} << N) - 1; };
   e.gradient.heads = 1;
   e.gradient.gives = (std::uint64_t{1} << N) - 1;
@@ -99,20 +102,35 @@ constexpr Entry sum_entry() {
   };
   return e;
 }
-inline constexpr Entry sum_entries[most_summed] = {sum_entry<1>(), sum_entry<2>(), sum_entry<3>(), sum_entry<4>()};
+inline constexpr Entry sum_entries[] = {sum_entry<2>("_grad_sum2", "The sum of two contributions to a gradient."),
+                                        sum_entry<3>("_grad_sum3", "The sum of three contributions to a gradient."),
+                                        sum_entry<4>("_grad_sum4", "The sum of four contributions to a gradient.")};
 
 /// Zeros (ones) of the shape, type and, of zeros, storage of the input.
 template <int Value>
-constexpr Entry fill_entry(std::string_view name) {
-  Entry e = plain_map(name, 1, {&fill_loop<float, Value>, &fill_loop<double, Value>, &fill_loop<std::int64_t, Value>});
+constexpr Entry fill_entry(std::string_view name, std::string_view doc) {
+  Entry e =
+      plain_map(name, doc, 1, {&fill_loop<float, Value>, &fill_loop<double, Value>, &fill_loop<std::int64_t, Value>});
   e.signature = &same_shape_signature<1>;
   e.slot = &fill_slot<Value>;
   e.facts.zero = [](const void*, Dtype, std::uint64_t) { return Value == 0; };
   e.gradient.zero = true;
   return e;
 }
-inline constexpr Entry zeros_entry = fill_entry<0>("_grad_zeros");
-inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones");
+inline constexpr Entry zeros_entry = fill_entry<0>("_grad_zeros", "Zeros of the shape, type and storage of the input.");
+inline constexpr Entry ones_entry = fill_entry<1>("_grad_ones", "Ones of the shape and type of the input.");
+
+STROP_IMPL void enrol_gradient_operators() {
+  static const bool once = [] {
+    enrol(sum_slot<2>, sum_entries[0]);
+    enrol(sum_slot<3>, sum_entries[1]);
+    enrol(sum_slot<4>, sum_entries[2]);
+    enrol(fill_slot<0>, zeros_entry);
+    enrol(fill_slot<1>, ones_entry);
+    return true;
+  }();
+  static_cast<void>(once);
+}
 
 STROP_IMPL NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string name) {
   const Ref<Node> node(new Node);
@@ -182,7 +200,7 @@ class GradientWalk {
     for (int i = 1; i < parts.size(); ++i) {
       some.push(parts[i]);
       if (some.size() < most_summed && i + 1 < parts.size()) continue;
-      const Entry& entry = sum_entries[some.size() - 1];
+      const Entry& entry = sum_entries[some.size() - 2];
       some = {plain_node(entry, std::move(some), cat(name, "_grad_sum"))};
     }
     parts = some;
@@ -269,6 +287,7 @@ class GradientWalk {
 }  // namespace detail
 
 STROP_IMPL std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbol> wrt, std::span<const Symbol> heads) {
+  detail::enrol_gradient_operators();
   detail::NodeOutputs wanted;
   for (const Symbol& symbol : wrt) {
     if (symbol.size() != 1)

@@ -279,8 +279,7 @@ STROP_IMPL NamedTexts Symbol::list_attr() const {
   if (!node.is_variable() && node.entry->params != nullptr) {
     const detail::ParamTable& table = *node.entry->params;
     for (std::size_t i = 0; i < table.fields.size(); ++i)
-      out.push(
-          {std::string(table.fields[i].name), table.fields[i].type->print(table.at(const_cast<void*>(node.op()), i))});
+      out.push({std::string(table.fields[i].name), table.print(node.op(), i)});
   }
   if (node.variable.shape.has_rank()) out.push({"__shape__", to_text(node.variable.shape)});
   if (node.variable.dtype) out.push({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});

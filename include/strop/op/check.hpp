@@ -42,6 +42,18 @@ constexpr std::uint64_t kept_inputs(const T& op) {
   }
 }
 
+/// How many operations forward makes for an element whose inputs are not known; a function counts as
+/// number::function_operations.
+template <class R, class T>
+constexpr int counted_operations(const T& op) {
+  using F = number::Facts<R>;
+  int count = 0;
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    static_cast<void>(op.forward(F::input(static_cast<int>(I), &count)...));
+  }(std::make_index_sequence<arity<T>>{});
+  return count;
+}
+
 template <class S, class T, class... X>
 constexpr auto evaluate(const T& op, X... x) {
   return as_numbers<S>(op.forward(S(static_cast<double>(x))...));

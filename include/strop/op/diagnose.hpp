@@ -55,6 +55,19 @@ consteval void diagnose_documents() {
   static_assert(ranges_known<T>(), "strop: range names something that is no parameter of the operator");
   static_assert(ranges_of_numbers<T>(), "strop: range names a parameter that is no number, nor an optional one");
   static_assert(ranges_ordered<T>(), "strop: range gives {parameter, low, high} with low <= high");
+  static_assert(
+      !NamesParamAliases<T> || StatesParamAliases<T>,
+      "strop: param_aliases is static constexpr strop::ParamAlias param_aliases[] = {{alias, parameter}, ...}");
+  static_assert(param_aliases_known<T>(),
+                "strop: param_aliases gives {alias, parameter}: names that are no parameters for ones that are");
+  static_assert(
+      !NamesUpgrades<T> || StatesUpgrades<T>,
+      "strop: upgrades is static constexpr strop::ParamUpgrade upgrades[] = {{parameter, from, to, until}, ...}");
+  static_assert(upgrades_known<T>(), "strop: upgrades names something that is no parameter of the operator");
+  static_assert(
+      !NamesOperations<T> || (StatesOperations<T> && !AnyMap<T>),
+      "strop: operations is a tensor operator's double operations(std::span<const strop::Shape> inputs) const; "
+      "a map's are counted in its body");
   static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
                 "strop::integral");

@@ -48,12 +48,13 @@ struct Kernels {
   using Map = void (*)(const GpuMap&, Cuda&);
   using Run = void (*)(const Call&, Context&);
   using MakeState = Ref<StateBox> (*)(const void* op, Context&, std::span<const Shape> in);
-  Map map[4] = {};         // of a map: forward, and its gradients of order 1, 2 and 3 (the CPU's: MapLoops)
-  Run run[2] = {};         // of a tensor operator, on dense arrays: forward and its gradient
-  Run run_sparse[2] = {};  // the same, on the storages that infer_storage answers with true
+  static constexpr int orders = 5;  // of an operator of a shared library, the gradient of its third gradient as well
+  Map map[orders] = {};             // of a map: forward, and its gradients of order 1, 2, … (the CPU's: MapLoops)
+  Run run[orders] = {};             // of a tensor operator, on dense arrays: forward, its gradient, …
+  Run run_sparse[orders] = {};      // the same, on the storages that infer_storage answers with true
   MakeState make_state = nullptr;
   constexpr bool runs(int order) const {
-    return map[order] != nullptr || (order < 2 && (run[order] != nullptr || run_sparse[order] != nullptr));
+    return map[order] != nullptr || run[order] != nullptr || run_sparse[order] != nullptr;
   }
 };
 
@@ -71,6 +72,7 @@ struct MapLoops {
 /// What a map derives from its body.
 struct MapFacts {
   std::uint64_t (*kept)(const void* op, Dtype compute) = nullptr;  // inputs that the gradient reads, a bit each
+  int (*operations)(const void* op) = nullptr;                     // of an element, a function as function_operations
   bool (*zero)(const void* op, Dtype compute,
                std::uint64_t zeros) = nullptr;           // all results are 0 when these inputs are
   bool (*storage)(const void* op, Storages&) = nullptr;  // what the struct states besides
@@ -133,6 +135,11 @@ struct Entry {
   const detail::Slot* slot = nullptr;
   int order = 0;
 
+  // What a call costs besides memory: operations of a tensor operator on inputs of these shapes, where it says so.
+  double (*operations)(const void* op, std::span<const Shape> in) = nullptr;
+  // The file of a type that no other file can name; two such types of one printed name are two operators.
+  std::string_view file;
+
   /// Whether it is for gradients alone: in the registry only where somebody enrols it, and hidden from front ends.
   bool is_gradient() const { return name.starts_with("_backward_"); }
   bool is_map() const { return loops.f32 != nullptr || loops.f64 != nullptr || loops.i64 != nullptr; }
@@ -149,6 +156,9 @@ struct Slot {
   std::atomic<bool> listed{false};
 };
 
+/// How often an operator was taken back, which the index of names has to know besides what was added.
+inline constinit std::atomic<std::uint64_t> registry_withdrawn{0};
+
 /// All operators of the program, newest first. Nothing is allocated, the order of initialisation does not matter.
 inline constinit std::atomic<Slot*> registry_head{nullptr};
 
@@ -163,6 +173,17 @@ inline void enrol(Slot& slot, const Entry& entry) {
   Slot* head = registry_head.load();
   do slot.next.store(head);
   while (!registry_head.compare_exchange_weak(head, &slot));
+}
+
+/// Takes a slot's operator out of look-up. Calls, tapes and graphs that hold the entry keep it: it must stay valid.
+inline void withdraw(Slot& slot) {
+  slot.entry.store(nullptr);
+  registry_withdrawn.fetch_add(1);
+}
+/// Puts an operator that was taken back, and was listed before, into look-up again.
+inline void restore(Slot& slot, const Entry& entry) {
+  slot.entry.store(&entry);
+  registry_withdrawn.fetch_add(1);
 }
 
 template <class T>

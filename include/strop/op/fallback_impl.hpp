@@ -31,10 +31,8 @@ struct FallbackLog {
 STROP_IMPL std::string params_text(const Entry& entry, const void* op) {
   std::string out;
   if (entry.params == nullptr) return out;
-  for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
-    const Field& field = entry.params->fields[i];
-    out += cat(i == 0 ? "" : ", ", field.name, '=', field.type->print(entry.params->at(const_cast<void*>(op), i)));
-  }
+  for (std::size_t i = 0; i < entry.params->fields.size(); ++i)
+    out += cat(i == 0 ? "" : ", ", entry.params->fields[i].name, '=', entry.params->print(op, i));
   return out;
 }
 

@@ -150,6 +150,10 @@ std::uint64_t kept_of(const void* op, Dtype compute) {
   return compute == f64 ? kept_inputs<double>(t) : kept_inputs<float>(t);
 }
 template <class T>
+int operations_of(const void* op) {
+  return counted_operations<float>(*static_cast<const T*>(op));
+}
+template <class T>
 bool zero_of(const void* op, Dtype compute, std::uint64_t zeros) {
   const T& t = *static_cast<const T*>(op);
   return compute == f64 ? zero_at<double>(t, zeros) : zero_at<float>(t, zeros);

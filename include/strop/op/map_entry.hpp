@@ -64,6 +64,14 @@ inline constexpr int map_visible = [] {
     return static_cast<int>(results<T> - stated_mutated<T>().size());
 }();
 
+/// A map writes an element after it has read it: any result may take the memory of any input that nobody else reads.
+template <std::size_t Inputs, std::size_t Outputs>
+inline constexpr auto map_shares = [] {
+  std::array<Share, Inputs * Outputs> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {static_cast<int>(i / Outputs), static_cast<int>(i % Outputs)};
+  return all;
+}();
+
 template <class T>
 void map_signature(const void* op, int, Signature& s) {
   constexpr NameList mutated = stated_mutated<T>();
@@ -168,6 +176,7 @@ constexpr Entry map_entry() {
     e.dtypes = map_dtypes<T>();
     e.same_shape = SameShape<T>;
     e.mutates = MutatesInputs<T>;
+    e.file = file_of<T>();
   }
   e.qualified = qualified_name<T>;
   e.isa = this_isa;
@@ -176,6 +185,7 @@ constexpr Entry map_entry() {
   e.visible = map_visible<T>;
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
+  e.inplace = map_shares<arity<T>, results<T> - stated_mutated<T>().size()>;
   if constexpr (!is_forward_mode<T>) {  // which GPUs have no kernels of
     e.slot = &slot<Root<T>>;
     e.order = gradient_order<T>;
@@ -183,7 +193,7 @@ constexpr Entry map_entry() {
   if constexpr (is_gradient<T> && !is_tangent<T>)
     e.facts.zero = &zero_without_heads<T::results_of>;
   else
-    e.facts = {&kept_of<T>, &zero_of<T>};
+    e.facts = {&kept_of<T>, &operations_of<T>, &zero_of<T>};
   if constexpr (InfersShape<T>) e.infer_shape = &stated_map_shape<T>;
   if constexpr (InfersType<T>) e.infer_type = &stated_map_type<T>;
   if constexpr (InfersStorage<T>) e.facts.storage = &stated_map_storage<T>;

@@ -25,6 +25,16 @@ constexpr std::string_view operator_name() {
 template <class T>
 inline constexpr ShortName lower_name = snake_case(operator_name<T>());
 
+/// The file that T stands in, where no other can name T: its name without folders.
+template <class T>
+constexpr std::string_view file_of() {
+  if constexpr (in_one_file<T>) {
+    constexpr std::string_view path = __BASE_FILE__;
+    return path.substr(path.rfind('/') + 1);
+  } else
+    return {};
+}
+
 /// Position of a name in a list; −1 where it is not.
 constexpr int position(NameList names, std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -16,17 +16,19 @@ class ParamBox : public Counted, public memory::Recycled<ParamBox> {
  public:
   explicit ParamBox(const ParamTable* table) : table_(table) {
     make_room();
-    if (table_ != nullptr) table_->construct(data_);
+    if (table_ != nullptr) table_->construct(*table_, data_);
   }
   ParamBox(const ParamTable* table, const void* from) : table_(table) {
     make_room();
-    if (table_ != nullptr) table_->copy(data_, from);
+    if (table_ != nullptr) table_->copy(*table_, data_, from);
   }
   ParamBox(const ParamBox&) = delete;
   ParamBox& operator=(const ParamBox&) = delete;
   ~ParamBox() {
-    if (table_ != nullptr) table_->destroy(data_);
-    if (data_ != near_) ::operator delete(data_, std::align_val_t{64});
+    if (table_ == nullptr) return;
+    table_->destroy(*table_, data_);
+    std::byte* const room = static_cast<std::byte*>(data_) - table_->before;
+    if (room != near_) ::operator delete(room, std::align_val_t{64});
   }
   void* get() { return data_; }
   const void* get() const { return data_; }
@@ -34,8 +36,12 @@ class ParamBox : public Counted, public memory::Recycled<ParamBox> {
  private:
   void make_room() {
     data_ = near_;
-    if (table_ != nullptr && (table_->size > sizeof near_ || table_->align > 16))
-      data_ = ::operator new(table_->size, std::align_val_t{64});
+    if (table_ == nullptr) return;
+    const std::size_t size = table_->before + table_->size;
+    std::byte* room = near_;
+    if (size > sizeof near_ || table_->align > 16)
+      room = static_cast<std::byte*>(::operator new(size, std::align_val_t{64}));
+    data_ = room + table_->before;
   }
   const ParamTable* table_;
   void* data_;

@@ -33,8 +33,8 @@ class Registry {
     const std::size_t at = position_of(name);
     if (at == names_.size() || names_[at].name != name) return nullptr;
     if (names_[at].other != nullptr)
-      fail("strop: two operators are called '", name, "': ", names_[at].entry->qualified, " and ",
-           names_[at].other->qualified);
+      fail("strop: two operators are called '", name, "': ", origin(*names_[at].entry), " and ",
+           origin(*names_[at].other));
     return names_[at].entry;
   }
 
@@ -45,6 +45,10 @@ class Registry {
   }
 
  private:
+  /// The type of an operator, and where it stands where that is not in its name.
+  static std::string origin(const Entry& entry) {
+    return entry.file.empty() ? std::string(entry.qualified) : cat(entry.qualified, " in ", entry.file);
+  }
   struct Named {
     std::string_view name;
     const Entry* entry;
@@ -53,15 +57,19 @@ class Registry {
 
   void refresh() {
     Slot* head = registry_head.load();
-    if (head == seen_) return;
+    const std::uint64_t withdrawn = registry_withdrawn.load();
+    if (head == seen_ && withdrawn == withdrawn_) return;
     seen_ = head;
+    withdrawn_ = withdrawn;
     names_.clear();
     entries_.clear();
     for (Slot* slot = head; slot != nullptr; slot = slot->next.load()) {
       const Entry* entry = slot->entry.load();
-      bool known = false;  // the same type may come from several shared libraries
+      if (entry == nullptr) continue;  // taken back
+      // The same type may come from several shared libraries; a type that one file alone can name is another in each.
+      bool known = false;
       for (const Entry* other : entries_)
-        known = known || (other->qualified == entry->qualified && other->name == entry->name);
+        known = known || (entry->file.empty() && other->qualified == entry->qualified && other->name == entry->name);
       if (known) continue;
       entries_.push_back(entry);
       for (std::size_t i = entries_.size() - 1; i > 0 && entries_[i]->name < entries_[i - 1]->name; --i)
@@ -107,6 +115,7 @@ class Registry {
 
   std::mutex mutex_;
   Slot* seen_ = nullptr;
+  std::uint64_t withdrawn_ = 0;
   std::vector<Named> names_;
   std::vector<const Entry*> entries_;
 };
@@ -132,9 +141,11 @@ STROP_IMPL Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attribut
   for (const auto& pair : attributes) {
     const auto& [key, text] = pair;
     if (entry.params == nullptr) fail(entry.snake, ": no parameter '", key, "'; it takes none");
+    const std::optional<std::size_t> field = entry.params->find(key);
     for (const auto* other = attributes.data(); other != &pair; ++other)
-      if (other->first == key)
-        fail(entry.snake, ": parameter '", key, "' is given twice, as '", other->second, "' and as '", text, "'");
+      if (other->first == key || (field && entry.params->find(other->first) == field))
+        fail(entry.snake, ": parameter '", field ? entry.params->fields[*field].name : key, "' is given twice, as '",
+             other->second, "' and as '", text, "'");
     set_param(entry.snake, *entry.params, box->get(), key, text);
   }
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, box->get());

@@ -123,6 +123,18 @@ constexpr bool ranges_known() {
   return true;
 }
 template <class T>
+constexpr bool param_aliases_known() {
+  for (const ParamAlias& other : ParamsOf<T>::aliases)
+    if (is_parameter<T>(other.alias) || !is_parameter<T>(other.name)) return false;
+  return true;
+}
+template <class T>
+constexpr bool upgrades_known() {
+  for (const ParamUpgrade& change : ParamsOf<T>::upgrades)
+    if (!is_parameter<T>(change.name)) return false;
+  return true;
+}
+template <class T>
 constexpr bool ranges_of_numbers() {
   if constexpr (StatesRange<T>)
     for (const Range& range : T::range)

@@ -360,6 +360,11 @@ Resources stated_resources(const void* object, std::span<const Shape> in) {
 }
 
 template <class T>
+double stated_operations(const void* object, std::span<const Shape> in) {
+  return static_cast<double>(static_cast<const T*>(object)->operations(in));
+}
+
+template <class T>
 constexpr Entry tensor_entry() {
   using N = TensorShape<T>;
   Entry e;
@@ -368,6 +373,7 @@ constexpr Entry tensor_entry() {
   e.qualified = qualified_name<T>;
   e.isa = this_isa;
   e.params = &param_table<T>;
+  e.file = file_of<T>();
   e.aliases = stated_aliases<T>();
   e.doc = stated_doc<T>();
   e.notes = stated_notes<T>();
@@ -402,6 +408,7 @@ constexpr Entry tensor_entry() {
   e.slot = &slot<T>;
   e.takes = &takes_type<T>;
   if constexpr (RequestsResource<T>) e.resources = &stated_resources<T>;
+  if constexpr (StatesOperations<T>) e.operations = &stated_operations<T>;
   if constexpr (HasState<T>) {
     static_assert(!N::variadic && state_shapes<T>() == N::inputs, "strop: make_state takes a shape for each input");
     e.cpu.make_state = &make_state_box<T, Cpu>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Cast and cast_storage: other element types, other storages; NDArray::to is written with them.
+/// Cast, cast_storage and _CrossDeviceCopy: other element types, storages, devices; NDArray::to is written with them.
 #pragma once
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
@@ -23,6 +23,8 @@ namespace detail {
 template <>
 struct Text<Storage> {
   static constexpr std::string_view name = "{'default', 'row_sparse', 'csr'}";
+  static constexpr ParamKind kind = ParamKind::enumeration;
+  static constexpr std::string_view words[] = {"default", "row_sparse", "csr"};
   static bool parse(Storage& value, std::string_view text) {
     if (text == "default") return value = dense, true;
     if (text == "row_sparse") return value = row_sparse, true;
@@ -56,18 +58,6 @@ inline void assign(const NDArray& from, const NDArray& to) {
   if (to.storage() != dense) copy_structure(source, to);
   convert_stored(source, to);
 }
-
-/// A copy between devices, as the tape sees it: its gradient goes back to where the array was.
-inline constexpr Entry device_copy = [] {
-  Entry e;
-  e.name = e.snake = e.qualified = "_copyto";
-  e.dtypes = any_dtype;
-  e.gradient.heads = e.gradient.gives = 1;
-  e.gradient.compose = [](const void*, std::span<const NDArray> dy, std::span<const NDArray> in) {
-    return std::vector<NDArray>{dy[0].to(in[0].device())};
-  };
-  return e;
-}();
 
 }  // namespace detail
 
@@ -128,6 +118,29 @@ struct CastStorage {
 };
 inline constexpr Op<CastStorage, OnUse> cast_storage;
 
+/// _CrossDeviceCopy: a copy of an array of any type and storage; `x.to(device)` is recorded as one. The gradient is the
+/// head gradient, on the device of the input. In a graph, which lies on one device, both stay there.
+///
+/// Example: `cross_device_copy(array({1, 2}))` is [1, 2].
+struct CrossDeviceCopy {
+  static constexpr std::string_view name = "_CrossDeviceCopy", aliases[] = {"_copyto"};
+  static constexpr std::string_view doc =
+      "A copy of the input, of its type and storage; what a copy to another device is recorded as. The gradient is the "
+      "head gradient, on the device of the input.";
+  static constexpr Note notes[] = {{"data", "an array of any type and storage"}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
+
+  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
+  auto gradient(const auto& dy, const auto& x) const {
+    if constexpr (requires { x.device(); })
+      return dy.to(x.device());
+    else
+      return Op<CrossDeviceCopy, OnUse>{}(dy);
+  }
+};
+inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
+
 // Templates, so that a program builds the conversions that it calls.
 template <std::same_as<Dtype> D>
 NDArray NDArray::to(D dtype) const {
@@ -145,11 +158,14 @@ NDArray NDArray::to(D device) const {
   NDArray out[1] = {detail::on_device(*this, device)};
   if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
     const std::array<const NDArray*, 1> in{this};
-    detail::call_mode.recorder->record(detail::device_copy, nullptr, in, std::span<NDArray>(out, 1), nullptr);
+    static constexpr CrossDeviceCopy copy;
+    using Copy =
+        Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
+    detail::call_mode.recorder->record(Copy::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr);
   }
   return std::move(out[0]);
 }
 
-using CastOps = OpList<Cast, CastStorage>;
+using CastOps = OpList<Cast, CastStorage, CrossDeviceCopy>;
 
 }  // namespace strop::inline v0

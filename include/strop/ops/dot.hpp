@@ -83,6 +83,10 @@ struct Dot {
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
   void infer_shape(Shapes& shapes) const { detail::infer_dot_shape(shapes, transpose_a, transpose_b); }
+  double operations(std::span<const Shape> in) const {
+    const detail::DotExtents d(in[0], in[1], transpose_a, transpose_b);
+    return 2.0 * static_cast<double>(d.m) * static_cast<double>(d.n) * static_cast<double>(d.k);
+  }
 
   bool infer_storage(Storages& s) const {
     const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
@@ -319,6 +323,9 @@ struct BatchDot {
       shapes.set_in(1, b);
       shapes.set_out(0, y);
     }
+  }
+  double operations(std::span<const Shape> in) const {
+    return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][transpose_b ? 1 : 2]);
   }
   bool infer_storage(Storages& s) const {
     s.set_out(0, s.out(0).value_or(forward_stype.value_or(dense)));

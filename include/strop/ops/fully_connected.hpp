@@ -89,6 +89,12 @@ struct FullyConnected {
     if (!no_bias) shapes.set_in(2, {hidden});
   }
 
+  double operations(std::span<const Shape> in) const {
+    const std::int64_t inputs_of_each = in[1].back();
+    const double examples = inputs_of_each == 0 ? 0 : static_cast<double>(in[0].size() / inputs_of_each);
+    return examples * static_cast<double>(*num_hidden) * static_cast<double>(2 * inputs_of_each + (no_bias ? 0 : 1));
+  }
+
   /// A weight or bias in row_sparse is read as it is where it stores all its rows.
   bool infer_storage(Storages& s) const {
     for (int i = 1; i < s.inputs(); ++i)

@@ -268,6 +268,8 @@ struct ArgExtreme {
                     : "Position of the smallest element along axis, of all elements without one.";
   static constexpr Note notes[] = {{"axis", "the axis that goes; negative: from the last; None: all of them"},
                                    {"keepdims", "it stays, with extent 1"}};
+  // Until 0.9.5 the original's axis was -1 for all elements.
+  static constexpr ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};
   std::optional<int> axis = {};
   bool keepdims = false;
   static constexpr bool zero_gradient = true;

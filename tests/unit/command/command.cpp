@@ -10,6 +10,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -230,6 +231,44 @@ TEST_CASE("describe says what is kept, which storages are served, and what param
   for (const char* name : {"nag_mom_update", "signsgd_update"})
     CHECK(strop_says(folder, cat("describe ", name)).out.find("--lr 0.1 --lr") == std::string::npos);
   CHECK(strop_says(folder, "ops").out.find("_backward_") == std::string::npos);
+  says("clip", {"cost       4 operations an element\n"});
+  says("dot", {"cost       operations by its shapes\n"});
+  says("sgd_mom_update", {"  arguments\n", "    mom              is written"});
+  says("fully_connected", {"    bias             optional"});
+}
+
+TEST_CASE("the list for front ends says kinds, words, ranges and roles as values") {
+  const test::Folder folder;
+  const auto list = nlohmann::json::parse(strop_says(folder, "ops --json").out);
+  const auto called = [&](std::string_view name, const nlohmann::json& in) {
+    for (const auto& item : in)
+      if (item["name"] == name) return item;
+    FAIL("nothing is called so: ", name);
+    return nlohmann::json();
+  };
+  const auto relu = called("LeakyReLU", list);
+  const auto act = called("act_type", relu["params"]);
+  CHECK(act["kind"] == "enumeration");
+  CHECK(act["words"].size() > 3);
+  CHECK(act["words"][0] == "rrelu");
+  CHECK(act["required"] == false);
+  const auto layer = called("FullyConnected", list), units = called("num_hidden", layer["params"]);
+  CHECK(units["kind"] == "integer");
+  CHECK(units["required"] == true);
+  CHECK(units["low"] == 1);
+  CHECK(!units.contains("high"));
+  CHECK(called("flatten", layer["params"])["kind"] == "boolean");
+  CHECK(called("bias", layer["arguments"])["optional"] == true);
+  CHECK(called("weight", layer["arguments"])["optional"] == false);
+  CHECK(called("output", layer["arguments"])["role"] == "output");
+  CHECK(called("axis", called("sum", list)["params"])["kind"] == "axes");
+  CHECK(called("begin", called("slice", list)["params"])["kind"] == "bounds");
+  const auto norm = called("BatchNorm", list);
+  CHECK(called("moving_mean", norm["arguments"])["role"] == "written");
+  CHECK(called("args", called("Concat", list)["arguments"])["variadic"] == true);
+  const auto seed = called("dtype", called("Cast", list)["params"]);
+  CHECK(seed["kind"] == "dtype");
+  CHECK(seed["optional"] == false);
 }
 
 namespace {

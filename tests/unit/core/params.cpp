@@ -45,7 +45,7 @@ void set(Everything& e, std::string_view key, std::string_view text) {
 }
 std::string print(Everything& e, std::string_view key) {
   for (std::size_t i = 0; i < table.fields.size(); ++i)
-    if (table.fields[i].name == key) return table.fields[i].type->print(table.at(&e, i));
+    if (table.fields[i].name == key) return table.print(&e, i);
   return "no such field";
 }
 /// What is printed after the text was parsed.
@@ -78,10 +78,10 @@ TEST_CASE("defaults are printed as text that parses to the same") {
   for (std::size_t i = 0; i < table.fields.size(); ++i) {
     const detail::Field& field = table.fields[i];
     CAPTURE(field.name);
-    const std::string text = field.type->print(table.at(&e, i));
+    const std::string text = table.print(&e, i);
     CHECK(text == expected[i]);
-    CHECK(field.type->parse(table.at(&other, i), text));
-    CHECK(field.type->print(table.at(&other, i)) == text);
+    CHECK(table.parse(&other, i, text));
+    CHECK(table.print(&other, i) == text);
   }
 }
 
@@ -212,4 +212,71 @@ TEST_CASE("names are listed by their likeness, in any case, each once") {
   CHECK(detail::list_nearest("Relu", {"tanh", "relu", "prelu", "relu"}) == "relu, prelu, tanh");
   CHECK(detail::list_nearest("x", {"a", "b", "c"}, 2) == "a, b and 1 more");
   CHECK(detail::list_nearest("x", {}) == "");
+}
+
+TEST_CASE("kinds of parameters are values") {
+  struct Known {
+    std::string_view name;
+    ParamKind kind;
+    bool optional = false, required = false;
+  };
+  const Known known[] = {{"flag", ParamKind::flag},
+                         {"count", ParamKind::integer},
+                         {"letter", ParamKind::integer},
+                         {"rate", ParamKind::real},
+                         {"exact", ParamKind::real},
+                         {"word", ParamKind::string},
+                         {"mode", ParamKind::enumeration},
+                         {"dtype", ParamKind::dtype},
+                         {"shape", ParamKind::shape},
+                         {"axis", ParamKind::axes, true},
+                         {"maybe", ParamKind::integer, true},
+                         {"maybe_shape", ParamKind::shape, true},
+                         {"needed", ParamKind::integer, false, true}};
+  for (const Known& k : known) {
+    CAPTURE(k.name);
+    const detail::ValueType& type = *table.fields[table.find(k.name).value()].type;
+    CHECK(type.kind == k.kind);
+    CHECK(type.optional == k.optional);
+    CHECK(type.required == k.required);
+    CHECK(type.words.size() == (k.kind == ParamKind::enumeration ? 3 : 0));
+  }
+  CHECK(table.fields[table.find("mode").value()].type->words[2] == "default");
+  CHECK(name_of(ParamKind::enumeration) == "enumeration");
+  CHECK(name_of(ParamKind::dtype) == "dtype");
+  struct Choice {
+    std::optional<Mode> mode = {};
+    Required<std::optional<Mode>> other = {};
+  };
+  for (const detail::Field& field : detail::param_table<Choice>.fields) {
+    CHECK(field.type->kind == ParamKind::enumeration);
+    CHECK(field.type->optional);
+    CHECK(field.type->words.size() == 3);
+  }
+  CHECK(table.range(table.find("rate").value())->high == 1);
+  CHECK(table.range(table.find("flag").value()) == nullptr);
+}
+
+namespace {
+struct Renamed {
+  float scalar = 1;
+  std::optional<int> axis = {};
+  static constexpr strop::ParamAlias param_aliases[] = {{"sigma", "scalar"}};
+  static constexpr strop::ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}, {"scalar", "0", "1", 1100}};
+};
+}  // namespace
+
+TEST_CASE("a parameter is set by its aliases, and what older files say of it is brought up to date") {
+  const detail::ParamTable& renamed = detail::param_table<Renamed>;
+  Renamed r;
+  detail::set_param("renamed", renamed, &r, "sigma", "3");
+  CHECK(r.scalar == 3);
+  CHECK(sentence([&] { detail::set_param("renamed", renamed, &r, "sigma", "x"); }) ==
+        "renamed: parameter 'sigma' is 'x', expected a float");
+  CHECK(detail::upgraded(renamed, "axis", "-1", 904) == "None");
+  CHECK(detail::upgraded(renamed, "axis", "-1", 905) == "-1");
+  CHECK(detail::upgraded(renamed, "axis", "0", 800) == "0");
+  CHECK(detail::upgraded(renamed, "sigma", "0", 10900) == "0");
+  CHECK(detail::upgraded(renamed, "sigma", "0", 1000) == "1");
+  CHECK(detail::upgraded(renamed, "other", "-1", 800) == "-1");
 }

@@ -43,6 +43,24 @@ TEST_CASE("contributions are summed, however many") {
   }
 }
 
+TEST_CASE("what gradients are made of is found by name, as a saved graph names it") {
+  const Symbol x = var("x");
+  const NDArray at = array({1, 5});
+  for (const int parts : {2, 3, 4}) {
+    Symbol sum = quadratic(x, {.b = 1});
+    for (int i = 2; i <= parts; ++i) sum = plus(sum, quadratic(x, {.b = 1}));
+    const Symbol g = gradients(sum, {x})[0];
+    const strop::Entry& made = *g.outputs()[0].node->entry;
+    CHECK(made.name == cat("_grad_sum", parts));
+    CHECK(strop::detail::look_up(made.name) == &made);
+    CHECK(made.library);
+    const std::vector<NDArray> in(static_cast<std::size_t>(parts), at);
+    CHECK(same(strop::invoke(made.name, std::span<const NDArray>(in)), array({parts * 1.0F, parts * 5.0F})));
+  }
+  CHECK(same(strop::invoke("_grad_zeros", {at}), array({0, 0})));
+  CHECK(same(strop::invoke("_grad_ones", {at}), array({1, 1})));
+}
+
 TEST_CASE("sums of contributions can be differentiated again") {
   const Symbol x = var("x"), h = var("h");
   const Symbol y = plus(times(x, x), plus(quadratic(x, {.a = 3}), quadratic(x, {.a = 0.5f})));

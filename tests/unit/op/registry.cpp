@@ -50,9 +50,23 @@ constexpr Op<Other> other;
 
 struct RegistryScaled {
   float by = 1;
+  static constexpr strop::ParamAlias param_aliases[] = {{"factor", "by"}};
   constexpr auto forward(auto x) const { return x * by; }
 };
 constexpr Op<RegistryScaled> scaled;
+
+/// Another struct of this name stands in registry_other.cpp.
+struct RegistryTwice {
+  static constexpr std::string_view aliases[] = {"registry_twice_here"};
+  constexpr auto forward(auto x) const { return x + 10; }
+};
+constexpr Op<RegistryTwice> twice;
+
+/// Taken out of look-up by a test.
+struct RegistryWithdrawn {
+  constexpr auto forward(auto x) const { return x + 5; }
+};
+constexpr Op<RegistryWithdrawn> withdrawn;
 
 float run(std::string_view name) { return invoke(name, {array({0})}).item<float>(); }
 
@@ -81,6 +95,30 @@ TEST_CASE("two operators of the program under one name are reported when that na
   CHECK(first::shared(array({0})).item<float>() == 1);
 }
 
+TEST_CASE("types of one printed name in two files are two operators, named with their files") {
+  CHECK(run("registry_twice_here") == 10);
+  CHECK(run("registry_twice_of_another_file") == 20);
+  CHECK(twice(array({0})).item<float>() == 10);
+  const std::string told = sentence([] { run("registry_twice"); });
+  CAPTURE(told);
+  CHECK(told.starts_with("strop: two operators are called 'registry_twice': "));
+  CHECK(told.find("RegistryTwice in registry.cpp") != std::string::npos);
+  CHECK(told.find("RegistryTwice in registry_other.cpp") != std::string::npos);
+  CHECK(first::shared.entry().file == "registry.cpp");
+}
+
+TEST_CASE("an operator that is taken back is found no more, and calls that hold it go on") {
+  const strop::Entry& entry = withdrawn.entry();
+  auto& slot = strop::detail::slot<RegistryWithdrawn>;
+  CHECK(run("registry_withdrawn") == 5);
+  strop::detail::withdraw(slot);
+  CHECK(sentence([] { run("registry_withdrawn"); }).starts_with("strop: no operator 'registry_withdrawn'"));
+  for (const strop::Entry* e : strop::detail::all_operators()) CHECK(e != &entry);
+  CHECK(withdrawn(array({0})).item<float>() == 5);
+  strop::detail::restore(slot, entry);
+  CHECK(run("registry_withdrawn") == 5);
+}
+
 TEST_CASE("a name that is stated goes before one that follows from the struct's") {
   CHECK(run("RegistryPlain") == 3);
   CHECK(run("registry_plain") == 4);
@@ -97,4 +135,7 @@ TEST_CASE("a name that nobody has lists the nearest") {
 TEST_CASE("a parameter that is given twice is refused") {
   CHECK(sentence([] { invoke("registry_scaled", {array({0})}, {{"by", "1"}, {"by", "2"}}); }) ==
         "registry_scaled: parameter 'by' is given twice, as '1' and as '2'");
+  CHECK(sentence([] { invoke("registry_scaled", {array({0})}, {{"factor", "1"}, {"by", "2"}}); }) ==
+        "registry_scaled: parameter 'by' is given twice, as '1' and as '2'");
+  CHECK(invoke("registry_scaled", {array({2})}, {{"factor", "3"}}).item<float>() == 6);
 }

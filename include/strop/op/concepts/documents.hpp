@@ -8,6 +8,10 @@
 ///  3. `static constexpr strop::Note notes[] = {{"axis", "The axis along which …"}};` of parameters, inputs, outputs.
 ///  4. `static constexpr strop::Range range[] = {{"p", 0, 1}};`: bounds of parameters, checked at every call.
 ///  5. `static constexpr auto dtypes = strop::floating | strop::integral;`: the element types that it serves.
+///  6. `static constexpr strop::ParamAlias param_aliases[] = {{"sigma", "scalar"}};`: other names of parameters, for
+///  text.
+///  7. `static constexpr strop::ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};`: what values meant in older
+///  files.
 #pragma once
 #include <strop/core/dtype.hpp>
 #include <strop/core/params.hpp>
@@ -31,12 +35,17 @@ template <class T>
 concept StatesNotes = requires { std::span<const Note>(T::notes); };
 template <class T>
 concept StatesRange = requires { std::span<const Range>(T::range); };
+template <class T>
+concept StatesParamAliases = requires { std::span<const ParamAlias>(T::param_aliases); };
+template <class T>
+concept StatesUpgrades = requires { std::span<const ParamUpgrade>(T::upgrades); };
 }  // namespace detail
 
-/// Clauses 1 to 4, one at least.
+/// Clauses 1 to 4, 6 and 7, one at least.
 template <class T>
-concept Documents = detail::StatesName<T> || detail::StatesAliases<T> || detail::StatesDoc<T> ||
-                    detail::StatesNotes<T> || detail::StatesRange<T>;
+concept Documents =
+    detail::StatesName<T> || detail::StatesAliases<T> || detail::StatesDoc<T> || detail::StatesNotes<T> ||
+    detail::StatesRange<T> || detail::StatesParamAliases<T> || detail::StatesUpgrades<T>;
 /// Clause 5.
 template <class T>
 concept ServesTypes =

@@ -10,7 +10,11 @@
 ///     anything is written.
 ///  3. `static constexpr bool accumulates = true;`, `gradient_accumulates`: forward, or the stated gradient, adds to
 ///     the outputs of a tensor operator where ctx asks for Request::add; elsewhere the framework adds.
+///  4. `double operations(std::span<const strop::Shape> inputs) const` of a tensor operator: the additions,
+///     multiplications and their like that a call makes, for whoever weighs calls against each other. A map's are
+///     counted in its body.
 #pragma once
+#include <strop/op/concepts/recognise.hpp>
 #include <strop/op/context.hpp>
 #include <strop/op/infer.hpp>
 
@@ -33,5 +37,13 @@ template <class T>
 concept Accumulates = requires { requires std::same_as<decltype(T::accumulates), const bool>; };
 template <class T>
 concept GradientAccumulates = requires { requires std::same_as<decltype(T::gradient_accumulates), const bool>; };
+
+namespace detail {
+/// Clause 4.
+template <class T>
+concept StatesOperations = NamesOperations<T> && requires(const T& op, std::span<const Shape> in) {
+  { op.operations(in) } -> std::convertible_to<double>;
+};
+}  // namespace detail
 
 }  // namespace strop::inline v0

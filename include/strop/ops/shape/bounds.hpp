@@ -65,6 +65,7 @@ inline std::string print_bounds(const std::vector<std::optional<std::int64_t>>& 
 template <bool Needed>
 struct BoundsText {
   static constexpr std::string_view name = "bounds";
+  static constexpr ParamKind kind = ParamKind::bounds;
   static bool parse(Bounds<Needed>& bounds, std::string_view text) {
     return parse_bounds(text, bounds.value.emplace());
   }
