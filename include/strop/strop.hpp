@@ -15,6 +15,7 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/memory/random.hpp>
+#include <strop/op/check_call.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>
 #include <strop/tensor/allclose.hpp>
