@@ -3,9 +3,9 @@
 /// Operators by the names that a command line gives.
 #pragma once
 #include "command.hpp"
-#include "verify/rows.hpp"
 
 #include <strop/strop.hpp>
+#include <strop/verify.hpp>
 
 #include <string>
 #include <string_view>
