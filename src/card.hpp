@@ -2,10 +2,10 @@
 /// \file
 /// What the registry says of an operator, as text. Its example is the first of the rows that check the operator.
 #pragma once
-#include "verify/rows.hpp"
 #include "words.hpp"
 
 #include <strop/strop.hpp>
+#include <strop/verify.hpp>
 
 #include <optional>
 #include <span>

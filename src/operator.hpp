@@ -3,10 +3,10 @@
 /// Operators by the names that a command line gives.
 #pragma once
 #include "command.hpp"
-#include "verify/rows.hpp"
 
 #include <strop/core/printable.hpp>
 #include <strop/strop.hpp>
+#include <strop/verify.hpp>
 
 #include <string>
 #include <string_view>

@@ -5,6 +5,7 @@
 #pragma once
 #include <strop/core/push_macros.def>
 
+#include <strop/op/check_call.hpp>
 #include <strop/op/op.hpp>
 
 #include <strop/core/pop_macros.def>

@@ -69,6 +69,7 @@
 #include <strop/op/registry_impl.hpp>
 #include <strop/op/turn_impl.hpp>
 #include <strop/tensor/allclose_impl.hpp>
+#include <strop/tensor/arena_impl.hpp>
 #include <strop/tensor/buffer_impl.hpp>
 #include <strop/tensor/cast_impl.hpp>
 #include <strop/tensor/convert_impl.hpp>

@@ -16,6 +16,7 @@
 #include <strop/graph/symbol.hpp>
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
+#include <strop/op/check_call.hpp>
 #include <strop/op/describe.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>

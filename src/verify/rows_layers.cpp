@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rows of layers, losses, optimizer updates, constants and random numbers.
-#include "rows.hpp"
+#include "library.hpp"
 
-namespace strop::verify {
+namespace strop::inline v0::verify {
 namespace {
 
 void add_update_rows(std::vector<Row>& rows) {
   const Sample weight{{7, 9}}, state{{7, 9}, 1.1, 1.9};
-  const auto add = [&](std::string_view op, std::string_view params, int states) {
+  const auto add = [&](const std::string& op, const std::string& params, int states) {
     std::vector<Sample> in{weight, {{7, 9}, -0.9, 0.9}};
     for (int i = 0; i < states; ++i) in.push_back(state);
     rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4}, false, sparse_elsewhere});
@@ -37,10 +37,10 @@ void add_update_rows(std::vector<Row>& rows) {
 }
 
 void add_constant_rows(std::vector<Row>& rows) {
-  const auto add = [&](std::string_view op, std::string_view params, std::vector<Sample> in, bool random) {
+  const auto add = [&](const std::string& op, const std::string& params, std::vector<Sample> in, bool random) {
     rows.push_back({op, params, std::move(in), {.dtypes = !random, .same_shape = false}, random});
   };
-  for (std::string_view op : {"_zeros", "_ones"}) {
+  for (const std::string op : {"_zeros", "_ones"}) {
     add(op, "shape=(3, 4)", {}, false);
     add(op, "shape=(0, 4); dtype=int64", {}, false);
   }
@@ -57,11 +57,11 @@ void add_constant_rows(std::vector<Row>& rows) {
   add("ones_like", "", {{{3, 4}}}, false);
   add("_contrib_arange_like", "start=3; step=2; repeat=2", {{{3, 4}}}, false);
   add("_contrib_arange_like", "axis=-1", {{{3, 4}}}, false);
-  for (std::string_view type : {"shape=(3, 4)", "shape=(3, 4); dtype=float64", "shape=(0,); dtype=float16"})
-    for (std::string_view op : {"_random_uniform", "_random_normal", "_random_exponential"}) add(op, type, {}, true);
+  for (const std::string type : {"shape=(3, 4)", "shape=(3, 4); dtype=float64", "shape=(0,); dtype=float16"})
+    for (const std::string op : {"_random_uniform", "_random_normal", "_random_exponential"}) add(op, type, {}, true);
   add("_random_randint", "low=-3; high=9; shape=(3, 4)", {}, true);
   add("_random_randint", "low=0; high=5; shape=(3, 4); dtype=int64", {}, true);
-  for (std::string_view op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
+  for (const std::string op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
     rows.push_back({op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true});
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});
 }
@@ -79,7 +79,7 @@ void add_layer_rows(std::vector<Row>& rows) {
   rows.push_back({"_backward_FullyConnected_sum", "num_hidden=3; flatten=False", layers, layer});
   rows.push_back(
       {"_backward_FullyConnected_sum", "num_hidden=3; no_bias=True", {layers.begin(), layers.begin() + 4}, layer});
-  for (std::string_view op : {"softmax", "log_softmax", "softmin"}) {
+  for (const std::string op : {"softmax", "log_softmax", "softmin"}) {
     rows.push_back({op, "", {rowsum}, layer});
     rows.push_back({op, "axis=0; temperature=2.5", {rowsum}, layer});
     rows.push_back({op, "axis=1", {image}, layer});
@@ -94,10 +94,10 @@ void add_layer_rows(std::vector<Row>& rows) {
                   {.gradient = false, .same_shape = false, .loose = 4},
                   false,
                   gradient_elsewhere});
-  for (std::string_view op : {"LinearRegressionOutput", "MAERegressionOutput", "LogisticRegressionOutput"})
+  for (const std::string op : {"LinearRegressionOutput", "MAERegressionOutput", "LogisticRegressionOutput"})
     rows.push_back({op, "", {rowsum, rowsum}, loss, false, gradient_elsewhere});
   rows.push_back({"MakeLoss", "", {rowsum}, loss, false, gradient_elsewhere});
-  for (std::string_view act : {"act_type=leaky; slope=0.1", "act_type=elu", "act_type=selu", "act_type=gelu"})
+  for (const std::string act : {"act_type=leaky; slope=0.1", "act_type=elu", "act_type=selu", "act_type=gelu"})
     rows.push_back({"LeakyReLU", act, {rowsum}, layer});
   rows.push_back({"LeakyReLU", "act_type=rrelu", {rowsum}, layer, true});
   rows.push_back({"LeakyReLU", "act_type=prelu", {image, {{3}}}, layer});
@@ -121,4 +121,4 @@ void add_layer_rows(std::vector<Row>& rows) {
   add_constant_rows(rows);
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

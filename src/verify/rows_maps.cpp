@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rows of the element-wise operators.
-#include "rows.hpp"
+#include "library.hpp"
 
-namespace strop::verify {
+namespace strop::inline v0::verify {
 namespace {
 
 const Shape many{7, 9};  // more than a register of lanes, and a tail
 
-void add(std::vector<Row>& rows, std::initializer_list<std::string_view> names, const std::vector<Sample>& in,
-         std::string_view params = {}, Parts parts = {}) {
-  for (std::string_view name : names) rows.push_back({name, params, in, parts});
+void add(std::vector<Row>& rows, std::initializer_list<std::string> names, const std::vector<Sample>& in,
+         const std::string& params = {}, Parts parts = {}) {
+  for (const std::string& name : names) rows.push_back({name, params, in, parts});
 }
 
 }  // namespace
@@ -32,14 +32,14 @@ void add_map_rows(std::vector<Row>& rows) {
   add(rows, {"smooth_l1"}, {around}, "scalar=2");
   add(rows, {"_contrib_quadratic"}, {around}, "a=1; b=2; c=3");
   add(rows, {"_contrib_quadratic"}, {around}, "a=1; b=-2");
-  for (std::string_view act :
+  for (const std::string act :
        {"act_type=relu", "act_type=sigmoid", "act_type=tanh", "act_type=softrelu", "act_type=softsign"})
     add(rows, {"Activation"}, {around}, act, {.loose = 4});
   add(rows, {"clip"}, {around}, "a_min=-1; a_max=2");
   add(rows, {"clip"}, {part}, "a_min=0.3; a_max=0.6", {.dtypes = false});
 
   // Gradients that are stated to be another function's.
-  for (std::string_view name : {"_contrib_round_ste", "_contrib_sign_ste", "BlockGrad"})
+  for (const std::string name : {"_contrib_round_ste", "_contrib_sign_ste", "BlockGrad"})
     rows.push_back({name, {}, {around}, {.gradient = false}, false, gradient_elsewhere});
   rows.push_back({"_contrib_gradientmultiplier", "scalar=3", {around}, {.gradient = false}, false, gradient_elsewhere});
   add(rows, {"_contrib_div_sqrt_dim"}, {part}, {}, whole);
@@ -95,4 +95,4 @@ void add_map_rows(std::vector<Row>& rows) {
   add(rows, {"_backward_amp_multicast"}, {part, part});
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

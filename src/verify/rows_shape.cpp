@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rows of the operators that give elements another shape or another place.
-#include "rows.hpp"
+#include "library.hpp"
 
-namespace strop::verify {
+namespace strop::inline v0::verify {
 
 void add_shape_rows(std::vector<Row>& rows) {
-  const auto add = [&](std::string_view op, std::string_view params, std::vector<Sample> in) {
+  const auto add = [&](const std::string& op, const std::string& params, std::vector<Sample> in) {
     rows.push_back({op, params, std::move(in), {.same_shape = false}});
   };
   const Sample cube{{2, 3, 4}}, matrix{{4, 6}}, none{{2, 0, 4}}, line{{5}}, number{Shape{}};
@@ -81,11 +81,11 @@ void add_shape_rows(std::vector<Row>& rows) {
   add("_backward_diag", "k=1", {{{4}}, {{4, 6}}});
   add("depth_to_space", "block_size=2", {{{1, 8, 2, 3}}});
   add("space_to_depth", "block_size=2", {{{1, 2, 4, 6}}});
-  for (std::string_view params :
+  for (const std::string params :
        {"mode=constant; constant_value=3; pad_width=(0, 0, 0, 0, 1, 2, 0, 1)",
         "mode=edge; pad_width=(0, 0, 0, 0, 1, 2, 0, 1)", "mode=reflect; pad_width=(0, 0, 0, 0, 1, 2, 0, 1)"})
     add("Pad", params, {{{1, 2, 3, 4}}});
   add("_backward_Pad", "mode=edge; pad_width=(0, 0, 0, 0, 1, 1, 0, 1)", {{{1, 2, 5, 5}}, {{1, 2, 3, 4}}});
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rows of the operators that index and reduce elements, and of products.
-#include "rows.hpp"
+#include "library.hpp"
 
-namespace strop::verify {
+namespace strop::inline v0::verify {
 namespace {
 
 const Parts moves{.same_shape = false};
 
 void add_index_rows(std::vector<Row>& rows) {
-  const auto add = [&](std::string_view op, std::string_view params, std::vector<Sample> in) {
+  const auto add = [&](const std::string& op, const std::string& params, std::vector<Sample> in) {
     rows.push_back({op, params, std::move(in), moves});
   };
   const Sample matrix{{4, 6}}, cube{{2, 3, 4}};
   const Sample lengths = listed({3}, {2.5, 0.5, 1.5}), some = listed({3}, {2.5, 1.5, 1.5});
-  for (std::string_view op : {"SequenceMask", "SequenceLast", "SequenceReverse"}) {
+  for (const std::string op : {"SequenceMask", "SequenceLast", "SequenceReverse"}) {
     add(op, "", {cube});
     add(op, "use_sequence_length=True", {{{2, 3, 4}}, op == "SequenceLast" ? some : lengths});
     add(op, "use_sequence_length=True", {{{4, 3}}, some});
@@ -53,9 +53,9 @@ void add_index_rows(std::vector<Row>& rows) {
 
 void add_reduce_rows(std::vector<Row>& rows) {
   const Sample cube{{2, 3, 4}}, none{{2, 0, 4}}, number{Shape{}};
-  for (std::string_view op : {"sum", "mean", "prod", "nansum", "nanprod", "max", "min"}) {
+  for (const std::string op : {"sum", "mean", "prod", "nansum", "nanprod", "max", "min"}) {
     const Parts parts{.same_shape = false, .loose = 4};
-    for (std::string_view axes : {"", "axis=1", "axis=(0, -1); keepdims=True", "axis=1; exclude=True", "axis=()"})
+    for (const std::string axes : {"", "axis=1", "axis=(0, -1); keepdims=True", "axis=1; exclude=True", "axis=()"})
       rows.push_back(
           {op, axes, {listed({2, 3, 4}, {})}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
     rows.push_back({op, "", {{{5, 6}}}, {.dtypes = !op.ends_with("prod"), .same_shape = false, .loose = 4}});
@@ -64,24 +64,25 @@ void add_reduce_rows(std::vector<Row>& rows) {
     rows.push_back({op, "axis=(0, 2); keepdims=True", {none}, parts});
     rows.push_back({op, "", {number}, parts});
   }
-  for (std::string_view params :
+  for (const std::string params :
        {"", "ord=1", "axis=1", "axis=(0, 2); keepdims=True", "ord=1; axis=-1", "axis=0; out_dtype=float64"})
     rows.push_back({"norm", params, {cube}, {.dtypes = !params.ends_with("float64"), .same_shape = false, .loose = 4}});
-  for (std::string_view params : {"", "ord=1; axis=0", "axis=-1"})
+  for (const std::string params : {"", "ord=1; axis=0", "axis=-1"})
     rows.push_back({"norm", params, {{{4, 6}}}, {.same_shape = false, .loose = 4}});
-  for (std::string_view op : {"argmax", "argmin"})
-    for (std::string_view params : {"", "axis=1", "axis=-1; keepdims=True"})
+  for (const std::string op : {"argmax", "argmin"})
+    for (const std::string params : {"", "axis=1", "axis=-1; keepdims=True"})
       rows.push_back({op, params, {cube}, moves});
   rows.push_back({"argmax_channel", "", {cube}, moves});
-  for (std::string_view params : {"", "axes=(1,)", "axes=(0, -1); keepdims=True"})
+  for (const std::string params : {"", "axes=(1,)", "axes=(0, -1); keepdims=True"})
     rows.push_back({"moments", params, {cube}, {.same_shape = false, .loose = 8}});
-  for (std::string_view params : {"", "axis=0; is_ascend=False", "axis=None"}) {
+  for (const std::string params : {"", "axis=0; is_ascend=False", "axis=None"}) {
     rows.push_back({"sort", params, {cube}, moves});
     rows.push_back({"argsort", params, {cube}, moves});
   }
   rows.push_back({"sort", "", {none}, moves});
-  for (std::string_view params : {"", "k=2; ret_typ=value", "k=2; ret_typ=both; axis=1", "k=3; ret_typ=mask; axis=None",
-                                  "k=3; axis=None; is_ascend=True; ret_typ=value", "dtype=int32"})
+  for (const std::string params :
+       {"", "k=2; ret_typ=value", "k=2; ret_typ=both; axis=1", "k=3; ret_typ=mask; axis=None",
+        "k=3; axis=None; is_ascend=True; ret_typ=value", "dtype=int32"})
     rows.push_back({"topk", params, {cube}, moves});
   rows.push_back({"_backward_reduce", "axis=1; mean=True", {{{2, 4}}, cube}, moves});
 }
@@ -92,7 +93,7 @@ void add_tensor_rows(std::vector<Row>& rows) {
   add_index_rows(rows);
   add_reduce_rows(rows);
   const Parts products{.same_shape = false, .loose = 8};
-  for (std::string_view params : {"", "transpose_a=True; transpose_b=True"}) {
+  for (const std::string params : {"", "transpose_a=True; transpose_b=True"}) {
     rows.push_back({"dot", params, {{{4, 4}}, {{4, 4}}}, products});
     rows.push_back({"batch_dot", params, {{{2, 3, 3}}, {{2, 3, 3}}}, products});
     rows.push_back({"batch_dot", params, {{{2, 1, 2, 3, 3}}, {{2, 1, 2, 3, 3}}}, products});
@@ -100,7 +101,7 @@ void add_tensor_rows(std::vector<Row>& rows) {
   rows.push_back({"dot", "", {{{3, 5}}, {{5, 2}}}, products});
   rows.push_back({"dot", "", {{{5}}, {{5}}}, products});
   rows.push_back({"dot", "", {{{0, 5}}, {{5, 2}}}, products});
-  for (std::string_view params : {"", "transpose_a=True", "transpose_b=True"}) {
+  for (const std::string params : {"", "transpose_a=True", "transpose_b=True"}) {
     rows.push_back({"_backward_dot_again", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
     rows.push_back({"_backward_dot_sum", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
   }
@@ -118,4 +119,4 @@ void add_tensor_rows(std::vector<Row>& rows) {
                   gradient_elsewhere | sparse_elsewhere});
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

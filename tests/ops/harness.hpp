@@ -4,11 +4,11 @@
 ///
 /// `battery(subject(op, {inputs}, params))` compares types, requests, in-place, views between sentinels, zero sizes,
 /// sparse storages and the gradient; each check_… can be called alone. `subject("name", {inputs}, {{"key", "text"}})`
-/// asks the registry, and compiles no kernel. The checks themselves are those of `strop check`, in src/verify.
+/// asks the registry, and compiles no kernel. The checks themselves are those of strop/verify.hpp.
 #pragma once
 #include <doctest/doctest.h>
 #include <strop/strop.hpp>
-#include "../../src/verify/verify.hpp"
+#include <strop/verify.hpp>
 
 #include <cmath>
 #include <memory>

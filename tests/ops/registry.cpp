@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../src/verify/rows.hpp"
 #include "harness.hpp"
 #include "operators.hpp"
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -25,53 +26,54 @@ class Shape {
  public:
   static constexpr std::int64_t unknown_extent = -1;
 
-  Shape() noexcept {}  // NOLINT(modernize-use-equals-default): so that a const one, or a field, is one without more
-  Shape(std::initializer_list<std::int64_t> extents) { assign(extents.begin(), extents.size()); }
-  explicit Shape(std::span<const std::int64_t> extents) { assign(extents.data(), extents.size()); }
-  Shape(const std::vector<std::int64_t>& extents) { assign(extents.data(), extents.size()); }
-  Shape(const Shape& other) { copy(other); }
-  Shape(Shape&& other) noexcept { steal(other); }
-  Shape& operator=(const Shape& other) {
+  // A body, and no default: so that a const one, or a field, is one without more.
+  constexpr Shape() noexcept { begin_near(); }
+  constexpr Shape(std::initializer_list<std::int64_t> extents) { assign(extents.begin(), extents.size()); }
+  constexpr explicit Shape(std::span<const std::int64_t> extents) { assign(extents.data(), extents.size()); }
+  constexpr Shape(const std::vector<std::int64_t>& extents) { assign(extents.data(), extents.size()); }
+  constexpr Shape(const Shape& other) { copy(other); }
+  constexpr Shape(Shape&& other) noexcept { steal(other); }
+  constexpr Shape& operator=(const Shape& other) {
     if (this != &other) {
       release();
       copy(other);
     }
     return *this;
   }
-  Shape& operator=(Shape&& other) noexcept {
+  constexpr Shape& operator=(Shape&& other) noexcept {
     if (this != &other) {
       release();
       steal(other);
     }
     return *this;
   }
-  ~Shape() { release(); }
+  constexpr ~Shape() { release(); }
 
   /// A shape of `rank` times the same extent.
-  static Shape filled(int rank, std::int64_t extent) {
+  static constexpr Shape filled(int rank, std::int64_t extent) {
     Shape s;
     s.resize(rank, extent);
     return s;
   }
   /// A shape of which not even the rank is known.
-  static Shape unknown() {
+  static constexpr Shape unknown() {
     Shape s;
     s.rank_ = -1;
     s.near_[0] = unknown_extent;  // compilers that lose sight of rank_ take the far pointer for uninitialised
     return s;
   }
 
-  int ndim() const { return rank_ < 0 ? 0 : rank_; }
-  bool has_rank() const { return rank_ >= 0; }
+  constexpr int ndim() const { return rank_ < 0 ? 0 : rank_; }
+  constexpr bool has_rank() const { return rank_ >= 0; }
   /// Whether rank and every extent are known.
-  bool known() const {
+  constexpr bool known() const {
     if (rank_ < 0) return false;
     for (std::int64_t extent : *this)
       if (extent < 0) return false;
     return true;
   }
   /// Product of the extents (1 for a scalar). Error where 64 bits do not hold it.
-  std::int64_t size() const {
+  constexpr std::int64_t size() const {
     std::int64_t n = 1;
     for (std::int64_t extent : *this)
       if (__builtin_mul_overflow(n, extent, &n)) [[unlikely]]
@@ -79,7 +81,7 @@ class Shape {
     return n;
   }
   /// Product of the extents [from, to), likewise.
-  std::int64_t size(int from, int to) const {
+  constexpr std::int64_t size(int from, int to) const {
     std::int64_t n = 1;
     for (int i = from; i < to; ++i)
       if (__builtin_mul_overflow(n, (*this)[i], &n)) [[unlikely]]
@@ -87,20 +89,20 @@ class Shape {
     return n;
   }
 
-  const std::int64_t* data() const { return rank_ > inline_rank ? far_ : near_; }
-  std::int64_t* data() { return rank_ > inline_rank ? far_ : near_; }
-  const std::int64_t* begin() const { return data(); }
-  const std::int64_t* end() const { return data() + ndim(); }
-  std::int64_t* begin() { return data(); }
-  std::int64_t* end() { return data() + ndim(); }
-  bool empty() const { return ndim() == 0; }
-  std::int64_t operator[](std::integral auto i) const { return data()[i]; }
-  std::int64_t& operator[](std::integral auto i) { return data()[i]; }
-  std::int64_t back() const { return data()[ndim() - 1]; }
-  std::int64_t& back() { return data()[ndim() - 1]; }
-  std::int64_t front() const { return data()[0]; }
+  constexpr const std::int64_t* data() const { return rank_ > inline_rank ? far_ : near_; }
+  constexpr std::int64_t* data() { return rank_ > inline_rank ? far_ : near_; }
+  constexpr const std::int64_t* begin() const { return data(); }
+  constexpr const std::int64_t* end() const { return data() + ndim(); }
+  constexpr std::int64_t* begin() { return data(); }
+  constexpr std::int64_t* end() { return data() + ndim(); }
+  constexpr bool empty() const { return ndim() == 0; }
+  constexpr std::int64_t operator[](std::integral auto i) const { return data()[i]; }
+  constexpr std::int64_t& operator[](std::integral auto i) { return data()[i]; }
+  constexpr std::int64_t back() const { return data()[ndim() - 1]; }
+  constexpr std::int64_t& back() { return data()[ndim() - 1]; }
+  constexpr std::int64_t front() const { return data()[0]; }
 
-  void resize(int rank, std::int64_t extent = unknown_extent) {
+  constexpr void resize(int rank, std::int64_t extent = unknown_extent) {
     if (rank <= inline_rank && rank_ <= inline_rank) {
       for (int i = ndim(); i < rank; ++i) near_[i] = extent;
       rank_ = rank;
@@ -113,19 +115,19 @@ class Shape {
     assign(extents, static_cast<std::size_t>(rank));
     delete[] extents;
   }
-  void push_back(std::int64_t extent) { resize(ndim() + 1, extent); }
-  void insert(int at, std::int64_t extent) {
+  constexpr void push_back(std::int64_t extent) { resize(ndim() + 1, extent); }
+  constexpr void insert(int at, std::int64_t extent) {
     push_back(extent);
     for (int i = ndim() - 1; i > at; --i) (*this)[i] = (*this)[i - 1];
     (*this)[at] = extent;
   }
-  void erase(int at) {
+  constexpr void erase(int at) {
     for (int i = at; i + 1 < ndim(); ++i) (*this)[i] = (*this)[i + 1];
     resize(ndim() - 1);
   }
-  operator std::span<const std::int64_t>() const { return {data(), static_cast<std::size_t>(ndim())}; }
+  constexpr operator std::span<const std::int64_t>() const { return {data(), static_cast<std::size_t>(ndim())}; }
 
-  friend bool operator==(const Shape& a, const Shape& b) {
+  friend constexpr bool operator==(const Shape& a, const Shape& b) {
     if (a.rank_ != b.rank_) return false;
     for (int i = 0; i < a.ndim(); ++i)
       if (a[i] != b[i]) return false;
@@ -135,34 +137,45 @@ class Shape {
  private:
   static constexpr int inline_rank = 6;
 
-  void assign(const std::int64_t* from, std::size_t count) {
-    rank_ = static_cast<int>(count);
-    std::int64_t* to = near_;
-    if (count > std::size_t{inline_rank}) to = far_ = new std::int64_t[count];
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+  /// In constant evaluation: near_ is the member that is there, and all of it has a value.
+  constexpr void begin_near() noexcept {
+    if (std::is_constant_evaluated())
+      for (int i = 0; i < inline_rank; ++i) near_[i] = 0;
   }
-  void copy(const Shape& other) {
+  constexpr void assign(const std::int64_t* from, std::size_t count) {
+    rank_ = static_cast<int>(count);
+    if (count > std::size_t{inline_rank}) {
+      far_ = new std::int64_t[count];
+      for (std::size_t i = 0; i < count; ++i) far_[i] = from[i];
+    } else {
+      begin_near();
+      for (std::size_t i = 0; i < count; ++i) near_[i] = from[i];
+    }
+  }
+  constexpr void copy(const Shape& other) {
     rank_ = other.rank_;
     if (rank_ > inline_rank) {
       copy_far(other);
     } else {
+      begin_near();
       for (int i = 0; i < rank_; ++i) near_[i] = other.near_[i];
     }
   }
-  [[gnu::noinline, gnu::cold]] void copy_far(const Shape& other) {
+  [[gnu::noinline, gnu::cold]] constexpr void copy_far(const Shape& other) {
     assign(other.far_, static_cast<std::size_t>(other.rank_));
   }
-  [[gnu::noinline, gnu::cold]] void release_far() { delete[] far_; }
-  void steal(Shape& other) noexcept {
+  [[gnu::noinline, gnu::cold]] constexpr void release_far() { delete[] far_; }
+  constexpr void steal(Shape& other) noexcept {
     rank_ = other.rank_;
     if (rank_ > inline_rank) {
       far_ = other.far_;
       other.rank_ = 0;
     } else {
+      begin_near();
       for (int i = 0; i < rank_; ++i) near_[i] = other.near_[i];
     }
   }
-  void release() {
+  constexpr void release() {
     if (rank_ > inline_rank) [[unlikely]]
       release_far();
     rank_ = 0;
@@ -183,7 +196,7 @@ void append_text(std::string& out, const Shape& shape);
 std::string to_text(const Shape& shape);
 
 /// Takes what `from` knows into `to`; false, and nothing taken, where the two contradict each other.
-inline bool unify(Shape& to, const Shape& from) {
+constexpr bool unify(Shape& to, const Shape& from) {
   if (!from.has_rank()) return true;
   if (!to.has_rank()) {
     to = from;

@@ -13,7 +13,7 @@ namespace strop::inline v0::detail {
 
 /// Takes one more operand into the common shape, aligned at the last axis; false where two extents differ and none
 /// is 1.
-inline bool broadcast_into(Shape& common, const Shape& operand) {
+constexpr bool broadcast_into(Shape& common, const Shape& operand) {
   if (common == operand) return true;
   while (common.ndim() < operand.ndim()) common.insert(0, 1);
   const int lead = common.ndim() - operand.ndim();

@@ -72,12 +72,6 @@ struct GradientInfo {
 /// Places the arrays of a call; gives the element type E of the call.
 Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed);
 Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed);
-/// Types from the signature: every parameter that follows E has one type, the others have their own.
-void types_of_member(const ForwardInfo& member, Types& types);
-/// Storages from the signature: true where the inputs are what its views are of and the outputs can be.
-bool storages_of_member(const ForwardInfo& member, Storages& storages);
-/// Throws Error where the element type of a call is known and the member does not serve it.
-void check_served(const ForwardInfo& member, const Types& types);
 [[noreturn]] void fail_unserved(std::string_view op, std::span<const Placed> placed, DtypeSet served, Dtype given);
 
 }  // namespace strop::inline v0::detail

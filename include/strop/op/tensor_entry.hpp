@@ -5,6 +5,7 @@
 #include <strop/op/arguments.hpp>
 #include <strop/op/compose.hpp>
 #include <strop/op/map_entry.hpp>
+#include <strop/op/member_infer.hpp>
 #include <strop/op/sparse_forms.hpp>
 
 namespace strop::inline v0::detail {
@@ -46,7 +47,7 @@ struct TensorShape {
     else
       return outputs;
   }();
-  static int input_count(const T& op, int given) {
+  static constexpr int input_count(const T& op, int given) {
     if constexpr (variadic)
       return given;
     else if constexpr (StatesInputCount<T>)
@@ -54,13 +55,13 @@ struct TensorShape {
     else
       return inputs;
   }
-  static int output_count(const T& op) {
+  static constexpr int output_count(const T& op) {
     if constexpr (StatesOutputCount<T>)
       return checked_tensors(op.output_count(), 0, most_tensors, lower_name<T>, "output_count()");
     else
       return outputs;
   }
-  static int visible_count(const T& op) {
+  static constexpr int visible_count(const T& op) {
     if constexpr (StatesVisibleCount<T>)
       return checked_tensors(op.visible_count(), 0, output_count(op), lower_name<T>, "visible_count()");
     else if constexpr (StatesOutputCount<T>)
@@ -82,8 +83,7 @@ void tensor_signature(const void* object, int given, Signature& s) {
 }
 
 template <class T>
-void tensor_shape(const void* object, Shapes& shapes) {
-  const T& op = *static_cast<const T*>(object);
+constexpr void infer_tensor_shape(const T& op, Shapes& shapes) {
   if constexpr (InfersShape<T>)
     op.infer_shape(shapes);
   else {
@@ -94,15 +94,19 @@ void tensor_shape(const void* object, Shapes& shapes) {
     }
   }
 }
+template <class T>
+void tensor_shape(const void* object, Shapes& shapes) {
+  infer_tensor_shape(*static_cast<const T*>(object), shapes);
+}
 
 template <class T>
 inline constexpr ForwardInfo forward_info{ServedForward<T>::infos, TensorShape<T>::inputs,    TensorShape<T>::mutated,
                                           stated_inputs<T>(),      ServedForward<T>::generic, ServedForward<T>::types};
 
 template <class T>
-void tensor_type(const void* object, Types& types) {
+constexpr void infer_tensor_type(const T& op, Types& types) {
   if constexpr (InfersType<T>)
-    static_cast<const T*>(object)->infer_type(types);
+    op.infer_type(types);
   else if constexpr (TensorOp<T>)
     types_of_member(forward_info<T>, types);
   else {
@@ -111,6 +115,10 @@ void tensor_type(const void* object, Types& types) {
     for (int k = 0; k < types.outputs(); ++k) types.set_out(k, common);
   }
   if constexpr (TensorOp<T>) check_served(forward_info<T>, types);
+}
+template <class T>
+void tensor_type(const void* object, Types& types) {
+  infer_tensor_type(*static_cast<const T*>(object), types);
 }
 
 /// forward on dense arrays, by member M: for the CPU or a GPU.
@@ -143,13 +151,17 @@ bool takes_type(Dtype type) {
 }
 
 template <class T>
-bool tensor_storage(const void* op, Storages& storages) {
+constexpr bool infer_tensor_storage(const T& op, Storages& storages) {
   if constexpr (InfersStorage<T>) {
     storages.say(lower_name<T>);
-    return static_cast<const T*>(op)->infer_storage(storages);
+    return op.infer_storage(storages);
   } else {
     return storages_of_member(forward_info<T>, storages);
   }
+}
+template <class T>
+bool tensor_storage(const void* op, Storages& storages) {
+  return infer_tensor_storage(*static_cast<const T*>(op), storages);
 }
 
 /// The gradient of tensor operator T by its member M, as an operator of (head gradients, inputs, outputs) → gradients.

@@ -41,7 +41,13 @@ class Pending : public Counted {
                    std::source_location where, Ref<Work> work) const = 0;
 };
 
+/// Whether the owner of memory looks at it, or takes it away, without asking an array.
+enum class Foreign : bool { no, yes };
+
 /// Memory with its owner's way to give it back. Counts the live bytes of pooled memory through the allocator.
+///
+/// Who frees memory and who may look at it are two things: a part of an arena (tensor/arena.hpp) is given back to the
+/// arena, and is ordered like memory of the pool; only what is foreign is complete when a call on it returns.
 class Buffer : public Counted, public memory::Recycled<Buffer> {
  public:
   using Release = void (*)(void* context, void* data) noexcept;
@@ -50,8 +56,13 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
     if (device.kind == DeviceKind::gpu) memory::detail::driver_for(device);  // whose sentence is the one for arrays
     data_ = memory::allocate(device, bytes);
   }
-  Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context)
-      : device_(device), bytes_(bytes), data_(data), release_(release), context_(context) {}
+  Buffer(Device device, std::int64_t bytes, void* data, Release release, void* context, Foreign foreign = Foreign::yes)
+      : device_(device),
+        bytes_(bytes),
+        data_(data),
+        release_(release),
+        context_(context),
+        foreign_(foreign == Foreign::yes) {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() {
@@ -63,8 +74,8 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   }
 
   Device device() const { return device_; }
-  /// Memory that is not the pool's: its owner may look at it, or take it away, without asking an array.
-  bool is_foreign() const { return release_ != nullptr; }
+  /// Memory whose owner may look at it, or take it away, without asking an array.
+  bool is_foreign() const { return foreign_; }
   std::int64_t bytes() const { return bytes_; }
   /// The elements, once every write that is on its way is complete. Throws what failed on the way.
   std::byte* data() const {
@@ -85,7 +96,8 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   }
 
   // For calls that wait: whether the buffer was made for the result of one, and how many of them hold it.
-  void mark_ahead() { ahead_.store(true, std::memory_order_relaxed); }
+  // Only the pool's: what lies in memory that somebody else holds takes none by being ahead.
+  void mark_ahead() { ahead_.store(release_ == nullptr, std::memory_order_relaxed); }
   bool is_ahead() const { return ahead_.load(std::memory_order_relaxed); }
   /// Returns how many held it before.
   std::int32_t hold_ahead(std::int32_t more) { return held_ahead_.fetch_add(more, std::memory_order_relaxed); }
@@ -113,6 +125,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   std::atomic<Pending*> pending_{nullptr};
   std::atomic<std::int32_t> held_ahead_{0};
   std::atomic<bool> ahead_{false};
+  bool foreign_ = false;
 };
 
 }  // namespace strop::inline v0::detail

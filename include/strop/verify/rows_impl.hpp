@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Rows made into calls and checked.
-#include "rows.hpp"
+#pragma once
+#include <strop/verify/rows.hpp>
 
 #include <cmath>
+#include <exception>
+#include <utility>
 
-namespace strop::verify {
-namespace {
+namespace strop::inline v0::verify {
+inline namespace helpers {
 
 /// A sequence in (0, 1) without repetition or order.
-double scattered(std::int64_t i, int salt) {
+STROP_VERIFY_IMPL double scattered(std::int64_t i, int salt) {
   return std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
 }
 
-}  // namespace
+}  // namespace helpers
 
-NDArray Sample::make(Dtype type, int salt) const {
+STROP_VERIFY_IMPL NDArray Sample::make(Dtype type, int salt) const {
   NDArray x(shape, f64);
   auto* to = x.pointer<double>();
   const std::int64_t width = shape.ndim() == 0 ? 1 : shape.size(1, shape.ndim());
@@ -36,7 +39,7 @@ NDArray Sample::make(Dtype type, int salt) const {
   return storage == dense ? y : detail::cast_storage(y, storage);
 }
 
-std::vector<std::pair<std::string_view, std::string_view>> Row::attributes() const {
+STROP_VERIFY_IMPL std::vector<std::pair<std::string_view, std::string_view>> Row::attributes() const {
   std::vector<std::pair<std::string_view, std::string_view>> out;
   for (std::string_view text = params; !text.empty();) {
     const std::size_t end = text.find("; "), equals = text.find('=');
@@ -47,7 +50,7 @@ std::vector<std::pair<std::string_view, std::string_view>> Row::attributes() con
   return out;
 }
 
-Subject Row::subject(Dtype type) const {
+STROP_VERIFY_IMPL Subject Row::subject(Dtype type) const {
   Arrays inputs;
   for (const Sample& sample : in) inputs.push_back(sample.make(type, static_cast<int>(inputs.size())));
   Subject s = verify::subject(op, std::move(inputs), attributes());
@@ -55,30 +58,59 @@ Subject Row::subject(Dtype type) const {
   return s;
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> list;
-    add_map_rows(list);
-    add_shape_rows(list);
-    add_tensor_rows(list);
-    add_layer_rows(list);
-    return list;
-  }();
+#if !defined(STROP_VERIFY_COMPILED)  // where they start with the library's
+STROP_VERIFY_IMPL std::vector<Row>& rows() {
+  static std::vector<Row> all;
   return all;
 }
+#endif
 
-std::vector<Row> rows_of(const Entry& entry) {
+STROP_VERIFY_IMPL std::vector<Row> rows_of(const Entry& entry) {
   std::vector<Row> out;
   for (const Row& row : rows())
-    if (row.op == entry.name) out.push_back(row);
+    if (row.op == entry.name || row.op == entry.snake) out.push_back(row);
+  const bool made_up = !entry.library && !entry.is_gradient();
+  if (out.empty() && made_up) return random_rows(entry);
   if (out.empty() && entry.is_map() && !entry.mutates)
-    out.push_back({entry.name, "", std::vector<Sample>(static_cast<std::size_t>(entry.inputs), Sample{{7, 9}})});
+    return {{std::string(entry.name), "", std::vector<Sample>(static_cast<std::size_t>(entry.inputs), Sample{{7, 9}})}};
   return out;
 }
 
-Findings check_row(const Row& row) {
-  const Subject s = row.subject(f32);
-  const DtypeSet served = s.entry->dtypes, whole = integral | boolean;
+STROP_VERIFY_IMPL Findings check(const Entry& entry, std::vector<Row> given) {
+  Findings found;
+  if (given.empty()) given = rows_of(entry);
+  if (given.empty())
+    found.failures.push_back(cat(entry.snake, ": no inputs were found that it takes, expected a row that says some"));
+  for (Row& row : given) {
+    if (row.op.empty()) row.op = entry.name;
+    // Whether it takes any shape at all is known of maps, and of the library's by their tables.
+    if (!entry.is_map() && !entry.library) row.parts.same_shape = false;
+    const std::string with = cat(" {", row.params, '}');
+    try {
+      found.add(check_row(row), with);
+    } catch (const std::exception& error) {
+      ++found.checks;
+      found.failures.push_back(cat(entry.snake, with, ": ", error.what()));
+    }
+  }
+  return found;
+}
+
+STROP_VERIFY_IMPL Findings check(std::string_view name, std::vector<Row> given) {
+  return check(detail::find_operator(name), std::move(given));
+}
+
+STROP_VERIFY_IMPL Findings check_operators() {
+  Findings found;
+  for (const Entry* entry : detail::all_operators())
+    if (!entry->library && !entry->is_gradient()) found.add(check(*entry));
+  return found;
+}
+
+STROP_VERIFY_IMPL Findings check_row(const Row& row) {
+  const DtypeSet served = detail::find_operator(row.op).dtypes, whole = integral | boolean;
+  const Dtype first = served.contains(f32) ? f32 : served.contains(i64) ? i64 : f64;
+  const Subject s = row.subject(first);
   Findings found;
   if (row.parts.dtypes) {
     dtypes(found, s, floating, row.parts.loose);
@@ -99,7 +131,7 @@ Findings check_row(const Row& row) {
     std::vector<Sample> thin = row.in;
     for (Sample& sample : thin)
       if (sample.shape.ndim() == 2 && sample.positions == 0 && sample.elements.empty()) sample.storage = csr;
-    Subject sparsely = Row{row.op, row.params, thin, row.parts, row.random}.subject(f32);
+    Subject sparsely = Row{row.op, row.params, thin, row.parts, row.random}.subject(first);
     for (NDArray& a : sparsely.in) a = detail::cast_storage(a, dense);
     sparse(found, sparsely, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
   }
@@ -108,4 +140,4 @@ Findings check_row(const Row& row) {
   return found;
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// One call, run in every way that its operator's entry claims to serve. `strop check` and the tests share it.
+/// One call, run in every way that its operator's entry claims to serve.
 #pragma once
 #include <strop/strop.hpp>
+#include <strop/verify/config.hpp>
 
 #include <memory>
 #include <span>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strop::verify {
+namespace strop::inline v0::verify {
 
 using Arrays = std::vector<NDArray>;
 
@@ -33,12 +34,17 @@ struct Tolerance {
   double rtol = 1e-5, atol = 1e-6;
 };
 
-/// What the checks of a call found.
+/// What checks found. `if (found)` is true where nothing failed; printed, it says what did, one line each.
 struct Findings {
   int checks = 0;
   std::vector<std::string> failures;
+  explicit operator bool() const { return failures.empty(); }
+  /// "12 checks, 1 failed", and the failures.
+  std::string text() const;
   /// `wrong` is empty where all is well.
   void expect(const Subject& s, std::string_view way, const std::string& wrong);
+  /// Takes over what others found, each failure with what comes `after` it.
+  void add(Findings&& found, std::string_view after = {});
 };
 
 // --- calling and comparing ------------------------------------------------------------------------------------------
@@ -125,4 +131,20 @@ struct Parts {
 /// All of them.
 void battery(Findings& found, const Subject& s, Parts parts = {});
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify
+
+template <>
+struct fmt::formatter<strop::verify::Findings> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(const strop::verify::Findings& found, Context& context) const {
+    auto out = context.out();
+    for (const char c : found.text()) *out++ = c;
+    return out;
+  }
+};
+
+#if !defined(STROP_VERIFY_COMPILED)
+#include <strop/verify/checks_impl.hpp>
+#include <strop/verify/gradients_impl.hpp>
+#endif

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The gradients of a call as autograd asks for them: in float32, added to what is there, and of some inputs only.
-#include "verify.hpp"
+#pragma once
+#include <strop/verify/checks.hpp>
 
 #include <cstring>
 #include <optional>
 
-namespace strop::verify {
-namespace {
+namespace strop::inline v0::verify {
+inline namespace helpers {
 
 /// What is asked of each input's gradient; nothing where it can have none.
 using Asked = std::vector<std::optional<GradRequest>>;
 
-Asked every_input(const Subject& s, GradRequest request) {
+STROP_VERIFY_IMPL Asked every_input(const Subject& s, GradRequest request) {
   Asked asked;
   for (const NDArray& a : s.in)
     asked.push_back(a.storage() == dense && is_floating(a.dtype()) ? std::optional(request) : std::nullopt);
@@ -20,14 +21,14 @@ Asked every_input(const Subject& s, GradRequest request) {
   return asked;
 }
 
-bool asks_for_any(const Asked& asked) {
+STROP_VERIFY_IMPL bool asks_for_any(const Asked& asked) {
   for (const auto& one : asked)
     if (one && *one != GradRequest::null) return true;
   return false;
 }
 
 /// Head gradients that differ from element to element, and that every floating type holds exactly.
-NDArray head_of(const NDArray& y) {
+STROP_VERIFY_IMPL NDArray head_of(const NDArray& y) {
   NDArray head(y.shape(), f64);
   for (std::int64_t i = 0; i < head.size(); ++i)
     head.pointer<double>()[i] = 0.5 + static_cast<double>((i * 7919 + 13) % 101) / 64.0;
@@ -35,7 +36,7 @@ NDArray head_of(const NDArray& y) {
 }
 
 /// The gradients of the inputs, empty where none was asked for. What is added to was `before`.
-Arrays backward_of(const Subject& s, const Arrays& in, const Asked& asked, double before = 0) {
+STROP_VERIFY_IMPL Arrays backward_of(const Subject& s, const Arrays& in, const Asked& asked, double before = 0) {
   Arrays x, y, heads, out;
   for (std::size_t k = 0; k < in.size(); ++k) {
     x.push_back(in[k].copy());
@@ -58,9 +59,9 @@ Arrays backward_of(const Subject& s, const Arrays& in, const Asked& asked, doubl
   return out;
 }
 
-}  // namespace
+}  // namespace helpers
 
-void gradient_requests(Findings& found, const Subject& s, double loose) {
+STROP_VERIFY_IMPL void gradient_requests(Findings& found, const Subject& s, double loose) {
   if (s.entry->gradient.entry == nullptr && s.entry->gradient.compose == nullptr) return;
   const Asked all = every_input(s, GradRequest::write);
   if (!asks_for_any(all)) return;
@@ -95,4 +96,4 @@ void gradient_requests(Findings& found, const Subject& s, double loose) {
   }
 }
 
-}  // namespace strop::verify
+}  // namespace strop::inline v0::verify

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the signature of a member says of types and storages: loops over constants, which the compiler can run as well.
+#pragma once
+#include <strop/op/place.hpp>
+
+#include <optional>
+
+namespace strop::inline v0::detail {
+
+/// f(parameter, whether its tensor is an output, the tensor's position) for every tensor of a call.
+template <class Known, class F>
+constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
+  int in = 0, out = 0, writes = 0;
+  for (const ArgInfo& info : member.args) {
+    const bool output = info.writes && writes++ >= member.mutated;
+    const int all = output ? call.outputs() : call.inputs();
+    int& next = output ? out : in;
+    int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
+    for (; many > 0 && next < all; --many) f(info, output, next++);
+  }
+}
+
+/// Types from the signature: every parameter that follows E has one type, the others have their own.
+inline void types_of_member(const ForwardInfo& member, Types& types) {
+  std::optional<Dtype> element;
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    if (info.follows && !element) element = output ? types.out(i) : types.in(i);
+  });
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    const std::optional<Dtype> given = output ? std::nullopt : types.in(i);
+    if (!info.follows && given && is_half(*given) && is_floating(info.dtype)) return;  // it comes converted
+    const std::optional<Dtype> type = info.follows ? element : info.dtype;
+    output ? types.set_out(i, type) : types.set_in(i, type);
+  });
+}
+
+/// Storages from the signature: true where the inputs are what its views are of and the outputs can be.
+constexpr bool storages_of_member(const ForwardInfo& member, Storages& storages) {
+  bool all = true;
+  each_tensor(member, storages, [&](const ArgInfo& info, bool output, int i) {
+    if (info.whole) return;  // of any storage
+    all = (output ? storages.set_out(i, info.storage) : storages.in(i) == info.storage) && all;
+  });
+  return all;
+}
+
+/// With halves where they come as converted copies.
+constexpr DtypeSet with_halves(DtypeSet served) { return served.contains(f32) ? served | f16 | bf16 : served; }
+
+/// Throws Error where the element type of a call is known and the member does not serve it.
+inline void check_served(const ForwardInfo& member, const Types& types) {
+  if (!member.generic) return;
+  struct First {
+    int at = -1;
+    bool output = false;
+  } view, whole;
+  each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
+    First& first = info.whole ? whole : view;
+    if (info.follows && first.at < 0) first = {i, output};
+  });
+  const First& first = view.at >= 0 ? view : whole;
+  if (first.at < 0) return;
+  const DtypeSet served = with_halves(member.served);
+  first.output ? types.expect_out(first.at, served) : types.expect_in(first.at, served);
+}
+
+}  // namespace strop::inline v0::detail
