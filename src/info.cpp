@@ -2,8 +2,10 @@
 /// \file
 /// `strop info`: what was built, and what it runs on; how matrix products of some shapes are computed.
 #include "command.hpp"
+#include "products.hpp"
 
 #include <strop/strop.hpp>
+#include <strop/tensor/element_loops.hpp>
 
 #include <cstdio>
 
@@ -13,9 +15,10 @@ std::string version() { return STROP_VERSION; }
 
 namespace {
 
-/// The routes of float32 products by shape, each from the function that chooses them, of what this file is built for.
+/// The routes of float32 products by shape, each from the function that chooses them, of the kernels that are taken.
 int products() {
-  using Gemm = detail::Gemm<float>;
+  const detail::ProductKernels* const kernels = detail::product_kernels.load();
+  if (kernels == nullptr) fail("strop info: this program has no kernels of matrix products");
   struct Row {
     std::int64_t m, n, k;
     bool a_transposed, b_transposed;
@@ -27,35 +30,11 @@ int products() {
       {10, 256, 128, true, false},    {1, 256, 784, false, true},     {256, 784, 1, true, false},
       {1024, 1, 1024, false, false},  {1, 1024, 1024, false, false}};
   std::printf("%-22s kernels of %s: tiles of at most %d x %lld; A', B': stored transposed\n", "m x n x k, float32",
-              std::string(detail::this_isa.name).c_str(), Gemm::rows, static_cast<long long>(Gemm::cols));
+              std::string(kernels->isa.name).c_str(), kernels->rows, static_cast<long long>(kernels->cols));
   for (const Row& r : rows) {
-    const auto a = detail::Strided<float>::of(nullptr, r.a_transposed ? r.m : r.k, r.a_transposed),
-               b = detail::Strided<float>::of(nullptr, r.b_transposed ? r.k : r.n, r.b_transposed);
-    detail::GemmRoute way = Gemm::route(r.m, r.n, r.k, a, b);
-    std::string words;
-    if (way == detail::GemmRoute::vector) {
-      words = "as a row: ";
-      way = Gemm::route(1, r.m, r.k, b.transpose(), a.transpose());
-    }
-    switch (way) {
-      case detail::GemmRoute::vector:
-      case detail::GemmRoute::combine:
-        words += "a sum of rows of B";
-        break;
-      case detail::GemmRoute::dots:
-        words += "dot products";
-        break;
-      case detail::GemmRoute::outer:
-        words += "multiples of the row of B";
-        break;
-      case detail::GemmRoute::direct:
-        words += "tiles, B in place";
-        break;
-      case detail::GemmRoute::packed:
-        words += "tiles, B copied";
-    }
     const std::string what = cat(r.m, 'x', r.n, 'x', r.k, r.a_transposed ? " A'" : "", r.b_transposed ? " B'" : "");
-    std::printf("%-22s %s\n", what.c_str(), words.c_str());
+    const std::string_view how = kernels->route(r.m, r.n, r.k, r.a_transposed, r.b_transposed);
+    std::printf("%-22s %.*s\n", what.c_str(), static_cast<int>(how.size()), how.data());
   }
   return 0;
 }
@@ -73,10 +52,11 @@ int info(bool with_products) {
   }
   std::string devices = "cpu";
   for (int i = 0; i < memory::gpu_count(); ++i) devices += cat(", gpu(", i, ')');
+  const std::string set(isa.name), loops(detail::element_loops().isa.name);
   std::printf(
-      "operators        %d\ninstruction set  %.*s\nthreads          %d\ncompiler         "
+      "operators        %d\ninstruction set  %s\nruntime's loops  %s\nthreads          %d\ncompiler         "
       "%s\ndevices          %s\n",
-      operators, static_cast<int>(isa.name.size()), isa.name.data(), num_threads(), __VERSION__, devices.c_str());
+      operators, set.c_str(), loops.c_str(), num_threads(), __VERSION__, devices.c_str());
   const memory::Statistics use = memory::statistics(cpu());
   std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes),
               static_cast<long long>(use.peak_bytes));

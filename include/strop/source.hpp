@@ -74,6 +74,7 @@
 #include <strop/tensor/cast_impl.hpp>
 #include <strop/tensor/convert_impl.hpp>
 #include <strop/tensor/create_impl.hpp>
+#include <strop/tensor/element_loops_impl.hpp>
 #include <strop/tensor/io_impl.hpp>
 #include <strop/tensor/literal_impl.hpp>
 #include <strop/tensor/ndarray_impl.hpp>

@@ -5,6 +5,6 @@
 #include <strop/core/isa.hpp>
 
 #define STROP_NAMED(name) strop_isa_##name
-#define STROP_ISA_OF(name) STROP_NAMED(name)
-extern const strop::detail::Isa STROP_ISA_OF(STROP_LEVEL_NAME);
-constinit const strop::detail::Isa STROP_ISA_OF(STROP_LEVEL_NAME) = strop::detail::this_isa;
+#define STROP_DATA_OF(name) STROP_NAMED(name)
+extern const strop::detail::Isa STROP_DATA_OF(STROP_LEVEL_NAME);
+constinit const strop::detail::Isa STROP_DATA_OF(STROP_LEVEL_NAME) = strop::detail::this_isa;

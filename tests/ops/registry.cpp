@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <strop/tensor/element_loops.hpp>
 
 using namespace ops_test;
 using strop::Entry;
@@ -130,11 +131,12 @@ TEST_CASE("a callable is found by its own name") {
   CHECK(callables > 200);
 }
 
-TEST_CASE("the operators' kernels are those of the level that STROP_ISA asks for, where the machine has it") {
+TEST_CASE("kernels and the runtime's loops are of the level that STROP_ISA asks for, where the machine has it") {
   const char* const wanted = std::getenv("STROP_ISA");
   const std::string_view own = strop::detail::this_isa.name;
   const bool below = wanted != nullptr && *wanted != 0 && own.starts_with("x86-64") && std::string_view(wanted) < own;
   for (const Entry* e : library()) CHECK_MESSAGE(e->isa.name == (below ? std::string_view(wanted) : own), e->name);
+  CHECK(strop::detail::element_loops().isa.name == (below ? std::string_view(wanted) : own));
 }
 
 TEST_CASE("the public operators are those of the golden list") {

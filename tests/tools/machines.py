@@ -101,6 +101,7 @@ def main():
     if cross and g:
         arm = type(g)("g++", cross)
         add(compiles, "everything for aarch64 with g++", arm, [*headers, "-DSTROP_COMPILED"], EVERYTHING)
+        add(compiles, "lanes of 64 bytes for aarch64 with g++", arm, [f"-I{ROOT / 'tests/unit'}", *headers, "-DSTROP_LANE_BYTES=64", "-Wno-psabi"], lanes[0])
         if clang:
             add(compiles, f"{PAGE.name} for aarch64 with clang++", clang, [f"--target={ARM}", *headers], PAGE)
         if qemu := shutil.which("qemu-aarch64"):

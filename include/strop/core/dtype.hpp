@@ -149,6 +149,21 @@ constexpr decltype(auto) visit(Dtype type, F&& f) {
 
 namespace detail {
 
+/// Calls `f` with an unsigned integer of an element's width and the mask of the bits that make it other than zero.
+template <class F>
+decltype(auto) visit_bits(Dtype dtype, F&& f) {
+  switch (size_of(dtype)) {
+    case 1:
+      return f(std::uint8_t{0xff});
+    case 2:
+      return f(std::uint16_t{0x7fff});  // the sign of a floating zero does not count
+    case 4:
+      return f(std::uint32_t{is_floating(dtype) ? 0x7fffffffU : 0xffffffffU});
+    default:
+      return f(is_floating(dtype) ? ~std::uint64_t{0} >> 1 : ~std::uint64_t{0});
+  }
+}
+
 /// Double to an element as a kernel stores it: integers truncate and saturate (NaN becomes 0), bool is "not zero".
 template <class E>
 constexpr E from_double(double value) {

@@ -13,6 +13,24 @@
 
 namespace strop::inline v0::detail {
 
+// Two lists are one: that of core/isa.hpp, from which names are made, and that of core/extensions.def.
+#if defined(__x86_64__)
+static_assert(
+    [] {
+      std::uint64_t needs = 0, bit = 1;
+// A macro that is defined as 1 is written as "1" in a string, one that is not by its name.
+#define STROP_TEXT(macro) #macro
+#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) \
+  needs |= STROP_TEXT(macro)[0] == '1' ? bit : 0;                 \
+  bit <<= 1;
+#include <strop/core/extensions.def>
+#undef STROP_EXTENSION
+#undef STROP_TEXT
+      return needs;
+    }() == this_isa.needs,
+    "strop: core/isa.hpp and core/extensions.def list other extensions");
+#endif
+
 /// The lines of core/extensions.def that hold here. The compilers' own __builtin_cpu_supports knows another list in
 /// every version of each.
 STROP_IMPL std::uint64_t present_extensions() {
@@ -23,7 +41,7 @@ STROP_IMPL std::uint64_t present_extensions() {
   [[maybe_unused]] std::uint32_t unused = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
     __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
-  const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6;
+  const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6, apx = (kept & 0x80000) != 0;
   // A virtual machine takes a microsecond or more for each cpuid, so neighbouring lines share the answer.
   std::uint32_t words[4]{}, leaf_read = 0, subleaf_read = 0;
   const auto has = [&](std::uint32_t leaf, std::uint32_t subleaf, int word, int place) {

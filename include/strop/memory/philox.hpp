@@ -38,12 +38,12 @@ typedef std::uint64_t PhiloxVector __attribute__((vector_size(8 * philox_lanes),
 
 /// The 64-bit products of the lower halves. g++ has no other spelling for this instruction.
 inline PhiloxVector lower_product(PhiloxVector x, PhiloxVector y) {
-#if !defined(__clang__) && defined(__x86_64__)
+#if !defined(__clang__) && defined(__x86_64__) && STROP_LANE_BYTES == STROP_ISA_BYTES
   typedef int Halves __attribute__((vector_size(8 * philox_lanes)));
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
   typedef long long Whole __attribute__((vector_size(64)));
   return (PhiloxVector)__builtin_ia32_pmuludq512_mask((Halves)x, (Halves)y, (Whole)x, static_cast<unsigned char>(-1));
-#elif STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
   return (PhiloxVector)__builtin_ia32_pmuludq256((Halves)x, (Halves)y);
 #else
   return (PhiloxVector)__builtin_ia32_pmuludq128((Halves)x, (Halves)y);

@@ -33,11 +33,11 @@ struct EachLane {
   STROP_LANE void store_past(T* p, V v) {
 #if defined(__x86_64__) && defined(__clang__)
     __builtin_nontemporal_store(v, reinterpret_cast<V*>(p));
-#elif defined(__x86_64__) && STROP_LANE_BYTES == 64
+#elif STROP_X86_BYTES == 64
     __builtin_ia32_movntps512(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
-#elif defined(__x86_64__) && STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
     __builtin_ia32_movntps256(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
-#elif defined(__x86_64__)
+#elif STROP_X86_BYTES == 16
     __builtin_ia32_movntps(reinterpret_cast<float*>(p), pun<Vec<float>>(v));
 #else
     store(p, v);
@@ -50,11 +50,11 @@ struct EachLane {
   }
   /// Whether the answer is yes in some lane, in every lane.
   STROP_LANE bool any(Mask m) {
-#if defined(__x86_64__) && STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
     return __builtin_ia32_cvtd2mask512(pun<Vec<std::int32_t>>(m)) != 0;
-#elif defined(__x86_64__) && STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
     return __builtin_ia32_movmskps256(pun<Vec<float>>(m)) != 0;
-#elif defined(__x86_64__)
+#elif STROP_X86_BYTES == 16
     return __builtin_ia32_movmskps(pun<Vec<float>>(m)) != 0;
 #else
     std::uint64_t words[lane_bytes / 8], together = 0;
@@ -161,7 +161,7 @@ struct BaseLanes : EachLane<T> {
   /// g + h (x − g²), whose difference is exact, is the nearest number (P. Markstein, IBM J. Res. Dev. 34, 1990).
   /// Numbers too small for that go through the instruction.
   STROP_LANE V sqrt(V x) {
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
     if constexpr (sizeof(T) == 8) {
       const V y = estimate_rsqrt(x);
       V g = x * y, h = y * 0.5;
@@ -181,7 +181,7 @@ struct BaseLanes : EachLane<T> {
   }
   STROP_LANE V rsqrt(V x) {
 #ifdef STROP_HAS_ESTIMATE
-    if constexpr (sizeof(T) == 4 || STROP_LANE_BYTES == 64) {
+    if constexpr (sizeof(T) == 4 || STROP_X86_BYTES == 64) {
       // (1 − e)^−½ = 1 + e/2 + 3/8 e² + …, where e is what the estimate is off by
       const V y = estimate_rsqrt(x), e = fma(x * y, -y, splat(1));
       V series;

@@ -81,7 +81,7 @@ struct ExpLanes : BaseLanes<T> {
   /// 2ⁿ⁺ᵐ eʳ with n = x · log2 of the base, to the nearest integer, |n| < 2 · bias, and r = to_r(x, n).
   template <int m, class ToR>
   STROP_LANE V power(V x, V log2_base, ToR to_r) {
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
     const V n = fma(x, log2_base, Base::splat(X::magic)) - X::magic, r = to_r(x, n);
     return scale(fma(r * r, X::rest(r), r) + T(1), m == 0 ? n : n + T(m));
 #else

@@ -42,7 +42,7 @@ struct LogLanes : ExpLanes<T> {
   using L = LogFormat<T>;
 
   STROP_LANE V log(V x) {
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
     if constexpr (sizeof(T) == 4) {  // infinity, zero and negative numbers come out right without being asked for
       const V m = mantissa_of(x), k = exponent_of(x, m), f = m - T(1), square = f * f;
       const V q = polynomial(f, 0x1.5555a2p-2f, -0x1.000040p-2f, 0x1.9969c4p-3f, -0x1.54efd0p-3f, 0x1.28836cp-3f,

@@ -111,12 +111,8 @@ struct PowerDoubleLanes : CircularDoubleLanes {
   }
 
  protected:
-  /// Whether fma gives what a product lost. (GCC has no notation for it where it is not a built-in name.)
-#if defined(__x86_64__) || defined(__clang__)
+  /// Whether fma gives what a product lost.
   static constexpr bool exact = fused;
-#else
-  static constexpr bool exact = false;
-#endif
   struct Pair {
     V high, low;
   };
@@ -149,7 +145,7 @@ struct PowerDoubleLanes : CircularDoubleLanes {
     constexpr T ln2_low = 0x1.abc9e3b39803fp-56;
     const V v = r * X::ln2, v_low = fma(r, Base::splat(X::ln2), -v) + fma(r_low, Base::splat(X::ln2), r * ln2_low);
     const V e = (v + fma(v * v, X::rest(v), v_low)) + T(1);
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
     return scale(e, n);
 #else
     const auto sum = Base::bits(shifted), half = Base::down(sum, 1);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#if !defined(STROP_NO_LANES) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__clang__)
+#if STROP_LANE_BYTES == 16 && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__clang__)
 #define STROP_NEON  // g++ has no spelling of its own for the fused product and the root of a register
 #include <arm_neon.h>
 #endif
@@ -93,8 +93,8 @@ struct Every {
 
 // √x; a < b ? a : b; a > b ? a : b; a · b + c, with one rounding where the machine has such an instruction. GCC has no
 // notation for the first and the last and does not recognise the others.
-#if defined(__x86_64__) && !defined(__clang__)
-#if STROP_LANE_BYTES == 64  // the last arguments: every lane, rounding as it is set
+#if STROP_X86_BYTES != 0 && !defined(__clang__)
+#if STROP_X86_BYTES == 64  // the last arguments: every lane, rounding as it is set
 #define STROP_BUILTINS(T, s)                                                                                       \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##512_mask(x, x, Every(), 4); }                \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##512_mask(a, b, a, Every(), 4); }  \
@@ -102,7 +102,7 @@ struct Every {
   STROP_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {                                                          \
     return __builtin_ia32_vfmadd##s##512_mask(a, b, c, Every(), 4);                                                \
   }
-#elif STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
 #define STROP_BUILTINS(T, s)                                                                   \
   STROP_INLINE Vec<T> root(Vec<T> x) { return __builtin_ia32_sqrt##s##256(x); }                \
   STROP_INLINE Vec<T> lesser(Vec<T> a, Vec<T> b) { return __builtin_ia32_min##s##256(a, b); }  \
@@ -164,15 +164,15 @@ STROP_INLINE V greater(V a, V b) {
 #endif
 
 // One instruction for all roundings, where there is one: to even (4, as the mode is set), down, up, towards zero.
-#if defined(__x86_64__) && (STROP_LANE_BYTES >= 32 || defined(__SSE4_1__))
+#if STROP_X86_BYTES >= 32 || (STROP_X86_BYTES == 16 && defined(__SSE4_1__))
 #define STROP_HAS_ROUNDING
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
 #define STROP_ROUNDED(T, s)                                           \
   template <int mode>                                                 \
   STROP_INLINE Vec<T> rounded(Vec<T> x) {                             \
     return __builtin_ia32_rndscale##s##_mask(x, mode, x, Every(), 4); \
   }
-#elif STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
 #define STROP_ROUNDED(T, s)                       \
   template <int mode>                             \
   STROP_INLINE Vec<T> rounded(Vec<T> x) {         \
@@ -191,25 +191,25 @@ STROP_ROUNDED(double, pd)
 #endif
 
 // 1 / √x to 11 bits or more, of normal positive floats; with registers of 64 bytes to 14, also of doubles.
-#if defined(__x86_64__)
+#if STROP_X86_BYTES != 0
 #define STROP_HAS_ESTIMATE
 STROP_INLINE Vec<float> estimate_rsqrt(Vec<float> x) {
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
   return __builtin_ia32_rsqrt14ps512_mask(x, x, Every());
-#elif STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
   return __builtin_ia32_rsqrtps256(x);
 #else
   return __builtin_ia32_rsqrtps(x);
 #endif
 }
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
 STROP_INLINE Vec<double> estimate_rsqrt(Vec<double> x) { return __builtin_ia32_rsqrt14pd512_mask(x, x, Every()); }
 #endif
 #endif
 
 // With registers of 64 bytes: x · 2ⁿ, rounded once; of x > 0 its exponent less that of its mantissa, and the mantissa,
 // between ¾ and 1½ (of infinity ∞ and 1, of zero −∞ and 1, of negative numbers NaN).
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
 #define STROP_SCALE(T, s)                                                                                           \
   STROP_INLINE Vec<T> scale(Vec<T> x, Vec<T> n) { return __builtin_ia32_scalef##s##512_mask(x, n, x, Every(), 4); } \
   STROP_INLINE Vec<T> mantissa_of(Vec<T> x) { return __builtin_ia32_getmant##s##512_mask(x, 15, x, Every(), 4); }   \

@@ -27,14 +27,14 @@ struct Wide {
 };
 typedef float HalfVec __attribute__((vector_size(lane_bytes / 2)));
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if STROP_X86_BYTES != 0 && !defined(__clang__)
 // GCC's __builtin_convertvector needs four instructions to widen a half, and its vectors of two floats are slow.
 [[gnu::always_inline]] inline Wide widen(Vec<float> x) {
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
   const Vec<double> none{};
   return {__builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_LOW), none, Every(), 4),
           __builtin_ia32_cvtps2pd512_mask(__builtin_shufflevector(x, x, STROP_HIGH), none, Every(), 4)};
-#elif STROP_LANE_BYTES == 32
+#elif STROP_X86_BYTES == 32
   return {__builtin_ia32_cvtps2pd256(__builtin_shufflevector(x, x, STROP_LOW)),
           __builtin_ia32_cvtps2pd256(__builtin_shufflevector(x, x, STROP_HIGH))};
 #else
@@ -42,7 +42,7 @@ typedef float HalfVec __attribute__((vector_size(lane_bytes / 2)));
 #endif
 }
 [[gnu::always_inline]] inline Vec<float> narrow(Wide w) {
-#if STROP_LANE_BYTES >= 32
+#if STROP_X86_BYTES >= 32
   return __builtin_shufflevector(__builtin_convertvector(w.low, HalfVec), __builtin_convertvector(w.high, HalfVec),
                                  STROP_LOW, STROP_HIGH);
 #else

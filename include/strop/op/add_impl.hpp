@@ -6,9 +6,9 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_run.hpp>
+#include <strop/tensor/element_loops.hpp>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace strop::inline v0::detail {
 
@@ -16,27 +16,18 @@ namespace strop::inline v0::detail {
 /// of that type, from memory to memory. total overlaps neither a nor b.
 template <class V>
 void add_as(const NDArray& a, const NDArray& b, const NDArray& total) {
-  constexpr std::int64_t block = 512, run = 16;
-  const auto add = [](const V* x, const V* y, V* __restrict sum, std::int64_t n) {
-    using Bits = std::conditional_t<std::is_integral_v<V>, std::make_unsigned<V>, std::type_identity<V>>::type;
-    const auto one = [](V u, V v) { return static_cast<V>(static_cast<Bits>(u) + static_cast<Bits>(v)); };
-    std::int64_t i = 0;
-    for (; i + run <= n; i += run)  // of a fixed length, from which compilers make vector code
-      for (std::int64_t j = 0; j < run; ++j) sum[i + j] = one(x[i + j], y[i + j]);
-    for (; i < n; ++i) sum[i] = one(x[i], y[i]);
-  };
+  constexpr std::int64_t block = 512;
   const auto at = [](const NDArray& array, std::int64_t i) { return array.bytes() + i * size_of(array.dtype()); };
-  const auto of = [&](const NDArray& array, std::int64_t i) { return reinterpret_cast<V*>(at(array, i)); };
   constexpr Dtype type = dtype_of<V>;
   const bool alike = a.dtype() == type && b.dtype() == type && total.dtype() == type;
   parallel_for(total.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
-    if (alike) return add(of(a, begin), of(b, begin), of(total, begin), end - begin);
+    if (alike) return element_loops().add(type, at(a, begin), at(b, begin), at(total, begin), end - begin);
     V x[block], y[block], sum[block];
     for (std::int64_t i = begin; i < end; i += block) {
       const std::int64_t count = std::min(block, end - i);
       convert_elements(a.dtype(), at(a, i), type, x, count);
       convert_elements(b.dtype(), at(b, i), type, y, count);
-      add(x, y, sum, count);
+      element_loops().add(type, x, y, sum, count);
       convert_elements(type, sum, total.dtype(), at(total, i), count);
     }
   });

@@ -60,7 +60,7 @@ struct Tiles {
 
   /// The largest tile of C: rows × cols elements, two registers a row. With 32 registers it is 12 rows, with 16 it is
   /// 6: the sums, two registers of B and one of A. There are smaller ones, of a third and two thirds of the rows.
-#if STROP_LANE_BYTES == 64 || defined(__aarch64__)
+#if STROP_X86_BYTES == 64 || defined(__aarch64__)
   static constexpr int rows = 12;
 #else
   static constexpr int rows = 6;
@@ -88,7 +88,7 @@ struct Tiles {
 
   // The first n lanes of a register from and to memory; the others are zero. Without masks a register is read and
   // written whole: what stands behind must be there.
-#if STROP_LANE_BYTES == 64
+#if STROP_X86_BYTES == 64
   static constexpr bool masks = true;
   using Mask = std::conditional_t<sizeof(T) == 4, std::uint16_t, std::uint8_t>;
   static Mask mask(std::int64_t n) { return static_cast<Mask>((1u << n) - 1); }

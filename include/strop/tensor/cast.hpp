@@ -38,21 +38,6 @@ NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
 /// Sets the first bytes of an array to zero, on any device.
 void clear(const NDArray& a, std::int64_t bytes);
 
-/// Calls `f` with an unsigned integer of an element's width and the mask of the bits that make it other than zero.
-template <class F>
-decltype(auto) visit_bits(Dtype dtype, F&& f) {
-  switch (size_of(dtype)) {
-    case 1:
-      return f(std::uint8_t{0xff});
-    case 2:
-      return f(std::uint16_t{0x7fff});  // the sign of a floating zero does not count
-    case 4:
-      return f(std::uint32_t{is_floating(dtype) ? 0x7fffffffU : 0xffffffffU});
-    default:
-      return f(is_floating(dtype) ? ~std::uint64_t{0} >> 1 : ~std::uint64_t{0});
-  }
-}
-
 /// Where a row's stored values are; refuses a structure that would lead outside the array.
 struct RowSpan {
   std::int64_t begin, end;

@@ -6,6 +6,7 @@
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/element_loops.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -62,77 +63,34 @@ STROP_IMPL void check_filled(const NDArray& a) {
     fail("strop: an array of shape ", a.shape(), " without memory has no elements");
 }
 
-/// Elements of a run that are not zero; runs of constant length are counted many at a time.
-template <class Bits>
-std::int64_t count_stored(const Bits* from, std::int64_t n, Bits mask) {
-  constexpr int run = 64;
-  std::int64_t count = 0, i = 0;
-  for (; i + run <= n; i += run) {
-    std::int32_t here = 0;
-    for (int k = 0; k < run; ++k) here += (from[i + k] & mask) != 0 ? 1 : 0;
-    count += here;
-  }
-  for (; i < n; ++i) count += (from[i] & mask) != 0 ? 1 : 0;
-  return count;
-}
-
-/// Whether a run of 16 elements is zero.
-template <class Bits>
-bool is_zero_run(const Bits* from, Bits mask) {
-  Bits any = 0;
-  for (int k = 0; k < 16; ++k) any = static_cast<Bits>(any | from[k]);
-  return (any & mask) == 0;
-}
-
 STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
-  const std::int64_t rows = a.shape()[0], cols = a.shape()[1];
-  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
-    const auto* from = a.pointer<const Bits>();
-    const NDArray starts({rows + 1}, i64, a.device());
-    auto* indptr = starts.pointer<std::int64_t>();
-    indptr[0] = 0;
-    for (std::int64_t row = 0; row < rows; ++row)
-      indptr[row + 1] = indptr[row] + count_stored(from + row * cols, cols, mask);
-    out.allocate_stored(indptr[rows]);
-    out.body().indptr = starts.body_ref();
-    auto* to = out.pointer<Bits>();
-    auto* indices = out.indices().pointer<std::int64_t>();
-    for (std::int64_t row = 0; row < rows; ++row, from += cols) {
-      if (indptr[row] == indptr[row + 1]) continue;
-      for (std::int64_t col = 0; col < cols;) {
-        const std::int64_t end = cols - col < 16 ? cols : col + 16;
-        if (end - col == 16 && is_zero_run(from + col, mask)) {
-          col = end;
-          continue;
-        }
-        for (; col < end; ++col) {
-          if ((from[col] & mask) == 0) continue;
-          *to++ = from[col];
-          *indices++ = col;
-        }
-      }
-    }
-  });
+  const std::int64_t rows = a.shape()[0], cols = a.shape()[1], size = size_of(a.dtype());
+  const NDArray starts({rows + 1}, i64, a.device());
+  auto* indptr = starts.pointer<std::int64_t>();
+  indptr[0] = 0;
+  const auto row_of = [&](std::int64_t row) { return a.bytes() + row * cols * size; };
+  for (std::int64_t row = 0; row < rows; ++row)
+    indptr[row + 1] = indptr[row] + element_loops().count_stored(a.dtype(), row_of(row), cols);
+  out.allocate_stored(indptr[rows]);
+  out.body().indptr = starts.body_ref();
+  auto* indices = out.indices().pointer<std::int64_t>();
+  for (std::int64_t row = 0; row < rows; ++row)
+    if (indptr[row] != indptr[row + 1])
+      element_loops().copy_stored(a.dtype(), row_of(row), cols, out.bytes() + indptr[row] * size,
+                                  indices + indptr[row]);
   return out;
 }
 
 STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
   const std::int64_t rows = a.size() == 0 ? 0 : a.shape()[0], width = rows == 0 ? 0 : a.size() / rows;
+  const std::int64_t bytes = width * size_of(a.dtype());
   std::vector<std::int64_t> kept;
-  visit_bits(a.dtype(), [&]<class Bits>(Bits mask) {
-    const auto* from = a.pointer<const Bits>();
-    for (std::int64_t row = 0; row < rows; ++row, from += width) {
-      std::int64_t col = 0;
-      while (col + 16 <= width && is_zero_run(from + col, mask)) col += 16;
-      while (col < width && (from[col] & mask) == 0) ++col;
-      if (col < width) kept.push_back(row);
-    }
-  });
+  for (std::int64_t row = 0; row < rows; ++row)
+    if (element_loops().first_stored(a.dtype(), a.bytes() + row * bytes, width) < width) kept.push_back(row);
   out.allocate_stored(static_cast<std::int64_t>(kept.size()));
   auto* indices = out.indices().pointer<std::int64_t>();
-  const std::int64_t bytes = width * size_of(a.dtype());
   for (std::size_t k = 0; k < kept.size(); ++k) {
     indices[k] = kept[k];
     std::memcpy(out.bytes() + static_cast<std::int64_t>(k) * bytes, a.bytes() + kept[k] * bytes,

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The loops of conversion: few of them serve all pairs of dtypes.
+/// Conversion of elements, sizes of arrays and the codes of reshape.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
 #include <strop/memory/gpu.hpp>
 #include <strop/tensor/convert.hpp>
-#include <strop/tensor/convert_lanes.hpp>
+#include <strop/tensor/element_loops.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -34,116 +32,20 @@ STROP_IMPL std::int64_t checked_count(const Shape& shape, std::int64_t width) {
 
 STROP_IMPL std::int64_t byte_count(const Shape& shape, Dtype dtype) { return checked_count(shape, size_of(dtype)); }
 
-template <class To, class From>
-void convert_loop(const From* from, To* to, std::int64_t n) {
-  std::int64_t i = 0;
-  if constexpr (!std::same_as<To, From>)
-    for (; i + lane_block <= n; i += lane_block) convert_block(from + i, to + i);
-  for (; i < n; ++i) to[i] = convert<To>(from[i]);
-}
-
-STROP_IMPL void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
-  visit(dtype, [&]<class E>() { convert_loop(static_cast<const E*>(from), to, n); });
-}
-
-STROP_IMPL void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
-  visit(dtype, [&]<class E>() { convert_loop(from, static_cast<E*>(to), n); });
-}
-
-STROP_IMPL void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::u8:
-      return convert_loop(static_cast<const std::uint8_t*>(from), to, n);
-    case Dtype::i8:
-      return convert_loop(static_cast<const std::int8_t*>(from), to, n);
-    case Dtype::i32:
-      return convert_loop(static_cast<const std::int32_t*>(from), to, n);
-    case Dtype::boolean:
-      return convert_loop(static_cast<const bool*>(from), to, n);
-    default:
-      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
-  }
-}
-
-STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::u8:
-      return convert_loop(from, static_cast<std::uint8_t*>(to), n);
-    case Dtype::i8:
-      return convert_loop(from, static_cast<std::int8_t*>(to), n);
-    case Dtype::i32:
-      return convert_loop(from, static_cast<std::int32_t*>(to), n);
-    case Dtype::boolean:
-      return convert_loop(from, static_cast<bool*>(to), n);
-    default:
-      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 8);
-  }
-}
-
-STROP_IMPL void load_floats(Dtype dtype, const void* from, float* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::f16:
-      return convert_loop(static_cast<const half*>(from), to, n);
-    case Dtype::bf16:
-      return convert_loop(static_cast<const bfloat16*>(from), to, n);
-    case Dtype::f64:
-      return convert_loop(static_cast<const double*>(from), to, n);
-    case Dtype::i64:
-      return convert_loop(static_cast<const std::int64_t*>(from), to, n);
-    default:
-      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
-  }
-}
-
-STROP_IMPL void store_floats(Dtype dtype, const float* from, void* to, std::int64_t n) {
-  switch (dtype) {
-    case Dtype::f16:
-      return convert_loop(from, static_cast<half*>(to), n);
-    case Dtype::bf16:
-      return convert_loop(from, static_cast<bfloat16*>(to), n);
-    case Dtype::f64:
-      return convert_loop(from, static_cast<double*>(to), n);
-    default:
-      if (n != 0) std::memcpy(to, from, static_cast<std::size_t>(n) * 4);
-  }
-}
-
-/// Pairs without a loop of their own go through a block of 64-bit integers (integers to integers), of floats (64-bit
-/// integers to floating types, which then round once) or of doubles on the stack, so that few loops serve all pairs.
 STROP_IMPL void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n) {
-  if (n <= 0) return;
-  const std::int64_t in = size_of(from), out = size_of(to);
-  if (from == to) {
-    std::memmove(target, source, static_cast<std::size_t>(n * in));
-    return;
-  }
-  const auto small_float = [](Dtype type) { return type == f16 || type == bf16 || type == f64; };
-  if (to == f32 && (small_float(from) || from == i64)) return load_floats(from, source, static_cast<float*>(target), n);
-  if (from == f32 && small_float(to)) return store_floats(to, static_cast<const float*>(source), target, n);
-  if (to == f64) return load_doubles(from, source, static_cast<double*>(target), n);
-  if (from == f64) return store_doubles(to, static_cast<const double*>(source), target, n);
-
-  const bool whole = !is_floating(from) && !is_floating(to), once = from == i64 && is_floating(to);
-  constexpr std::int64_t block = 512;
-  alignas(64) std::byte space[block * 8];
-  const auto* at = static_cast<const std::byte*>(source);
-  auto* put = static_cast<std::byte*>(target);
-  for (std::int64_t done = 0; done < n; done += block, at += block * in, put += block * out) {
-    const std::int64_t count = n - done < block ? n - done : block;
-    if (whole) {
-      auto* integers = reinterpret_cast<std::int64_t*>(space);
-      load_integers(from, at, integers, count);
-      store_integers(to, integers, put, count);
-    } else if (once) {
-      auto* floats = reinterpret_cast<float*>(space);
-      load_floats(from, at, floats, count);
-      store_floats(to, floats, put, count);
-    } else {
-      auto* doubles = reinterpret_cast<double*>(space);
-      load_doubles(from, at, doubles, count);
-      store_doubles(to, doubles, put, count);
-    }
-  }
+  element_loops().convert(from, source, to, target, n);
+}
+STROP_IMPL void load_doubles(Dtype dtype, const void* from, double* to, std::int64_t n) {
+  element_loops().convert(dtype, from, f64, to, n);
+}
+STROP_IMPL void store_doubles(Dtype dtype, const double* from, void* to, std::int64_t n) {
+  element_loops().convert(f64, from, dtype, to, n);
+}
+STROP_IMPL void load_integers(Dtype dtype, const void* from, std::int64_t* to, std::int64_t n) {
+  element_loops().convert(dtype, from, i64, to, n);
+}
+STROP_IMPL void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_t n) {
+  element_loops().convert(i64, from, dtype, to, n);
 }
 
 STROP_IMPL void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target,

@@ -3,6 +3,7 @@
 /// Conversion of a block of elements without a branch, bit for bit as `convert` does one.
 #pragma once
 #include <strop/core/dtype.hpp>
+#include <strop/core/isa.hpp>
 
 #include <bit>
 #include <concepts>
@@ -11,6 +12,7 @@
 #include <type_traits>
 
 namespace strop::inline v0::detail {
+inline namespace STROP_ISA {
 
 /// What an element is while it is converted: the bits of a 16-bit float, the byte of a bool, else itself.
 template <class E>
@@ -93,4 +95,5 @@ void convert_block(const From* from, To* to) {
   __builtin_memcpy(static_cast<void*>(to), out, sizeof out);
 }
 
+}  // namespace STROP_ISA
 }  // namespace strop::inline v0::detail

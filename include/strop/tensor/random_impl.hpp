@@ -3,6 +3,7 @@
 /// Filling of arrays from a random stream, in blocks.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/random_blocks.hpp>
 
@@ -29,7 +30,7 @@ STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dt
   const Stream stream = next(device);
   if (dtype == f64) {
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
-      part.fill_uniform01d(to, count);
+      strop::detail::element_loops().uniform01d(part, to, count);
       for (std::int64_t i = 0; i < count; ++i) {
         to[i] = low + to[i] * (high - low);
         if (to[i] >= high && low < high) to[i] = __builtin_nextafter(high, low);
@@ -37,7 +38,7 @@ STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dt
     });
   } else {
     detail::fill_blocks<float>(out, stream, [&](const Stream& part, float* to, std::int64_t count) {
-      part.fill_uniform(to, count, static_cast<float>(low), static_cast<float>(high));
+      strop::detail::element_loops().uniform(part, to, count, static_cast<float>(low), static_cast<float>(high));
     });
   }
   return strop::detail::on_device(out, device);
@@ -49,12 +50,12 @@ STROP_IMPL NDArray normal(const Shape& shape, double mean, double deviation, Dty
   if (dtype == f64) {
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       float unit[512];
-      part.fill_normal(unit, count);
+      strop::detail::element_loops().normal(part, unit, count, 0, 1);
       for (std::int64_t i = 0; i < count; ++i) to[i] = mean + deviation * static_cast<double>(unit[i]);
     });
   } else {
     detail::fill_blocks<float>(out, stream, [&](const Stream& part, float* to, std::int64_t count) {
-      part.fill_normal(to, count, static_cast<float>(mean), static_cast<float>(deviation));
+      strop::detail::element_loops().normal(part, to, count, static_cast<float>(mean), static_cast<float>(deviation));
     });
   }
   return strop::detail::on_device(out, device);
