@@ -48,11 +48,13 @@
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
 #include <strop/memory/random_impl.hpp>
+#include <strop/number/jet_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/fallback_impl.hpp>
 #include <strop/op/gpu_map_impl.hpp>
+#include <strop/op/higher_impl.hpp>
 #include <strop/op/map_infer_impl.hpp>
 #include <strop/op/map_run_impl.hpp>
 #include <strop/op/map_sparse_impl.hpp>
