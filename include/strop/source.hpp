@@ -51,6 +51,7 @@
 #include <strop/library/load_impl.hpp>
 #include <strop/memory/allocator_impl.hpp>
 #include <strop/memory/random_impl.hpp>
+#include <strop/number/jet_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
 #include <strop/op/describe_impl.hpp>
@@ -58,6 +59,7 @@
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/execute_impl.hpp>
 #include <strop/op/fallback_impl.hpp>
+#include <strop/op/higher_impl.hpp>
 #include <strop/op/infer_call_impl.hpp>
 #include <strop/op/map_infer_impl.hpp>
 #include <strop/op/map_run_impl.hpp>

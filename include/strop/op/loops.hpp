@@ -6,6 +6,7 @@
 #include <strop/number/lanes.hpp>
 #include <strop/op/check.hpp>
 #include <strop/op/entry.hpp>
+#include <strop/op/higher.hpp>
 
 #include <array>
 #include <cstring>
@@ -129,9 +130,9 @@ template <class T>
 constexpr MapLoops loops_of() {
   MapLoops loops;
   constexpr DtypeSet types = map_dtypes<T>();
-  // Gradients of gradients are rare: one scalar loop in double serves every type.
+  // Gradients of gradients are rare: one loop in double serves every type.
   if constexpr (gradient_order<T> >= 2 && !is_tangent<T>) {
-    loops.f64 = &scalar_loop<T, double, double>;
+    loops.f64 = &jet_loop<T>;
   } else {
     if constexpr ((types.bits & (DtypeSet(f32) | f16 | bf16).bits) != 0) loops.f32 = &lane_loop<T, float>;
     if constexpr (types.contains(f64)) loops.f64 = &lane_loop<T, double>;

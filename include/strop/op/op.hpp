@@ -126,6 +126,8 @@ template <class R>
 inline constexpr bool is_number<number::Facts<R>> = true;
 template <class S>
 inline constexpr bool is_number<number::Mask<S>> = true;
+template <>
+inline constexpr bool is_number<number::Jet> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 

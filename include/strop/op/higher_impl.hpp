@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The loop over gradients of order 2 and 3.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/op/higher.hpp>
+
+#include <cstring>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// The derived gradients of one map, up to an order: those of order k are Σ over the results m of dy_m · ∂f_m/∂x_i,
+/// where f is the gradient of order k − 1, run once for every input i that moves along a direction of its own.
+class JetGradients {
+ public:
+  JetGradients(const JetMap& map, int order, const void* op) : map_(map), op_(op) {
+    inputs_[0] = map.inputs;
+    outputs_[0] = map.outputs;
+    int jets = 0;
+    for (int k = 0; k < order; ++k) {
+      at_[k] = jets;
+      jets += inputs_[k] + outputs_[k];
+      inputs_[k + 1] = outputs_[k] + inputs_[k];
+      outputs_[k + 1] = inputs_[k];
+    }
+    scratch_.resize(static_cast<std::size_t>(jets));
+  }
+
+  int inputs(int order) const { return inputs_[order]; }
+  int outputs(int order) const { return outputs_[order]; }
+
+  /// That of order k at a, whose numbers have `level` directions; of one head gradient that is 1 and the others 0 where
+  /// `head` says which.
+  void run(int k, int level, const number::Jet* a, number::Jet* out, int head = -1) {
+    if (k == 0) return map_.run(op_, a, out);
+    const int heads = outputs_[k - 1], moving = inputs_[k - 1], linear = k >= 2 ? outputs_[k - 2] : 0;
+    number::Jet *x = &scratch_[static_cast<std::size_t>(at_[k - 1])], *y = x + moving;
+    for (int i = 0; i < moving; ++i) x[i] = a[heads + i];
+    for (int i = 0; i < moving; ++i) {
+      const bool derived = i < linear;  // f is linear in its own head gradients: no direction is needed for these
+      if (derived) {
+        run(k - 1, level, x, y, i);
+      } else {
+        x[i] = a[heads + i].moved_along(level);
+        run(k - 1, level + 1, x, y);
+        x[i] = a[heads + i];
+      }
+      if (!derived)
+        for (int m = 0; m < heads; ++m) y[m] = y[m].along(level);
+      if (head >= 0) {
+        out[i] = y[head];
+        continue;
+      }
+      out[i] = a[0] * y[0];
+      for (int m = 1; m < heads; ++m) out[i] += a[m] * y[m];
+    }
+  }
+
+ private:
+  const JetMap& map_;
+  const void* op_;
+  int inputs_[number::Jet::last_level + 1], outputs_[number::Jet::last_level + 1], at_[number::Jet::last_level];
+  std::vector<number::Jet> scratch_;
+};
+
+STROP_IMPL void higher_loop(const JetMap& map, int order, const void* op, const void* const* in, void* const* out,
+                            std::int64_t n) {
+  using number::Jet;
+  JetGradients gradients(map, order, op);
+  const auto inputs = static_cast<std::size_t>(gradients.inputs(order)),
+             outputs = static_cast<std::size_t>(gradients.outputs(order));
+  std::vector<Jet> a(inputs, Jet(1)), y(outputs);
+  for (std::int64_t at = 0; at < n; at += Jet::lanes) {
+    // The last, partial block is padded, as in lane_loop.
+    const std::int64_t count = n - at < Jet::lanes ? n - at : Jet::lanes;
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(double);
+    for (std::size_t k = 0; k < inputs; ++k) {
+      if (count < Jet::lanes) a[k] = 1;
+      std::memcpy(a[k].c[0], static_cast<const double*>(in[k]) + at, bytes);
+    }
+    gradients.run(order, 0, a.data(), y.data());
+    for (std::size_t k = 0; k < outputs; ++k) std::memcpy(static_cast<double*>(out[k]) + at, y[k].c[0], bytes);
+  }
+}
+
+}  // namespace strop::inline v0::detail
