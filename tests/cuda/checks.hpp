@@ -280,9 +280,33 @@ inline void refusals(Device gpu) {
   CHECK(sentence([&] { (void)y.view<float>(); }) ==
         "strop: view() takes an array on the CPU, this one is on " + name + "; use to(strop::cpu())");
   const NDArray sparse = array({{0, 1}, {2, 0}}).to(csr).to(gpu);
-  CHECK(sentence([&] { quadratic(sparse, {.a = 1}); }) ==
-        "quadratic: (csr) -> (csr) was asked for on " + name +
+  CHECK(sentence([&] { quadratic(sparse, {.a = 1, .c = 1}); }) ==
+        "quadratic: (csr) -> (dense) was asked for on " + name +
             ", where operators work on dense arrays; convert with to(strop::dense)");
+}
+
+/// Maps on the stored values, and their gradients there: the operator of the sparse tutorial.
+inline void sparse_maps(Device gpu) {
+  for (const Storage storage : {csr, row_sparse}) {
+    const NDArray x = array({{0, 1, 0}, {2, 0, 3}}).to(storage), other = array({{0, 4, 5}, {0, 0, 6}}).to(storage);
+    const NDArray y = quadratic(x.to(gpu), {.a = 1, .b = 2});
+    CHECK(y.storage() == storage);
+    CHECK(y.device() == gpu);
+    same(y, quadratic(x, {.a = 1, .b = 2}));
+    same(weighted(x.to(gpu), other.to(gpu)), weighted(x, other));  // of two patterns the union
+    NDArray gradients[2];
+    for (const Device device : {cpu(), gpu}) {
+      const NDArray leaf = x.to(device), head = array({{1, 2, 3}, {4, 5, 6}}).to(device);
+      leaf.attach_grad();
+      {
+        record scope;
+        quadratic(leaf, {.a = 1, .b = 2}).backward(head);
+      }
+      CHECK(leaf.grad().storage() == storage);
+      gradients[device == gpu ? 1 : 0] = leaf.grad();
+    }
+    same(gradients[1], gradients[0]);
+  }
 }
 
 inline void everything(Device gpu) {
@@ -295,6 +319,7 @@ inline void everything(Device gpu) {
   SUBCASE("gradients of views") { views(gpu); }
   SUBCASE("higher orders, gradients between devices") { far(gpu); }
   SUBCASE("graphs") { graphs(gpu); }
+  SUBCASE("sparse maps") { sparse_maps(gpu); }
   SUBCASE("refusals") { refusals(gpu); }
 }
 

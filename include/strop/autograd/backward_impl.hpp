@@ -486,6 +486,8 @@ STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const
   leaf->gradient = storage == dense ? zeros(shape(), dtype(), device()) : NDArray(shape(), dtype(), device(), storage);
 }
 
+STROP_IMPL void NDArray::attach_grad(GradRequest request) const { attach_grad(request, *this ? storage() : dense); }
+
 STROP_IMPL NDArray NDArray::grad() const {
   if (!*this || !body_->leaf) return {};
   return static_cast<detail::Leaf*>(body_->leaf.get())->gradient;

@@ -119,7 +119,9 @@ class NDArray {
   void check_format(bool full = true) const;
 
   /// Asks for the gradient with respect to this array (defined in autograd/).
-  void attach_grad(GradRequest request = GradRequest::write, Storage storage = dense) const;
+  /// The buffer has the array's storage unless said: a sparse one holds the gradient at the stored positions alone.
+  void attach_grad(GradRequest request = GradRequest::write) const;
+  void attach_grad(GradRequest request, Storage storage) const;
   NDArray grad() const;
   /// Gradients of all arrays that this one was computed from; head gradient 1 unless given.
   void backward(const NDArray& head_gradient = {}, bool retain_graph = false) const;
