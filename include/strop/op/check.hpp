@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/number/facts.hpp>
 #include <strop/op/gradient.hpp>
+#include <strop/op/map_storage.hpp>
 
 #include <array>
 #include <optional>
@@ -121,19 +122,14 @@ template <class E = float, AnyMap T, std::same_as<Storage>... In>
 constexpr Storage storage(const T& op, In... in) {
   static_assert(sizeof...(In) == arity<T>, "strop: check::storage takes a storage for each input of forward");
   const std::array<Storage, sizeof...(In)> all{in...};
-  std::uint64_t zeros = 0;
-  Storage sparse = dense;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == dense) continue;
-    if (sparse != dense && sparse != all[i]) return dense;
-    sparse = all[i];
-    zeros |= std::uint64_t{1} << i;
-  }
+  bool any_sparse = false;
+  for (const Storage one : all) any_sparse = any_sparse || one != dense;
   Storage derived = dense;
   if constexpr (sizeof...(In) == arity<T>)
-    if (zeros != 0 && detail::zero_at<E>(op, zeros)) derived = sparse;
+    derived =
+        detail::derive_map_storage(all, [&](std::uint64_t zeros) { return detail::zero_at<E>(op, zeros); }).storage;
   if constexpr (detail::infers_storage_early<T>)
-    if (zeros != 0) {
+    if (any_sparse) {
       std::array<std::optional<Storage>, detail::results<T>> out{};
       Storages stated(all, out, cpu());
       bool agrees = op.infer_storage(stated);

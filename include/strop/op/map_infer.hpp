@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/op/broadcast.hpp>
 #include <strop/op/entry.hpp>
+#include <strop/op/map_storage.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -16,20 +17,8 @@ void infer_gradient_shape(Shapes& shapes, int known, int first);
 /// Types of a map: inputs and outputs have one type, which the operator lists.
 void infer_map_type(const Entry& entry, Types& types);
 
-/// Which positions of the result can be other than zero, from where inputs store something.
-enum class Pattern : std::uint8_t { full, one_input, common, united };
-
-struct MapStorage {
-  Storage storage = dense;
-  Pattern pattern = Pattern::full;
-  std::uint64_t carriers = 0;  // the sparse inputs that the pattern is taken from
-  std::string_view why;        // of a fallback
-};
-
-/// The storage of a map's results as it follows from the body.
-MapStorage derive_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
-/// The same, with what the struct states: dense where it asks for that. Throws Error for a storage that does not
-/// follow.
+/// The storage of a map's results: what follows from the body, and what the struct states: dense where it asks for
+/// that. Throws Error for a storage that does not follow.
 MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
 
 }  // namespace strop::inline v0::detail

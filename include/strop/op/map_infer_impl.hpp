@@ -63,38 +63,10 @@ STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 
-STROP_IMPL MapStorage derive_map_storage(const Entry& entry, const void* op, Dtype computed,
-                                         std::span<const Storage> in) {
-  MapStorage result;
-  Storage sparse = dense;
-  std::uint64_t zeros = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (in[i] == dense) continue;
-    if (sparse != dense && sparse != in[i]) {
-      result.why = "the sparse inputs are stored in different ways";
-      return result;
-    }
-    sparse = in[i];
-    zeros |= std::uint64_t{1} << i;
-  }
-  if (sparse == dense) return result;
-  if (entry.facts.zero == nullptr || !entry.facts.zero(op, computed, zeros)) {
-    result.why = "the result is not zero where nothing is stored";
-    return result;
-  }
-  result.storage = sparse;
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (in[i] != dense && entry.facts.zero(op, computed, std::uint64_t{1} << i))
-      result.carriers |= std::uint64_t{1} << i;
-  const bool several = (result.carriers & (result.carriers - 1)) != 0;
-  result.pattern = result.carriers == 0 ? Pattern::united : several ? Pattern::common : Pattern::one_input;
-  if (result.carriers == 0) result.carriers = zeros;
-  return result;
-}
-
 STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
                                         std::span<const Storage> in) {
-  MapStorage result = derive_map_storage(entry, op, computed, in);
+  MapStorage result = derive_map_storage(
+      in, [&](std::uint64_t zeros) { return entry.facts.zero != nullptr && entry.facts.zero(op, computed, zeros); });
   if (entry.facts.storage == nullptr) return result;
   std::vector<std::optional<Storage>> out(static_cast<std::size_t>(entry.outputs));
   Storages stated(in, out, cpu());

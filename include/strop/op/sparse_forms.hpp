@@ -89,6 +89,22 @@ bool pass_on(const T& op, const Call& call, Cpu& ctx, std::vector<NDArray>& held
   }
 }
 
+/// A context that a GPU's overload does not take, and one for any context does.
+class NoDevice : public Context {};
+/// Whether forward_sparse has an overload for GPUs, of `In` inputs that it reads and then results.
+template <class T, class E, std::size_t Left, std::size_t In, class... A>
+constexpr bool has_sparse_form_on_gpu() {
+  if constexpr (Left == 0) {
+    return requires(const T& op, Cuda& ctx, A&... args) { op.template forward_sparse<E>(ctx, args...); } &&
+           !requires(const T& op, NoDevice& ctx, A&... args) { op.template forward_sparse<E>(ctx, args...); };
+  } else {
+    constexpr bool writes = sizeof...(A) >= In;
+    return has_sparse_form_on_gpu<T, E, Left - 1, In, A..., Passing<dense, E, writes>>() ||
+           has_sparse_form_on_gpu<T, E, Left - 1, In, A..., Passing<csr, E, writes>>() ||
+           has_sparse_form_on_gpu<T, E, Left - 1, In, A..., Passing<row_sparse, E, writes>>();
+  }
+}
+
 /// Calls the overload of forward_sparse that takes the storages of this call.
 template <class T>
 void run_sparse_form(const T& op, const Call& call, Cpu& ctx) {

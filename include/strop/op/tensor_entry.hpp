@@ -398,6 +398,12 @@ constexpr Entry tensor_entry() {
     e.dtypes = any_dtype;
   else
     e.dtypes = ServedForward<T>::types;
+  if constexpr (HasSparseForms<T>)
+    static_assert(
+        !has_sparse_form_on_gpu<T, float, static_cast<std::size_t>(T::sparse_tensors),
+                                static_cast<std::size_t>(N::inputs)>(),
+        "strop: forward_sparse takes strop::Cpu&: on a GPU tensor operators have dense arrays, and sparse ones "
+        "are for maps");
   if constexpr (ServesTypes<T>) e.dtypes = DtypeSet(T::dtypes);
   // Halves are served through converted copies wherever float is.
   if ((e.dtypes.bits & DtypeSet(f32).bits) != 0) e.dtypes = e.dtypes | f16 | bf16;
