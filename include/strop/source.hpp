@@ -54,6 +54,7 @@
 #include <strop/number/jet_impl.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/call_impl.hpp>
+#include <strop/op/deferred_impl.hpp>
 #include <strop/op/describe_impl.hpp>
 #include <strop/op/devices_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
@@ -69,7 +70,6 @@
 #include <strop/op/plan_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
-#include <strop/op/turn_impl.hpp>
 #include <strop/tensor/allclose_impl.hpp>
 #include <strop/tensor/arena_impl.hpp>
 #include <strop/tensor/buffer_impl.hpp>

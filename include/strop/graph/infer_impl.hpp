@@ -48,7 +48,7 @@ class Inference {
   void infer_shapes() {
     // Operators that nothing is known of come last: their rules may expect to know something.
     for (const bool all : {false, true}) {
-      settle(all ? &Inference::shape_step_all : &Inference::shape_step_known);
+      sweep_to_fixpoint(all ? &Inference::shape_step_all : &Inference::shape_step_known);
       bool open = false;
       for (const Shape& known : shapes_) open = open || !known.known();
       if (!open) return;
@@ -57,12 +57,12 @@ class Inference {
 
   /// Types; variables of which nothing follows are float32, one after the other.
   void infer_types() {
-    settle(&Inference::type_step);
+    sweep_to_fixpoint(&Inference::type_step);
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
       if (!graph_.node(n).is_variable() || known) continue;
       known = f32;
-      settle(&Inference::type_step);
+      sweep_to_fixpoint(&Inference::type_step);
     }
     for (int n = 0; n < graph_.size(); ++n)
       for (int k = 0; k < graph_.node(n).outputs(); ++k)
@@ -82,7 +82,7 @@ class Inference {
   using Step = bool (Inference::*)(int n);
 
   /// Sweeps forwards and backwards until nothing changes; a step tells whether it learnt something.
-  void settle(Step step) {
+  void sweep_to_fixpoint(Step step) {
     for (bool changed = true; changed;) {
       changed = false;
       for (int i = 0; i < 2 * graph_.size(); ++i) {

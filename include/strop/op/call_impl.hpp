@@ -123,7 +123,8 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::spa
     return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
         in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
-        (entry.params == nullptr || !entry.params->checked) && (dispatch_directly(entry, op, in, out, requests) || dispatch_broadcast(entry, op, in, out, requests))))
+        (entry.params == nullptr || !entry.params->checked) &&
+        (dispatch_directly(entry, op, in, out, requests) || dispatch_broadcast(entry, op, in, out, requests))))
     dispatch_fully(entry, op, in, out, requests, site);
   if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
 }

@@ -6,10 +6,10 @@
 #include <strop/core/few.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/deferred_impl.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/plan.hpp>
-#include <strop/op/turn_impl.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
@@ -122,7 +122,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, std::s
 }
 
 /// What is not dense has its structure only once it is computed; a state belongs to the call.
-STROP_IMPL bool may_wait_its_turn(const Plan& plan, Inputs in, std::span<const NDArray> out, bool keeps_state) {
+STROP_IMPL bool may_defer(const Plan& plan, Inputs in, std::span<const NDArray> out, bool keeps_state) {
   for (const NDArray* a : in)
     if (a->storage() != dense) return false;
   for (const NDArray& a : out)
@@ -147,14 +147,14 @@ STROP_IMPL void take_outputs(const Plan& plan, Inputs in, std::span<const NDArra
 template <class Keep>
 void execute_in_order(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
                       Ref<StateBox>* state, Keep keep) {
-  Standing standing;
-  for (const NDArray* a : in) standing.see(*a);
-  for (const NDArray& a : out) standing.see(a);
-  if (standing.busy || (is_handed_over(standing.elements) && !standing.foreign)) {
-    if (may_wait_its_turn(plan, in, out, state != nullptr)) {
+  Readiness readiness;
+  for (const NDArray* a : in) readiness.see(*a);
+  for (const NDArray& a : out) readiness.see(a);
+  if (readiness.busy || (is_handed_over(readiness.elements) && !readiness.foreign)) {
+    if (may_defer(plan, in, out, state != nullptr)) {
       std::optional<random::Stream> drawn;  // in the order of the calls, not of the turns
       if (plan.resources.random) drawn = random::next(plan.device);
-      return push_turn(Ref<Turn>(new Turn(keep(), op, in, out, drawn)), site, standing.foreign);
+      return push_deferred(Ref<DeferredCall>(new DeferredCall(keep(), op, in, out, drawn)), site, readiness.foreign);
     }
     take_outputs(plan, in, out);
   }

@@ -19,7 +19,7 @@ struct StoredPattern {
 
 StoredPattern pattern_of(const NDArray& a);
 /// The input's elements at the pattern's positions, contiguous; zero where a sparse input stores nothing.
-NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage);
+NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage);
 /// Gives a sparse array the pattern (its values stay to be written).
 void store_pattern(const NDArray& y, const StoredPattern& pattern);
 
@@ -29,8 +29,8 @@ NDArray projected(const NDArray& a, const NDArray& onto);
 NDArray add_stored(const NDArray& a, const NDArray& b);
 
 /// Result k of a map of `outputs` results at the positions that `onto` stores: a sparse array of its storage, type and
-/// pattern. The inputs are dense, or sparse arrays of any pattern; what they do not store is zero, one without memory is
-/// not read.
+/// pattern. The inputs are dense, or sparse arrays of any pattern; what they do not store is zero, one without memory
+/// is not read.
 NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, std::size_t outputs,
                        std::size_t k, const NDArray& onto);
 

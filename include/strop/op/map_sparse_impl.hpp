@@ -59,9 +59,9 @@ STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
   return out;
 }
 
-STROP_IMPL NDArray lay_along(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
+STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
   if (x.device() != cpu())  // patterns are laid on the CPU
-    return on_device(lay_along(on_device(x, cpu()), pattern, shape, storage), x.device());
+    return on_device(values_at(on_device(x, cpu()), pattern, shape, storage), x.device());
   const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
   const std::int64_t size = size_of(x.dtype());
   NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
@@ -146,7 +146,7 @@ STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   const StoredPattern pattern = pattern_of(onto);
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
-  copy_values(lay_along(a, pattern, onto.shape(), onto.storage()), result);
+  copy_values(values_at(a, pattern, onto.shape(), onto.storage()), result);
   return result;
 }
 
@@ -163,7 +163,7 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<
     else if (a.storage() == onto.storage() && (a.body().indices == onto.body().indices || pattern_of(a) == pattern))
       laid.push_back(view_as(a.data(), stored));  // itself, whatever its order
     else
-      laid.push_back(view_as(lay_along(a, pattern, onto.shape(), onto.storage()), stored));
+      laid.push_back(view_as(values_at(a, pattern, onto.shape(), onto.storage()), stored));
   }
   for (const NDArray& a : laid) operands.push_back(&a);
   NDArray result = NDArray::shell(onto.shape(), onto.dtype(), onto.device(), onto.storage());
@@ -193,7 +193,7 @@ STROP_IMPL NDArray add_stored(const NDArray& a, const NDArray& b) {
   const NDArray result(a.shape(), a.dtype(), a.device(), a.storage());
   store_pattern(result, pattern);
   const auto values = [&](const NDArray& x) {
-    return alike ? view_as(x.data(), {x.stored()}) : lay_along(x, pattern, a.shape(), a.storage());
+    return alike ? view_as(x.data(), {x.stored()}) : values_at(x, pattern, a.shape(), a.storage());
   };
   add_elements(values(a), values(b), view_as(result.data(), {result.stored()}));
   return result;
@@ -225,7 +225,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   Few<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   std::size_t at = 0;
   for (const NDArray* a : in) {
-    NDArray laid = alone ? view_as(a->data(), {a->stored()}) : lay_along(*a, pattern, first->shape(), first->storage());
+    NDArray laid = alone ? view_as(a->data(), {a->stored()}) : values_at(*a, pattern, first->shape(), first->storage());
     x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
     values[at - 1] = std::move(laid);
   }

@@ -28,7 +28,7 @@ struct OnUse {};
 
 namespace detail {
 
-inline Target anew() { return {nullptr, 0, Request::write}; }
+inline Target no_target() { return {nullptr, 0, Request::write}; }
 
 /// An input of a call: an array or a symbol.
 template <class N>
@@ -188,15 +188,16 @@ class Op {
   // Every number of inputs is written out: a parameter pack would belong to a class of its own, of which the library's
   // operators would make two thousand, and no deduced type takes `{.a = 1}`.
 #define STROP_EACH(...) __VA_ARGS__
-#define STROP_CALLS(inputs, arrays, symbols)                                                                          \
-  auto operator()(STROP_EACH arrays, const T& p = {}, Target y = detail::anew(), Site site = Site::current()) const { \
-    return on_arrays(std::array{STROP_EACH inputs}, p, y, site);                                                      \
-  }                                                                                                                   \
-  auto operator()(STROP_EACH arrays, Target y, Site site = Site::current()) const {                                   \
-    return on_arrays(std::array{STROP_EACH inputs}, T{}, y, site);                                                    \
-  }                                                                                                                   \
-  auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {                            \
-    return on_symbols(std::array{STROP_EACH inputs}, p, name);                                                        \
+#define STROP_CALLS(inputs, arrays, symbols)                                                                       \
+  auto operator()(STROP_EACH arrays, const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) \
+      const {                                                                                                      \
+    return on_arrays(std::array{STROP_EACH inputs}, p, y, site);                                                   \
+  }                                                                                                                \
+  auto operator()(STROP_EACH arrays, Target y, Site site = Site::current()) const {                                \
+    return on_arrays(std::array{STROP_EACH inputs}, T{}, y, site);                                                 \
+  }                                                                                                                \
+  auto operator()(STROP_EACH symbols, const T& p = {}, std::string_view name = {}) const {                         \
+    return on_symbols(std::array{STROP_EACH inputs}, p, name);                                                     \
   }
   STROP_CALLS((a.node), (Array a), (Var a))
   STROP_CALLS((a.node, b.node), (Array a, Array b), (Var a, Var b))
@@ -208,17 +209,17 @@ class Op {
               (Var a, Var b, Var c, Var d, Var e, Var f))
 #undef STROP_CALLS
 #undef STROP_EACH
-  auto operator()(const T& p = {}, Target y = detail::anew(), Site site = Site::current()) const {
+  auto operator()(const T& p = {}, Target y = detail::no_target(), Site site = Site::current()) const {
     return on_arrays(std::array<const NDArray*, 0>{}, p, y, site);
   }
   auto operator()(Target y, Site site = Site::current()) const { return (*this)(T{}, y, site); }
 
   /// Any number of inputs, as a list.
-  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Target y = detail::anew(),
+  auto operator()(std::initializer_list<NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
     return (*this)(std::span<const NDArray>(in.begin(), in.size()), p, y, site);
   }
-  auto operator()(std::span<const NDArray> in, const T& p = {}, Target y = detail::anew(),
+  auto operator()(std::span<const NDArray> in, const T& p = {}, Target y = detail::no_target(),
                   Site site = Site::current()) const {
     std::vector<const NDArray*> inputs;
     for (const NDArray& a : in) inputs.push_back(&a);

@@ -30,7 +30,7 @@ concept PlainNumber = std::is_arithmetic_v<K>;
 template <class N, class Broadcasting, class Equal>
 N combine(const Broadcasting& broadcasting, const Equal& equal, const N& a, const N& b, Site site) {
   if constexpr (std::same_as<N, NDArray>)
-    return broadcasting(a, b, anew(), site);
+    return broadcasting(a, b, no_target(), site);
   else
     return equal(a, b);
 }
@@ -38,7 +38,7 @@ template <class N, class T, class When, class K>
 N combine_number(const Op<T, When>& with_number, const N& a, K k, Site site) {
   const T params{.scalar = static_cast<double>(k), .is_int = std::integral<K>};
   if constexpr (std::same_as<N, NDArray>)
-    return with_number(a, params, anew(), site);
+    return with_number(a, params, no_target(), site);
   else
     return with_number(a, params);
 }

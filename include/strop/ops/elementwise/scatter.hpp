@@ -124,7 +124,7 @@ struct ScatterElemwiseDiv {
       return;
     }
     const detail::StoredPattern pattern = detail::pattern_of(lhs);
-    const NDArray divisors = detail::lay_along(rhs, pattern, lhs.shape(), lhs.storage());
+    const NDArray divisors = detail::values_at(rhs, pattern, lhs.shape(), lhs.storage());
     if (!y.is(lhs)) detail::copy_structure(lhs, y);
     if (y.stored() == 0) return;
     divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));

@@ -24,9 +24,10 @@ inline constinit std::atomic<std::int64_t> bytes_ahead{0};
 inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 
 /// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
-class Turn final : public Pending::Work {
+class DeferredCall final : public Pending::Work {
  public:
-  Turn(Plan plan, const void* op, Inputs in, std::span<const NDArray> out, const std::optional<random::Stream>& drawn)
+  DeferredCall(Plan plan, const void* op, Inputs in, std::span<const NDArray> out,
+               const std::optional<random::Stream>& drawn)
       : plan_(std::move(plan)),
         params_(op == nullptr ? nullptr : plan_.entry->params, op),
         in_(in.size()),
@@ -45,7 +46,7 @@ class Turn final : public Pending::Work {
         if (buffer->hold_ahead(1) == 0) bytes_ahead.fetch_add(buffer->bytes(), std::memory_order_relaxed);
       }
   }
-  ~Turn() override {
+  ~DeferredCall() override {
     for (Buffer* buffer : counted_)
       if (buffer->hold_ahead(-1) == 1) bytes_ahead.fetch_sub(buffer->bytes(), std::memory_order_relaxed);
   }
@@ -83,7 +84,7 @@ class Turn final : public Pending::Work {
 };
 
 /// What is known of a call's arrays before it runs.
-struct Standing {
+struct Readiness {
   bool busy = false;     // one of them is on its way
   bool foreign = false;  // one lies in memory whose owner waits for nothing: a call on it is complete when it returns
   std::int64_t elements = 0;
@@ -95,7 +96,7 @@ struct Standing {
   }
 };
 
-STROP_IMPL void Turn::run_now() {
+STROP_IMPL void DeferredCall::run_now() {
   const ModeScope mode(nullptr, training_);
   Few<const NDArray*, 8> in(in_.size());
   for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
@@ -104,17 +105,17 @@ STROP_IMPL void Turn::run_now() {
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `completes`: returns when it has
 /// run.
-STROP_IMPL void push_turn(const Ref<Turn>& turn, Site site, bool completes) {
-  const Plan& plan = turn->plan();
+STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool completes) {
+  const Plan& plan = call->plan();
   Few<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {
     if (!a.allocated()) return nullptr;
     return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_on_engine());
   };
-  for (const NDArray& a : turn->inputs())
+  for (const NDArray& a : call->inputs())
     if (Pending* const p = uses(a)) reads.push_back(p);
-  for (std::size_t i = 0; i < turn->outputs().size(); ++i) {
-    const NDArray& a = turn->outputs()[i];
+  for (std::size_t i = 0; i < call->outputs().size(); ++i) {
+    const NDArray& a = call->outputs()[i];
     if (plan.requests[i] == Request::null) continue;
     Pending* const p = uses(a);
     writes.push_back(p);
@@ -122,11 +123,11 @@ STROP_IMPL void push_turn(const Ref<Turn>& turn, Site site, bool completes) {
     a.body().buffer->written();
   }
   for (int i : plan.mutated) {
-    const NDArray& a = turn->inputs()[static_cast<std::size_t>(i)];
+    const NDArray& a = call->inputs()[static_cast<std::size_t>(i)];
     writes.push_back(uses(a));
     a.body().buffer->written();
   }
-  writes[0]->run(reads, writes, plan.entry->snake, site, turn);
+  writes[0]->run(reads, writes, plan.entry->snake, site, call);
   if (completes)
     writes[0]->wait(false);
   else if (bytes_ahead.load(std::memory_order_relaxed) > most_bytes_ahead)
