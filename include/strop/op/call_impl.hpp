@@ -34,7 +34,7 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
   for (std::size_t i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
     if (!a || !alike(a) || a.busy()) return false;
-    x[i] = a.allocated() ? a.address() : first.address();  // what a derived gradient does not read has no memory
+    x[i] = a.allocated() ? a.address() : unread;
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];

@@ -182,8 +182,7 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, st
   }
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (in[i]->busy()) return false;
-    // What a derived gradient does not read has no memory: any elements will do.
-    x[i] = in[i]->allocated() ? in[i]->address() : y[0];
+    x[i] = in[i]->allocated() ? in[i]->address() : unread;
   }
   plan.loop(op, x.data(), y.data(), n);
   for (const NDArray& a : out) a.body().buffer->written();

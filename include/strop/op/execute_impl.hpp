@@ -44,8 +44,7 @@ class Executing {
     std::array<const void*, most> x;
     std::array<void*, most> y;
     for (std::size_t i = 0; i < in_.size(); ++i) {
-      // What a derived gradient does not read has no memory: any elements will do.
-      x[i] = in_[i]->allocated() ? in_[i]->bytes() : out_[0].address();
+      x[i] = in_[i]->allocated() ? in_[i]->bytes() : unread;
     }
     for (std::size_t k = 0; k < out_.size(); ++k) y[k] = out_[k].address();
     plan_.loop(call_.op, x.data(), y.data(), plan_.common.size());

@@ -26,6 +26,10 @@ struct MapOperand {
 /// Elements below which a call stays on the calling thread.
 inline constexpr std::int64_t map_grain = 1 << 15;
 
+/// What a loop reads of an input without memory, which its derivative does not depend on: zeros, since a factor that is
+/// zero meets it all the same. Not constant, so that it takes no room in a file.
+alignas(64) inline constinit std::byte unread[map_grain * 8]{};
+
 /// The map on dense operands; `common` is the broadcast shape of all of them.
 void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
              std::span<const MapOperand> out);

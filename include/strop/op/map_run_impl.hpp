@@ -68,8 +68,7 @@ class MapRun {
   double* sums(const Part& p) { return sums_.begin() + p.sums; }
 
   void prepare(Part& p, const MapOperand& operand, const Shape& common, Dtype computed) {
-    static constexpr double nothing = 0;  // an input without memory is one that the operator does not read
-    p.data = operand.data != nullptr ? operand.data : reinterpret_cast<std::byte*>(const_cast<double*>(&nothing));
+    p.data = operand.data != nullptr ? operand.data : unread;
     p.dtype = operand.dtype;
     p.size = size_of(operand.dtype);
     p.request = operand.request;

@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -204,6 +205,16 @@ TEST_CASE("what has no gradient, or a head gradient of another type, is refused 
   CHECK(testing::sentence([&] { grad(second, {y}); }) ==
         "backward: _backward_sparse_gradient_copied has no gradient: the operator states its gradient, and no gradient "
         "of that");
+}
+
+TEST_CASE("what a linear gradient does not read meets no head gradient, infinite or not") {
+  const NDArray x = array({1, 2});
+  x.attach_grad();
+  {
+    record scope;
+    affine(x, {.b = 2}).backward(array({std::numeric_limits<float>::infinity(), 1}));
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>{std::numeric_limits<float>::infinity(), 2});
 }
 
 TEST_CASE("a map whose parameters make it linear keeps nothing, and its gradient lies on the pattern") {
