@@ -467,21 +467,27 @@ template <bool Largest, class E>
 void positions_in_columns(const E* x, std::int64_t stride, std::int64_t rows, std::int64_t n, E* y) {
   const auto column = [&]<class V>(std::type_identity<V>, std::int64_t i) {
     using R = number::Rep<V>;
-    V best = R::load(x + i), at = R::splat(E(0));
+    V best = R::load(x + i), at = R::splat(E(0)), unordered = best;  // a NaN stays in its lane of `unordered`
     for (std::int64_t r = 1; r < rows; ++r) {
       const V value = R::load(x + r * stride + i);
-      // A NaN is better than any number and stays the best.
+      if constexpr (std::floating_point<E>) unordered = R::select(value != value, value, unordered);
       typename R::Mask better;
-      if constexpr (!std::floating_point<E>)
-        better = Largest ? value > best : value < best;
-      else if constexpr (Largest)
-        better = (value > best) | ((value != value) & (best == best));
+      if constexpr (Largest)
+        better = value > best;
       else
-        better = (value < best) | ((value != value) & (best == best));
+        better = value < best;
       best = R::select(better, value, best);
       at = R::select(better, R::splat(static_cast<E>(r)), at);
     }
     R::store(y + i, at);
+    if constexpr (std::floating_point<E>)
+      if (R::any(unordered != unordered))
+        for (std::int64_t k = i; k < i + R::lanes; ++k)
+          for (std::int64_t r = 0; r < rows; ++r)
+            if (const E value = x[r * stride + k]; value != value) {
+              y[k] = static_cast<E>(r);
+              break;
+            }
   };
   std::int64_t i = 0;
   if constexpr (std::floating_point<E>) {
