@@ -220,10 +220,11 @@ TEST_CASE("environment: the original's name for a pool that keeps nothing is und
     CHECK(fake::regions == 0);
   }
   ::setenv("STROP_CPU_PINNED_MEM_POOL_TYPE", "unpooled", 1);
-  CHECK_THROWS_WITH_AS(memory::allocate(memory::pinned(42), 100),
-                       "STROP_CPU_PINNED_MEM_POOL_TYPE: expected Naive, Round (blocks are kept, alike) or Unpooled, got "
-                       "'unpooled'",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      memory::allocate(memory::pinned(42), 100),
+      "STROP_CPU_PINNED_MEM_POOL_TYPE: expected Naive, Round (blocks are kept, alike) or Unpooled, got "
+      "'unpooled'",
+      Error);
   ::unsetenv("STROP_CPU_PINNED_MEM_POOL_TYPE");
   memory::release(memory::pinned(42), memory::allocate(memory::pinned(42), 100), 100);  // it is asked for again
   ::setenv("STROP_ISA", "i8086", 1);
