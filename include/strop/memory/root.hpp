@@ -3,6 +3,7 @@
 /// What all pools share: the backends, the injection of failures for tests, and how a pool is found.
 #pragma once
 #include <strop/core/environment.hpp>
+#include <strop/core/isa.hpp>
 #include <strop/memory/backend.hpp>
 
 #include <atomic>

@@ -43,7 +43,7 @@ STROP_VERIFY_IMPL Arrays backward_of(const Subject& s, const Arrays& in, const A
     if (!asked[k]) continue;
     x[k].attach_grad(*asked[k]);
     const NDArray start = full(x[k].shape(), before, x[k].dtype());
-    if (*asked[k] == GradRequest::add)
+    if (*asked[k] == GradRequest::add && start.size() != 0)
       std::memcpy(x[k].grad().bytes(), start.bytes(), static_cast<std::size_t>(start.size() * size_of(start.dtype())));
   }
   {

@@ -21,7 +21,6 @@
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
-#include "verify/rows.hpp"
 
 using namespace strop;
 

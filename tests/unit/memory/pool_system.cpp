@@ -219,6 +219,18 @@ TEST_CASE("environment: the original's name for a pool that keeps nothing is und
     CHECK(memory::statistics(fresh).system_calls == 2);
     CHECK(fake::regions == 0);
   }
+  ::setenv("STROP_CPU_PINNED_MEM_POOL_TYPE", "unpooled", 1);
+  CHECK_THROWS_WITH_AS(
+      memory::allocate(memory::pinned(42), 100),
+      "STROP_CPU_PINNED_MEM_POOL_TYPE: expected Naive, Round (blocks are kept, alike) or Unpooled, got "
+      "'unpooled'",
+      Error);
+  ::unsetenv("STROP_CPU_PINNED_MEM_POOL_TYPE");
+  memory::release(memory::pinned(42), memory::allocate(memory::pinned(42), 100), 100);  // it is asked for again
+  ::setenv("STROP_ISA", "i8086", 1);
+  CHECK_THROWS_WITH_AS(memory::allocate(memory::pinned(43), 100),
+                       "STROP_ISA: expected scalar, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got 'i8086'", Error);
+  ::unsetenv("STROP_ISA");
   memory::set_backend(memory::pinned().kind, before);
 }
 #endif
