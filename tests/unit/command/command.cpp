@@ -21,7 +21,7 @@
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
-#include "verify/rows.hpp"
+#include "verify/library.hpp"
 
 using namespace strop;
 
