@@ -3,8 +3,12 @@
 /// Any bytes as a call of an operator: its row of src/verify with other shapes, types, storages and parameters, forward
 /// and backward, through the public calls: an Error that begins with a name, or results whose shapes can be counted.
 /// Memory is short, so that a call that only asks for much of it is refused at once.
+<<<<<<< HEAD
 #include <strop/strop.hpp>
 #include <strop/verify.hpp>
+=======
+#include "verify/library.hpp"
+>>>>>>> h9-entries
 
 #include <cstddef>
 #include <cstdint>
@@ -110,20 +114,20 @@ class Choices {
 };
 
 std::string value_for(Choices& choices, const detail::Field& field) {
-  const std::string_view type = field.type->name;
-  if (type.starts_with('{')) {  // {'one', 'two'}
-    std::vector<std::string> words;
-    for (std::size_t at = type.find('\''); at != std::string_view::npos;) {
-      const std::size_t end = type.find('\'', at + 1);
-      words.emplace_back(type.substr(at + 1, end - at - 1));
-      at = type.find('\'', end + 1);
-    }
-    return words[choices.below(words.size())];
+  switch (field.type->kind) {
+    case ParamKind::enumeration:
+      return std::string(field.type->words[choices.below(field.type->words.size())]);
+    case ParamKind::shape:
+    case ParamKind::axes:
+    case ParamKind::bounds:
+      return choices.one_in(4) ? cat(choices.integer()) : choices.list();
+    case ParamKind::flag:
+      return choices.one_in(2) ? "True" : "False";
+    case ParamKind::integer:
+      return choices.one_in(8) ? "None" : cat(choices.integer());
+    default:
+      break;
   }
-  if (type == "shape" || type == "axes" || type == "bounds")
-    return choices.one_in(4) ? cat(choices.integer()) : choices.list();
-  if (type == "bool") return choices.one_in(2) ? "True" : "False";
-  if (type == "int" || type == "long") return choices.one_in(8) ? "None" : cat(choices.integer());
   return choices.one_in(3) ? choices.word() : cat(choices.integer());
 }
 

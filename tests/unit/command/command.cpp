@@ -21,6 +21,10 @@
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
+<<<<<<< HEAD
+=======
+#include "verify/library.hpp"
+>>>>>>> h9-entries
 
 using namespace strop;
 
