@@ -5,7 +5,7 @@
 #if !defined(__clang__)
 #pragma GCC optimize("O0")  // a hundred bodies, each run on a few numbers: compiling them is what costs
 #endif
-#include "../../src/verify/rows.hpp"
+#include <strop/verify.hpp>
 
 #include <doctest/doctest.h>
 #include <strop/ops/elementwise.hpp>

@@ -17,11 +17,11 @@
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/io.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/verify.hpp>
 
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
-#include "verify/rows.hpp"
 
 using namespace strop;
 
