@@ -35,31 +35,24 @@ STROP_VERIFY_IMPL Dtype usual_type(const Entry& entry) {
   return f32;
 }
 
-/// Texts of `among` that the field takes and that are not what it is set to.
+/// Texts of `among` that the parameter takes and that are not what it is.
 STROP_VERIFY_IMPL std::vector<std::string> other_values(const Entry& entry, std::size_t field,
                                                         std::span<const std::string_view> among) {
-  const strop::detail::ValueType& type = *entry.params->fields[field].type;
   std::vector<std::string> out;
   strop::detail::ParamBox scratch(entry.params);
-  void* const at = entry.params->at(scratch.get(), field);
-  const std::string before = type.print(at);
+  const std::string before = entry.params->print(scratch.get(), field);
   for (const std::string_view text : among)
-    if (type.parse(at, text))
-      if (const std::string value = type.print(at); value != before && std::ranges::find(out, value) == out.end())
+    if (entry.params->parse(scratch.get(), field, text))
+      if (const std::string value = entry.params->print(scratch.get(), field);
+          value != before && std::ranges::find(out, value) == out.end())
         out.push_back(value);
   return out;
 }
 
-/// The words of an enumeration, "{'first', 'second'}"; else numbers and truth values.
-STROP_VERIFY_IMPL std::vector<std::string_view> usual_values(std::string_view type) {
-  if (!type.starts_with('{')) return {"1", "2", "0.5", "0", "-1", "True", "False"};
-  std::vector<std::string_view> words;
-  for (std::size_t at = type.find('\''); at != std::string_view::npos;) {
-    const std::size_t end = type.find('\'', at + 1);
-    words.push_back(type.substr(at + 1, end - at - 1));
-    at = type.find('\'', end + 1);
-  }
-  return words;
+/// The words of an enumeration; else numbers and truth values.
+STROP_VERIFY_IMPL std::vector<std::string_view> usual_values(const strop::detail::ValueType& type) {
+  if (type.words.empty()) return {"1", "2", "0.5", "0", "-1", "True", "False"};
+  return {type.words.begin(), type.words.end()};
 }
 
 /// Values for the parameters that have none of themselves.
@@ -68,8 +61,8 @@ STROP_VERIFY_IMPL std::string required_params(const Entry& entry) {
   for (std::size_t i = 0; entry.params != nullptr && i < entry.params->fields.size(); ++i) {
     const strop::detail::Field& field = entry.params->fields[i];
     strop::detail::ParamBox fresh(entry.params);
-    if (field.type->missing == nullptr || !field.type->missing(entry.params->at(fresh.get(), i))) continue;
-    std::vector<std::string_view> among = usual_values(field.type->name);
+    if (!entry.params->missing(fresh.get(), i)) continue;
+    std::vector<std::string_view> among = usual_values(*field.type);
     among.insert(among.end(), {"(1, 1)", "float32"});
     if (const auto values = other_values(entry, i, among); !values.empty())
       text += cat(text.empty() ? "" : "; ", field.name, '=', values[0]);
@@ -153,7 +146,7 @@ STROP_VERIFY_IMPL std::vector<Row> random_rows(const Entry& entry) {
   for (std::size_t i = 0; entry.params != nullptr && i < entry.params->fields.size(); ++i) {
     const strop::detail::Field& field = entry.params->fields[i];
     std::size_t taken = 0;
-    for (const std::string& value : other_values(entry, i, usual_values(field.type->name))) {
+    for (const std::string& value : other_values(entry, i, usual_values(*field.type))) {
       Row row = plain;
       row.params = cat(params, params.empty() ? "" : "; ", field.name, '=', value);
       if (taken < 3 && serves(row, type)) out.push_back(row), ++taken;
