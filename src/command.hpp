@@ -9,7 +9,14 @@
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace strop::command {
+
+/// The whole command line, said to be `name`'s; `more` adds subcommands, which set the exit code. Gives that.
+int run_line(int argc, char** argv, const std::string& name, void (*more)(CLI::App& app, int& status));
 
 class WrongCall : public Error {
  public:

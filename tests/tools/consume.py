@@ -45,11 +45,11 @@ def clone(folder):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
-def install(folder, environment, *options):
+def install(folder, environment, *options, command="disabled"):
     """The environment of a project that finds what was installed."""
     prefix = folder / "prefix"
     must(["meson", "setup", folder / "build", ROOT, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
-          "-Dcommand=disabled", *options])
+          f"-Dcommand={command}", *options])
     must(["meson", "install", "-C", folder / "build"])
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
             "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{prefix}/share/pkgconfig"}
@@ -61,14 +61,20 @@ def expect(project, out):
         raise Failed(f"expected the line: {missing}\nstandard output:\n{indent(out)}")
 
 
-def meson_wrap(work, project, _, *options, units=0, build=True):
-    """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
+def wrap(project):
+    """The wrap of a project: a clone that lies beside it."""
     origin = project / "origin"
     origin.mkdir()
     clone(origin)
     (project / "subprojects").mkdir()
     (project / "subprojects/strop.wrap").write_text(
-        f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n[provide]\ndependency_names = strop\n")
+        f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n"
+        "[provide]\ndependency_names = strop, strop-command\n")
+
+
+def meson_wrap(work, project, _, *options, units=0, build=True):
+    """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
+    wrap(project)
     must(["meson", "setup", "build", f"-Dwerror={'true' if WERROR else 'false'}", *options], cwd=project)
     commands = json.loads((project / "build/compile_commands.json").read_text())
     if len(commands) != 1 + units:
@@ -99,6 +105,43 @@ def meson_operators(work, project, environment):
     meson_wrap(work, project, environment, "-Dstrop:operators=true", units=1 + units, build=False)
 
 
+def command_works(program, environment=None):
+    """What a command of the project's operators (tests/consume/command) does with them."""
+    ops = json.loads(must([program, "ops", "--json"], env=environment))
+    own = {op["name"]: op for op in ops}
+    if not {"lean", "spread"} <= {name.lower() for name in own}:
+        raise Failed(f"{program} ops lists {', '.join(own)}, expected lean and spread among them")
+    for words, expected in [(["describe", "spread"], "Every element less the first of its row."),
+                            (["describe", "lean"], "slope"), (["check", "lean"], ", 0 failed"),
+                            (["check", "spread"], ", 0 failed"), (["bench", "lean"], "lean"), (["--help"], "mine")]:
+        out = must([program, *words], env=environment)
+        if expected not in out:
+            raise Failed(f"{program.name} {' '.join(words)}: expected {expected!r} in its output:\n{indent(out)}")
+    status, _, err = run([program, "describe", "laen"], env=environment)
+    if status != 2 or not err.startswith("mine: ") or "lean" not in err:
+        raise Failed(f"{program.name} describe laen: status {status}, it said:\n{indent(err)}")
+
+
+def meson_command(work, project, environment):
+    """`dependency('strop-command')`: a command and tests of the project's operators."""
+    wrap(project)
+    must(["meson", "setup", "build", PLAIN, f"-Dwerror={'true' if WERROR else 'false'}"], cwd=project)
+    must(["ninja", "-C", "build", "mine", "app"], cwd=project)
+    command_works(project / "build/mine")
+    expect(project, must([project / "build/app"]))
+
+
+def script_command(work, project, environment):
+    must(["sh", "build.sh"], cwd=project, env=environment)
+    command_works(project / "mine", environment)
+
+
+def cmake_command(work, project, environment):
+    must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}"], cwd=project)
+    must(["cmake", "--build", "build"], cwd=project)
+    command_works(project / "build/mine", environment)
+
+
 def script(work, project, environment):
     expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
 
@@ -117,7 +160,7 @@ def main():
         try:
             headers = install(work / "headers", os.environ, "-Dheader_only=true")
             report.passed("install, header-only")
-            archive = install(work / "archive", os.environ, PLAIN)
+            archive = install(work / "archive", os.environ, PLAIN, command="enabled")
             report.passed("install")
             shared = install(work / "shared", os.environ, "-Ddefault_library=shared", PLAIN)
             report.passed("install, shared")
@@ -144,6 +187,7 @@ def main():
 
         jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
                 ("meson-wrap, operators", meson_operators, archive),
+                ("command, by wrap", meson_command, archive), ("command, by pkg-config", script_command, archive),
                 ("pkg-config", script, archive), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
                 ("pkg-config, a program with the address sanitizer", script, {**archive, "CXX": "c++ -fsanitize=address"}),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
@@ -156,7 +200,8 @@ def main():
         else:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):
-            jobs += [("cmake", cmake, archive), ("cmake, header-only", cmake, headers), ("cmake, shared", cmake, shared)]
+            jobs += [("cmake", cmake, archive), ("cmake, header-only", cmake, headers), ("cmake, shared", cmake, shared),
+                     ("command, by CMake", cmake_command, archive)]
         else:
             report.skipped("cmake", "cmake is not installed (apt-get install cmake)")
         parallel(check, jobs)

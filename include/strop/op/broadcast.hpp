@@ -69,6 +69,7 @@ struct Walk {
   /// Calls run(offset, stride, position, length) for stretches of the elements [begin, begin + count).
   template <class F>
   void runs(std::int64_t begin, std::int64_t count, F run) const {
+    if (count == 0) return;  // an axis may be empty: no remainder of it
     if (rank == 0) {
       run(std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, count);
       return;

@@ -167,6 +167,7 @@ constexpr auto storage(const T& op, In... in) {
   return detail::known_results<Storage>(op, sizeof...(In), std::optional<Storage>(),
                                         [&](std::span<std::optional<Storage>> out) {
                                           Storages storages(all, out, cpu());
+                                          storages.say(detail::lower_name<T>);
                                           static_cast<void>(detail::infer_tensor_storage(op, storages));
                                           for (std::optional<Storage>& one : out)
                                             if (!one) one = dense;

@@ -17,14 +17,18 @@
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/io.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/verify.hpp>
 
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
 <<<<<<< HEAD
+<<<<<<< HEAD
 =======
 #include "verify/library.hpp"
 >>>>>>> h9-entries
+=======
+>>>>>>> h9-verify
 
 using namespace strop;
 
