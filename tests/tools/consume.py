@@ -3,12 +3,18 @@
 """Foreign projects (tests/consume/*) that take strop in every way it is offered, are built with warnings of their own,
 and run. No network: the wrap points to a clone of this working tree, the packages to an installation in a temporary
 folder. The `// expect:` lines of each app.cpp are lines of its output, in order.
+
+One of the installations is all that can be installed, but for most of the operators: kernels for every level, and the
+command, which is started from where it lies, on this machine and on older ones that qemu plays.
 """
+import array
 import json
+import math
 import os
 import pathlib
 import re
 import shutil
+import struct
 import tempfile
 
 from common import MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown
@@ -45,10 +51,17 @@ def clone(folder):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
+<<<<<<< HEAD
 def install(folder, environment, *options, command="disabled"):
     """The environment of a project that finds what was installed."""
     prefix = folder / "prefix"
     must(["meson", "setup", folder / "build", ROOT, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
+=======
+def install(folder, environment, *options, command="disabled", source=ROOT):
+    """The environment of a project that finds what was installed."""
+    prefix = folder / "prefix"
+    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
+>>>>>>> h9-isa
           f"-Dcommand={command}", *options])
     must(["meson", "install", "-C", folder / "build"])
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
@@ -152,6 +165,81 @@ def cmake(work, project, environment):
     expect(project, must([project / "build/app"], env=environment))
 
 
+def npy(values):
+    """A file of float32 as NumPy writes it, and back."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + array.array("f", values).tobytes()
+
+
+def part_of_the_operators(folder):
+    """The working tree with few operators: those of every level compile elsewhere (machines, unit ops, LEVEL)."""
+    clone(folder)
+    for path in (folder / "src/ops").glob("*.cpp"):
+        if path.stem not in ("cast_identity", "functions", "linear", "products"):
+            path.unlink()
+    return folder
+
+
+def command_of(work, environment, launcher, level):
+    """The installed command says what it takes, and computes with it; `level` is the set that it should take, if known."""
+    strop = [*launcher, pathlib.Path(environment["PREFIX"], "bin/strop")]
+    said = dict(re.findall(r"(?m)^(\S+(?: \S+)*)  +(.*)$", must([*strop, "info"], env=environment)))
+    takes = {said["instruction set"], said["runtime's loops"], must([*strop, "info", "--products"], env=environment).split("kernels of ")[1].split(":")[0]}
+    if len(takes) != 1 or level not in (None, *takes):
+        raise Failed(f"operators, the runtime's loops and products are of {', '.join(sorted(takes))}, expected {level or 'one set'}")
+    x = [0.01 * i - 5 for i in range(1001)]
+    work.mkdir(parents=True)
+    (work / "x.npy").write_bytes(npy(x))
+    must([*strop, "run", "exp", "x.npy", "-o", "y.npy"], cwd=work, env=environment)
+    must([*strop, "run", "Cast", "y.npy", "--dtype", "float16", "-o", "z.npy"], cwd=work, env=environment)
+    y = array.array("f", (work / "y.npy").read_bytes()[-4 * len(x):])
+    if len(y) != len(x) or any(abs(a - math.exp(b)) > 1e-5 * math.exp(b) for a, b in zip(y, x)):
+        raise Failed(f"exp is wrong with {takes}")
+    z = struct.unpack(f"<{len(x)}e", (work / "z.npy").read_bytes()[-2 * len(x):])
+    if any(abs(a - b) > 2**-11 * b for a, b in zip(z, y) if b > 2**-14):
+        raise Failed(f"halves are wrong with {takes}")
+
+
+def asks_for_more(path):
+    """Whether an object or a program has registers of more than 16 bytes. (Large objects take minutes.)"""
+    return re.search("%[yz]mm", must(["objdump", "-d", "--no-show-raw-insn", path])) is not None
+
+
+def whole_installation(report, work, environment):
+    """What is installed starts on any x86-64 and takes the highest level that there is."""
+    build = work / "build"
+    if not (work / "prefix/bin/strop").exists():
+        report.skipped("the installed command", "CLI11 or nlohmann_json is not installed")
+        return
+    if os.uname().machine != "x86_64":
+        command_of(work / "here", environment, [], None)
+        report.passed("the installed command")
+        return
+    units = json.loads((build / "compile_commands.json").read_text())
+    level = re.compile(r"strop_ops_v[34]\.")
+    flags = [u["output"] for u in units if re.search(r"\s-m\w", u["command"]) and not level.search(u["output"])]
+    if flags:
+        raise Failed("built for more than the compiler's default: " + ", ".join(flags))
+    control = next(u["output"] for u in units if "strop_ops_v3" in u["output"] and u["output"].endswith("loops.cpp.o"))
+    if asks_for_more(work / "prefix/bin/strop") or not asks_for_more(build / control):
+        raise Failed("the command has registers of more than 16 bytes, or the loops of x86-64-v3 have none")
+    report.passed("what is no level's is for any x86-64")
+
+    flags = re.search(r"(?m)^flags.*$", pathlib.Path("/proc/cpuinfo").read_text())[0].split()
+    command_of(work / "here", environment, [], "x86-64-v4" if "avx512vl" in flags else "x86-64-v3" if "avx2" in flags else "x86-64")
+    for level in ("x86-64-v3", "x86-64"):
+        if level == "x86-64" or "avx2" in flags:
+            command_of(work / level, {**environment, "STROP_ISA": level}, [], level)
+            report.passed(f"the installed command with STROP_ISA={level}")
+    report.passed("the installed command")
+    qemu = shutil.which("qemu-x86_64")
+    if not qemu:
+        report.skipped("the installed command on older machines", "qemu is not installed (apt-get install qemu-user)")
+    for cpu, level in (("qemu64", "x86-64"), ("Haswell", "x86-64-v3")) if qemu else ():
+        command_of(work / cpu, environment, [qemu, "-cpu", cpu], level)
+        report.passed(f"the installed command on {cpu}, by qemu")
+
+
 def main():
     report = Report("consume")
     os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
@@ -162,8 +250,10 @@ def main():
             report.passed("install, header-only")
             archive = install(work / "archive", os.environ, PLAIN, command="enabled")
             report.passed("install")
-            shared = install(work / "shared", os.environ, "-Ddefault_library=shared", PLAIN)
-            report.passed("install, shared")
+            shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
+                             source=part_of_the_operators(work / "source"))
+            report.passed("install, shared with operators and the command")
+            whole_installation(report, work / "shared", shared)
         except Failed as failure:
             report.failed("install", str(failure))
             report.finish()

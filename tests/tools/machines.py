@@ -5,7 +5,7 @@
 What is compiled and no more (-fsyntax-only instantiates every template): `everything`, which is all operators, the
 runtime and the public headers; the design page's program. What is run where the machine, or qemu, can: the lanes' tests
 and the design page's spellings for aarch64; its program against libc++, without optimisation, and with all of it at link
-time. The unit programs run on the levels below this machine's as `unit ops, LEVEL`.
+time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`.
 """
 import pathlib
 import re

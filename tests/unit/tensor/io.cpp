@@ -7,6 +7,7 @@
 #include <strop/autograd/views.hpp>
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/io.hpp>
+#include <strop/tensor/sparse.hpp>
 
 #include <filesystem>
 #include <string>
