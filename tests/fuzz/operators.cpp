@@ -3,12 +3,8 @@
 /// Any bytes as a call of an operator: its row of src/verify with other shapes, types, storages and parameters, forward
 /// and backward, through the public calls: an Error that begins with a name, or results whose shapes can be counted.
 /// Memory is short, so that a call that only asks for much of it is refused at once.
-<<<<<<< HEAD
 #include <strop/strop.hpp>
 #include <strop/verify.hpp>
-=======
-#include "verify/library.hpp"
->>>>>>> h9-entries
 
 #include <cstddef>
 #include <cstdint>

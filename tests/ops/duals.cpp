@@ -5,11 +5,7 @@
 #if !defined(__clang__)
 #pragma GCC optimize("O0")  // a hundred bodies, each run on a few numbers: compiling them is what costs
 #endif
-<<<<<<< HEAD
-#include "../../src/verify/library.hpp"
-=======
 #include <strop/verify.hpp>
->>>>>>> h9-verify
 
 #include <doctest/doctest.h>
 #include <strop/ops/elementwise.hpp>

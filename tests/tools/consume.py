@@ -51,17 +51,10 @@ def clone(folder):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
-<<<<<<< HEAD
-def install(folder, environment, *options, command="disabled"):
-    """The environment of a project that finds what was installed."""
-    prefix = folder / "prefix"
-    must(["meson", "setup", folder / "build", ROOT, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
-=======
 def install(folder, environment, *options, command="disabled", source=ROOT):
     """The environment of a project that finds what was installed."""
     prefix = folder / "prefix"
     must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
->>>>>>> h9-isa
           f"-Dcommand={command}", *options])
     must(["meson", "install", "-C", folder / "build"])
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",

@@ -51,13 +51,8 @@ STROP_VERIFY_IMPL std::vector<std::string> other_values(const Entry& entry, std:
 
 /// The words of an enumeration; else numbers and truth values.
 STROP_VERIFY_IMPL std::vector<std::string_view> usual_values(const strop::detail::ValueType& type) {
-<<<<<<< HEAD
-  if (type.kind == ParamKind::enumeration) return {type.words.begin(), type.words.end()};
-  return {"1", "2", "0.5", "0", "-1", "True", "False"};
-=======
   if (type.words.empty()) return {"1", "2", "0.5", "0", "-1", "True", "False"};
   return {type.words.begin(), type.words.end()};
->>>>>>> h9-verify
 }
 
 /// Values for the parameters that have none of themselves.
@@ -65,11 +60,7 @@ STROP_VERIFY_IMPL std::string required_params(const Entry& entry) {
   std::string text;
   for (std::size_t i = 0; entry.params != nullptr && i < entry.params->fields.size(); ++i) {
     const strop::detail::Field& field = entry.params->fields[i];
-<<<<<<< HEAD
-    const strop::detail::ParamBox fresh(entry.params);
-=======
     strop::detail::ParamBox fresh(entry.params);
->>>>>>> h9-verify
     if (!entry.params->missing(fresh.get(), i)) continue;
     std::vector<std::string_view> among = usual_values(*field.type);
     among.insert(among.end(), {"(1, 1)", "float32"});

@@ -22,13 +22,6 @@
 #include "card.hpp"
 #include "progress.hpp"
 #include "unit/tensor/format/bytes.hpp"
-<<<<<<< HEAD
-<<<<<<< HEAD
-=======
-#include "verify/library.hpp"
->>>>>>> h9-entries
-=======
->>>>>>> h9-verify
 
 using namespace strop;
 
