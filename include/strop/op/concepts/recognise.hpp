@@ -24,10 +24,10 @@ concept Plain = std::is_aggregate_v<T> && !std::is_final_v<T>;
 /// Every name of the contract.
 struct AnyName {
   int forward, grad, grad_use_in, grad_use_out, grad_use_none, grad_use_in_out, gradient, gradient_keeps,
-      gradient_reads, spread_gradient, gradient_again, zero_gradient, infer_shape, infer_type, infer_storage, infer_gradient_storage,
-      forward_sparse, sparse_tensors, same_shape, inplace, accumulates, gradient_accumulates, resources, mutates,
-      inputs, outputs, aux, visible, input_count, output_count, visible_count, dtypes, name, aliases, doc, notes, range,
-      param_aliases, upgrades, operations, make_state;
+      gradient_reads, spread_gradient, gradient_again, zero_gradient, infer_shape, infer_type, infer_storage,
+      infer_gradient_storage, forward_sparse, sparse_tensors, same_shape, inplace, accumulates, gradient_accumulates,
+      resources, mutates, inputs, outputs, aux, visible, input_count, output_count, visible_count, dtypes, name,
+      aliases, doc, notes, range, param_aliases, upgrades, operations, make_state;
 };
 /// A member's name is ambiguous in here exactly when T has a member of that name, whatever its signature.
 template <class T>
