@@ -36,6 +36,10 @@ struct Count {
   static constexpr std::string_view inputs[] = {"data", "seen"}, mutates[] = {"seen"};
   constexpr auto forward(auto x, auto n) const { return std::tuple(x, n + 1); }
 };
+struct Row {  // takes rows of three only
+  constexpr auto forward(auto x) const { return 2 * x; }
+  constexpr void infer_shape(strop::Shapes& s) const { s.set_out(0, Shape{Shape::unknown_extent, 3}); }
+};
 
 static_assert(check::shape(Square{}, Shape{2, 3}) == Shape{2, 3});
 static_assert(check::shape(Square{}, Shape{}) == Shape{});
@@ -49,6 +53,7 @@ static_assert(check::shape(Add{}, Shape{1, 1, 1, 1, 1, 1, 1, 2}, Shape{3, 1}) ==
 static_assert(check::shape(AddSame{}, Shape{2, 3}, Shape{2, 3}) == Shape{2, 3});
 static_assert(check::shape(Pair{}, Shape{2, 1}, Shape{3})[1] == Shape{2, 3});
 static_assert(check::shape(Count{}, Shape{2}, Shape{2}) == Shape{2});
+static_assert(check::shape(Row{}, Shape{2, 3}) == Shape{2, 3});
 
 static_assert(check::type(Square{}, f32) == f32 && check::type(Square{}, bf16) == bf16);
 static_assert(check::type(Pair{}, f64, f64) == std::vector{f64, f64});
@@ -63,6 +68,9 @@ struct Probabilities {
   template <Real E>
   void grad_use_out(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>) const;
 };
+static_assert(check::shape(Probabilities{}, Shape{4, 7}) == Shape{4, 7});
+static_assert(check::type(Probabilities{}, f64) == f64);
+static_assert(check::type(Probabilities{}, f16) == f16);  // comes as a converted copy
 static_assert(check::storage(Probabilities{}, dense) == dense);
 static_assert(check::storage(Probabilities{}, csr) == dense);
 static_assert(check::keeps(Probabilities{}) == Keeps::out);
@@ -70,11 +78,13 @@ static_assert(check::keeps(Probabilities{}) == Keeps::out);
 /// A type that is fixed; another storage in and out.
 struct RowSums {
   void forward(Cpu&, strop::CsrView<const float>, View<float, 1>) const;
-  void infer_shape(strop::Shapes& s) const {
+  constexpr void infer_shape(strop::Shapes& s) const {
     s.expect_rank(0, 2);
     s.set_out(0, Shape{s.in(0)[0]});
   }
 };
+static_assert(check::shape(RowSums{}, Shape{4, 7}) == Shape{4});
+static_assert(check::type(RowSums{}, f32) == f32);
 static_assert(check::storage(RowSums{}, csr) == dense);
 static_assert(check::keeps(RowSums{}) == Keeps::none);
 
@@ -84,6 +94,7 @@ struct Scaled {
   template <Real E>
   void grad_use_in(Cpu&, View<const E, 2>, View<const E, 2>, View<const E, 1>, View<E, 2>, View<E, 1>) const;
 };
+static_assert(check::shape(Scaled{}, Shape{4, 7}, Shape{7}) == Shape{4, 7});
 static_assert(check::storage(Scaled{}, csr, dense) == csr);
 static_assert(check::keeps(Scaled{}) == Keeps::in);
 
@@ -95,7 +106,7 @@ struct Product {
   static constexpr std::string_view inputs[] = {"lhs", "rhs"}, outputs[] = {"output", "count"};
   template <Real E>
   void forward(Cpu&, View<const E, 2>, View<const E, 2>, View<E, 2>, View<std::int64_t, 1>) const;
-  void infer_shape(strop::Shapes& s) const {
+  constexpr void infer_shape(strop::Shapes& s) const {
     if (!s.in(0).known() || !s.in(1).known()) return;
     const std::int64_t inner = s.in(0)[transpose ? 0 : 1];
     if (inner != s.in(1)[0]) s.fail("the inner extents are ", inner, " and ", s.in(1)[0]);
@@ -110,6 +121,10 @@ struct Product {
   void grad(Cpu&, strop::Head<"output", View<const E, 2>>, strop::In<"rhs", View<const E, 2>>,
             strop::Out<"count", View<const std::int64_t, 1>>, strop::Grad<"lhs", View<E, 2>>) const;
 };
+static_assert(check::shape(Product{}, Shape{4, 7}, Shape{7, 2})[0] == Shape{4, 2});
+static_assert(check::shape(Product{}, Shape{4, 7}, Shape{7, 2})[1] == Shape{1});
+static_assert(check::shape(Product{true}, Shape{7, 4}, Shape{7, 2})[0] == Shape{4, 2});
+static_assert(check::type(Product{}, f32, f32) == std::vector{f32, i64});
 static_assert(check::storage(Product{}, csr, dense)[0] == dense);
 static_assert(check::storage(Product{true}, csr, dense) == std::vector{row_sparse, dense});
 static_assert(check::storage(Product{true}, csr, csr)[0] == dense);
@@ -127,23 +142,28 @@ struct SplitEarly {
   constexpr int output_count() const { return parts; }
   template <Real E>
   void forward(Cpu&, View<const E> x, std::span<const View<E>> out) const;
-  void infer_shape(strop::Shapes& s) const {
+  constexpr void infer_shape(strop::Shapes& s) const {
     for (int k = 0; k < s.outputs(); ++k) s.set_out(k, Shape{s.in(0)[0] / parts});
   }
 };
+static_assert(check::shape(SplitEarly{3}, Shape{12}).size() == 3);
+static_assert(check::shape(SplitEarly{3}, Shape{12})[2] == Shape{4});
+static_assert(check::type(SplitEarly{3}, f64)[1] == f64);
 struct Stack {
   template <Real E>
   void forward(Cpu&, std::span<const View<const E>>, View<E>) const;
-  void infer_shape(strop::Shapes& s) const {
+  constexpr void infer_shape(strop::Shapes& s) const {
     Shape out = s.in(0);
     out.insert(0, s.inputs());
     s.set_out(0, out);
   }
-  void infer_type(strop::Types& t) const {
+  constexpr void infer_type(strop::Types& t) const {
     for (int i = 1; i < t.inputs(); ++i) t.set_in(i, t.in(0));
     t.set_out(0, t.in(0));
   }
 };
+static_assert(check::shape(Stack{}, Shape{4}, Shape{4}, Shape{4}) == Shape{3, 4});
+static_assert(check::type(Stack{}, f32, f32) == f32);
 static_assert(check::storage(Stack{}, csr, csr) == dense);
 
 /// Written with operators: it says what it looks at.

@@ -78,7 +78,7 @@ constexpr CallNames names_for() {
 
 /// What the struct says, or its signature.
 template <class T>
-void infer_stated_shape(const T& op, const CallNames& names, std::span<Shape> in, std::span<Shape> out) {
+constexpr void infer_stated_shape(const T& op, const CallNames& names, std::span<Shape> in, std::span<Shape> out) {
   Shapes shapes(names, in, out);
   if constexpr (AnyTensorOp<T>)
     infer_tensor_shape(op, shapes);
@@ -86,8 +86,8 @@ void infer_stated_shape(const T& op, const CallNames& names, std::span<Shape> in
     op.infer_shape(shapes);
 }
 template <class T>
-void infer_stated_type(const T& op, const CallNames& names, std::span<std::optional<Dtype>> in,
-                       std::span<std::optional<Dtype>> out) {
+constexpr void infer_stated_type(const T& op, const CallNames& names, std::span<std::optional<Dtype>> in,
+                                 std::span<std::optional<Dtype>> out) {
   Types types(names, in, out);
   if constexpr (AnyTensorOp<T>)
     infer_tensor_type(op, types);

@@ -66,23 +66,23 @@ constexpr std::size_t checked_place(int i, std::size_t count, std::string_view o
 /// Shapes of a call. An operator's infer_shape reads what is known, in any direction, and sets what follows from it.
 class Shapes {
  public:
-  Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out)
+  constexpr Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out)
       : names_(names), in_(in), out_(out) {}
-  int inputs() const { return static_cast<int>(in_.size()); }
-  int outputs() const { return static_cast<int>(out_.size()); }
-  const Shape& in(int i) const { return in_[of_inputs(i)]; }
-  const Shape& out(int i) const { return out_[of_outputs(i)]; }
+  constexpr int inputs() const { return static_cast<int>(in_.size()); }
+  constexpr int outputs() const { return static_cast<int>(out_.size()); }
+  constexpr const Shape& in(int i) const { return in_[of_inputs(i)]; }
+  constexpr const Shape& out(int i) const { return out_[of_outputs(i)]; }
   /// Takes knowledge in; throws Error when it contradicts what is known.
-  void set_in(int i, const Shape& shape) {
+  constexpr void set_in(int i, const Shape& shape) {
     if (!unify(in_[of_inputs(i)], shape))
       strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", shape);
   }
-  void set_out(int i, const Shape& shape) {
+  constexpr void set_out(int i, const Shape& shape) {
     if (!unify(out_[of_outputs(i)], shape))
       strop::fail(names_.op, ": ", names_.output(i), " has shape ", out(i), ", expected ", shape);
   }
   /// Throws unless input i has this rank (nothing is said while its rank is unknown).
-  void expect_rank(int i, int rank) const {
+  constexpr void expect_rank(int i, int rank) const {
     if (in(i).has_rank() && in(i).ndim() != rank)
       strop::fail(names_.op, ": ", names_.input(i), " has shape ", in(i), ", expected ", rank,
                   rank == 1 ? " dimension" : " dimensions");
@@ -92,12 +92,12 @@ class Shapes {
   [[noreturn]] void fail(const Parts&... parts) const {
     strop::fail(names_.op, ": ", parts...);
   }
-  std::string_view op() const { return names_.op; }
+  constexpr std::string_view op() const { return names_.op; }
   std::string name_in(int i) const { return names_.input(i); }
 
  private:
-  std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
-  std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+  constexpr std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  constexpr std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
 
   const detail::CallNames& names_;
   std::span<Shape> in_, out_;
@@ -126,38 +126,39 @@ void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list
 /// Element types of a call; an unknown one is empty.
 class Types {
  public:
-  Types(const detail::CallNames& names, std::span<std::optional<Dtype>> in, std::span<std::optional<Dtype>> out)
+  constexpr Types(const detail::CallNames& names, std::span<std::optional<Dtype>> in,
+                  std::span<std::optional<Dtype>> out)
       : names_(names), in_(in), out_(out) {}
-  int inputs() const { return static_cast<int>(in_.size()); }
-  int outputs() const { return static_cast<int>(out_.size()); }
-  std::optional<Dtype> in(int i) const { return in_[of_inputs(i)]; }
-  std::optional<Dtype> out(int i) const { return out_[of_outputs(i)]; }
-  std::string_view op() const { return names_.op; }
+  constexpr int inputs() const { return static_cast<int>(in_.size()); }
+  constexpr int outputs() const { return static_cast<int>(out_.size()); }
+  constexpr std::optional<Dtype> in(int i) const { return in_[of_inputs(i)]; }
+  constexpr std::optional<Dtype> out(int i) const { return out_[of_outputs(i)]; }
+  constexpr std::string_view op() const { return names_.op; }
   /// Throws Error unless input i, or output i, has one of these types (nothing is said while its type is unknown).
-  void expect_in(int i, DtypeSet served) const { expect(in(i), served, true, i); }
-  void expect_out(int i, DtypeSet served) const { expect(out(i), served, false, i); }
-  void set_in(int i, std::optional<Dtype> type) { set(in_[of_inputs(i)], type, true, i); }
-  void set_out(int i, std::optional<Dtype> type) { set(out_[of_outputs(i)], type, false, i); }
+  constexpr void expect_in(int i, DtypeSet served) const { expect(in(i), served, true, i); }
+  constexpr void expect_out(int i, DtypeSet served) const { expect(out(i), served, false, i); }
+  constexpr void set_in(int i, std::optional<Dtype> type) { set(in_[of_inputs(i)], type, true, i); }
+  constexpr void set_out(int i, std::optional<Dtype> type) { set(out_[of_outputs(i)], type, false, i); }
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
     strop::fail(names_.op, ": ", parts...);
   }
 
  private:
-  void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {
+  constexpr void set(std::optional<Dtype>& slot, std::optional<Dtype> type, bool input, int i) {
     if (!type) return;
     if (slot && *slot != *type) refuse(*slot, name_of(*type), input, i);
     slot = type;
   }
-  void expect(std::optional<Dtype> type, DtypeSet served, bool input, int i) const {
+  constexpr void expect(std::optional<Dtype> type, DtypeSet served, bool input, int i) const {
     if (type && !served.contains(*type)) refuse(*type, detail::one_of(served), input, i);
   }
   [[noreturn]] void refuse(Dtype given, std::string_view expected, bool input, int i) const {
     strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(given), ", expected ",
                 expected);
   }
-  std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
-  std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+  constexpr std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  constexpr std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
 
   const detail::CallNames& names_;
   std::span<std::optional<Dtype>> in_, out_;

@@ -22,7 +22,7 @@ constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
 }
 
 /// Types from the signature: every parameter that follows E has one type, the others have their own.
-inline void types_of_member(const ForwardInfo& member, Types& types) {
+constexpr void types_of_member(const ForwardInfo& member, Types& types) {
   std::optional<Dtype> element;
   each_tensor(member, types, [&](const ArgInfo& info, bool output, int i) {
     if (info.follows && !element) element = output ? types.out(i) : types.in(i);
@@ -49,7 +49,7 @@ constexpr bool storages_of_member(const ForwardInfo& member, Storages& storages)
 constexpr DtypeSet with_halves(DtypeSet served) { return served.contains(f32) ? served | f16 | bf16 : served; }
 
 /// Throws Error where the element type of a call is known and the member does not serve it.
-inline void check_served(const ForwardInfo& member, const Types& types) {
+constexpr void check_served(const ForwardInfo& member, const Types& types) {
   if (!member.generic) return;
   struct First {
     int at = -1;
