@@ -111,6 +111,7 @@ void stated_map_type(const void* object, Types& types) {
 }
 template <class T>
 bool stated_map_storage(const void* object, Storages& storages) {
+  storages.say(lower_name<T>);
   return static_cast<const T*>(object)->infer_storage(storages);
 }
 

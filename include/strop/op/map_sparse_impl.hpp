@@ -67,6 +67,7 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
   NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
   std::byte* to = out.bytes();
   const auto place = [&](std::int64_t at, const std::byte* from, std::int64_t count) {
+    if (count == 0) return;  // of no memory
     if (from != nullptr)
       std::memcpy(to + at * size, from, static_cast<std::size_t>(count * size));
     else
