@@ -265,20 +265,20 @@ TEST_CASE("arena: bytes of no live part are closed to the address sanitizer") {
   const auto arena = arena_of(2);
   const std::byte* const first = arena->address();
   CHECK(is_poisoned(first) == guarded);
-  std::optional<NDArray> a = array_in(arena, 0, {100}, f32), same = array_in(arena, 0, {50}, f32);
-  std::optional<NDArray> b = array_in(arena, 448, {25}, f32);
+  NDArray a = array_in(arena, 0, {100}, f32), same = array_in(arena, 0, {50}, f32);
+  NDArray b = array_in(arena, 448, {25}, f32);
   CHECK_FALSE(is_poisoned(first + 399));
   CHECK(is_poisoned(first + 400) == guarded);
   CHECK(is_poisoned(first + 447) == guarded);
   CHECK_FALSE(is_poisoned(first + 448));
   CHECK(is_poisoned(first + 548) == guarded);
-  a.reset();
+  a = NDArray();
   CHECK_FALSE(is_poisoned(first + 199));
   CHECK(is_poisoned(first + 256) == guarded);
-  same.reset();
+  same = NDArray();
   CHECK(is_poisoned(first) == guarded);
   CHECK_FALSE(is_poisoned(first + 448));
-  b.reset();
+  b = NDArray();
   CHECK(is_poisoned(first + 448) == guarded);
 }
 
