@@ -28,7 +28,7 @@ static_assert(
 #undef STROP_TEXT
       return needs;
     }() == this_isa.needs,
-    "strop: core/isa.hpp and core/extensions.def list other extensions");
+    "core/isa.hpp and core/extensions.def list other extensions");
 #endif
 
 /// The lines of core/extensions.def that hold here. The compilers' own __builtin_cpu_supports knows another list in

@@ -92,7 +92,7 @@ struct Jet {
   friend Mask<Jet> isnan(const Jet& a) { return a != a; }
 
   static Jet select(MaskRep m, const Jet& a, const Jet& b);
-  friend Jet where(bool c, const Jet& a, const Jet& b) { return c ? a : b; }
+  friend Jet where(bool condition, const Jet& a, const Jet& b) { return condition ? a : b; }
 #define STROP_REAL(f) \
   friend Jet f(const Jet& a) { return jets::f(a); }
 #define STROP_REAL2(f) \

@@ -102,9 +102,11 @@ constexpr void infer_map_shape_early(const T& op, const CallNames& names, std::s
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (i == 0) common = in[0];
     const bool agree = SameShape<T> || in.size() == 1;
-    if (agree ? !unify(common, in[i]) : !broadcast_into(common, in[i]))
-      fail(names.op, ": ", names.input(static_cast<int>(i)), " has shape ", in[i],
-           agree ? ", expected " : ", which does not broadcast with ", common);
+    const int at = static_cast<int>(i);  // each sentence on one line, which is what clang shows
+    if (agree && !unify(common, in[i]))
+      fail(names.op, ": ", names.input(at), " has shape ", in[i], ", expected ", common);
+    if (!agree && !broadcast_into(common, in[i]))
+      fail(names.op, ": ", names.input(at), " has shape ", in[i], ", which does not broadcast with ", common);
   }
   for (Shape& shape : out) shape = common;
   if constexpr (InfersShape<T>) infer_stated_shape(op, names, in, out);

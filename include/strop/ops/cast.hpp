@@ -159,9 +159,9 @@ NDArray NDArray::to(D device) const {
   if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
     const std::array<const NDArray*, 1> in{this};
     static constexpr CrossDeviceCopy copy;
-    using Copy =
+    using Copying =
         Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
-    detail::call_mode.recorder->record(Copy::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr);
+    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr);
   }
   return std::move(out[0]);
 }
