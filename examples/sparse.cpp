@@ -65,5 +65,5 @@ int main() {
     strop::sum(quadratic(x, {.a = 1, .b = 2}).to(strop::dense)).backward();
   }
   fmt::print("{}\n", x.grad());  // the gradient of a sparse input, in the buffer that attach_grad made
-  // expect: [[2, 4], [6, 2]]
+  // expect: csr(2, 2) {(0, 1): 4, (1, 0): 6}
 }

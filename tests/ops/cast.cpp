@@ -82,7 +82,7 @@ TEST_CASE("cast_storage") {
   check_requests(s);
   check_gradient(s);
   const NDArray x = sample().to(csr);
-  x.attach_grad();
+  x.attach_grad(strop::GradRequest::write, dense);
   {
     strop::record scope;
     x.to(dense).backward(strop::full({3, 2}, 4));

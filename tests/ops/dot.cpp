@@ -118,7 +118,7 @@ TEST_CASE("dot with a CSR factor has the gradient of the dense one, in the stora
   w.grad().check_format();
   CHECK(values(w.grad()) == Numbers{2, 2, 1, 1, 3, 3});
   w.attach_grad(strop::GradRequest::add);
-  x.attach_grad();
+  x.attach_grad(strop::GradRequest::write, dense);
   run({}, x, w);
   run({}, x, w);
   CHECK(values(w.grad()) == Numbers{4, 4, 2, 2, 6, 6});

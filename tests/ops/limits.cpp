@@ -107,7 +107,6 @@ TEST_CASE("labels that are no class, however large, change no gradient but their
 TEST_CASE("arrays without elements have no memory to read or write, which a sanitizer sees") {
   const NDArray rows = zeros({2, 0}), first = array({0});
   CHECK(invoke("_sparse_retain", {rows.to(row_sparse), first}).nnz() == 1);
-  CHECK(invoke("_sparse_retain", {rows, first}).shape() == Shape{2, 0});
   CHECK(said("softmax_cross_entropy", {rows, array({0, 0})}, {}) ==
         "softmax_cross_entropy: label 0 of row 0 is no class from 0 to -1");
   CHECK(rows.to(row_sparse).copy().to(dense).shape() == Shape{2, 0});

@@ -236,7 +236,7 @@ TEST_CASE("sparse arrays are reduced over what they store") {
   CHECK(strop::fallbacks().empty());
   row("sum", {{"axis", "0"}, {"exclude", "True"}}, {c}, {{{3}, {1, 5, 0}}});
   CHECK(strop::fallbacks().size() == 1);
-  c.attach_grad();
+  c.attach_grad(strop::GradRequest::write, strop::dense);
   {
     strop::record scope;
     strop::invoke("sum", {c}, {{"axis", "0"}}).backward(array({1, 2, 3}));

@@ -172,7 +172,7 @@ class BackwardPass {
   /// The gradient as a whole, where it came in a shape that broadcasts to this one.
   static NDArray repeated(const NDArray& gradient, const Shape& shape) {
     if (gradient.shape() == shape) return gradient;
-    const NDArray whole(shape, gradient.dtype());
+    const NDArray whole(shape, gradient.dtype(), gradient.device());
     repeat_elements(gradient, whole);
     return whole;
   }
@@ -203,15 +203,18 @@ class BackwardPass {
     Few<NDArray, 4> out;
     Few<Request, 8> requests;
     Few<bool, 8> apart;
+    Few<std::optional<Storage>, 4> storages;
+    choose_storages(node, roles, held, storages);
     bool asked = false;
     for (int i : roles.gives) {
+      const Storage storage = *storages[out.size()];
       const TapeInput& input = node.inputs.at(i);
       const bool wants = wanted(input) && !given.at(i);
       asked = asked || wants;
-      NDArray direct = wants ? direct_target(node, input, i, held) : NDArray();
+      NDArray direct = wants ? direct_target(node, input, i, held, storage) : NDArray();
       apart.push_back(!direct);
       requests.push_back(!wants ? Request::null : direct ? direct_request(input) : Request::write);
-      out.push_back(direct ? direct : shell_of(input.array, wants ? storage_of_gradient(node, input, i, held) : dense));
+      out.push_back(direct ? direct : shell_of(input.array, storage));
     }
     if (!asked) return;
     // In the memory of the head gradient, which nobody will look at again.
@@ -286,10 +289,10 @@ class BackwardPass {
   }
 
   /// A leaf whose buffer the gradient operator may write itself.
-  NDArray direct_target(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
+  NDArray direct_target(const TapeNode& node, const TapeInput& in, int i, const Held& held, Storage made) const {
     if (collecting_ || create_graph_ || !in.leaf) return {};
     NDArray buffer = static_cast<const Leaf*>(in.source.get())->gradient;
-    if (buffer.storage() != storage_of_gradient(node, in, i, held)) return {};
+    if (buffer.storage() != made) return {};
     // The same array given twice: its gradients are added, and a kernel may write both at once.
     for (int j = 0; j < i; ++j)
       if (node.inputs.at(j).source == in.source) return {};
@@ -303,10 +306,28 @@ class BackwardPass {
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 
-  /// The storage that the gradient operator makes the gradient of input i in.
+  /// The storages that the gradient operator makes its results in: all dense where it has no form for others.
+  static void choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
+                              Few<std::optional<Storage>, 4>& storages) {
+    const Entry& entry = *node.entry->gradient.entry;
+    bool sparse = false;
+    for (int i : roles.gives) {
+      storages.push_back(storage_of_gradient(node, node.inputs.at(i), i, held));
+      sparse = sparse || *storages.back() != dense;
+    }
+    if (!sparse || entry.is_map()) return;
+    Few<Storage, 8> in;
+    for (const NDArray& a : held.arrays) in.push_back(a.storage());
+    const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
+    if (infer_storages(entry, node.params ? node.params->get() : nullptr, known, storages.span()).why.empty()) return;
+    for (std::optional<Storage>& storage : storages) storage = dense;
+  }
   static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
     const GradientRule& rule = node.entry->gradient;
-    if (rule.entry->is_map()) return held.sparse ? storage_of_map(*rule.entry, node, held.arrays.span()) : dense;
+    if (rule.entry->is_map())
+      return held.sparse && in.array.shape() == node.outputs[0].array.shape()
+                 ? storage_of_map(*rule.entry, node, held.arrays.span())
+                 : dense;
     // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
     const bool knows_pattern =
         rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, static_cast<std::size_t>(i)));
@@ -340,6 +361,24 @@ class BackwardPass {
     if (in.leaf) return has_sparse_buffer(in);
     return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
+  /// Whether the call ran on stored values because it is zero elsewhere, and not by being told to store its result so.
+  static bool ran_on_pattern(const TapeNode& node) {
+    Few<Storage, 8> in;
+    Few<Shape, 4> shapes;
+    for (const TapeInput& x : node.inputs) {
+      in.push_back(x.array.storage());
+      shapes.push_back(x.array.shape());
+    }
+    Few<std::optional<Storage>, 4> out(node.outputs.size());
+    Few<Shape, 4> results;
+    for (const TapeOutput& y : node.outputs) results.push_back(y.array.shape());
+    if (node.inputs.empty()) return false;
+    const StorageChoice choice = infer_storages(
+        *node.entry, node.params ? node.params->get() : nullptr,
+        {in.span(), shapes.span(), results.span(), {}, node.inputs[0].array.dtype(), node.inputs[0].array.device()},
+        out.span());
+    return choice.why.empty() && choice.map.storage == node.outputs[0].array.storage();
+  }
   /// A map that is zero where nothing is stored, whose sparse inputs want no more than their stored positions: where a
   /// result stores nothing, the derivatives in its other inputs are zero.
   bool stays_on_pattern(const TapeNode& node) const {
@@ -348,6 +387,7 @@ class BackwardPass {
       return false;
     for (const TapeOutput& out : node.outputs)
       if (out.array.storage() == dense) return false;
+    if (!ran_on_pattern(node)) return false;
     for (const TapeInput& in : node.inputs) {
       if (!wanted(in) || in.array.storage() == dense) continue;
       if (in.array.shape() != node.outputs[0].array.shape() || !wants_pattern(in)) return false;
@@ -360,8 +400,16 @@ class BackwardPass {
     const GradientRule& rule = node.entry->gradient;
     const TapeInput& in = node.inputs[0];
     if (rule.spread == nullptr || create_graph_ || in.array.device().kind != DeviceKind::cpu) return false;
-    if (wanted(in))
-      contribute(in, rule.spread(node.params ? node.params->get() : nullptr, take_head(node, 0), in.array.shape()));
+    if (!wanted(in)) return true;
+    const NDArray gradient =
+        rule.spread(node.params ? node.params->get() : nullptr, take_head(node, 0), in.array.shape());
+    Shape common = in.array.shape();
+    if (!gradient || !broadcast_into(common, gradient.shape()) || common != in.array.shape() ||
+        gradient.storage() != dense)
+      fail("backward: spread_gradient of ", node.name(), " returned ",
+           gradient ? cat("shape ", gradient.shape(), " (", name_of(gradient.storage()), ")") : std::string("nothing"),
+           ", expected a dense array that broadcasts to ", in.array.shape());
+    contribute(in, gradient);
     return true;
   }
 
@@ -408,6 +456,8 @@ class BackwardPass {
   void contribute(const TapeInput& in, const NDArray& given) {
     if (!wanted(in)) return;
     if (!in.leaf) {
+      // Whoever made a dense array expects its gradient dense.
+      if (in.array.storage() == dense && given.storage() != dense) return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[static_cast<std::size_t>(in.index)].gradient;
       if (!slot || slot.shape() == given.shape())
         slot = slot ? sum_of(slot, given) : given;
@@ -434,7 +484,8 @@ class BackwardPass {
   }
 
   static void store_gradient(const NDArray& from, const NDArray& to) {
-    deliver(from, to, Request::write);
+    // A sparse buffer takes over what it is given, which somebody else may hold.
+    deliver(from.storage() != dense && from.storage() == to.storage() ? from.copy() : from, to, Request::write);
     if (to.body().buffer) to.body().buffer->written();
   }
   static NDArray add_arrays(const NDArray& a, const NDArray& b) {

@@ -129,7 +129,7 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
         buffer.storage() == array.storage() && !maker->node->like.empty() &&
-        inference.shape(maker->out[0]) == array.shape()) {
+        inference.shape(maker->in[0]) == array.shape()) {
       maker->on_pattern.push({gradient.index, i});
       maker->requests[gradient.index] = Request::null;
       inference.storage(value) = array.storage();

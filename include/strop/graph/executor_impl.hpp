@@ -22,7 +22,7 @@ struct Step {
   List<int> in, out;
   List<Request> requests;
   int state = -1;
-  Plan plan;
+  Ref<Plan> plan;
   List<const NDArray*> inputs;
   List<NDArray> outputs;
   /// Results of a map that are wanted at the stored positions of an argument alone.
@@ -209,8 +209,9 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     Few<const NDArray*, 8> in;
     for (const NDArray& a : known) in.push_back(&a);
     try {
-      step.plan = resolve(*step.node->entry, step.node->op(), in.span(), step.outputs.span(), step.requests.span());
-      make_outputs(step.plan, step.node->op(), in.span(), step.outputs.span());
+      step.plan = Ref<Plan>(
+          new Plan(resolve(*step.node->entry, step.node->op(), in.span(), step.outputs.span(), step.requests.span())));
+      make_outputs(*step.plan, step.node->op(), in.span(), step.outputs.span());
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
     }

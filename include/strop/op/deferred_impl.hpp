@@ -26,10 +26,10 @@ inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 /// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
 class DeferredCall final : public Pending::Work {
  public:
-  DeferredCall(Plan plan, const void* op, Inputs in, std::span<const NDArray> out,
+  DeferredCall(Ref<Plan> plan, const void* op, Inputs in, std::span<const NDArray> out,
                const std::optional<random::Stream>& drawn)
       : plan_(std::move(plan)),
-        params_(op == nullptr ? nullptr : plan_.entry->params, op),
+        params_(op == nullptr ? nullptr : plan_->entry->params, op),
         in_(in.size()),
         out_(out.size()),
         held_(in.size() + out.size()),
@@ -58,7 +58,7 @@ class DeferredCall final : public Pending::Work {
 
   std::span<const NDArray> inputs() const { return {held_.data(), in_.size()}; }
   std::span<const NDArray> outputs() const { return {held_.data() + in_.size(), out_.size()}; }
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return *plan_; }
 
  private:
   void run_now();
@@ -75,7 +75,7 @@ class DeferredCall final : public Pending::Work {
     b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
     return b;
   }
-  const Plan plan_;
+  const Ref<Plan> plan_;
   ParamBox params_;
   Few<NDArray, 4> in_, out_, held_;
   std::optional<random::Stream> drawn_;
@@ -100,7 +100,7 @@ STROP_IMPL void DeferredCall::run_now() {
   const ModeScope mode(nullptr, training_);
   Few<const NDArray*, 8> in(in_.size());
   for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
-  execute(plan_, {params_.get(), nullptr, drawn_ ? &*drawn_ : nullptr, true}, in.span(), out_.span());
+  execute(*plan_, {params_.get(), nullptr, drawn_ ? &*drawn_ : nullptr, true}, in.span(), out_.span());
 }
 
 /// Has the call run after everything that was pushed before it and touches its arrays. `completes`: returns when it has

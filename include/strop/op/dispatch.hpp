@@ -20,7 +20,7 @@ namespace strop::inline v0::detail {
 void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                     std::span<const Request> requests, Site site, Ref<StateBox>* state = nullptr);
 /// The same for a call that has been resolved before, on arrays that are all there.
-void dispatch_planned(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
+void dispatch_planned(const Ref<Plan>& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
                       Ref<StateBox>* state = nullptr);
 /// Makes the outputs that are empty handles, and throws Error where what is written lies in what may not be.
 void make_outputs(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out);

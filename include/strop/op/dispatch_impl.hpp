@@ -166,7 +166,8 @@ STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, st
   Plan plan = resolve(entry, op, in, out, requests);
   note_fallback_of(plan, op, in, site);
   make_outputs(plan, op, in, out);
-  if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return std::move(plan); });
+  if (plan.asked)
+    execute_in_order(plan, op, in, out, site, state, [&] { return Ref<Plan>(new Plan(std::move(plan))); });
 }
 
 /// A loop over few elements, where nothing is on its way to them.
@@ -189,13 +190,12 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, st
   return true;
 }
 
-STROP_IMPL void dispatch_planned(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
+STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs in, std::span<NDArray> out, Site site,
                                  Ref<StateBox>* state) {
+  const Plan& plan = *kept;
   if (plan.route == Route::contiguous && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
   note_fallback_of(plan, op, in, site);
-  if (plan.asked)
-    execute_in_order(plan, op, in, out, site, state,
-                     [&] { return resolve(*plan.entry, op, in, out, plan.requests.span()); });
+  if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
 }
 
 STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,

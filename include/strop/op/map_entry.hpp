@@ -7,6 +7,9 @@
 #include <strop/op/map_infer.hpp>
 #include <strop/op/names.hpp>
 
+#include <bit>
+#include <cstdint>
+
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
 
@@ -64,13 +67,23 @@ inline constexpr int map_visible = [] {
     return static_cast<int>(results<T> - stated_mutated<T>().size());
 }();
 
-/// A map writes an element after it has read it: any result may take the memory of any input that nobody else reads.
-template <std::size_t Inputs, std::size_t Outputs>
+/// A map writes an element after it has read it: any result may take the memory of any input that it only reads, a bit
+/// each in Read.
+template <std::uint64_t Read, std::size_t Outputs>
 inline constexpr auto map_shares = [] {
-  std::array<Share, Inputs * Outputs> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {static_cast<int>(i / Outputs), static_cast<int>(i % Outputs)};
+  std::array<Share, static_cast<std::size_t>(std::popcount(Read)) * Outputs> all{};
+  std::size_t next = 0;
+  for (int i = 0; i < 64; ++i)
+    for (std::size_t k = 0; k < Outputs && (Read >> i & 1U) != 0; ++k) all[next++] = {i, static_cast<int>(k)};
   return all;
 }();
+template <class T>
+constexpr std::uint64_t only_read() {
+  std::uint64_t read = (std::uint64_t{1} << arity<T>)-1;
+  for (std::string_view name : stated_mutated<T>())
+    if (const int at = position(stated_inputs<T>(), name); at >= 0) read &= ~(std::uint64_t{1} << at);
+  return read;
+}
 
 template <class T>
 void map_signature(const void* op, int, Signature& s) {
@@ -186,7 +199,7 @@ constexpr Entry map_entry() {
   e.visible = map_visible<T>;
   e.signature = &map_signature<T>;
   e.loops = loops_of<T>();
-  e.inplace = map_shares<arity<T>, results<T> - stated_mutated<T>().size()>;
+  e.inplace = map_shares<only_read<T>(), results<T> - stated_mutated<T>().size()>;
   if constexpr (!is_forward_mode<T>) {  // which GPUs have no kernels of
     e.slot = &slot<Root<T>>;
     e.order = gradient_order<T>;

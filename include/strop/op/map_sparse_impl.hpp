@@ -158,8 +158,16 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<
   Few<NDArray, 4> laid, out;
   Few<const NDArray*, 4> operands;
   Few<Request, 8> requests;
+  const bool sorted = is_canonical(onto);
   for (const NDArray& a : in) {
-    if (!a.allocated())
+    const bool sparse = a.allocated() && a.storage() != dense;
+    const bool apart = sparse && (a.storage() != onto.storage() || a.shape() != onto.shape() ||
+                                  ((!sorted || !is_canonical(a)) && pattern_of(a) != pattern));
+    if (apart) {  // whose values cannot be merged with the pattern
+      note_fallback(entry, op, cat("(", name_of(a.storage()), ") -> (", name_of(onto.storage()), ")"),
+                    "an input is stored otherwise than the array that the gradient is of", {});
+      laid.push_back(view_as(values_at(dense_form(a), pattern, onto.shape(), onto.storage()), stored));
+    } else if (!a.allocated())
       laid.push_back(NDArray::shell(stored, a.dtype(), a.device()));
     else if (a.storage() == onto.storage() && (a.body().indices == onto.body().indices || pattern_of(a) == pattern))
       laid.push_back(view_as(a.data(), stored));  // itself, whatever its order
@@ -224,15 +232,21 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
         pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
   }
   Few<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
+  const std::int64_t width = first->storage() == csr ? 1 : first->shape().size(1, first->ndim());
+  const Shape stored{alone ? in[0]->stored() : std::ssize(pattern.indices) * width};
   std::size_t at = 0;
   for (const NDArray* a : in) {
+    if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
+      x[at++] = {nullptr, a->dtype(), Shape{}, Request::write};
+      continue;
+    }
     NDArray laid = alone ? view_as(a->data(), {a->stored()}) : values_at(*a, pattern, first->shape(), first->storage());
     x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
     values[at - 1] = std::move(laid);
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (requests[k] == Request::null) {
-      y[k] = {nullptr, out[k].dtype(), values[0].shape(), Request::null};
+      y[k] = {nullptr, out[k].dtype(), stored, Request::null};
       continue;
     }
     if (alone) {
@@ -247,13 +261,13 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     } else {
       store_pattern(out[k], pattern);
     }
-    y[k] = {out[k].bytes(), out[k].dtype(), values[0].shape(), Request::write};
+    y[k] = {out[k].bytes(), out[k].dtype(), stored, Request::write};
   }
   // What is written of the inputs is their values as they were laid along the pattern.
   std::size_t next = out.size();
   for (int i : mutated) y[next++] = x.at(i);
   const Device device = in[0]->device();
-  way_of(device).run_map(entry, op, device, values[0].shape(), x.span(), y.span());
+  way_of(device).run_map(entry, op, device, stored, x.span(), y.span());
   if (alone) return;
   for (int i : mutated) {
     const NDArray& state = *in[static_cast<std::size_t>(i)];

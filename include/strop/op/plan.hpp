@@ -25,7 +25,7 @@ enum class Route : std::uint8_t {
 
 /// What one call does. It refers to the entry and holds no array: the same plan serves every call on arrays of these
 /// shapes, types and storages.
-struct Plan {
+struct Plan : Counted {
   const Entry* entry = nullptr;
   Device device = cpu();
   Route route = Route::tensors;

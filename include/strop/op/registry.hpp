@@ -20,8 +20,8 @@ using AttributeSpan = std::span<const std::pair<std::string_view, std::string_vi
 namespace detail {
 
 /// The operator of that name, or null. `strop.tanh` is the library's tanh also where the program has one of its own. An
-/// operator of the library is found where the program calls it, includes ops/all.hpp or has the library of all operators.
-/// Throws Error when two types of the program have the name.
+/// operator of the library is found where the program calls it, includes ops/all.hpp or has the library of all
+/// operators. Throws Error when two types of the program have the name.
 const Entry* look_up(std::string_view name);
 /// Every operator of the program once, sorted by its name.
 std::vector<const Entry*> all_operators();

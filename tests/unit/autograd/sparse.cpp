@@ -231,3 +231,109 @@ TEST_CASE("a map whose parameters make it linear keeps nothing, and its gradient
             a, [](const NDArray& x) { return affine(x, {.a = 1}); }, csr)
             .to_vector<double>() == Values{8, 0, 6, 0, 10, 0});
 }
+
+namespace {
+struct Difference {
+  static constexpr std::string_view name = "sparse_gradient_difference";
+  constexpr auto forward(auto x, auto y) const { return x - y; }
+};
+constexpr Op<Difference> difference;
+/// Not zero where nothing is stored, but by chance.
+struct ProductLessOne {
+  static constexpr std::string_view name = "sparse_gradient_product_less_one";
+  constexpr auto forward(auto x, auto y) const { return x * y - 1; }
+};
+constexpr Op<ProductLessOne> product_less_one;
+
+/// The gradient with respect to x of Σ f(x), and of the same on dense arrays.
+Values slope_of(const NDArray& x, const Expression& f, Storage buffer) {
+  return gradient(x, f, buffer).to_vector<double>();
+}
+}  // namespace
+
+TEST_CASE("a sparse factor somewhere behind a dense array changes nothing of its gradient") {
+  const Silent silent;
+  const NDArray c = array({{2, 0}, {0, 3}}), column = array({{2}, {0}, {3}});
+  struct Case {
+    Shape shape;
+    std::function<NDArray(const NDArray& x, const NDArray& c)> f;
+    NDArray c;
+  };
+  const std::vector<Case> cases = {
+      {{2, 2},
+       [](const NDArray& x, const NDArray& s) { return square_of(product(difference(x, ones({2, 2})), s)); },
+       c},
+      {{3, 2}, [](const NDArray& x, const NDArray& s) { return square_of(product(x.slice(1, 3), s)); }, c},
+      {{4}, [](const NDArray& x, const NDArray& s) { return square_of(product(x.reshape({2, 2}), s)); }, c},
+      {{2}, [](const NDArray& x, const NDArray& s) { return square_of(product(s, x)); }, c},
+      {{3, 2},
+       [](const NDArray& x, const NDArray& s) {
+         return square_of(product(sum(x, {.axis = Axes{{1}}, .keepdims = true}), s));
+       },
+       column}};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    CAPTURE(i);
+    const auto& [shape, f, factor] = cases[i];
+    const NDArray x = arange(1, 1 + static_cast<double>(shape.size())).reshape(shape);
+    const NDArray stored = factor.to(csr);
+    CHECK(slope_of(
+              x, [&](const NDArray& a) { return f(a, stored); }, dense) ==
+          slope_of(x, [&](const NDArray& a) { return f(a, factor); }, dense));
+  }
+}
+
+TEST_CASE("operands that are stored in other ways, or not sorted, meet on the leaf's pattern") {
+  const Silent silent;
+  const NDArray x = array({{0, 2, 0}, {3, 0, 4}}), y = array({{0, 5, 6}, {7, 0, 8}}), row = array({{1, 0, 2}});
+  for (const Storage mine : {csr, row_sparse})
+    for (const Storage other : {dense, csr, row_sparse}) {
+      const NDArray leaf = x.to(mine);
+      Values wanted = mine == csr ? Values{0, 5, 0, 7, 0, 8} : Values{0, 5, 6, 7, 0, 8};
+      CHECK(slope_of(leaf, [&](const NDArray& a) { return product(a, y.to(other)); }, mine) == wanted);
+      wanted = mine == csr ? Values{0, 0, 0, 1, 0, 2} : Values{1, 0, 2, 1, 0, 2};
+      CHECK(slope_of(leaf, [&](const NDArray& a) { return product(a, row.to(other)); }, mine) == wanted);
+    }
+  const NDArray unsorted = csr_matrix({1, 2, 3}, {2, 0, 1}, {0, 2, 3}, {2, 3});
+  unsorted.attach_grad();
+  {
+    record scope;
+    square_of(unsorted).backward(array({{1, 0, 1}, {0, 1, 0}}).to(csr));
+  }
+  CHECK(unsorted.grad().to_vector<double>() == Values{4, 0, 2, 0, 6, 0});
+}
+
+TEST_CASE("what is zero by chance has a gradient all the same") {
+  const Silent silent;
+  const NDArray x = array({{1, 2}, {3, 4}}), w = array({{1, 5}, {6, 7}}), z = zeros({2, 2}, csr);
+  x.attach_grad();
+  {
+    record scope;
+    product_less_one(x, w, into(z));
+    z.backward();
+  }
+  CHECK(x.grad().to_vector<double>() == Values{1, 5, 6, 7});
+}
+
+TEST_CASE("a result that nobody wants is no reason for a fallback") {
+  const Fallback before = set_fallback(Fallback::error);
+  const NDArray x = array({{1, 2}, {3, 4}}), c = array({{2, 0}, {0, 3}}).to(csr);
+  CHECK(slope_of(x, [&](const NDArray& a) { return square_of(product(a, c)); }, dense) == Values{8, 0, 0, 72});
+  set_fallback(before);
+}
+
+TEST_CASE("gradients in sparse buffers share no memory") {
+  const NDArray x = array({{0, 3}, {0, 0}}).to(csr), head = array({{0, 1}, {0, 0}}).to(csr);
+  x.attach_grad();
+  x.backward(head);
+  x.grad().data().pointer<float>()[0] = 7;
+  CHECK(head.to_vector<double>() == Values{0, 1, 0, 0});
+}
+
+TEST_CASE("a broadcast sparse argument of a graph has its gradient summed") {
+  const Silent silent;
+  const NDArray x = array({{1, 0, 3, 2}}).to(csr), w = arange(1, 13).reshape({3, 4}), g = zeros({1, 4}, csr);
+  Executor run = product(var("x"), var("w")).bind(cpu(), {{"x", x}, {"w", w}}, {{"x", g}});
+  run.forward(true);
+  run.backward({ones({3, 4})});
+  CHECK(g.to_vector<double>() == Values{15, 0, 21, 24});
+}

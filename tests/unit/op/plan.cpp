@@ -97,7 +97,7 @@ TEST_CASE("an add request to what is not there is a write, and nobody's result a
 TEST_CASE("a plan is for every call on arrays like those that it was made from") {
   const NDArray a = array({1, 2, 3}), b = array({4, 5, 6});
   NDArray y = zeros({3});
-  const Plan plan = plan_of(square_of, {a}, y);
+  const detail::Ref<Plan> plan(new Plan(plan_of(square_of, {a}, y)));
   for (const NDArray& x : {a, b}) {
     const NDArray* in[] = {&x};
     detail::dispatch_planned(plan, nullptr, in, {&y, 1}, {});
