@@ -31,7 +31,7 @@ SequenceReverse(data; use_sequence_length=False, axis=0)
 SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
-_CrossDeviceCopy(data) _copyto
+_CrossDeviceCopy(data) _copyto cross_device_copy
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_div_sqrt_dim(data) div_sqrt_dim

@@ -123,7 +123,7 @@ inline constexpr Op<CastStorage, OnUse> cast_storage;
 ///
 /// Example: `cross_device_copy(array({1, 2}))` is [1, 2].
 struct CrossDeviceCopy {
-  static constexpr std::string_view name = "_CrossDeviceCopy", aliases[] = {"_copyto"};
+  static constexpr std::string_view name = "_CrossDeviceCopy", aliases[] = {"_copyto", "cross_device_copy"};
   static constexpr std::string_view doc =
       "A copy of the input, of its type and storage; what a copy to another device is recorded as. The gradient is the "
       "head gradient, on the device of the input.";

@@ -227,6 +227,8 @@ TEST_CASE("arena: a failed value poisons no other part, and stays failed where i
   CHECK(values(a) == all(-3));
   CHECK(sentence([&] { b.wait(); }).find("boom") != std::string::npos);
   CHECK(sentence([] { Engine::global().wait_all(); }).find("boom") != std::string::npos);
+  while (!sentence([] { Engine::global().wait_all(); }).empty()) {  // each failure is told once: that of the other part
+  }
 }
 
 TEST_CASE("arena: what backward kept is checked by the part's own version") {
