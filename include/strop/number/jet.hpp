@@ -53,7 +53,8 @@ struct Jet {
   alignas(64) double c[1 << last_level][lanes];
   int level;
 
-  Jet() : level(0) {}
+  constexpr Jet()
+      : level(0) {}  // constexpr, though no constant is made: else nvcc warns of every function on duals of it
   template <Literal A>
   Jet(A a) : level(0) {
     fill(static_cast<double>(a));

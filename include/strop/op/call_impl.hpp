@@ -71,12 +71,10 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
 /// The way of small dense maps that broadcast: smaller operands are spread to blocks of their own, then as above.
 STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                                    std::span<const Request> requests) {
-  constexpr std::size_t most = 3;
-  constexpr std::int64_t stage_bytes = 2048;
   const NDArray& first = *in[0];
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
-  if (loop == nullptr || in.size() > most || out.size() != 1 || entry.same_shape || entry.infer_shape != nullptr ||
+  if (loop == nullptr || in.size() > 3 || out.size() != 1 || entry.same_shape || entry.infer_shape != nullptr ||
       entry.infer_type != nullptr || (!requests.empty() && requests[0] != Request::write) || is_tracing())
     return false;
   Shape common = first.shape();
@@ -86,7 +84,7 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
       return false;
   const std::int64_t n = common.size(), bytes = n * size_of(type);
   NDArray& y = out[0];
-  if (bytes > stage_bytes || way_of(first.device()).kernels(entry) != &entry.cpu) return false;
+  if (bytes > 2048 || way_of(first.device()).kernels(entry) != &entry.cpu) return false;
   if (y) {
     if (!y.allocated() || y.storage() != dense || y.dtype() != type || y.device() != first.device() || y.busy() ||
         y.shape() != common)
@@ -96,8 +94,8 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
   } else {
     y = NDArray(common, type, first.device());
   }
-  alignas(64) std::byte stage[most][stage_bytes];
-  std::array<const void*, most> x;
+  alignas(64) std::byte stage[3][2048];
+  std::array<const void*, 3> x;
   for (std::size_t i = 0; i < in.size(); ++i) {
     x[i] = in[i]->address();
     if (in[i]->shape() == common) continue;

@@ -172,11 +172,10 @@ STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, st
 
 /// A loop over few elements, where nothing is on its way to them.
 STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, std::span<const NDArray> out) {
-  constexpr std::size_t most = 4;
   const std::int64_t n = plan.common.size();
-  if (n > map_grain || is_handed_over(n) || in.size() > most || out.size() > most) return false;
-  std::array<const void*, most> x;
-  std::array<void*, most> y;
+  if (n > map_grain || is_handed_over(n) || in.size() > 4 || out.size() > 4) return false;
+  const void* x[4];  // no std::array, of whose length nvcc loses sight here
+  void* y[4];
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].busy()) return false;
     y[k] = out[k].address();
@@ -185,7 +184,7 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, st
     if (in[i]->busy()) return false;
     x[i] = in[i]->allocated() ? in[i]->address() : unread;
   }
-  plan.loop(op, x.data(), y.data(), n);
+  plan.loop(op, x, y, n);
   for (const NDArray& a : out) a.body().buffer->written();
   return true;
 }

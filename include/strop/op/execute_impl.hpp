@@ -39,10 +39,9 @@ class Executing {
  private:
   /// The loop itself on a few elements of the CPU's memory.
   void run_loop() {
-    constexpr std::size_t most = 8;
-    if (in_.size() > most || out_.size() > most) return run_blocks();
-    std::array<const void*, most> x;
-    std::array<void*, most> y;
+    if (in_.size() > 8 || out_.size() > 8) return run_blocks();
+    std::array<const void*, 8> x;
+    std::array<void*, 8> y;
     for (std::size_t i = 0; i < in_.size(); ++i) {
       x[i] = in_[i]->allocated() ? in_[i]->bytes() : unread;
     }
