@@ -217,8 +217,12 @@ class BackwardPass {
       out.push_back(direct ? direct : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody will look at again.
-    if (held.free_head >= 0 && !create_graph_)
+    // In the memory of the head gradient, which nobody will look at again: not where another result is a sum over it,
+    // for which a GPU reads it once more.
+    bool summed = false;
+    for (std::size_t k = 0; k < out.size() && held.free_head >= 0; ++k)
+      summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays.at(held.free_head).shape());
+    if (held.free_head >= 0 && !create_graph_ && !summed)
       for (std::size_t k = 0; k < out.size(); ++k)
         if (const NDArray& head = held.arrays.at(held.free_head);
             apart[k] && requests[k] == Request::write &&

@@ -61,7 +61,7 @@ struct Jet {
   }
   Jet(const Jet& a) { copy(a); }
   Jet& operator=(const Jet& a) {
-    copy(a);
+    if (this != &a) copy(a);
     return *this;
   }
   ~Jet() = default;
