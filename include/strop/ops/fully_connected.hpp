@@ -92,7 +92,8 @@ struct FullyConnected {
   double operations(std::span<const Shape> in) const {
     const std::int64_t inputs_of_each = in[1].back();
     const std::int64_t examples = inputs_of_each == 0 ? 0 : in[0].size() / inputs_of_each;
-    return static_cast<double>(examples) * static_cast<double>(*num_hidden) * static_cast<double>(2 * inputs_of_each + (no_bias ? 0 : 1));
+    return static_cast<double>(examples) * static_cast<double>(*num_hidden) *
+           static_cast<double>(2 * inputs_of_each + (no_bias ? 0 : 1));
   }
 
   /// A weight or bias in row_sparse is read as it is where it stores all its rows.
