@@ -232,8 +232,7 @@ class BackwardPass {
         }
     Few<const NDArray*, 4> in;
     for (const NDArray& a : held.arrays) in.push_back(&a);
-    dispatch(entry, node.params ? node.params->get() : nullptr, in.span(), out.span(), requests.span(), {},
-             node.state ? &node.state : nullptr);
+    dispatch(entry, node.op(), in.span(), out.span(), requests.span(), {}, node.state ? &node.state : nullptr);
     for (std::size_t k = 0; k < out.size(); ++k) {
       if (requests[k] == Request::null) continue;
       const TapeInput& input = node.inputs.at(roles.gives.at(static_cast<int>(k)));
@@ -269,11 +268,8 @@ class BackwardPass {
   }
   /// Whether the gradient operator may compute result k, as `out` describes it, in the memory of argument i.
   static bool may_take(const Entry& entry, int i, int k, const NDArray& argument, const NDArray& out) {
-    if (out.storage() != dense || out.shape() != argument.shape() || out.dtype() != argument.dtype()) return false;
-    if (entry.is_map()) return true;
-    for (const Share& share : entry.inplace)
-      if (share.input == i && share.output == k) return true;
-    return false;
+    return out.storage() == dense && out.shape() == argument.shape() && out.dtype() == argument.dtype() &&
+           may_share(entry, i, k);
   }
   /// What forward was given; of what was not kept a dense shell, which no rule of storages looks at.
   static NDArray input_of(const TapeNode& node, std::size_t i) {
@@ -287,8 +283,8 @@ class BackwardPass {
       const TapeInput& input = node.inputs[i];
       if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
       given[i] = true;
-      contribute(input, map_on_pattern(*node.entry->gradient.entry, node.params ? node.params->get() : nullptr, held,
-                                       node.inputs.size(), i, input.array));
+      contribute(input,
+                 map_on_pattern(*node.entry->gradient.entry, node.op(), held, node.inputs.size(), i, input.array));
     }
   }
 
@@ -323,7 +319,7 @@ class BackwardPass {
     Few<Storage, 8> in;
     for (const NDArray& a : held.arrays) in.push_back(a.storage());
     const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
-    if (infer_storages(entry, node.params ? node.params->get() : nullptr, known, storages.span()).why.empty()) return;
+    if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return;
     for (std::optional<Storage>& storage : storages) storage = dense;
   }
   static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
@@ -346,8 +342,7 @@ class BackwardPass {
     }
     std::optional<Storage> out[1];
     const Shape result[1] = {node.outputs[0].array.shape()};
-    infer_storages(entry, node.params ? node.params->get() : nullptr,
-                   {in.span(), shapes.span(), result, {}, held[0].dtype(), held[0].device()}, out);
+    infer_storages(entry, node.op(), {in.span(), shapes.span(), result, {}, held[0].dtype(), held[0].device()}, out);
     return *out[0];
   }
   static Storage buffer_storage(const TapeInput& in) {
@@ -378,7 +373,7 @@ class BackwardPass {
     for (const TapeOutput& y : node.outputs) results.push_back(y.array.shape());
     if (node.inputs.empty()) return false;
     const StorageChoice choice = infer_storages(
-        *node.entry, node.params ? node.params->get() : nullptr,
+        *node.entry, node.op(),
         {in.span(), shapes.span(), results.span(), {}, node.inputs[0].array.dtype(), node.inputs[0].array.device()},
         out.span());
     return choice.why.empty() && choice.map.storage == node.outputs[0].array.storage();
@@ -405,8 +400,7 @@ class BackwardPass {
     const TapeInput& in = node.inputs[0];
     if (rule.spread == nullptr || create_graph_ || in.array.device().kind != DeviceKind::cpu) return false;
     if (!wanted(in)) return true;
-    const NDArray gradient =
-        rule.spread(node.params ? node.params->get() : nullptr, take_head(node, 0), in.array.shape());
+    const NDArray gradient = rule.spread(node.op(), take_head(node, 0), in.array.shape());
     Shape common = in.array.shape();
     if (!gradient || !broadcast_into(common, gradient.shape()) || common != in.array.shape() ||
         gradient.storage() != dense)
@@ -427,8 +421,7 @@ class BackwardPass {
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
     while (static_cast<int>(in.size()) < node.entry->inputs) in.push_back({});
-    std::vector<NDArray> gradients =
-        node.entry->gradient.compose(node.params ? node.params->get() : nullptr, heads, in);
+    std::vector<NDArray> gradients = node.entry->gradient.compose(node.op(), heads, in);
     give(node, gradients);
   }
 

@@ -48,6 +48,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   bool freed = false;
   bool on_pattern = false;  // during a backward pass: gradients of its results are wanted where they store something
   bool training = false;    // as the call was made, so is its gradient
+  const void* op() const { return params ? params->get() : nullptr; }
   std::string_view name() const { return entry != nullptr ? entry->snake : std::string_view("function"); }
 
   TapeNode() = default;

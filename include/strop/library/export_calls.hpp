@@ -5,6 +5,7 @@
 #include <strop/library/layout.h>
 #include <strop/op/entry.hpp>
 #include <strop/op/map_infer.hpp>
+#include <strop/op/plan.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 
@@ -48,24 +49,6 @@ inline void write_shape(std::string_view op, const Shape& shape, strop_shape& to
     fail(op, ": a shape has ", to.rank, " dimensions, expected at most ", int{strop_most_dimensions});
   for (int k = 0; k < to.rank; ++k) to.extent[k] = shape[k];
 }
-
-/// Names for the sentences of an inference, asked for when there is one to write.
-struct Named {
-  const Entry& entry;
-  const void* params;
-  int given;
-  CallNames names() const {
-    CallNames out{entry.snake};
-    out.call = this;
-    out.describe = [](const void* call, std::vector<std::string_view>& in, std::vector<std::string_view>& results) {
-      const Named& self = *static_cast<const Named*>(call);
-      Signature s = signature_of(self.entry, self.params, self.given);
-      in = std::move(s.inputs);
-      results = std::move(s.outputs);
-    };
-    return out;
-  }
-};
 
 // Parameters.
 inline const ValueType& type_of(const strop_parameter* self) { return *static_cast<const ValueType*>(self->own); }
@@ -124,7 +107,7 @@ inline std::int32_t infer_shape(const strop_operator* self, const void* params, 
   return guarded(error, [&]() -> std::int32_t {
     const Entry& entry = entry_of(self);
     std::vector<Shape> x = shapes_of(inputs, in), y = shapes_of(outputs, out);
-    const Named named{entry, params, inputs};
+    const CallLabels named{entry, params, inputs};
     const CallNames names = named.names();
     Shapes shapes(names, x, y);
     entry.infer_shape(params, shapes);
@@ -149,7 +132,7 @@ inline std::int32_t infer_type(const strop_operator* self, const void* params, s
     };
     const Entry& entry = entry_of(self);
     std::vector<std::optional<Dtype>> x = read(inputs, in), y = read(outputs, out);
-    const Named named{entry, params, inputs};
+    const CallLabels named{entry, params, inputs};
     const CallNames names = named.names();
     Types types(names, x, y);
     entry.infer_type(params, types);

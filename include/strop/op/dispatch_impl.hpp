@@ -86,7 +86,7 @@ STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, In
     const NDArray& x = *in[static_cast<std::size_t>(i)];
     if (x.storage() != dense || !overlap(memory, memory_of(x))) continue;
     const bool same = x.address() == y.address() && x.shape() == y.shape() && x.dtype() == y.dtype();
-    if (same && plan.may_share(i, k)) continue;
+    if (same && may_share(*plan.entry, i, k)) continue;
     fail(op, ": ", names.output(k), " overlaps the memory of ", names.input(i),
          same ? ", which this operator cannot compute in place" : " in part");
   }

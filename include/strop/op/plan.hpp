@@ -46,8 +46,6 @@ struct Plan : Counted {
 
   int outputs() const { return static_cast<int>(shapes.size()); }
   Storage storage(std::size_t k) const { return *storages[k]; }
-  /// Whether output k may be computed in the memory of input i.
-  bool may_share(int i, int k) const;
 };
 
 /// Decides a call. Of the arrays it reads shape, type, storage and device, and whether there are elements to add to:
@@ -69,6 +67,9 @@ void execute(const Plan& plan, const Execution& call, Inputs in, std::span<NDArr
 
 /// Counts and reports the plan's dense fallback, or throws where fallbacks are errors; nothing where there is none.
 void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site);
+
+/// Whether output k of an operator may be computed in the memory of its input i.
+bool may_share(const Entry& entry, int i, int k);
 
 /// Names of a call's tensors for sentences, found out only where there is one to write.
 struct CallLabels {

@@ -25,9 +25,9 @@ STROP_IMPL CallNames CallLabels::names() const {
   return names;
 }
 
-STROP_IMPL bool Plan::may_share(int i, int k) const {
-  if (entry->is_map()) return true;  // which writes an element after it has read it
-  for (const Share& share : entry->inplace)
+STROP_IMPL bool may_share(const Entry& entry, int i, int k) {
+  if (entry.is_map()) return true;  // which writes an element after it has read it
+  for (const Share& share : entry.inplace)
     if (share.input == i && share.output == k) return true;
   return false;
 }
