@@ -21,7 +21,7 @@ constexpr std::string_view two_to_62 = "4611686018427387904", largest = "9223372
                            smallest = "-9223372036854775808";
 
 std::string said(std::string_view op, std::initializer_list<NDArray> in, Attributes params) {
-  return sentence([&] { invoke(op, in, params); });
+  return sentence([&] { invoke(op, in, params).wait(); });
 }
 
 }  // namespace
