@@ -138,4 +138,15 @@ STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y
   dispatch(entry, op, in, out, requests, site);
 }
 
+STROP_IMPL NDArray run_one(const Entry& entry, const void* op, Inputs in, Target y, Site site) {
+  NDArray out[1];
+  if (y.count > 1) {
+    run_into(entry, op, in, y, site, out);
+  } else {
+    if (y.count == 1) out[0] = y.arrays[0];
+    dispatch(entry, op, in, out, {&y.request, 1}, site);
+  }
+  return std::move(out[0]);
+}
+
 }  // namespace strop::inline v0::detail

@@ -72,6 +72,8 @@ void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> 
               std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr);
 /// Runs a call of `out.size()` outputs, the first of them into the targets.
 void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, std::span<NDArray> out);
+/// Runs a call of one output, and gives it.
+NDArray run_one(const Entry& entry, const void* op, Inputs in, Target y, Site site);
 
 }  // namespace strop::inline v0::detail
 

@@ -90,6 +90,10 @@ class Executing {
   }
 
   void run_tensors() {
+    if (plan_.as_given) {
+      run_kernel({entry_, call_.op, in_, out_, plan_.requests.span()});
+      return written();
+    }
     const bool sparse_forms = !plan_.dense_copies && entry_.infer_storage != nullptr;
     Few<NDArray, 4> inputs(in_.size()), results(out_.size());
     Few<Request, 8> requests(out_.size());
@@ -116,21 +120,25 @@ class Executing {
         results[k] = out_[k];
       }
     }
+    run_kernel({entry_, call_.op, pointers.span(), results.span(), requests.span()});
+    give_back_states(inputs);
+    deliver_all(results);
+  }
+
+  void run_kernel(const Call& call) {
     struct Prepared {
       Executing* self;
-      Call call;
-    } prepared{this, {entry_, call_.op, pointers.span(), results.span(), requests.span()}};
+      const Call& call;
+    } prepared{this, call};
     way_of(plan_.device)
         .in_context(
-            plan_.device, requests.span(),
+            plan_.device, call.requests,
             [](void* with, Context& context) {
               const Prepared& now = *static_cast<Prepared*>(with);
               now.self->prepare(context);
               now.self->plan_.kernel(now.call, context);
             },
             &prepared);
-    give_back_states(inputs);
-    deliver_all(results);
   }
 
   /// Temporary space and random numbers that the operator announces, and its state.

@@ -9,6 +9,7 @@
 #include <strop/op/broadcast.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/element_loops.hpp>
 
 #include <array>
 
@@ -175,8 +176,9 @@ class MapRun {
     }
     std::byte* to = p.data + at * p.size;
     if (p.request == Request::add) {
+      if (p.dtype == result_) return element_loops().add(result_, to, stage, to, count);
       convert_elements(p.dtype, to, result_, raw, count);
-      accumulate(raw, stage, count);
+      element_loops().add(result_, raw, stage, raw, count);
       convert_elements(result_, raw, p.dtype, to, count);
     } else if (p.stream) {
       memory::stream_copy(to, stage, count * p.size);
@@ -185,20 +187,6 @@ class MapRun {
     } else {
       convert_elements(result_, stage, p.dtype, to, count);
     }
-  }
-
-  void accumulate(std::byte* to, const std::byte* from, std::int64_t count) const {
-    const auto add = [&]<class V>(std::type_identity<V>) {
-      V* y = reinterpret_cast<V*>(to);
-      const V* x = reinterpret_cast<const V*>(from);
-      for (std::int64_t i = 0; i < count; ++i) y[i] = static_cast<V>(y[i] + x[i]);
-    };
-    if (result_ == f32)
-      add(std::type_identity<float>{});
-    else if (result_ == f64)
-      add(std::type_identity<double>{});
-    else
-      add(std::type_identity<std::uint64_t>{});  // wraps like the operator itself
   }
 
   void finish_reductions() {

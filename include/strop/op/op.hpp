@@ -131,41 +131,41 @@ inline constexpr bool is_number<number::Jet> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 
+/// How many outputs T has; -1 where that depends on its parameters.
+template <class T>
+constexpr int outputs_of() {
+  if constexpr (AnyMap<T>)
+    return static_cast<int>(results<T> - stated_mutated<T>().size());
+  else
+    return StatesOutputCount<T> ? -1 : TensorShape<T>::outputs;
+}
+
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
 auto run(const T& op, Inputs in, Target y, Site site) {
   static_assert(diagnose<T>());
   const Entry& entry = entry_in_use<T, Library>();
-  if constexpr (AnyMap<T>) {
-    constexpr std::size_t outputs = results<T> - stated_mutated<T>().size();
-    std::array<NDArray, outputs> out;
-    if constexpr (outputs == 1) {
-      if (y.count > 1) {
-        run_into(entry, &op, in, y, site, out);
-      } else {
-        if (y.count == 1) out[0] = y.arrays[0];
-        dispatch(entry, &op, in, out, {&y.request, 1}, site);
-      }
-      return std::move(out[0]);
-    } else {
-      run_into(entry, &op, in, y, site, out);
-      if constexpr (map_visible<T> == 1)
-        return std::move(out[0]);
-      else
-        return std::vector<NDArray>(out.begin(), out.begin() + map_visible<T>);
-    }
-  } else if constexpr (StatesOutputCount<T>) {
+  constexpr int outputs = outputs_of<T>();
+  if constexpr (outputs == 1) {
+    return run_one(entry, &op, in, y, site);
+  } else if constexpr (outputs < 0) {
     std::vector<NDArray> out(static_cast<std::size_t>(TensorShape<T>::output_count(op)));
     run_into(entry, &op, in, y, site, out);
     out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));
     return out;
   } else {
-    std::array<NDArray, static_cast<std::size_t>(TensorShape<T>::outputs)> out;
+    std::array<NDArray, static_cast<std::size_t>(outputs)> out;
     run_into(entry, &op, in, y, site, out);
-    if constexpr (TensorShape<T>::visible == 1)
+    if constexpr (AnyMap<T>) {
+      if constexpr (map_visible<T> == 1)
+        return std::move(out[0]);
+      else
+        return std::vector<NDArray>(out.begin(), out.begin() + map_visible<T>);
+    } else if constexpr (TensorShape<T>::visible == 1) {
       return std::move(out[0]);
-    else
+    } else {
       return std::vector<NDArray>(out.begin(), out.begin() + TensorShape<T>::visible_count(op));
+    }
   }
 }
 

@@ -45,7 +45,7 @@ class ParamBox : public Counted, public memory::Recycled<ParamBox> {
   }
   const ParamTable* table_;
   void* data_;
-  alignas(16) std::byte near_[64];
+  alignas(16) std::byte near_[128];  // which most operators' parameters fit, shapes among them
 };
 
 }  // namespace strop::inline v0::detail

@@ -29,13 +29,14 @@ struct Plan : Counted {
   const Entry* entry = nullptr;
   Device device = cpu();
   Route route = Route::tensors;
-  bool dense_copies = false;      // sparse arrays go to the operator, and come from it, as dense copies
-  bool widens = false;            // halves go to the operator, and come from it, as float32 copies
-  bool asked = true;              // whether any result is
-  MapStorage map;                 // of Route::pattern
-  std::string_view why;           // of a dense fallback: the reason; empty where there is none
-  Shape common;                   // of a map: what all operands broadcast to
-  MapLoop loop = nullptr;         // of Route::contiguous
+  bool dense_copies = false;  // sparse arrays go to the operator, and come from it, as dense copies
+  bool widens = false;        // halves go to the operator, and come from it, as float32 copies
+  bool asked = true;          // whether any result is
+  bool as_given = false;      // of Route::tensors: the kernel takes the call's own arrays, all dense, and overwrites
+  MapStorage map;             // of Route::pattern
+  std::string_view why;       // of a dense fallback: the reason; empty where there is none
+  Shape common;               // of a map: what all operands broadcast to
+  MapLoop loop = nullptr;     // of Route::contiguous
   Kernels::Run kernel = nullptr;  // of Route::tensors
   Resources resources;
   Few<int, 2> mutated;       // positions of the inputs that are written

@@ -173,9 +173,18 @@ class Resolving {
   void route_tensors() {
     plan_.route = Route::tensors;
     plan_.kernel = plan_.asked ? kernel_of(entry_, plan_.device, !plan_.dense_copies) : nullptr;
-    if (entry_.takes == nullptr) return;
-    for (const NDArray* a : in_) plan_.widens = plan_.widens || (is_half(a->dtype()) && !entry_.takes(a->dtype()));
-    for (Dtype type : plan_.types) plan_.widens = plan_.widens || (is_half(type) && !entry_.takes(type));
+    const auto widens = [&](Dtype type) { return is_half(type) && entry_.takes != nullptr && !entry_.takes(type); };
+    bool as_given = true;
+    for (const NDArray* a : in_) {
+      plan_.widens = plan_.widens || widens(a->dtype());
+      as_given = as_given && a->storage() == dense;
+    }
+    for (std::size_t k = 0; k < out_.size(); ++k) {
+      plan_.widens = plan_.widens || widens(plan_.types[k]);
+      as_given = as_given && plan_.storages[k] == dense && (!out_[k] || out_[k].storage() == dense) &&
+                 (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
+    }
+    plan_.as_given = as_given && !plan_.widens;
   }
 
   const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }

@@ -61,7 +61,8 @@ struct OwnLoops {
     }
   }
 
-  /// total = a + b in float, double or 64-bit integers, which wrap around. total overlaps neither.
+  /// total = a + b in float, double or 64-bit integers, which wrap around. total is a or b, or apart from
+  /// both.
   static void add(Dtype type, const void* a, const void* b, void* total, std::int64_t n) {
     if (type == f32)
       add_as<float>(a, b, total, n);
@@ -141,11 +142,14 @@ struct OwnLoops {
     const auto one = [](V u, V v) { return static_cast<V>(static_cast<Bits>(u) + static_cast<Bits>(v)); };
     const V* const x = static_cast<const V*>(a);
     const V* const y = static_cast<const V*>(b);
-    V* const __restrict sum = static_cast<V*>(total);
+    V* const sum = static_cast<V*>(total);
     constexpr std::int64_t run = 16;  // a fixed length, from which compilers make vector code
     std::int64_t i = 0;
-    for (; i + run <= n; i += run)
-      for (std::int64_t j = 0; j < run; ++j) sum[i + j] = one(x[i + j], y[i + j]);
+    for (; i + run <= n; i += run) {
+      V part[run];  // all of it read before any is written
+      for (std::int64_t j = 0; j < run; ++j) part[j] = one(x[i + j], y[i + j]);
+      std::memcpy(sum + i, part, sizeof part);
+    }
     for (; i < n; ++i) sum[i] = one(x[i], y[i]);
   }
 
