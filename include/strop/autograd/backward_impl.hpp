@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/autograd/backward.hpp>
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/infer_call.hpp>
@@ -83,7 +83,7 @@ class BackwardPass {
       if (!gradient) gradient = to.source && wants_pattern(to) ? ones_on_pattern(head) : filled_like(head, 1);
       contribute(to, gradient);
     }
-    for (std::size_t i = order_.size(); i-- > 0;) step(*order_[i]);
+    for (Index i = order_.size(); i-- > 0;) step(*order_[i]);
     if (!retain_ && !create_graph_)
       for (TapeNode* node : order_) node->release();
   }
@@ -100,10 +100,10 @@ class BackwardPass {
   void visit_node(TapeNode* root) {
     struct Frame {
       TapeNode* node;
-      std::size_t next;
+      Index next;
     };
     if (root->mark == pass_) return;
-    Few<Frame, 8> stack;
+    List<Frame, 8> stack;
     root->mark = pass_;
     stack.push_back({root, 0});
     while (!stack.empty()) {
@@ -140,9 +140,9 @@ class BackwardPass {
     bool any = false;
     for (TapeOutput& out : node.outputs) any = any || out.gradient;
     if (!any) return;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
-    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    for (Index i = 0; i < node.outputs.size(); ++i)
       check_version(node, node.outputs[i].kept, node.outputs[i].array, node.outputs[i].version, "output", i);
     call_mode.training = node.training;
     if (node.function)
@@ -159,13 +159,13 @@ class BackwardPass {
   }
 
   static void check_version(const TapeNode& node, bool kept, const NDArray& array, std::uint64_t version,
-                            const char* what, std::size_t i) {
+                            const char* what, Index i) {
     if (kept && version_of(array) != version)
       fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(),
            ") was overwritten after it was recorded");
   }
 
-  NDArray head_of(TapeNode& node, std::size_t k) {
+  NDArray head_of(TapeNode& node, Index k) {
     TapeOutput& out = node.outputs[k];
     return out.gradient ? repeated(out.gradient, out.array.shape()) : filled_like(out.array, 0);
   }
@@ -177,7 +177,7 @@ class BackwardPass {
     return whole;
   }
   /// The output as an array with its history, for gradients of gradients.
-  static NDArray output_of(TapeNode& node, std::size_t k) {
+  static NDArray output_of(TapeNode& node, Index k) {
     NDArray y = node.outputs[k].array.detach();
     y.body().lineage = Ref<Lineage>(&node);
     y.body().lineage_index = static_cast<std::int32_t>(k);
@@ -186,30 +186,29 @@ class BackwardPass {
 
   void step_operator(TapeNode& node) {
     const Entry& entry = *node.entry->gradient.entry;
-    const GradientRoles roles = gradient_roles(node.entry->gradient, static_cast<int>(node.inputs.size()),
-                                               static_cast<int>(node.outputs.size()));
+    const GradientRoles roles = gradient_roles(node.entry->gradient, node.inputs.size(), node.outputs.size());
     Held held;
     const bool broadcasts = entry.is_map() && node.entry->gradient.in != 0;  // to the shape of the inputs
     for (const GradientArgument& argument : roles.takes) {
-      const auto k = static_cast<std::size_t>(argument.at);
+      const Index k = argument.at;
       if (argument.role == Role::head)
         held.push_head(broadcasts && node.outputs[k].gradient ? std::move(node.outputs[k].gradient)
                                                               : take_head(node, k));
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
-    Few<bool, 8> given(node.inputs.size());
+    List<bool, 8> given(node.inputs.size());
     if (entry.is_map()) step_on_patterns(node, held.arrays.span(), given);
-    Few<NDArray, 4> out;
-    Few<Request, 8> requests;
-    Few<bool, 8> apart;
-    Few<std::optional<Storage>, 4> storages;
+    List<NDArray, 4> out;
+    List<Request, 8> requests;
+    List<bool, 8> apart;
+    List<std::optional<Storage>, 4> storages;
     choose_storages(node, roles, held, storages);
     bool asked = false;
     for (int i : roles.gives) {
       const Storage storage = *storages[out.size()];
-      const TapeInput& input = node.inputs.at(i);
-      const bool wants = wanted(input) && !given.at(i);
+      const TapeInput& input = node.inputs[i];
+      const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
       NDArray direct = wants ? direct_target(node, input, i, held, storage) : NDArray();
       apart.push_back(!direct);
@@ -220,29 +219,29 @@ class BackwardPass {
     // In the memory of the head gradient, which nobody will look at again: not where another result is a sum over it,
     // for which a GPU reads it once more.
     bool summed = false;
-    for (std::size_t k = 0; k < out.size() && held.free_head >= 0; ++k)
-      summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays.at(held.free_head).shape());
+    for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
+      summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
     if (held.free_head >= 0 && !create_graph_ && !summed)
-      for (std::size_t k = 0; k < out.size(); ++k)
-        if (const NDArray& head = held.arrays.at(held.free_head);
+      for (Index k = 0; k < out.size(); ++k)
+        if (const NDArray& head = held.arrays[held.free_head];
             apart[k] && requests[k] == Request::write &&
             may_take(entry, held.free_head, static_cast<int>(k), head, out[k])) {
           out[k] = head;
           break;
         }
-    Few<const NDArray*, 4> in;
+    List<const NDArray*, 4> in;
     for (const NDArray& a : held.arrays) in.push_back(&a);
     dispatch(entry, node.op(), in.span(), out.span(), requests.span(), {}, node.state ? &node.state : nullptr);
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    for (Index k = 0; k < out.size(); ++k) {
       if (requests[k] == Request::null) continue;
-      const TapeInput& input = node.inputs.at(roles.gives.at(static_cast<int>(k)));
+      const TapeInput& input = node.inputs[roles.gives[static_cast<int>(k)]];
       apart[k] ? contribute(input, out[k]) : written(input);
     }
   }
 
   /// What a gradient operator is given.
   struct Held {
-    Few<NDArray, 4> arrays;
+    List<NDArray, 4> arrays;
     bool sparse = false, sparse_head = false;
     int free_head = -1;  // a head gradient that nobody else holds
     void push(NDArray a) {
@@ -257,7 +256,7 @@ class BackwardPass {
   };
 
   /// The head gradient of output k, which the node then holds no longer; zeros where none came.
-  NDArray take_head(TapeNode& node, std::size_t k) {
+  NDArray take_head(TapeNode& node, Index k) {
     NDArray head = head_of(node, k);
     node.outputs[k].gradient = NDArray();
     return head;
@@ -272,14 +271,14 @@ class BackwardPass {
            may_share(entry, i, k);
   }
   /// What forward was given; of what was not kept a dense shell, which no rule of storages looks at.
-  static NDArray input_of(const TapeNode& node, std::size_t i) {
+  static NDArray input_of(const TapeNode& node, Index i) {
     const NDArray& x = node.inputs[i].array;
     return x.storage() == dense || x.allocated() ? x : shell_of(x, dense);
   }
 
   /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
-  void step_on_patterns(TapeNode& node, std::span<const NDArray> held, Few<bool, 8>& given) {
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+  void step_on_patterns(TapeNode& node, std::span<const NDArray> held, List<bool, 8>& given) {
+    for (Index i = 0; i < node.inputs.size(); ++i) {
       const TapeInput& input = node.inputs[i];
       if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
       given[i] = true;
@@ -295,7 +294,7 @@ class BackwardPass {
     if (buffer.storage() != made) return {};
     // The same array given twice: its gradients are added, and a kernel may write both at once.
     for (int j = 0; j < i; ++j)
-      if (node.inputs.at(j).source == in.source) return {};
+      if (node.inputs[j].source == in.source) return {};
     for (const NDArray& a : held.arrays)  // x.backward(x.grad()): what is read must not be written yet
       if (a.body().buffer == buffer.body().buffer) return {};
     return buffer;
@@ -308,15 +307,15 @@ class BackwardPass {
 
   /// The storages that the gradient operator makes its results in: all dense where it has no form for others.
   static void choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
-                              Few<std::optional<Storage>, 4>& storages) {
+                              List<std::optional<Storage>, 4>& storages) {
     const Entry& entry = *node.entry->gradient.entry;
     bool sparse = false;
     for (int i : roles.gives) {
-      storages.push_back(storage_of_gradient(node, node.inputs.at(i), i, held));
+      storages.push_back(storage_of_gradient(node, node.inputs[i], i, held));
       sparse = sparse || *storages.back() != dense;
     }
     if (!sparse || entry.is_map()) return;
-    Few<Storage, 8> in;
+    List<Storage, 8> in;
     for (const NDArray& a : held.arrays) in.push_back(a.storage());
     const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
     if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return;
@@ -329,13 +328,12 @@ class BackwardPass {
                  ? storage_of_map(*rule.entry, node, held.arrays.span())
                  : dense;
     // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
-    const bool knows_pattern =
-        rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, static_cast<std::size_t>(i)));
+    const bool knows_pattern = rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, i));
     return has_sparse_buffer(in) && !knows_pattern ? dense : buffer_storage(in);
   }
   static Storage storage_of_map(const Entry& entry, const TapeNode& node, std::span<const NDArray> held) {
-    Few<Storage, 8> in;
-    Few<Shape, 4> shapes;
+    List<Storage, 8> in;
+    List<Shape, 4> shapes;
     for (const NDArray& a : held) {
       in.push_back(a.storage());
       shapes.push_back(a.shape());
@@ -362,14 +360,14 @@ class BackwardPass {
   }
   /// Whether the call ran on stored values because it is zero elsewhere, and not by being told to store its result so.
   static bool ran_on_pattern(const TapeNode& node) {
-    Few<Storage, 8> in;
-    Few<Shape, 4> shapes;
+    List<Storage, 8> in;
+    List<Shape, 4> shapes;
     for (const TapeInput& x : node.inputs) {
       in.push_back(x.array.storage());
       shapes.push_back(x.array.shape());
     }
-    Few<std::optional<Storage>, 4> out(node.outputs.size());
-    Few<Shape, 4> results;
+    List<std::optional<Storage>, 4> out(node.outputs.size());
+    List<Shape, 4> results;
     for (const TapeOutput& y : node.outputs) results.push_back(y.array.shape());
     if (node.inputs.empty()) return false;
     const StorageChoice choice = infer_storages(
@@ -413,11 +411,11 @@ class BackwardPass {
 
   void step_composed(TapeNode& node) {
     if (step_spread(node)) return;
-    Few<NDArray, 4> in, heads;
+    List<NDArray, 4> in, heads;
     // An input that is not kept lends its shape alone: a dense shell, which no rule of storages looks at.
     for (const TapeInput& x : node.inputs)
       in.push_back(x.kept || x.array.storage() == dense ? x.array : shell_of(x.array, dense));
-    for (std::size_t k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
+    for (Index k = 0; k < (node.entry->gradient.heads == every ? node.outputs.size() : 1); ++k)
       heads.push_back(head_of(node, k));
     // Optional inputs that were left out are empty handles.
     while (static_cast<int>(in.size()) < node.entry->inputs) in.push_back({});
@@ -426,14 +424,14 @@ class BackwardPass {
   }
 
   void step_function(TapeNode& node) {
-    Few<NDArray, 4> heads;
-    for (std::size_t k = 0; k < node.outputs.size(); ++k) heads.push_back(head_of(node, k));
+    List<NDArray, 4> heads;
+    for (Index k = 0; k < node.outputs.size(); ++k) heads.push_back(head_of(node, k));
     std::vector<NDArray> gradients = node.function->backward(heads);
     give(node, gradients);
   }
 
   void give(TapeNode& node, std::vector<NDArray>& gradients) {
-    if (gradients.size() > node.inputs.size())
+    if (static_cast<Index>(gradients.size()) > node.inputs.size())
       fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
            node.inputs.size(), " inputs");
     for (std::size_t i = 0; i < gradients.size(); ++i) {
@@ -455,7 +453,7 @@ class BackwardPass {
     if (!in.leaf) {
       // Whoever made a dense array expects its gradient dense.
       if (in.array.storage() == dense && given.storage() != dense) return contribute(in, dense_form(given));
-      NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[static_cast<std::size_t>(in.index)].gradient;
+      NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (!slot || slot.shape() == given.shape())
         slot = slot ? sum_of(slot, given) : given;
       else
@@ -505,7 +503,7 @@ class BackwardPass {
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;
   std::uint64_t pass_ = 0;
-  Few<TapeNode*, 8> order_;
+  List<TapeNode*, 8> order_;
   std::vector<Leaf*> leaves_;
   std::vector<NDArray> collected_;
 };

@@ -3,7 +3,7 @@
 /// jvp: forward mode, the derivative of a function along given directions.
 #pragma once
 #include <strop/autograd/backward.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 
 #include <concepts>
 #include <span>
@@ -34,7 +34,7 @@ std::pair<NDArray, NDArray> jvp(const Op<T, When>& op, std::initializer_list<NDA
   detail::check_tangents(Op<T, When>::entry().snake, inputs, along);
   if constexpr (AnyMap<T> && !GradComposes<T> && !MutatesInputs<T> && !HasZeroGradient<T>) {
     static_assert(detail::results<T> == 1, "strop: jvp takes an operator with one output");
-    detail::Few<const NDArray*, 8> in;
+    detail::List<const NDArray*, 8> in;
     for (const NDArray& a : inputs) in.push_back(&a);
     for (const NDArray& a : along) in.push_back(&a);
     NDArray out[2];

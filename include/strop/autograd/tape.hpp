@@ -3,7 +3,7 @@
 /// What recording leaves behind: a node per call, holding what its gradient needs and nothing else.
 #pragma once
 #include <strop/autograd/function.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/registry.hpp>
 
 #include <span>
@@ -41,8 +41,8 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   Ref<ParamBox> params;
   Ref<StateBox> state;
   Ref<Function> function;  // of a custom function, instead of an entry
-  Few<TapeInput, 3> inputs;
-  Few<TapeOutput, 1> outputs;
+  List<TapeInput, 3> inputs;
+  List<TapeOutput, 1> outputs;
   std::uint64_t mark = 0;
   TapeNode* next_down = nullptr;  // while a history is taken down
   bool freed = false;

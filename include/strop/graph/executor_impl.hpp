@@ -21,7 +21,7 @@ struct Step {
   Ref<Node> node;
   List<int> in, out;
   List<Request> requests;
-  int state = -1;
+  Index state = -1;
   Ref<Plan> plan;
   List<const NDArray*> inputs;
   List<NDArray> outputs;
@@ -68,7 +68,7 @@ struct BoundGraph : Counted {
   void plan(const NodeOutputs& gradients, Place place);
   void make_values(Inference& inference, List<Step>& steps, bool all);
   void resolve_steps(Inference& inference, List<Step>& steps);
-  int find_state(const Node& node);
+  Index find_state(const Node& node);
   void run(List<Step>& steps);
   void run_on_patterns(Step& step);
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
@@ -117,8 +117,8 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
-STROP_IMPL int BoundGraph::find_state(const Node& node) {
-  for (int i = 0; i < keeper.size(); ++i)
+STROP_IMPL Index BoundGraph::find_state(const Node& node) {
+  for (Index i = 0; i < keeper.size(); ++i)
     if (keeper[i] == node.params.get()) return i;
   if (node.entry->cpu.make_state == nullptr) return -1;
   keeper.push(node.params.get());
@@ -206,7 +206,7 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
       step.inputs.push(v < 0 ? &absent : &values[v]);
     }
     for (int v : step.out) step.outputs.push(values[v]);
-    Few<const NDArray*, 8> in;
+    List<const NDArray*, 8> in;
     for (const NDArray& a : known) in.push_back(&a);
     try {
       step.plan = Ref<Plan>(
@@ -223,9 +223,8 @@ STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
   List<NDArray> in;
   for (const NDArray* a : step.inputs) in.push(*a);
   for (const Step::OnPattern& one : step.on_pattern)
-    values[step.out[one.result]] =
-        map_on_pattern(*step.node->entry, step.node->op(), in.span(), static_cast<std::size_t>(step.out.size()),
-                       static_cast<std::size_t>(one.result), args[static_cast<std::size_t>(one.argument)].second);
+    values[step.out[one.result]] = map_on_pattern(*step.node->entry, step.node->op(), in.span(), step.out.size(),
+                                                  one.result, args[static_cast<std::size_t>(one.argument)].second);
 }
 
 STROP_IMPL void BoundGraph::run(List<Step>& steps) {

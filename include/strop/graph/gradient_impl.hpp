@@ -137,7 +137,7 @@ STROP_IMPL NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string
   node->name = std::move(name);
   node->entry = &entry;
   node->params = Ref(new ParamBox(nullptr));
-  entry.signature(nullptr, in.size(), node->signature);
+  entry.signature(nullptr, static_cast<int>(in.size()), node->signature);
   node->inputs = std::move(in);
   return {node, 0};
 }
@@ -270,13 +270,14 @@ class GradientWalk {
       made->inputs.push(argument.role == Role::head ? head(n, argument.at)
                         : argument.role == Role::in ? node.inputs[argument.at]
                                                     : output(n, argument.at));
-    made->signature.inputs.assign(static_cast<std::size_t>(made->inputs.size()), "argument");
+    made->signature.inputs.assign(unsigned_size(made->inputs.size()), "argument");
     for (int k : roles.gives) {
       made->like.push(node.inputs[k]);
       made->signature.outputs.push_back(node.signature.inputs[static_cast<std::size_t>(k)]);
     }
-    made->signature.visible = made->like.size();
-    for (int k = 0; k < made->like.size(); ++k) contribute(made->like[k], {made, k});
+    const auto results = static_cast<int>(made->like.size());
+    made->signature.visible = results;
+    for (int k = 0; k < results; ++k) contribute(made->like[k], {made, k});
   }
 
   Graph graph_;

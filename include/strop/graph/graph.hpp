@@ -18,7 +18,7 @@ class Graph {
       if (root.node) visit(root.node.get(), with_like);
   }
 
-  int size() const { return nodes_.size(); }
+  int size() const { return static_cast<int>(nodes_.size()); }
   Node& node(int n) const { return *nodes_[n]; }
   /// Position of a node; −1 where it is not in the graph.
   int find(const Node* node) const {
@@ -62,7 +62,7 @@ class Graph {
     stack.push({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();
-      const int inputs = top.node->inputs.size(), all = inputs + (with_like ? top.node->like.size() : 0);
+      const Index inputs = top.node->inputs.size(), all = inputs + (with_like ? top.node->like.size() : 0);
       if (top.next < all) {
         const NodeOutput& in = top.next < inputs ? top.node->inputs[top.next] : top.node->like[top.next - inputs];
         ++top.next;

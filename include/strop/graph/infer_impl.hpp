@@ -102,15 +102,14 @@ class Inference {
     const Node& node = graph_.node(n);
     if (!node.like.empty()) return shape_alike(n);
     if (node.entry == nullptr) return false;
-    const int inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
+    const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
     List<Shape> tensors;  // inputs, then outputs
     for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
     bool something = inputs == 0 || tensors[0].has_rank();
-    for (int i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
+    for (Index i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
     if (!something && !all) return false;
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Shapes shapes_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
-                     {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
+    Shapes shapes_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_shapes(*node.entry, node.op(), shapes_of);
     bool changed = false;
     for (int i = 0; i < all_tensors; ++i) {
@@ -128,7 +127,8 @@ class Inference {
   /// The value that is input i of node n, or, after the inputs, one of its outputs.
   int value_of(int n, int i) const {
     const Node& node = graph_.node(n);
-    return i < node.inputs.size() ? graph_.value(node.inputs[i]) : graph_.value(n, i - node.inputs.size());
+    return i < node.inputs.size() ? graph_.value(node.inputs[i])
+                                  : graph_.value(n, i - static_cast<int>(node.inputs.size()));
   }
 
   bool shape_alike(int n) {
@@ -160,12 +160,11 @@ class Inference {
       changed = true;
     }
     if (!node.like.empty() || node.is_variable()) return changed;
-    const int inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
+    const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
     List<std::optional<Dtype>> tensors;
     for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
-    Types types_of(names, {tensors.begin(), static_cast<std::size_t>(inputs)},
-                   {tensors.begin() + inputs, static_cast<std::size_t>(node.outputs())});
+    Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_types(*node.entry, node.op(), types_of);
     for (int i = 0; i < all_tensors; ++i) {
       if (value_of(n, i) < 0 || !tensors[i]) continue;
@@ -183,16 +182,16 @@ class Inference {
   void storage_step(int n, Device device) {
     const Node& node = graph_.node(n);
     if (node.entry == nullptr) return;
-    const int inputs = node.inputs.size(), outputs = node.outputs();
-    Few<Storage, 8> in;
-    Few<Shape, 4> in_shapes, out_shapes;
+    const Index inputs = node.inputs.size(), outputs = node.outputs();
+    List<Storage, 8> in;
+    List<Shape, 4> in_shapes, out_shapes;
     for (const NodeOutput& from : node.inputs) {
       const int v = graph_.value(from);
       in.push_back(v < 0 ? dense : storage(v));
       in_shapes.push_back(v < 0 ? Shape::unknown() : shape(v));
     }
     for (int k = 0; k < outputs; ++k) out_shapes.push_back(shape(graph_.value(n, k)));
-    Few<std::optional<Storage>, 4> out(static_cast<std::size_t>(outputs));
+    List<std::optional<Storage>, 4> out(outputs);
     const int first = inputs > 0 ? graph_.value(node.inputs[0]) : graph_.value(n, 0);
     const Dtype stored = first < 0 ? f32 : type(first).value_or(f32);
     try {
@@ -202,7 +201,7 @@ class Inference {
     } catch (const Error& error) {
       fail("Error in node ", node.name, ": ", error.what());
     }
-    for (int k = 0; k < outputs; ++k) storage(graph_.value(n, k)) = *out.at(k);
+    for (int k = 0; k < outputs; ++k) storage(graph_.value(n, k)) = *out[k];
   }
 
   const Graph& graph_;

@@ -2,7 +2,7 @@
 /// \file
 /// Nodes of a symbolic graph, shared and immutable.
 #pragma once
-#include <strop/graph/list.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/registry.hpp>
 
 #include <optional>

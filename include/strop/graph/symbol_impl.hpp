@@ -196,9 +196,9 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
   const Signature signature = detail::signature_of(entry, params->get(), static_cast<int>(inputs.size()));
   detail::List<Symbol> in;
   for (const InputSymbol& input : inputs) {
-    int at = in.size();
+    detail::Index at = in.size();
     if (!input.name.empty()) {
-      const auto inputs_of = static_cast<int>(signature.inputs.size());
+      const auto inputs_of = static_cast<detail::Index>(signature.inputs.size());
       for (at = 0; at < inputs_of && signature.inputs[static_cast<std::size_t>(at)] != input.name;) ++at;
       if (at == inputs_of)
         fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));

@@ -3,7 +3,7 @@
 /// How an entry is made of the structures of strop/library/layout.h, and how its functions call into the library.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/library/hosted.hpp>
 
 #include <array>
@@ -92,7 +92,7 @@ void signature(const void* op, int given, Signature& s) {
 }
 
 // Inference.
-using ShapeList = Few<strop_shape, 4>;
+using ShapeList = List<strop_shape, 4>;
 inline void write_shape(const Shape& shape, strop_shape& to) {
   to.rank = shape.has_rank() ? shape.ndim() : std::int32_t{strop_unknown};
   if (to.rank > strop_most_dimensions)
@@ -113,12 +113,12 @@ template <int Order>
 void infer_shape(const void* op, Shapes& shapes) {
   const strop_operator* const c = operator_of<Order>(op);
   ShapeList in(static_cast<std::size_t>(shapes.inputs())), out(static_cast<std::size_t>(shapes.outputs()));
-  for (int i = 0; i < shapes.inputs(); ++i) write_shape(shapes.in(i), in.at(i));
-  for (int k = 0; k < shapes.outputs(); ++k) write_shape(shapes.out(k), out.at(k));
+  for (int i = 0; i < shapes.inputs(); ++i) write_shape(shapes.in(i), in[i]);
+  for (int k = 0; k < shapes.outputs(); ++k) write_shape(shapes.out(k), out[k]);
   Collected error;
   error.check(c->infer_shape(c, op, shapes.inputs(), in.data(), shapes.outputs(), out.data(), error.sink()));
-  for (int i = 0; i < shapes.inputs(); ++i) shapes.set_in(i, read_shape(in.at(i)));
-  for (int k = 0; k < shapes.outputs(); ++k) shapes.set_out(k, read_shape(out.at(k)));
+  for (int i = 0; i < shapes.inputs(); ++i) shapes.set_in(i, read_shape(in[i]));
+  for (int k = 0; k < shapes.outputs(); ++k) shapes.set_out(k, read_shape(out[k]));
 }
 
 /// A number of the library as an element type; none where it is unknown. Throws Error where there is no such type.
@@ -131,30 +131,29 @@ inline std::optional<Dtype> read_type(std::string_view op, std::int32_t number) 
 template <int Order>
 void infer_type(const void* op, Types& types) {
   const strop_operator* const c = operator_of<Order>(op);
-  Few<std::int32_t, 4> in(static_cast<std::size_t>(types.inputs())), out(static_cast<std::size_t>(types.outputs()));
+  List<std::int32_t, 4> in(types.inputs()), out(types.outputs());
   const auto number = [](std::optional<Dtype> type) {
     return type ? static_cast<std::int32_t>(*type) : std::int32_t{strop_unknown};
   };
-  for (int i = 0; i < types.inputs(); ++i) in.at(i) = number(types.in(i));
-  for (int k = 0; k < types.outputs(); ++k) out.at(k) = number(types.out(k));
+  for (int i = 0; i < types.inputs(); ++i) in[i] = number(types.in(i));
+  for (int k = 0; k < types.outputs(); ++k) out[k] = number(types.out(k));
   Collected error;
   error.check(c->infer_type(c, op, types.inputs(), in.data(), types.outputs(), out.data(), error.sink()));
-  for (int i = 0; i < types.inputs(); ++i) types.set_in(i, read_type(types.op(), in.at(i)));
-  for (int k = 0; k < types.outputs(); ++k) types.set_out(k, read_type(types.op(), out.at(k)));
+  for (int i = 0; i < types.inputs(); ++i) types.set_in(i, read_type(types.op(), in[i]));
+  for (int k = 0; k < types.outputs(); ++k) types.set_out(k, read_type(types.op(), out[k]));
 }
 template <int Order>
 bool infer_storage(const void* op, Storages& storages) {
   const strop_operator* const c = operator_of<Order>(op);
-  Few<std::int32_t, 4> in(static_cast<std::size_t>(storages.inputs())),
-      out(static_cast<std::size_t>(storages.outputs()));
-  for (int i = 0; i < storages.inputs(); ++i) in.at(i) = static_cast<std::int32_t>(storages.in(i));
+  List<std::int32_t, 4> in(storages.inputs()), out(storages.outputs());
+  for (int i = 0; i < storages.inputs(); ++i) in[i] = static_cast<std::int32_t>(storages.in(i));
   for (int k = 0; k < storages.outputs(); ++k)
-    out.at(k) = storages.out(k) ? static_cast<std::int32_t>(*storages.out(k)) : std::int32_t{strop_unknown};
+    out[k] = storages.out(k) ? static_cast<std::int32_t>(*storages.out(k)) : std::int32_t{strop_unknown};
   Collected error;
   bool native = error.check(c->infer_storage(c, op, storages.inputs(), in.data(), storages.outputs(), out.data(),
                                              error.sink())) == strop_yes;
   for (int k = 0; k < storages.outputs(); ++k)
-    if (out.at(k) >= 0 && out.at(k) <= 2) native = storages.set_out(k, static_cast<Storage>(out.at(k))) && native;
+    if (out[k] >= 0 && out[k] <= 2) native = storages.set_out(k, static_cast<Storage>(out[k])) && native;
   return native;
 }
 
@@ -249,7 +248,7 @@ inline void run_hosted(const Call& call, Context& ctx) {
   for (const NDArray* a : call.inputs) hosted.tensors.push_back(tensor_of(*a, false));
   for (const NDArray& a : call.out) hosted.tensors.push_back(tensor_of(a, true));
   for (strop_tensor& t : hosted.tensors) hosted.pointers.push_back(&t);
-  Few<std::int32_t, 4> requests(m);
+  List<std::int32_t, 4> requests(m);
   for (std::size_t k = 0; k < m; ++k) requests[k] = static_cast<std::int32_t>(call.requests[k]);
   strop_call to{};
   to.size = sizeof to;
@@ -261,7 +260,7 @@ inline void run_hosted(const Call& call, Context& ctx) {
   to.requests = requests.data();
   to.train = ctx.train ? 1 : 0;
   if (call.entry.resources != nullptr) {
-    Few<Shape, 4> shapes(n);
+    List<Shape, 4> shapes(n);
     for (std::size_t i = 0; i < n; ++i) shapes[i] = *call.inputs[i] ? call.inputs[i]->shape() : Shape{};
     if (call.entry.resources(call.params, {shapes.data(), n}).random) {
       const random::Stream stream = ctx.random();

@@ -133,7 +133,7 @@ STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y
     fail(entry.snake, ": expected at most ", out.size(), out.size() == 1 ? " array" : " arrays",
          " for the results, got ", targets.size());
   for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
-  Few<Request, 8> requests(targets.size());
+  List<Request, 8> requests(targets.size());
   for (Request& r : requests) r = y.request;
   dispatch(entry, op, in, out, requests, site);
 }

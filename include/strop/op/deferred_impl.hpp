@@ -3,7 +3,7 @@
 /// Calls that wait: in which order a call stands, and what is kept of it until its turn comes.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/op/param_box.hpp>
 #include <strop/op/plan.hpp>
@@ -56,8 +56,8 @@ class DeferredCall final : public Pending::Work {
     note(to, "outputs", text_of(outputs()));
   }
 
-  std::span<const NDArray> inputs() const { return {held_.data(), in_.size()}; }
-  std::span<const NDArray> outputs() const { return {held_.data() + in_.size(), out_.size()}; }
+  std::span<const NDArray> inputs() const { return held_.span().first(in_.size()); }
+  std::span<const NDArray> outputs() const { return held_.span().subspan(in_.size()); }
   const Plan& plan() const { return *plan_; }
 
  private:
@@ -77,9 +77,9 @@ class DeferredCall final : public Pending::Work {
   }
   const Ref<Plan> plan_;
   ParamBox params_;
-  Few<NDArray, 4> in_, out_, held_;
+  List<NDArray, 4> in_, out_, held_;
   std::optional<random::Stream> drawn_;
-  Few<Buffer*, 4> counted_;  // of what is held: counted in bytes_ahead
+  List<Buffer*, 4> counted_;  // of what is held: counted in bytes_ahead
   bool training_;
 };
 
@@ -98,8 +98,8 @@ struct Readiness {
 
 STROP_IMPL void DeferredCall::run_now() {
   const ModeScope mode(nullptr, training_);
-  Few<const NDArray*, 8> in(in_.size());
-  for (std::size_t i = 0; i < in_.size(); ++i) in[i] = &in_[i];
+  List<const NDArray*, 8> in(in_.size());
+  for (Index i = 0; i < in_.size(); ++i) in[i] = &in_[i];
   execute(*plan_, {params_.get(), nullptr, drawn_ ? &*drawn_ : nullptr, true}, in.span(), out_.span());
 }
 
@@ -107,7 +107,7 @@ STROP_IMPL void DeferredCall::run_now() {
 /// run.
 STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool completes) {
   const Plan& plan = call->plan();
-  Few<Pending*, 8> reads, writes;
+  List<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {
     if (!a.allocated()) return nullptr;
     return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_on_engine());

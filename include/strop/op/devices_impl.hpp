@@ -3,7 +3,7 @@
 /// The CPU and GPUs.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/memory/gpu.hpp>
 #include <strop/op/devices.hpp>
 
@@ -22,7 +22,7 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   const Kernels* const kernels = gpu_kernels(entry);
   const Kernels::Map run = kernels != nullptr ? kernels->map[entry.order] : nullptr;
   if (run == nullptr) fail_without_kernel(entry, device);
-  Few<Request, 8> requests(out.size());
+  List<Request, 8> requests(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
   context.use_stream(memory::detail::driver_for(device).stream(device));

@@ -3,7 +3,7 @@
 /// The long way through the door.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/add_impl.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/deferred_impl.hpp>
@@ -70,7 +70,7 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
 STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, Inputs in, std::span<const NDArray> out,
                                     int k) {
   const NDArray& y = out[static_cast<std::size_t>(k)];
-  const auto asked = [&](int j) { return plan.requests.at(j) != Request::null; };
+  const auto asked = [&](int j) { return plan.requests[j] != Request::null; };
   if (!asked(k)) return;
   const std::string_view op = plan.entry->snake;
   const std::span<const std::byte> memory = memory_of(y);

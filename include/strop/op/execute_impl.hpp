@@ -3,7 +3,7 @@
 /// Does what a plan says: operands brought into the form that the kernel takes, the kernel, results delivered.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
@@ -51,8 +51,8 @@ class Executing {
   }
 
   void run_blocks() {
-    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
-    Few<MapOperand, 4> x(in_.size()), y(out_.size() + plan_.mutated.size());
+    List<NDArray, 4> inputs(in_.size()), results(out_.size());
+    List<MapOperand, 4> x(in_.size()), y(static_cast<Index>(out_.size()) + plan_.mutated.size());
     for (std::size_t i = 0; i < in_.size(); ++i) {
       const NDArray& a = *in_[i];
       if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
@@ -71,15 +71,15 @@ class Executing {
       results[k] = std::move(target);
     }
     std::size_t next = out_.size();
-    for (int i : plan_.mutated) y[next++] = {inputs.at(i).bytes(), in(i).dtype(), in(i).shape(), Request::write};
+    for (int i : plan_.mutated) y[next++] = {inputs[i].bytes(), in(i).dtype(), in(i).shape(), Request::write};
     way_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
     give_back_states(inputs);
     deliver_all(results);
   }
 
   void run_pattern() {
-    Few<NDArray, 4> results(out_.size());
-    Few<Request, 8> requests(out_.size());
+    List<NDArray, 4> results(out_.size());
+    List<Request, 8> requests(out_.size());
     for (std::size_t k = 0; k < out_.size(); ++k) {
       const bool apart = needs_fresh(k, plan_.map.storage);
       results[k] = apart ? NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
@@ -95,9 +95,9 @@ class Executing {
       return written();
     }
     const bool sparse_forms = !plan_.dense_copies && entry_.infer_storage != nullptr;
-    Few<NDArray, 4> inputs(in_.size()), results(out_.size());
-    Few<Request, 8> requests(out_.size());
-    Few<const NDArray*, 8> pointers(in_.size());
+    List<NDArray, 4> inputs(in_.size()), results(out_.size());
+    List<Request, 8> requests(out_.size());
+    List<const NDArray*, 8> pointers(in_.size());
     for (std::size_t i = 0; i < in_.size(); ++i) {
       inputs[i] = sparse_forms ? *in_[i] : dense_form(*in_[i]);
       if (plan_.widens) inputs[i] = widened(inputs[i]);
@@ -151,7 +151,7 @@ class Executing {
     if (call_.state == nullptr) return;
     const Kernels* const kernels = way_of(plan_.device).kernels(entry_);
     if (!*call_.state && kernels->make_state != nullptr && entry_.order == 0) {
-      Few<Shape, 4> shapes(in_.size());
+      List<Shape, 4> shapes(in_.size());
       for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
       *call_.state = kernels->make_state(call_.op, context, shapes.span());
     }
@@ -177,12 +177,12 @@ class Executing {
   }
 
   /// Inputs that were written in a copy, because they are sparse or halves.
-  void give_back_states(Few<NDArray, 4>& copies) {
+  void give_back_states(List<NDArray, 4>& copies) {
     for (int i : plan_.mutated)
-      if (const NDArray& state = copies.at(i); !state.is(in(i))) deliver(state, in(i), Request::write);
+      if (const NDArray& state = copies[i]; !state.is(in(i))) deliver(state, in(i), Request::write);
   }
   /// Brings results that were computed apart into the arrays that were asked for.
-  void deliver_all(Few<NDArray, 4>& results) {
+  void deliver_all(List<NDArray, 4>& results) {
     for (std::size_t k = 0; k < out_.size(); ++k)
       if (plan_.requests[k] != Request::null && !results[k].is(out_[k]))
         deliver(results[k], out_[k], plan_.requests[k]);

@@ -5,6 +5,7 @@
 #include <strop/core/device.hpp>
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
+#include <strop/core/span.hpp>
 #include <strop/core/text.hpp>
 #include <strop/tensor/storage.hpp>
 
@@ -26,47 +27,46 @@ namespace detail {
 /// What the sentences of an inference name.
 struct CallNames {
   std::string_view op;
-  std::span<const std::string_view> inputs = {}, outputs = {};
+  Span<const std::string_view> inputs = {}, outputs = {};
   // Names that are asked for only when there is a sentence to write.
   const void* call = nullptr;
   void (*describe)(const void* call, std::vector<std::string_view>& inputs,
                    std::vector<std::string_view>& outputs) = nullptr;
 
-  std::string input(int i) const { return name(i, "input", true, inputs, true); }
-  std::string output(int i) const { return name(i, "output", false, outputs, false); }
+  std::string input(Index i) const { return name(i, "input", true, inputs, true); }
+  std::string output(Index i) const { return name(i, "output", false, outputs, false); }
 
  private:
   /// "input 'weight'"; of a list that is open at its end the last name serves for the rest.
-  std::string name(int i, std::string_view kind, bool of_inputs, std::span<const std::string_view> names,
+  std::string name(Index i, std::string_view kind, bool of_inputs, Span<const std::string_view> names,
                    bool open) const {
     std::vector<std::string_view> in, out;
     if (names.empty() && describe != nullptr) {
       describe(call, in, out);
       names = of_inputs ? in : out;
     }
-    const auto at = static_cast<std::size_t>(i);
-    if (at < names.size()) return cat(kind, " '", names[at], "'");
+    if (i < names.size()) return cat(kind, " '", names[i], "'");
     if (open && !names.empty()) return cat(kind, " '", names.back(), "'");
     return cat(kind, ' ', i);
   }
 };
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_place(std::string_view op, std::string_view kind, int i,
-                                                                std::size_t count) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_place(std::string_view op, std::string_view kind, Index i,
+                                                                Index count) {
   fail(op, ": inference asks for ", kind, ' ', i, " of ", count);
 }
 /// The place of input or output i among `count` of them; an operator's own inference may ask for any.
-constexpr std::size_t checked_place(int i, std::size_t count, std::string_view op, std::string_view kind) {
-  if (static_cast<std::size_t>(i) >= count) [[unlikely]]
+constexpr Index checked_place(Index i, Index count, std::string_view op, std::string_view kind) {
+  if (i < 0 || i >= count) [[unlikely]]
     refuse_place(op, kind, i, count);
-  return static_cast<std::size_t>(i);
+  return i;
 }
 }  // namespace detail
 
 /// Shapes of a call. An operator's infer_shape reads what is known, in any direction, and sets what follows from it.
 class Shapes {
  public:
-  constexpr Shapes(const detail::CallNames& names, std::span<Shape> in, std::span<Shape> out)
+  constexpr Shapes(const detail::CallNames& names, detail::Span<Shape> in, detail::Span<Shape> out)
       : names_(names), in_(in), out_(out) {}
   constexpr int inputs() const { return static_cast<int>(in_.size()); }
   constexpr int outputs() const { return static_cast<int>(out_.size()); }
@@ -96,11 +96,11 @@ class Shapes {
   std::string name_in(int i) const { return names_.input(i); }
 
  private:
-  constexpr std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
-  constexpr std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+  constexpr detail::Index of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  constexpr detail::Index of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
 
   const detail::CallNames& names_;
-  std::span<Shape> in_, out_;
+  detail::Span<Shape> in_, out_;
 };
 
 namespace detail {
@@ -126,8 +126,8 @@ void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list
 /// Element types of a call; an unknown one is empty.
 class Types {
  public:
-  constexpr Types(const detail::CallNames& names, std::span<std::optional<Dtype>> in,
-                  std::span<std::optional<Dtype>> out)
+  constexpr Types(const detail::CallNames& names, detail::Span<std::optional<Dtype>> in,
+                  detail::Span<std::optional<Dtype>> out)
       : names_(names), in_(in), out_(out) {}
   constexpr int inputs() const { return static_cast<int>(in_.size()); }
   constexpr int outputs() const { return static_cast<int>(out_.size()); }
@@ -157,18 +157,18 @@ class Types {
     strop::fail(names_.op, ": ", input ? names_.input(i) : names_.output(i), " is ", name_of(given), ", expected ",
                 expected);
   }
-  constexpr std::size_t of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
-  constexpr std::size_t of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
+  constexpr detail::Index of_inputs(int i) const { return detail::checked_place(i, in_.size(), names_.op, "input"); }
+  constexpr detail::Index of_outputs(int i) const { return detail::checked_place(i, out_.size(), names_.op, "output"); }
 
   const detail::CallNames& names_;
-  std::span<std::optional<Dtype>> in_, out_;
+  detail::Span<std::optional<Dtype>> in_, out_;
 };
 
 /// Storages of a call. Inputs are known; an output is unless it is still to be made. An operator that answers false
 /// works on dense arrays; an output that it has set all the same comes in that storage.
 class Storages {
  public:
-  constexpr Storages(std::span<const Storage> in, std::span<std::optional<Storage>> out, Device device)
+  constexpr Storages(detail::Span<const Storage> in, detail::Span<std::optional<Storage>> out, Device device)
       : device_(device), in_(in), out_(out) {}
   constexpr int inputs() const { return static_cast<int>(in_.size()); }
   constexpr int outputs() const { return static_cast<int>(out_.size()); }
@@ -190,8 +190,8 @@ class Storages {
 
  private:
   Device device_;
-  std::span<const Storage> in_;
-  std::span<std::optional<Storage>> out_;
+  detail::Span<const Storage> in_;
+  detail::Span<std::optional<Storage>> out_;
   std::string_view op_ = "strop";
 };
 

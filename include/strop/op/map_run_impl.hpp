@@ -3,7 +3,7 @@
 /// The driver of maps.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/memory/stream.hpp>
 #include <strop/op/broadcast.hpp>
@@ -37,7 +37,7 @@ class MapRun {
       staged_ = true;
       for (int k = 0; k < out_; ++k) part(in_ + k).staged = part(in_ + k).staged || part(in_ + k).stream;
     }
-    sums_.resize(static_cast<std::size_t>(sums_needed_));
+    sums_.resize(sums_needed_);
   }
 
   void run() {
@@ -65,7 +65,7 @@ class MapRun {
     std::int64_t elements = 0;
   };
 
-  Part& part(int k) { return parts_.at(k); }
+  Part& part(int k) { return parts_[k]; }
   double* sums(const Part& p) { return sums_.begin() + p.sums; }
 
   void prepare(Part& p, const MapOperand& operand, const Shape& common, Dtype computed) {
@@ -210,8 +210,8 @@ class MapRun {
   MapLoop loop_ = nullptr;
   bool staged_ = false, streams_ = false, reduces_ = false;
   std::int64_t sums_needed_ = 0;
-  Few<double, 1> sums_;
-  Few<Part, 4> parts_;
+  List<double, 1> sums_;
+  List<Part, 4> parts_;
 };
 
 STROP_IMPL void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,

@@ -31,8 +31,8 @@ NDArray add_stored(const NDArray& a, const NDArray& b);
 /// Result k of a map of `outputs` results at the positions that `onto` stores: a sparse array of its storage, type and
 /// pattern. The inputs are dense, or sparse arrays of any pattern; what they do not store is zero, one without memory
 /// is not read.
-NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, std::size_t outputs,
-                       std::size_t k, const NDArray& onto);
+NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, Index outputs, Index k,
+                       const NDArray& onto);
 
 /// The map where the result is sparse. All sparse inputs have the result's storage and shape; outputs are fresh arrays.
 /// `mutated`: positions of the inputs that the map writes.

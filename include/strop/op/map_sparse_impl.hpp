@@ -3,7 +3,7 @@
 /// Maps on sparse inputs.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
@@ -151,13 +151,13 @@ STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   return result;
 }
 
-STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, std::size_t outputs,
-                                  std::size_t k, const NDArray& onto) {
+STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, Index outputs,
+                                  Index k, const NDArray& onto) {
   const StoredPattern pattern = pattern_of(onto);
   const Shape stored{onto.stored()};
-  Few<NDArray, 4> laid, out;
-  Few<const NDArray*, 4> operands;
-  Few<Request, 8> requests;
+  List<NDArray, 4> laid, out;
+  List<const NDArray*, 4> operands;
+  List<Request, 8> requests;
   const bool sorted = is_canonical(onto);
   for (const NDArray& a : in) {
     const bool sparse = a.allocated() && a.storage() != dense;
@@ -177,7 +177,7 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<
   for (const NDArray& a : laid) operands.push_back(&a);
   NDArray result = NDArray::shell(onto.shape(), onto.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
-  for (std::size_t j = 0; j < outputs; ++j) {
+  for (Index j = 0; j < outputs; ++j) {
     out.push_back(j == k ? view_as(result.data(), stored) : NDArray::shell(stored, onto.dtype(), onto.device()));
     requests.push_back(j == k ? Request::write : Request::null);
   }
@@ -220,7 +220,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   }
   const bool alone = sparse_inputs == 1 && in.size() == 1;  // the pattern is the input's own, whatever its order
   StoredPattern pattern;
-  Few<NDArray, 4> values(in.size());
+  List<NDArray, 4> values(in.size());
   if (!alone) {
     for (std::size_t i = 0; i < in.size(); ++i)
       if (in[i]->storage() != dense && sparse_inputs > 1 && !is_canonical(*in[i]))
@@ -231,7 +231,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
       if ((how.carriers >> i & 1U) != 0 && in[i] != first)
         pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
   }
-  Few<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
+  List<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   const std::int64_t width = first->storage() == csr ? 1 : first->shape().size(1, first->ndim());
   const Shape stored{alone ? in[0]->stored() : std::ssize(pattern.indices) * width};
   std::size_t at = 0;
@@ -265,7 +265,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   }
   // What is written of the inputs is their values as they were laid along the pattern.
   std::size_t next = out.size();
-  for (int i : mutated) y[next++] = x.at(i);
+  for (int i : mutated) y[next++] = x[i];
   const Device device = in[0]->device();
   way_of(device).run_map(entry, op, device, stored, x.span(), y.span());
   if (alone) return;

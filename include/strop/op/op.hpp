@@ -2,7 +2,7 @@
 /// \file
 /// Op<T>: the callable of an operator. Naming it registers T; calling it runs T on arrays, symbols or numbers.
 #pragma once
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/diagnose.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/refused_call.hpp>

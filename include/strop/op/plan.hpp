@@ -3,7 +3,7 @@
 /// Plan: all that a call decides before it touches an element. Resolving is pure, executing does what was resolved:
 /// eager calls do both, deferred calls and graphs keep the plan and execute it.
 #pragma once
-#include <strop/core/few.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
@@ -39,11 +39,11 @@ struct Plan : Counted {
   MapLoop loop = nullptr;     // of Route::contiguous
   Kernels::Run kernel = nullptr;  // of Route::tensors
   Resources resources;
-  Few<int, 2> mutated;       // positions of the inputs that are written
-  Few<Request, 4> requests;  // of each output, as are:
-  Few<Shape, 2> shapes;
-  Few<Dtype, 4> types;
-  Few<std::optional<Storage>, 4> storages;
+  List<int, 2> mutated;       // positions of the inputs that are written
+  List<Request, 4> requests;  // of each output, as are:
+  List<Shape, 2> shapes;
+  List<Dtype, 4> types;
+  List<std::optional<Storage>, 4> storages;
 
   int outputs() const { return static_cast<int>(shapes.size()); }
   Storage storage(std::size_t k) const { return *storages[k]; }

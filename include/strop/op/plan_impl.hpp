@@ -100,7 +100,7 @@ class Resolving {
 
   void infer() {
     const std::size_t n = in_.size(), m = out_.size();
-    Few<std::optional<Dtype>, 4> in_types(n), out_types(m);
+    List<std::optional<Dtype>, 4> in_types(n), out_types(m);
     in_shapes_.resize(n);
     plan_.shapes.resize(m);
     for (std::size_t i = 0; i < n; ++i) in_shapes_[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
@@ -125,7 +125,7 @@ class Resolving {
 
   void choose_storages() {
     const std::size_t m = out_.size();
-    Few<Storage, 8> in(in_.size());
+    List<Storage, 8> in(in_.size());
     bool sparse = false;
     for (std::size_t i = 0; i < in_.size(); ++i) sparse = (in[i] = in_[i]->storage()) != dense || sparse;
     plan_.storages.resize(m);
@@ -195,7 +195,7 @@ class Resolving {
   std::span<const NDArray> out_;
   CallLabels labels_;
   CallNames names_;
-  Few<Shape, 4> in_shapes_;
+  List<Shape, 4> in_shapes_;
   Plan& plan_;
 };
 
@@ -208,7 +208,7 @@ STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, std::span
 
 STROP_IMPL void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site) {
   if (plan.why.empty() || !plan.asked) return;
-  Few<Storage, 8> storages(in.size());
+  List<Storage, 8> storages(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) storages[i] = in[i]->storage();
   note_fallback(*plan.entry, op, storages_text(storages.span(), plan.storages.span()), plan.why, site);
 }
