@@ -17,6 +17,12 @@
 namespace strop::inline v0 {
 
 namespace detail {
+/// Types of an array and a number: one, or float64 of integers that are taken so.
+constexpr void types_with_number(Types& types, bool is_int) {
+  const bool as_double = !is_int && types.in(0) && !is_floating(*types.in(0));
+  types.set_out(0, as_double ? f64 : types.in(0));
+  if (!as_double) types.set_in(0, types.out(0));
+}
 /// The stored values as a vector.
 inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
 }  // namespace detail
@@ -30,7 +36,7 @@ struct ScatterPlusScalar {
   static constexpr std::string_view name = "_scatter_plus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_plus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
@@ -39,15 +45,12 @@ struct ScatterPlusScalar {
   static constexpr Share inplace[] = {{0, 0}};
 
   bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const {
-    types.set_out(0, types.in(0));
-    types.set_in(0, types.out(0));
-  }
+  void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Add = PlusScalar>  // it is built only where this one is
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
@@ -61,7 +64,7 @@ struct ScatterMinusScalar {
   static constexpr std::string_view name = "_scatter_minus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_minus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
@@ -70,15 +73,13 @@ struct ScatterMinusScalar {
   static constexpr Share inplace[] = {{0, 0}};
 
   bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const {
-    types.set_out(0, types.in(0));
-    types.set_in(0, types.out(0));
-  }
+  void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Subtract = MinusScalar>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int},
+                          into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
