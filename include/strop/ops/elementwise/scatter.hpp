@@ -43,9 +43,10 @@ struct ScatterPlusScalar {
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
 
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Add = PlusScalar>  // it is built only where this one is
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
@@ -71,9 +72,10 @@ struct ScatterMinusScalar {
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
 
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Subtract = MinusScalar>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
@@ -98,7 +100,7 @@ struct ScatterElemwiseDiv {
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     for (int pass = 0; pass < 2; ++pass) {
       shapes.set_in(0, shapes.out(0));
       shapes.set_in(1, shapes.in(0));
@@ -106,13 +108,13 @@ struct ScatterElemwiseDiv {
       shapes.set_out(0, shapes.in(0));
     }
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     const std::optional<Dtype> common = types.in(0) ? types.in(0) : types.in(1) ? types.in(1) : types.out(0);
     types.set_in(0, common);
     types.set_in(1, common);
     types.set_out(0, common);
   }
-  bool infer_storage(Storages& storages) const {
+  constexpr bool infer_storage(Storages& storages) const {
     if (storages.in(0) == dense && storages.in(1) != dense) return false;
     if (storages.in(1) != dense && storages.in(1) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));
