@@ -74,6 +74,7 @@ void add_map_rows(std::vector<Row>& rows) {
        "_maximum_scalar", "_minimum_scalar", "_hypot_scalar", "_power_scalar"},
       {part}, "scalar=2", {.loose = 4});
   add(rows, {"_rpower_scalar"}, {{many, 0.1, 0.9}}, "scalar=2", {.loose = 4});
+  add(rows, {"_plus_scalar", "_mul_scalar", "_equal_scalar"}, {part}, "scalar=2.5; is_int=False");
   add(rows, {"_mod_scalar"}, {{many, 2.1, 2.9}}, "scalar=2");
   add(rows, {"_rmod_scalar"}, {{many, 1.1, 1.9}}, "scalar=5");
   add(rows,

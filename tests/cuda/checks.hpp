@@ -95,6 +95,11 @@ inline void integers(Device gpu) {
     same(halved(x.to(gpu)), halved(x));
     if (dtype != boolean) same(scaled(x.to(gpu)), scaled(x));  // truncates and saturates on store
   }
+  const NDArray some = array({1, 2, 3}).to(i32), more = array({3}).to(i32);
+  const NDArray sum = shifted(some.to(gpu), more.to(gpu));
+  CHECK(sum.dtype() == f64);
+  CHECK(sum.to_vector<double>() == std::vector<double>{2.5, 3.5, 4.5});
+  CHECK(shifted(some.to(gpu), more.to(gpu), {.as_double = false}).dtype() == i32);
   const NDArray big = array<std::int64_t>({9007199254740993, -4});
   CHECK(halved(big.to(gpu)).to_vector<std::int64_t>() == std::vector<std::int64_t>{4503599627370496, -2});
   NDArray y = array<std::int64_t>({9007199254740993, 1}).to(gpu);

@@ -35,6 +35,15 @@ struct Squash {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * (1 - y); }
 };
 inline constexpr strop::Op<Squash> squash;
+/// Integers as double, where it is asked for.
+struct Shifted {
+  float by = 0.5f;
+  bool as_double = true;
+  static constexpr auto dtypes = strop::integral | strop::floating;
+  constexpr bool integers_as_double() const { return as_double; }
+  constexpr auto forward(auto x, auto y) const { return x + by * y; }
+};
+inline constexpr strop::Op<Shifted> shifted;
 struct Halved {
   static constexpr auto dtypes = strop::integral | strop::floating | strop::boolean;
   constexpr auto forward(auto x) const { return x / 2; }

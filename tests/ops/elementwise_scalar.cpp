@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <strop/ops/arithmetic.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
 #include "elementwise_rows.hpp"
 
@@ -59,3 +60,64 @@ TEST_CASE("arithmetic with a number") {
              {2, 2.3584952, 2, 2.5, 2.828427, NaN});
   check_covered(strop::ScalarOps{});
 }
+
+TEST_CASE("integers and a number that is none") {  // what MXNet 1.9.1 gives for is_int = False
+  const auto gives = [](std::string_view op, const std::vector<double>& wanted) {
+    for (const Dtype type : {strop::i8, strop::i32, strop::i64}) {
+      const NDArray x = strop::array({1, 4, -3}).to(type);
+      const NDArray y = strop::invoke(op, {x}, {{"scalar", "1.5"}, {"is_int", "False"}});
+      CHECK(y.dtype() == strop::f64);
+      CHECK_MESSAGE(difference(y, wanted, {3}, {0, 1e-15}).empty(), op, ' ', difference(y, wanted, {3}, {0, 1e-15}));
+      CHECK(strop::invoke(op, {x}, {{"scalar", "1.5"}}).dtype() == type);
+    }
+    const NDArray x = strop::array({1, 4, -3});
+    CHECK(strop::invoke(op, {x}, {{"scalar", "1.5"}, {"is_int", "False"}}).dtype() == strop::f32);
+  };
+  gives("_plus_scalar", {2.5, 5.5, -1.5});
+  gives("_minus_scalar", {-0.5, 2.5, -4.5});
+  gives("_rminus_scalar", {0.5, -2.5, 4.5});
+  gives("_mul_scalar", {1.5, 6, -4.5});
+  gives("_div_scalar", {0.6666666666666666, 2.6666666666666665, -2});
+  gives("_rdiv_scalar", {1.5, 0.375, -0.5});
+  gives("_mod_scalar", {1, 1, 0});
+  gives("_rmod_scalar", {0.5, 1.5, -1.5});
+  gives("_power_scalar", {1, 8, NaN});
+  gives("_rpower_scalar", {1.5, 5.0625, 0.2962962962962963});
+  gives("_maximum_scalar", {1.5, 4, 1.5});
+  gives("_minimum_scalar", {1, 1.5, -3});
+  gives("_hypot_scalar", {1.8027756377319946, 4.272001872658765, 3.3541019662496847});
+  gives("_scatter_plus_scalar", {2.5, 5.5, -1.5});
+  gives("_scatter_minus_scalar", {-0.5, 2.5, -4.5});
+
+  // A number in the program changes no type, as in the original.
+  const NDArray x = strop::array({1, 4}).to(strop::i32);
+  CHECK((x + 1.5).dtype() == strop::i32);
+  CHECK(values(x + 1.5) == std::vector<double>{2, 5});
+  CHECK(values(strop::plus_scalar(x, {.scalar = 1.5})) == std::vector<double>{2, 5});
+
+  // Storages, requests, graphs.
+  const NDArray c = strop::array({{0, 3}, {0, 0}}).to(strop::i32).to(strop::csr);
+  const NDArray half = strop::mul_scalar(c, {.scalar = 0.5, .is_int = false});
+  CHECK(half.storage() == strop::csr);
+  CHECK(half.dtype() == strop::f64);
+  CHECK(values(half) == std::vector<double>{0, 1.5, 0, 0});
+  const NDArray shifted = strop::invoke("_scatter_plus_scalar", {c}, {{"scalar", "0.5"}, {"is_int", "False"}});
+  CHECK(shifted.storage() == strop::csr);
+  CHECK(values(shifted) == std::vector<double>{0, 3.5, 0, 0});
+  const NDArray total = strop::full({2}, 10, strop::f64);
+  strop::plus_scalar(x, {.scalar = 1.5, .is_int = false}, strop::add_to(total));
+  CHECK(values(total) == std::vector<double>{12.5, 15.5});
+  CHECK(error_of([&] { strop::plus_scalar(x, {.scalar = 1.5, .is_int = false}, strop::into(x)); }) ==
+        "_plus_scalar: output 'output' is int32, expected float64");
+  const strop::Symbol net = strop::plus_scalar(strop::var("x"), {.scalar = 1.5, .is_int = false});
+  CHECK(net.infer_type({{"x", strop::i32}}).outputs == std::vector{strop::f64});
+  CHECK(net.infer_type({{"x", strop::f32}}).outputs == std::vector{strop::f32});
+  auto run = net.bind(strop::cpu(), {{"x", x}});
+  CHECK(values(run.forward()[0]) == std::vector<double>{2.5, 5.5});
+  CHECK((strop::var("x") + 1.5).infer_type({{"x", strop::i32}}).outputs == std::vector{strop::i32});
+}
+
+// The same at compile time.
+static_assert(strop::check::type(strop::PlusScalar{.is_int = false}, strop::i32) == strop::f64);
+static_assert(strop::check::type(strop::PlusScalar{.is_int = false}, strop::bf16) == strop::bf16);
+static_assert(strop::check::type(strop::PlusScalar{}, strop::i32) == strop::i32);

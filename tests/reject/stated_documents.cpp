@@ -8,6 +8,7 @@
 // reject: strop: param_aliases gives {alias, parameter}: names that are no parameters for ones that are
 // reject: strop: upgrades is static constexpr strop::ParamUpgrade upgrades[] = {{parameter, from, to, until}, ...}
 // reject: strop: upgrades names something that is no parameter of the operator
+// reject: strop: integers_as_double is a map's bool integers_as_double() const; a tensor operator says its types with
 // reject: strop: operations is a tensor operator's double operations(std::span<const strop::Shape> inputs) const;
 #include <strop/op/diagnose.hpp>
 
@@ -106,6 +107,16 @@ struct UpgradesNothing {
 #endif
 };
 static_assert(strop::diagnose<UpgradesNothing>());
+
+struct IntegersAsNumber {
+  constexpr auto forward(auto x) const { return 2 * x; }
+#if defined(CONTROL)
+  bool integers_as_double() const { return true; }
+#else
+  int integers_as_double() const { return 1; }
+#endif
+};
+static_assert(strop::diagnose<IntegersAsNumber>());
 
 struct Counted {
   void forward(strop::Cpu&, strop::View<const float, 1>, strop::View<float, 1>) const {}

@@ -7,7 +7,7 @@
 #include <strop/autograd/views.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/cast.hpp>
-#include <strop/tensor/convert.hpp>
+#include <strop/tensor/reshape_codes.hpp>
 
 namespace strop::inline v0 {
 namespace detail {

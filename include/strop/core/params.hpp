@@ -35,9 +35,9 @@ struct Required {
 struct Axes {
   std::optional<Shape> list;
   Axes() = default;
-  Axes(int axis) : list(Shape{axis}) {}
-  Axes(std::initializer_list<std::int64_t> axes) : list(Shape(axes)) {}
-  Axes(Shape axes) : list(std::move(axes)) {}
+  constexpr Axes(int axis) : list(Shape{axis}) {}
+  constexpr Axes(std::initializer_list<std::int64_t> axes) : list(Shape(axes)) {}
+  constexpr Axes(Shape axes) : list(std::move(axes)) {}
 };
 
 /// Inclusive bounds of the parameter called `name`, a number, or an optional one that is given; a struct lists them as

@@ -174,6 +174,9 @@ inline std::int32_t zero(const strop_operator* self, const void* params, std::in
 inline std::int32_t operations_of_element(const strop_operator* self, const void* params) {
   return entry_of(self).facts.operations(params);
 }
+inline std::int32_t integers_as_double(const strop_operator* self, const void* params) {
+  return entry_of(self).facts.as_double(params) ? strop_yes : strop_no;
+}
 inline std::int32_t takes(const strop_operator* self, std::int32_t dtype) {
   return entry_of(self).takes(static_cast<Dtype>(dtype)) ? strop_yes : strop_no;
 }

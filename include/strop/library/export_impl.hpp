@@ -149,6 +149,7 @@ STROP_IMPL const strop_operator* export_entry(Shelf& shelf, const Entry& entry) 
   c.loop_i64 = entry.loops.i64;
   if (entry.facts.kept != nullptr) c.kept = &kept;
   if (entry.facts.zero != nullptr) c.zero = &zero;
+  if (entry.facts.as_double != nullptr) c.integers_as_double = &integers_as_double;
   if (entry.facts.operations != nullptr) c.operations_of_element = &operations_of_element;
   if (kernels.run[entry.order] != nullptr || kernels.run_sparse[entry.order] != nullptr) c.run = &run;
   if (entry.takes != nullptr) c.takes = &takes;

@@ -173,6 +173,11 @@ int operations_of_element(const void* op) {
   return c->operations_of_element(c, op);
 }
 template <int Order>
+bool as_double(const void* op) {
+  const strop_operator* const c = operator_of<Order>(op);
+  return c->integers_as_double(c, op) == strop_yes;
+}
+template <int Order>
 double operations(const void* op, std::span<const Shape> in) {
   const strop_operator* const c = operator_of<Order>(op);
   ShapeList shapes;
@@ -293,6 +298,13 @@ bool takes(Dtype type) {
   return (Bits & DtypeSet(type).bits) != 0;
 }
 
+/// Whether the structure of a library, which may be older than this program, reaches as far as this member.
+template <class Member>
+bool has(const strop_operator& c, const Member* member) {
+  return reinterpret_cast<const std::byte*>(member + 1) - reinterpret_cast<const std::byte*>(&c) <=
+         static_cast<std::ptrdiff_t>(c.size);
+}
+
 template <int Order>
 void fill_functions(Entry& e, const strop_operator& c) {
   e.signature = &signature<Order>;
@@ -301,6 +313,7 @@ void fill_functions(Entry& e, const strop_operator& c) {
   if (c.infer_storage != nullptr) (e.is_map() ? e.facts.storage : e.infer_storage) = &infer_storage<Order>;
   if (c.kept != nullptr) e.facts.kept = &kept<Order>;
   if (c.zero != nullptr) e.facts.zero = &zero<Order>;
+  if (has(c, &c.integers_as_double) && c.integers_as_double != nullptr) e.facts.as_double = &as_double<Order>;
   if (c.operations_of_element != nullptr) e.facts.operations = &operations_of_element<Order>;
   if (c.operations != nullptr) e.operations = &operations<Order>;
   if (c.resources != nullptr) e.resources = &resources<Order>;

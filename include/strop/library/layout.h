@@ -160,6 +160,9 @@ struct strop_operator {
   const strop_operator* gradient;
   int32_t zero_gradient;
   uint64_t gradient_heads, gradient_in, gradient_out, gradient_gives;
+
+  // A map: whether it takes integers as double, and gives double, with these parameters; null where it never does.
+  int32_t (*integers_as_double)(const strop_operator* self, const void* params);
 };
 
 typedef struct strop_library {

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <unistd.h>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -117,7 +118,7 @@ class LoadedLibraries {
          int{strop_layout_version});
   }
   static void check_operator(const LoadedLibrary& made, const strop_operator& c) {
-    if (c.size < sizeof c) refuse_size(made);
+    if (c.size < offsetof(strop_operator, integers_as_double)) refuse_size(made);  // what came later may be missing
     for (std::int64_t i = 0; i < c.parameters; ++i)
       if (c.parameter[i]->size < sizeof(strop_parameter)) refuse_size(made);
     if (c.object_align > 64)

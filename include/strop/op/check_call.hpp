@@ -120,7 +120,10 @@ constexpr void infer_map_type_early(const T& op, const CallNames& names, std::sp
       fail(names.op, ": ", names.input(static_cast<int>(i)), " is ", name_of(*in[i]), ", expected ",
            served ? std::string(name_of(*in[0])) : one_of(map_dtypes<T>()));
   }
-  for (std::optional<Dtype>& type : out) type = in.empty() ? f32 : *in[0];
+  Dtype made = in.empty() ? f32 : *in[0];
+  if constexpr (TakesIntegersAsDouble<T>)
+    if (!is_floating(made) && op.integers_as_double()) made = f64;
+  for (std::optional<Dtype>& type : out) type = made;
   if constexpr (InfersType<T>) infer_stated_type(op, names, in, out);
 }
 

@@ -6,6 +6,7 @@
 #include <strop/core/list.hpp>
 #include <strop/memory/gpu.hpp>
 #include <strop/op/devices.hpp>
+#include <strop/tensor/convert.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -26,7 +27,16 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   for (std::size_t i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
   context.use_stream(memory::detail::driver_for(device).stream(device));
-  run({entry, op, in.empty() ? out[0].dtype : in[0].dtype, common, in, out}, context);
+  const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
+  if (!takes_as_double(entry, op, stored)) return run({entry, op, stored, common, in, out}, context);
+  Few<MapOperand, 4> converted(in.size());
+  Few<NDArray, 4> copies(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    copies[i] = NDArray(in[i].shape, f64, device);
+    convert_elements_on(device, in[i].dtype, in[i].data, f64, copies[i].bytes(), in[i].shape.size());
+    converted[i] = {copies[i].bytes(), f64, in[i].shape, in[i].request};
+  }
+  run({entry, op, f64, common, converted.span(), out}, context);
 }
 
 inline constexpr DeviceWay cpu_way{

@@ -71,6 +71,10 @@ consteval void diagnose_documents() {
   static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
                 "strop::integral");
+  static_assert(
+      !NamesIntegersAsDouble<T> || (TakesIntegersAsDouble<T> && AnyMap<T>),
+      "strop: integers_as_double is a map's bool integers_as_double() const; a tensor operator says its types "
+      "with infer_type");
 }
 
 /// op/concepts/arguments.hpp

@@ -76,6 +76,7 @@ struct MapFacts {
   bool (*zero)(const void* op, Dtype compute,
                std::uint64_t zeros) = nullptr;           // all results are 0 when these inputs are
   bool (*storage)(const void* op, Storages&) = nullptr;  // what the struct states besides
+  bool (*as_double)(const void* op) = nullptr;           // whether it takes integers as double
 };
 
 /// One bit per tensor; `every` where their number depends on the call.

@@ -108,7 +108,7 @@ namespace detail {
 /// Input `made` of an operator must have the shape of output `k` that `forward` gives where its inputs have the shapes
 /// of inputs `from`…: a gradient that is called by name is not given what its operator made.
 template <class T>
-void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list<int> from) {
+constexpr void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list<int> from) {
   std::vector<Shape> in;
   for (int i : from) {
     if (!s.in(i).known()) return;

@@ -12,7 +12,7 @@ STROP_IMPL void infer_shapes(const Entry& entry, const void* op, Shapes& shapes)
   entry.infer_shape != nullptr ? entry.infer_shape(op, shapes) : infer_map_shape(entry, shapes);
 }
 STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
-  entry.infer_type != nullptr ? entry.infer_type(op, types) : infer_map_type(entry, types);
+  entry.infer_type != nullptr ? entry.infer_type(op, types) : infer_map_type(entry, op, types);
 }
 
 STROP_IMPL std::string storages_text(std::span<const Storage> in, std::span<const std::optional<Storage>> out) {
@@ -63,7 +63,7 @@ STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, cons
     if (!entry.is_map()) {
       dense_copies("the operator works on dense arrays");
     } else {
-      choice.map = infer_map_storage(entry, op, compute_type(entry.loops, known.stored), known.in);
+      choice.map = infer_map_storage(entry, op, compute_type(entry, op, known.stored), known.in);
       std::string_view why = choice.map.why;
       if (choice.map.storage != dense)
         if (const std::string_view blocked = why_not_on_pattern(known); !blocked.empty())

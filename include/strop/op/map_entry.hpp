@@ -119,13 +119,18 @@ void stated_map_shape(const void* object, Shapes& shapes) {
 }
 template <class T>
 void stated_map_type(const void* object, Types& types) {
-  infer_map_type(EntryOf<T>::value, types);
+  infer_map_type(EntryOf<T>::value, object, types);
   static_cast<const T*>(object)->infer_type(types);
 }
 template <class T>
 bool stated_map_storage(const void* object, Storages& storages) {
   storages.say(lower_name<T>);
   return static_cast<const T*>(object)->infer_storage(storages);
+}
+
+template <class T>
+bool takes_as_double(const void* object) {
+  return static_cast<const T*>(object)->integers_as_double();
 }
 
 /// The parameters of a map that states its inference, as ones to be checked: a call takes the way on which it is asked.
@@ -211,6 +216,7 @@ constexpr Entry map_entry() {
   if constexpr (InfersShape<T>) e.infer_shape = &stated_map_shape<T>;
   if constexpr (InfersType<T>) e.infer_type = &stated_map_type<T>;
   if constexpr (InfersStorage<T>) e.facts.storage = &stated_map_storage<T>;
+  if constexpr (TakesIntegersAsDouble<T>) e.facts.as_double = &takes_as_double<T>;
   e.gradient = map_gradient<T>();
   return e;
 }

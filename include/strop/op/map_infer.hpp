@@ -14,8 +14,19 @@ void infer_map_shape(const Entry& entry, Shapes& shapes);
 /// Results of a map's gradient have the shapes of the inputs that they belong to: inputs `first` and on of the gradient
 /// for the first `known` results. Where it reads no inputs, that of the head gradient.
 void infer_gradient_shape(Shapes& shapes, int known, int first);
-/// Types of a map: inputs and outputs have one type, which the operator lists.
-void infer_map_type(const Entry& entry, Types& types);
+/// Types of a map: inputs and outputs have one type, which the operator lists; where it takes integers as double, its
+/// outputs are float64.
+void infer_map_type(const Entry& entry, const void* op, Types& types);
+
+/// Whether the operator takes elements of this type as double, with these parameters.
+inline bool takes_as_double(const Entry& entry, const void* op, Dtype stored) {
+  return entry.facts.as_double != nullptr && !is_floating(stored) && entry.facts.as_double(op);
+}
+/// The type that a map computes elements of `stored` in.
+inline Dtype compute_type(const Entry& entry, const void* op, Dtype stored) {
+  if (!is_floating(stored)) return takes_as_double(entry, op, stored) ? f64 : i64;
+  return stored == f64 || entry.loops.f32 == nullptr ? f64 : f32;
+}
 
 /// The storage of a map's results: what follows from the body, and what the struct states: dense where it asks for
 /// that. Throws Error for a storage that does not follow.

@@ -48,7 +48,7 @@ STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
   for (int i = 0; i < shapes.outputs(); ++i) shapes.set_out(i, common);
 }
 
-STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
+STROP_IMPL void infer_map_type(const Entry& entry, const void* op, Types& types) {
   std::optional<Dtype> common;
   for (int i = 0; i < types.inputs() && !common; ++i) {
     types.expect_in(i, entry.dtypes);
@@ -60,6 +60,7 @@ STROP_IMPL void infer_map_type(const Entry& entry, Types& types) {
   }
   if (!common) return;
   for (int i = 0; i < types.inputs(); ++i) types.set_in(i, common);
+  if (takes_as_double(entry, op, *common)) common = f64;
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 

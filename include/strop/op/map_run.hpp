@@ -3,17 +3,11 @@
 /// Runs a map on dense memory. One driver for all operators: broadcasting, conversion of element types, requests and
 /// threads happen block by block around the operator's own loop, which sees contiguous elements only.
 #pragma once
-#include <strop/op/entry.hpp>
+#include <strop/op/map_infer.hpp>
 
 #include <span>
 
 namespace strop::inline v0::detail {
-
-/// The type that elements of `stored` are computed in.
-inline Dtype compute_type(const MapLoops& loops, Dtype stored) {
-  if (!is_floating(stored)) return i64;
-  return stored == f64 || loops.f32 == nullptr ? f64 : f32;
-}
 
 /// A tensor of a map: memory, its element type, and how it lies in the common shape.
 struct MapOperand {

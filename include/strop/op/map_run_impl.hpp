@@ -28,7 +28,7 @@ class MapRun {
     if (in_ + out_ > most) fail(entry.snake, ": a map has at most ", most, " tensors");
     parts_.resize(in.size() + out.size());
     const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
-    type_ = compute_type(entry.loops, stored);
+    type_ = compute_type(entry, op, stored);
     loop_ = type_ == f32 ? entry.loops.f32 : type_ == f64 ? entry.loops.f64 : entry.loops.i64;
     result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;
     for (int k = 0; k < in_; ++k) prepare(part(k), in[static_cast<std::size_t>(k)], common, type_);

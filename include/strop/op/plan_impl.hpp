@@ -157,7 +157,7 @@ class Resolving {
     if (plan_.route == Route::pattern) return;
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
-    const Dtype type = compute_type(entry_.loops, in_.empty() ? plan_.types[0] : in_[0]->dtype());
+    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : in_[0]->dtype());
     for (std::size_t i = 0; i < in_.size(); ++i) {
       if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
       alike = alike && in_[i]->dtype() == type;

@@ -78,9 +78,9 @@ struct Cast {
                                    {"data", "an array of any type and storage"}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_type(Types& types) const { types.set_out(0, *dtype); }
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr void infer_type(Types& types) const { types.set_out(0, *dtype); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
@@ -101,16 +101,16 @@ struct CastStorage {
   static constexpr Note notes[] = {{"stype", "the storage of the result"},
                                    {"data", "an array of any type and storage"}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (*stype == csr) shapes.expect_rank(0, 2);
     if (*stype == row_sparse && shapes.in(0).has_rank() && shapes.in(0).ndim() == 0)
       shapes.fail(shapes.name_in(0), " has no dimension, expected 1 or more for row_sparse");
   }
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, stype); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, stype); }
   /// The gradient may have any storage; where that is open it keeps the head gradient's.
-  bool infer_gradient_storage(Storages& storages) const {
+  constexpr bool infer_gradient_storage(Storages& storages) const {
     return storages.out(0) || storages.set_out(0, storages.in(0));
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
@@ -130,7 +130,7 @@ struct CrossDeviceCopy {
   static constexpr Note notes[] = {{"data", "an array of any type and storage"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   auto gradient(const auto& dy, const auto& x) const {
     if constexpr (requires { x.device(); })

@@ -32,7 +32,7 @@ struct DotExtents {
 };
 
 /// Shapes of dot, from whatever is known.
-inline void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_b) {
+constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_b) {
   Shape a = shapes.in(0), b = shapes.in(1);
   if (!a.has_rank() || !b.has_rank()) return;
   for (int i = 0; i < 2; ++i)
@@ -82,13 +82,13 @@ struct Dot {
                                    {"forward_stype", "the storage of the result"}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
-  void infer_shape(Shapes& shapes) const { detail::infer_dot_shape(shapes, transpose_a, transpose_b); }
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_dot_shape(shapes, transpose_a, transpose_b); }
   double operations(std::span<const Shape> in) const {
     const detail::DotExtents d(in[0], in[1], transpose_a, transpose_b);
     return 2.0 * static_cast<double>(d.m) * static_cast<double>(d.n) * static_cast<double>(d.k);
   }
 
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
     s.set_out(0, wanted);
     if (a == csr && b != csr && !transpose_b) return wanted == dense || (transpose_a && wanted == row_sparse);
@@ -121,7 +121,7 @@ struct Dot {
   }
 
   /// Head gradient, lhs, rhs → gradients of lhs and rhs.
-  bool infer_gradient_storage(Storages& s) const {
+  constexpr bool infer_gradient_storage(Storages& s) const {
     const Storage a = s.in(1), b = s.in(2);
     const bool a_csr = a == csr && b != csr && !transpose_b, b_csr = a == dense && b == csr && !transpose_a;
     const Storage da = s.out(0).value_or(dense), db = s.out(1).value_or(a_csr && !transpose_a ? row_sparse : dense);
@@ -190,7 +190,7 @@ struct Dot {
   std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
 
  private:
-  Storage natural(Storage a, Storage b) const {
+  constexpr Storage natural(Storage a, Storage b) const {
     if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
     return a == dense && b == csr && !transpose_a && !transpose_b ? csr : dense;
   }
@@ -207,7 +207,7 @@ struct DotGradient {
   static constexpr std::string_view name = "_backward_dot_again", inputs[] = {"head", "lhs", "rhs"},
                                     outputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc = "The gradients of both factors of dot.";
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     detail::expect_made_by(Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}, s, 0, {1, 2});
   }
@@ -225,7 +225,7 @@ struct DotSum {
   bool transpose_a = false, transpose_b = false;
   static constexpr std::string_view name = "_backward_dot_sum", inputs[] = {"a", "b", "c", "d"};
   static constexpr std::string_view doc = "The sum of two products.";
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     detail::infer_dot_shape(s, transpose_a, transpose_b);
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));
@@ -296,7 +296,7 @@ struct BatchDot {
                                    {"forward_stype", "the storage of the result"}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     int rank = -1;
     for (const Shape* shape : {&shapes.in(0), &shapes.in(1), &shapes.out(0)})
       if (rank < 0 && shape->has_rank()) rank = shape->ndim();
@@ -327,7 +327,7 @@ struct BatchDot {
   double operations(std::span<const Shape> in) const {
     return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][transpose_b ? 1 : 2]);
   }
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     s.set_out(0, s.out(0).value_or(forward_stype.value_or(dense)));
     return s.in(0) == dense && s.in(1) == dense && s.out(0) == dense;
   }

@@ -42,7 +42,7 @@ struct Dropout {
   static constexpr Range range[] = {{"p", 0, 1}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (!shapes.in(0).has_rank()) return;

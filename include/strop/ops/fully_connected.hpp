@@ -63,9 +63,9 @@ struct FullyConnected {
   static constexpr Range range[] = {{"num_hidden", 1}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
-  int input_count() const { return no_bias ? 2 : 3; }
+  constexpr int input_count() const { return no_bias ? 2 : 3; }
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     const std::int64_t hidden = *num_hidden;
     Shape weight{hidden, Shape::unknown_extent};
     Shape data = shapes.in(0);
@@ -97,7 +97,7 @@ struct FullyConnected {
   }
 
   /// A weight or bias in row_sparse is read as it is where it stores all its rows.
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     for (int i = 1; i < s.inputs(); ++i)
       if (s.in(i) == csr) return false;
     return s.in(0) == dense && s.set_out(0, dense);
@@ -153,7 +153,7 @@ struct FullyConnectedGradient {
   static constexpr std::string_view name = "_backward_FullyConnected_again", inputs[] = {"head", "data", "weight"},
                                     outputs[] = {"data", "weight", "bias"};
   static constexpr std::string_view doc = "The gradients of data, weight and bias of FullyConnected.";
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     s.set_out(2, {*num_hidden});
     detail::expect_made_by(FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}, s, 0, {1, 2});
@@ -175,8 +175,8 @@ struct FullyConnectedSum {
   bool no_bias = false, flatten = true;
   static constexpr std::string_view name = "_backward_FullyConnected_sum", inputs[] = {"a", "b", "c", "d", "bias"};
   static constexpr std::string_view doc = "The sum of two layers, and of a bias unless no_bias.";
-  int input_count() const { return no_bias ? 4 : 5; }
-  void infer_shape(Shapes& s) const {
+  constexpr int input_count() const { return no_bias ? 4 : 5; }
+  constexpr void infer_shape(Shapes& s) const {
     FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}.infer_shape(s);
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));

@@ -50,7 +50,7 @@ inline void fill_progression(const NDArray& y, double start, double step, std::i
 }
 
 /// An output of a shape that is given, or that of an array that exists.
-inline void infer_made(Shapes& s, const Shape& shape) {
+constexpr void infer_made(Shapes& s, const Shape& shape) {
   for (std::int64_t extent : shape)
     if (extent < 0) s.fail("parameter 'shape' has an extent of ", extent, ", expected 0 or more");
   if (shape.ndim() != 0) s.set_out(0, shape);
@@ -78,9 +78,9 @@ struct ZerosOp {
   static constexpr std::string_view name = "_zeros", aliases[] = {"zeros"}, doc = "An array of zeros.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
-  bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     if (y.storage() == dense)
@@ -104,15 +104,15 @@ struct ZerosWithoutDtypeOp {
       {"ctx", "the device of the result: cpu(0), or nothing"},
       {"dtype", "the number of a type; -1: that of the array that is to hold them, else float32"}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  void infer_type(Types& t) const {
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  constexpr void infer_type(Types& t) const {
     if (dtype != -1 && !is_dtype(dtype)) t.fail("parameter 'dtype' is ", dtype, ", which is no type");
     if (dtype != -1)
       t.set_out(0, static_cast<Dtype>(dtype));
     else if (!t.out(0))
       t.set_out(0, f32);
   }
-  bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
+  constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
   void forward(Cpu& cpu, NDArray& y) const { ZerosOp{.ctx = ctx}.forward(cpu, y); }
 };
 
@@ -125,8 +125,8 @@ struct OnesOp {
   static constexpr std::string_view name = "_ones", aliases[] = {"ones"}, doc = "An array of ones.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::fill_elements(y, 1);
@@ -143,8 +143,8 @@ struct FullOp {
   static constexpr std::string_view name = "_full", aliases[] = {"full", "_npi_full"}, doc = "An array of one value.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::fill_elements(y, *value);
@@ -176,15 +176,17 @@ struct ArangeOp {
       {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
-  double first() const { return stop || infer_range ? *start : 0; }
-  void infer_shape(Shapes& s) const {
+  constexpr double first() const { return stop || infer_range ? *start : 0; }
+  constexpr void infer_shape(Shapes& s) const {
     if (!stop && infer_range) return;
-    const double count = __builtin_ceil(((stop ? *stop : *start) - first()) / step);
-    if (step == 0 || !(count < 0x1p53))
-      s.fail("the range from ", first(), " to ", stop ? *stop : *start, " in steps of ", step, " has no end");
-    s.set_out(0, Shape{count > 0 ? detail::checked_product(static_cast<std::int64_t>(count), repeat, s.op()) : 0});
+    const double end = stop ? *stop : *start, steps = step != 0 ? (end - first()) / step : 0;
+    if (step == 0 || !(steps < 0x1p53))
+      s.fail("the range from ", first(), " to ", end, " in steps of ", step, " has no end");
+    const std::int64_t whole = steps > 0 ? static_cast<std::int64_t>(steps) : 0;
+    const std::int64_t count = whole + (static_cast<double>(whole) < steps ? 1 : 0);
+    s.set_out(0, Shape{detail::checked_product(count, repeat, s.op())});
   }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::fill_progression(y, first(), step, repeat);
@@ -207,8 +209,8 @@ struct EyeOp {
                                    {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"N", 0}, {"M", 0}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { s.set_out(0, Shape{*N, M > 0 ? M : *N}); }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{*N, M > 0 ? M : *N}); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::zero_elements(y);
@@ -242,8 +244,8 @@ struct LinspaceOp {
                                    {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"num", 0}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { s.set_out(0, Shape{*num}); }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{*num}); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, NDArray& y) const {
     detail::check_device(ctx, name);
     const int gaps = endpoint ? *num - 1 : *num;
@@ -258,7 +260,7 @@ struct ZerosLike {
   static constexpr std::string_view name = "zeros_like", aliases[] = {"_sparse_zeros_like"},
                                     doc = "Zeros of the shape, type and storage of the input.";
   static constexpr bool zero_gradient = true;
-  bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, s.in(0)); }
+  constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, s.in(0)); }
   void forward(Cpu&, const NDArray&, NDArray& y) const {
     if (y.storage() == dense)
       detail::zero_elements(y);
@@ -271,7 +273,7 @@ struct ZerosLike {
 struct OnesLike {
   static constexpr std::string_view name = "ones_like", doc = "Ones of the shape and type of the input; dense.";
   static constexpr bool zero_gradient = true;
-  bool infer_storage(Storages& s) const { return s.set_out(0, dense); }
+  constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense); }
   void forward(Cpu&, const NDArray&, NDArray& y) const { detail::fill_elements(y, 1); }
 };
 
@@ -293,7 +295,7 @@ struct ArangeLike {
       {"axis", "the axis of data whose extent is counted; negative: from the last; None: all elements"}};
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     s.set_out(0, axis ? Shape{s.in(0)[detail::checked_axis(*axis, s.in(0).ndim(), s.op())]} : s.in(0));
   }

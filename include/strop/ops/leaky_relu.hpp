@@ -85,13 +85,13 @@ struct LeakyReLU {
   static constexpr Share inplace[] = {{0, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
-  int visible_count() const { return act_type == rrelu ? 2 : 1; }
-  int input_count() const { return act_type == prelu ? 2 : 1; }
+  constexpr int visible_count() const { return act_type == rrelu ? 2 : 1; }
+  constexpr int input_count() const { return act_type == prelu ? 2 : 1; }
   Resources resources(std::span<const Shape>) const {
     return {.random = act_type == rrelu && detail::call_mode.training};
   }
   /// The slopes of rrelu are kept for its gradient; the others keep none.
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     const Shape& x = shapes.in(0);
@@ -168,7 +168,7 @@ struct LeakyReLU {
 
  private:
   /// Whether several slopes lie along the first two axes of x, the channels' last.
-  static bool slopes_fit(const Shape& slopes, const Shape& x) {
+  static constexpr bool slopes_fit(const Shape& slopes, const Shape& x) {
     if (x.ndim() < 2) return slopes == x;
     if (slopes.ndim() == 1) return slopes[0] == x[1];
     return slopes.ndim() == 2 && (slopes[0] == x[0] || slopes[0] == 1) && (slopes[1] == x[1] || slopes[1] == 1);

@@ -10,7 +10,7 @@ namespace detail {
 
 /// How many outputs a parameter asks for. Outputs are made before shapes are compared: what no axis has is refused
 /// here.
-inline int checked_outputs(std::int64_t count, std::string_view op, std::string_view parameter) {
+constexpr int checked_outputs(std::int64_t count, std::string_view op, std::string_view parameter) {
   if (count > most_tensors)
     fail(op, ": ", parameter, " is ", count, ", and a call has at most ", most_tensors, " outputs");
   if (count < 0) fail(op, ": ", parameter, " is ", count, ", expected 0 or more");
@@ -26,6 +26,11 @@ struct OpList {
   static const void* enrol() {
     (detail::LibraryEnroller<T>::run(), ...);
     return nullptr;
+  }
+  /// Calls f.template operator()<T>() for every operator T of the list.
+  template <class F>
+  static constexpr void each(F f) {
+    (f.template operator()<T>(), ...);
   }
 };
 

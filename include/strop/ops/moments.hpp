@@ -23,7 +23,7 @@ struct Moments {
   static constexpr std::string_view name = "moments", outputs[] = {"mean", "var"},
                                     doc = "Mean and variance over the given axes, all by default.";
   static constexpr Note notes[] = {{"axes", "the axes that go"}, {"keepdims", "they stay, with extent 1"}};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::reduced_shape(s.in(0), axes, keepdims, false, s.op()));
   }

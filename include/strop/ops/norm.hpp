@@ -16,7 +16,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 /// Statistics and parameters of half data are float32.
-inline void infer_norm_type(Types& types) {
+constexpr void infer_norm_type(Types& types) {
   types.set_out(0, types.in(0));
   types.set_in(0, types.out(0));
   if (!types.in(0)) return;
@@ -25,7 +25,7 @@ inline void infer_norm_type(Types& types) {
     if (!types.in(i)) types.set_in(i, inner);
   for (int i = 1; i < types.outputs(); ++i) types.set_out(i, inner);
 }
-inline int norm_axis(const Shapes& shapes, int axis) {
+constexpr int norm_axis(const Shapes& shapes, int axis) {
   const Shape& x = shapes.in(0);
   return positive_axis(
       axis, x.ndim(), [&] { shapes.fail("axis ", axis, " is outside ", shapes.name_in(0), " of shape ", to_text(x)); });
@@ -70,8 +70,8 @@ struct BatchNorm {
       {"max_calib_range", "has no effect"}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
-  int visible_count() const { return output_mean_var ? 3 : 1; }
-  void infer_shape(Shapes& shapes) const {
+  constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (!shapes.in(0).has_rank()) return;
@@ -79,7 +79,7 @@ struct BatchNorm {
     for (int i = 1; i < 5; ++i) shapes.set_in(i, channels);
     for (int i = 1; i < 3; ++i) shapes.set_out(i, channels);
   }
-  void infer_type(Types& types) const { detail::infer_norm_type(types); }
+  constexpr void infer_type(Types& types) const { detail::infer_norm_type(types); }
 
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean,
@@ -164,8 +164,8 @@ struct LayerNorm {
   static constexpr Share inplace[] = {{0, 0}};
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
-  int visible_count() const { return output_mean_var ? 3 : 1; }
-  void infer_shape(Shapes& shapes) const {
+  constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (!shapes.in(0).has_rank()) return;
@@ -175,7 +175,7 @@ struct LayerNorm {
     statistics[at] = 1;
     for (int i = 1; i < 3; ++i) shapes.set_out(i, statistics);
   }
-  void infer_type(Types& types) const { detail::infer_norm_type(types); }
+  constexpr void infer_type(Types& types) const { detail::infer_norm_type(types); }
 
   template <Real E>
   void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E> centre,

@@ -27,7 +27,7 @@ concept Sortable = Real<E> || std::same_as<E, std::uint8_t> || std::same_as<E, s
                    std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
 
 /// Extents of the result: `count` along the axis, or alone where the whole array is one row.
-inline Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_t k, std::string_view op) {
+constexpr Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_t k, std::string_view op) {
   const int at = axis ? checked_axis(*axis, in.ndim(), op) : 0;
   const std::int64_t length = axis ? in[at] : in.size();
   if (k > length) fail(op, ": k is ", k, ", the ", axis ? "axis" : "array", " has ", length, " elements");
@@ -39,7 +39,7 @@ inline Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_
 }
 
 /// The rows that are put in order: along the axis, or the whole array as one.
-inline AxisSplit ordered_rows(const Shape& shape, std::optional<int> axis) {
+constexpr AxisSplit ordered_rows(const Shape& shape, std::optional<int> axis) {
   const Shape one_row{shape.size()};
   return {axis ? shape : one_row, axis.value_or(0)};
 }
@@ -49,7 +49,7 @@ inline std::int64_t ordered_count(const NDArray& x, std::optional<int> axis, std
 }
 
 /// Refuses a type of positions that does not hold every position of a row exactly.
-inline void check_positions(const Shape& shape, std::optional<int> axis, Dtype dtype, std::string_view op) {
+constexpr void check_positions(const Shape& shape, std::optional<int> axis, Dtype dtype, std::string_view op) {
   const std::int64_t length = ordered_rows(shape, axis).length;
   const std::int64_t most = dtype == u8     ? 256
                             : dtype == i8   ? 128
@@ -148,11 +148,11 @@ struct Sort {
   static constexpr std::string_view doc = "The elements along axis in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr int visible = 1;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::ordered_shape(s.in(0), axis, 0, s.op()));
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
     t.set_out(1, i64);
@@ -178,12 +178,12 @@ struct Argsort {
       "The positions along axis of the elements in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;
     s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
     detail::check_positions(s.in(0), axis, dtype, s.op());
   }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   template <detail::Sortable E>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     detail::order<E>(x, axis, 0, is_ascend, nullptr, &y);
@@ -208,15 +208,15 @@ struct Topk {
   static constexpr std::span<const Note> notes = detail::order_notes;
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
-  int visible_count() const { return ret_typ == both ? 2 : 1; }
-  void infer_shape(Shapes& s) const {
+  constexpr int visible_count() const { return ret_typ == both ? 2 : 1; }
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;
     const Shape chosen = detail::ordered_shape(s.in(0), axis, k, s.op());
     if (ret_typ == indices || ret_typ == both) detail::check_positions(s.in(0), axis, dtype, s.op());
     s.set_out(0, ret_typ == mask ? s.in(0) : chosen);
     s.set_out(1, ret_typ == value || ret_typ == both ? chosen : Shape{0});
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, ret_typ == indices ? std::optional<Dtype>(dtype) : t.in(0));
     t.set_out(1, ret_typ == both ? dtype : i64);
   }

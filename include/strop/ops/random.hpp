@@ -24,11 +24,11 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// The shape that is asked for, that of an array that exists, or one number.
-inline void infer_drawn(Shapes& s, const Shape& shape) {
+constexpr void infer_drawn(Shapes& s, const Shape& shape) {
   infer_made(s, shape);
   if (!s.out(0).has_rank()) s.set_out(0, Shape{1});
 }
-inline void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
+constexpr void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
   if (dtype)
     t.set_out(0, dtype);
   else if (!t.out(0))
@@ -93,8 +93,8 @@ struct RandomUniform {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::draw_uniform(cpu, y, low, high, name);
@@ -114,8 +114,8 @@ struct RandomNormal {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::draw_normal(cpu, y, loc, scale, name);
@@ -135,8 +135,8 @@ struct RandomExponential {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
     detail::draw_exponential(cpu, y, lam, name);
@@ -161,8 +161,8 @@ struct RandomRandint {
       {"dtype", "int32 or int64; None: that of the array that is to hold them, else int32"}};
   static constexpr DtypeSet dtypes = i32 | i64;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
-  void infer_type(Types& t) const {
+  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_type(Types& t) const {
     if (dtype)
       t.set_out(0, dtype);
     else if (!t.out(0))
@@ -203,7 +203,7 @@ struct RandomUniformLike {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_uniform(cpu, y, low, high, name); }
 };
 
@@ -217,7 +217,7 @@ struct RandomNormalLike {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_normal(cpu, y, loc, scale, name); }
 };
 
@@ -231,7 +231,7 @@ struct RandomExponentialLike {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
+  constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_exponential(cpu, y, lam, name); }
 };
 

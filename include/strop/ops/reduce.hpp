@@ -28,12 +28,12 @@ struct ReduceGradient {
   Axes axis = {};
   bool keepdims = false, exclude = false, mean = false;
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     if (s.in(1).known()) s.set_in(0, detail::reduced_shape(s.in(1), axis, keepdims, exclude, s.op()));
   }
   /// The second input lends its shape alone, in whatever storage.
-  bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
+  constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
     const detail::ReducePlan plan(dx.shape(), axis, exclude);
@@ -48,7 +48,7 @@ struct ReduceGradient {
   static constexpr std::span<const Note> notes = detail::reduce_notes;                                  \
   Axes axis = {};                                                                                       \
   bool keepdims = false, exclude = false;                                                               \
-  void infer_shape(Shapes& s) const {                                                                   \
+  constexpr void infer_shape(Shapes& s) const {                                                         \
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
   }
 
@@ -64,7 +64,7 @@ struct Sum {
                                     doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <detail::Summable E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
@@ -86,7 +86,7 @@ struct Mean {
                                     doc = "Mean over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     detail::mean_array<E>(ctx, x, y, axis, exclude);
@@ -203,14 +203,14 @@ struct Norm {
   bool keepdims = false;
   static constexpr Range range[] = {{"ord", 1, 2}};
   static constexpr std::span<const Note> notes = detail::reduce_notes;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, false, s.op()));
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, out_dtype ? out_dtype : t.in(0));
     if (!out_dtype) t.set_in(0, t.out(0));
   }
-  bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, false); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, false); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     if constexpr (std::same_as<E, float>)
@@ -273,7 +273,7 @@ struct ArgExtreme {
   std::optional<int> axis = {};
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).known())
       s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
@@ -289,7 +289,7 @@ using Argmin = ArgExtreme<false>;
 struct ArgmaxChannel {
   static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
+  constexpr void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
   template <detail::Summable E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
     Argmax{.axis = 1}.forward<E>(ctx, x, y);

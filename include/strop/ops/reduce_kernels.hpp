@@ -9,8 +9,10 @@
 #include <strop/op/context.hpp>
 
 #include <array>
-#include <bitset>
+#include <bit>
 #include <cmath>
+#include <concepts>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
@@ -18,30 +20,35 @@
 namespace strop::inline v0::detail {
 
 /// Which axes are reduced, checked and counted from 0. `op` names the operator in errors.
-using AxisMask = std::bitset<64>;
-inline AxisMask axis_mask(int rank, const Axes& axes, bool exclude, std::string_view op) {
+struct AxisMask {
+  std::uint64_t bits = 0;
+  constexpr bool operator[](std::integral auto i) const { return (bits >> i & 1U) != 0; }
+  constexpr int count() const { return std::popcount(bits); }
+};
+constexpr AxisMask axis_mask(int rank, const Axes& axes, bool exclude, std::string_view op) {
   if (rank > 64) fail(op, ": takes at most 64 dimensions, got ", rank);
   AxisMask mask;
   if (!axes.list || axes.list->ndim() == 0) {
-    mask.set();
+    mask.bits = ~std::uint64_t{0};
   } else {
     for (std::int64_t asked : *axes.list) {
       const std::int64_t axis = asked < 0 ? asked + rank : asked;
       if (axis < 0 || axis >= rank)
         fail(op, ": axis ", asked, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
-      if (mask[static_cast<std::size_t>(axis)]) fail(op, ": axis ", asked, " is given twice");
-      mask[static_cast<std::size_t>(axis)] = true;
+      if (mask[axis]) fail(op, ": axis ", asked, " is given twice");
+      mask.bits |= std::uint64_t{1} << axis;
     }
-    if (exclude) mask.flip();
+    if (exclude) mask.bits = ~mask.bits;
   }
-  return mask & (AxisMask().set() >> static_cast<std::size_t>(64 - rank));
+  if (rank < 64) mask.bits &= (std::uint64_t{1} << rank) - 1;
+  return mask;
 }
 
-inline Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, bool exclude, std::string_view op) {
+constexpr Shape reduced_shape(const Shape& in, const Axes& axes, bool keepdims, bool exclude, std::string_view op) {
   const AxisMask mask = axis_mask(in.ndim(), axes, exclude, op);
   Shape out;
   for (int i = 0; i < in.ndim(); ++i) {
-    if (!mask[static_cast<std::size_t>(i)])
+    if (!mask[i])
       out.push_back(in[i]);
     else if (keepdims)
       out.push_back(1);

@@ -30,7 +30,7 @@ struct MaxMagnitudeStep {
 /// f(stored element, result) for the stored elements of a sparse array whose axes `gone` are reduced.
 template <class F>
 void each_stored_reduced(const NDArray& x, const AxisMask& gone, F f) {
-  if (gone.count() == static_cast<std::size_t>(x.ndim())) {
+  if (gone.count() == x.ndim()) {
     for (std::int64_t i = 0; i < x.stored(); ++i) f(i, std::int64_t{0});
     return;
   }

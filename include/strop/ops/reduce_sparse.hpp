@@ -11,7 +11,7 @@
 namespace strop::inline v0::detail {
 
 /// Dense results. CSR is read as it is unless the axes are those that stay, row_sparse where all axes go.
-inline bool infer_reduced_storage(Storages& s, const Axes& axes, bool exclude) {
+constexpr bool infer_reduced_storage(Storages& s, const Axes& axes, bool exclude) {
   const bool all = !axes.list || axes.list->ndim() == 0;
   const Storage in = s.in(0);
   return s.set_out(0, dense) && (in == dense || (!exclude && (in == csr || all)));
@@ -30,7 +30,7 @@ void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes
   const E* const from = x.pointer<const E>();
   std::fill(to, to + y.size(), E(0));
   const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
-  if (gone.count() == static_cast<std::size_t>(x.ndim())) {
+  if (gone.count() == x.ndim()) {
     to[0] = reduce_row<Step, false>(from, x.stored());
     return;
   }

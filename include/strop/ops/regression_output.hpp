@@ -16,7 +16,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// label has as many elements as data and as many examples; (batch, 1) goes with (batch,).
-inline void infer_regression_shape(Shapes& shapes) {
+constexpr void infer_regression_shape(Shapes& shapes) {
   shapes.set_out(0, shapes.in(0));
   shapes.set_in(0, shapes.out(0));
   const Shape data = shapes.in(0), label = shapes.in(1);
@@ -24,7 +24,7 @@ inline void infer_regression_shape(Shapes& shapes) {
   if (label.known() && label.ndim() > 0 && label[0] == data[0] && label.size() == data.size()) return;
   shapes.set_in(1, data.ndim() == 2 && data[1] == 1 ? Shape{data[0]} : data);
 }
-inline void infer_regression_type(Types& types) {
+constexpr void infer_regression_type(Types& types) {
   types.set_out(0, types.in(0));
   types.set_in(0, types.out(0));
   if (!types.in(1)) types.set_in(1, types.in(0));
@@ -70,10 +70,12 @@ struct LinearRegressionOutput {
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
-  void infer_type(Types& types) const { detail::infer_regression_type(types); }
-  bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const {
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
+  constexpr void infer_type(Types& types) const { detail::infer_regression_type(types); }
+  constexpr bool infer_storage(Storages& s) const {
+    return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense);
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
@@ -105,10 +107,12 @@ struct MAERegressionOutput {
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
-  void infer_type(Types& types) const { detail::infer_regression_type(types); }
-  bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const {
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
+  constexpr void infer_type(Types& types) const { detail::infer_regression_type(types); }
+  constexpr bool infer_storage(Storages& s) const {
+    return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense);
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
@@ -139,10 +143,12 @@ struct LogisticRegressionOutput {
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
-  void infer_type(Types& types) const { detail::infer_regression_type(types); }
-  bool infer_storage(Storages& s) const { return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense); }
-  bool infer_gradient_storage(Storages& s) const {
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_regression_shape(shapes); }
+  constexpr void infer_type(Types& types) const { detail::infer_regression_type(types); }
+  constexpr bool infer_storage(Storages& s) const {
+    return s.in(0) == dense && s.in(1) != row_sparse && s.set_out(0, dense);
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
@@ -187,7 +193,7 @@ struct MakeLoss {
       {"normalization", "what the gradient is divided by: nothing, the batch, or the number of valid elements"}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  bool infer_storage(Storages& s) const { return s.set_out(0, s.in(0)); }
+  constexpr bool infer_storage(Storages& s) const { return s.set_out(0, s.in(0)); }
   template <Real E>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (!x.is(y)) detail::assign(x, y);

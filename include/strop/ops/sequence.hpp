@@ -51,7 +51,7 @@ struct SequencePlan {
 };
 
 /// Shapes of data and lengths; the shape of the result is data's, or with `last` data's without the steps.
-inline void infer_sequence_shape(Shapes& s, int axis, bool last) {
+constexpr void infer_sequence_shape(Shapes& s, int axis, bool last) {
   if (axis != 0 && axis != 1) s.fail("axis is ", axis, ", expected 0 or 1");
   if (!last) {
     s.set_out(0, s.in(0));
@@ -66,7 +66,7 @@ inline void infer_sequence_shape(Shapes& s, int axis, bool last) {
   out.erase(axis);
   s.set_out(0, out);
 }
-inline void infer_sequence_type(Types& t) {
+constexpr void infer_sequence_type(Types& t) {
   t.set_out(0, t.in(0));
   t.set_in(0, t.out(0));
 }
@@ -86,9 +86,9 @@ struct SequenceMask {
   static constexpr std::string_view doc = "data with `value` behind the end of each sequence.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
   static constexpr Share inplace[] = {{0, 0}};
-  int input_count() const { return use_sequence_length ? 2 : 1; }
-  void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, false); }
-  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, false); }
+  constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { fill(x, lengths, y, value); }
   void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
     if (dx) fill(dy, lengths, dx, 0);
@@ -116,9 +116,9 @@ struct SequenceLast {
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
   static constexpr std::string_view doc = "The last step of each sequence.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
-  int input_count() const { return use_sequence_length ? 2 : 1; }
-  void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, true); }
-  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, true); }
+  constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const {
     each(x, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
       std::memcpy(y.bytes() + part, x.bytes() + whole, bytes);
@@ -154,12 +154,12 @@ struct SequenceReverse {
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
   static constexpr std::string_view doc = "The steps of each sequence in reverse order; what is behind its end stays.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
-  int input_count() const { return use_sequence_length ? 2 : 1; }
-  void infer_shape(Shapes& s) const {
+  constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
+  constexpr void infer_shape(Shapes& s) const {
     if (axis != 0) s.fail("axis is ", axis, ", expected 0");
     detail::infer_sequence_shape(s, axis, false);
   }
-  void infer_type(Types& t) const { detail::infer_sequence_type(t); }
+  constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { turn(x, lengths, y); }
   void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
     if (dx) turn(dy, lengths, dx);

@@ -17,7 +17,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// What the three softmaxes share: inference, and y = softmax(± x / temperature) or its logarithm.
-inline void infer_softmax_shape(Shapes& shapes, int axis) {
+constexpr void infer_softmax_shape(Shapes& shapes, int axis) {
   shapes.set_out(0, shapes.in(0));
   shapes.set_in(0, shapes.out(0));
   const Shape& x = shapes.in(0);
@@ -29,7 +29,7 @@ inline void infer_softmax_shape(Shapes& shapes, int axis) {
   rows.erase(at);
   shapes.set_in(1, rows);
 }
-inline void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
+constexpr void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
   types.set_out(0, dtype ? dtype : types.in(0));
   if (!dtype) types.set_in(0, types.out(0));
 }
@@ -105,9 +105,9 @@ struct SoftmaxAlong {
   static constexpr std::span<const Note> notes = detail::softmax_notes;
   static constexpr Share inplace[] = {{0, 0}};
 
-  int input_count() const { return use_length.value_or(false) ? 2 : 1; }
-  void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
-  void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
+  constexpr int input_count() const { return use_length.value_or(false) ? 2 : 1; }
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
+  constexpr void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
   template <Real E>
   void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
     detail::run_softmax<E>(x, length, y, axis, scale(), logarithm);
@@ -143,7 +143,7 @@ struct SoftmaxCrossEntropy {
   static constexpr std::string_view doc =
       "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.expect_rank(0, 2);
     shapes.expect_rank(1, 1);
     const std::int64_t rows = shapes.in(0).has_rank() && shapes.in(0)[0] >= 0 ? shapes.in(0)[0]
@@ -153,7 +153,7 @@ struct SoftmaxCrossEntropy {
     shapes.set_in(1, {rows});
     shapes.set_out(0, {1});
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));

@@ -17,7 +17,7 @@ namespace strop::inline v0::detail {
 /// An array as outer × length × inner, the axis (one that is there; negative: from the last) in the middle.
 struct AxisSplit {
   std::int64_t outer = 1, length = 1, inner = 1;
-  AxisSplit(std::span<const std::int64_t> shape, int axis) {
+  constexpr AxisSplit(std::span<const std::int64_t> shape, int axis) {
     if (axis < 0) axis += static_cast<int>(shape.size());
     length = shape[static_cast<std::size_t>(axis)];
     for (int i = 0; i < static_cast<int>(shape.size()); ++i)
@@ -27,7 +27,7 @@ struct AxisSplit {
 
 /// The axis counted from 0. `refuse` is called where it is outside.
 template <class Refuse>
-int positive_axis(int axis, int rank, Refuse refuse) {
+constexpr int positive_axis(int axis, int rank, Refuse refuse) {
   if (axis < -rank || axis >= rank) refuse();
   return axis < 0 ? axis + rank : axis;
 }

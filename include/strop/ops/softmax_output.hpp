@@ -49,7 +49,7 @@ struct SoftmaxOutput {
   static constexpr Range range[] = {{"smooth_alpha", 0, 1}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     const Shape data = shapes.in(0), label = shapes.in(1);
@@ -73,7 +73,7 @@ struct SoftmaxOutput {
     if (label.has_rank() && label.known() && (label == without || label == one)) return;
     shapes.set_in(1, flat);
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));

@@ -84,14 +84,14 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
 
 /// Storages of an update: a dense or row_sparse weight, states stored like it (or dense), a gradient that is row_sparse
 /// or, of a dense weight, dense.
-inline bool infer_update_storage(Storages& s) {
+constexpr bool infer_update_storage(Storages& s) {
   const Storage weight = s.in(0), grad = s.in(1);
   bool native = weight != csr && (grad == row_sparse || (grad == dense && weight == dense));
   for (int i = 2; i < s.inputs(); ++i) native = native && (s.in(i) == weight || s.in(i) == dense);
   return s.set_out(0, weight) && native;
 }
 /// All tensors of an update have one shape.
-inline void infer_update_shape(Shapes& shapes) {
+constexpr void infer_update_shape(Shapes& shapes) {
   for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < shapes.inputs(); ++i) {
       shapes.set_in(i, shapes.out(0));
@@ -127,8 +127,8 @@ struct SgdUpdate {
       return (1 - lr * wd) * weight - lr * detail::clipped(rescale * grad, clip);
     }
   };
-  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
-  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& out) const {
     detail::update<Step, E>(name, {*lr, wd, rescale_grad, clip_gradient}, lazy_update, weight, grad, {}, out, inputs);
@@ -166,8 +166,8 @@ struct SgdMomUpdate {
       return std::make_tuple(weight + m, m);
     }
   };
-  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
-  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& out) const {
     const bool lazy = lazy_update && mom.storage() == weight.storage();
@@ -207,8 +207,8 @@ struct AdamUpdate {
       return std::make_tuple(weight - lr * m / (sqrt(v) + epsilon), m, v);
     }
   };
-  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
-  bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& out) const {
     const bool lazy = lazy_update && first.storage() == weight.storage();
@@ -251,8 +251,8 @@ struct FtrlUpdate {
       return std::make_tuple(next, shifted, squares);
     }
   };
-  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
-  bool infer_storage(Storages& s) const {
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) == dense && s.in(1) == row_sparse) return s.set_out(0, dense), false;
     return detail::infer_update_storage(s);
   }
@@ -292,8 +292,8 @@ struct SparseAdagradUpdate {
       return std::make_tuple(weight - lr * (g / sqrt(squares + epsilon)), squares);
     }
   };
-  void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
-  bool infer_storage(Storages& s) const {
+  constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
+  constexpr bool infer_storage(Storages& s) const {
     if (s.in(1) != row_sparse || s.in(0) != s.in(2))
       fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), ", ", name_of(s.in(2)),
            "), expected (dense, row_sparse, dense) or all row_sparse");

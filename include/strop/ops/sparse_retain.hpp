@@ -26,23 +26,23 @@ struct SparseRetain {
   static constexpr std::string_view inputs[] = {"data", "indices"};
   static constexpr std::string_view doc = "The rows of a row_sparse array that indices lists; the others become zero.";
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     shapes.expect_rank(1, 1);
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, i64);
   }
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) != row_sparse || s.in(1) != dense)
       strop::fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)),
                   "), expected (row_sparse, dense)");
     return s.set_out(0, row_sparse);
   }
-  bool infer_gradient_storage(Storages& s) const {
+  constexpr bool infer_gradient_storage(Storages& s) const {
     s.set_out(0, s.out(0).value_or(row_sparse));
     return s.in(0) != csr && s.in(1) == dense;
   }

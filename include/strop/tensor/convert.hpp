@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Conversion of elements between dtypes, sizes of arrays in bytes, and the codes of reshape.
+/// Conversion of elements between dtypes, and sizes of arrays in bytes.
 #pragma once
 #include <strop/core/device.hpp>
 #include <strop/core/dtype.hpp>
@@ -12,7 +12,20 @@ namespace strop::inline v0::detail {
 
 /// Elements of an array of this shape, times `width`. Error where an extent is negative or where the extents other than
 /// 0 multiply to more than 64 bits hold (so that every product of some extents is exact).
-std::int64_t checked_count(const Shape& shape, std::int64_t width = 1);
+constexpr std::int64_t checked_count(const Shape& shape, std::int64_t width = 1) {
+  std::int64_t count = width;
+  bool empty = false, overflow = !shape.has_rank();
+  for (int axis = 0; axis < shape.ndim(); ++axis) {
+    const std::int64_t extent = shape[axis];
+    if (extent < 0) fail("strop: an array cannot have extent ", extent, " along axis ", axis);
+    if (extent == 0)
+      empty = true;
+    else
+      overflow = overflow || __builtin_mul_overflow(count, extent, &count);
+  }
+  if (overflow) refuse_size(shape);
+  return empty ? 0 : count;
+}
 
 /// Bytes of a dense array, under the same conditions.
 std::int64_t byte_count(const Shape& shape, Dtype dtype);
@@ -29,11 +42,6 @@ void store_integers(Dtype dtype, const std::int64_t* from, void* to, std::int64_
 void convert_elements(Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
 /// The same for elements that lie on a device.
 void convert_elements_on(Device device, Dtype from, const void* source, Dtype to, void* target, std::int64_t n);
-
-/// The shape that reshape's codes make of `from`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two,
-/// −4 splits one into the two that follow (one of which may be −1). The element count is always the same. Kept extents
-/// take no part in the inference, so that codes (0, −1) of shape (0, 2, 3) give (0, 6).
-Shape reshape_codes(const Shape& from, const Shape& codes);
 
 }  // namespace strop::inline v0::detail
 

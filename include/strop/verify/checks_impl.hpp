@@ -148,6 +148,7 @@ STROP_VERIFY_IMPL void dtypes(Findings& found, const Subject& s, DtypeSet among,
     const auto compare = [&](const NDArray& got, const NDArray& reference, bool beside) {
       // Types that follow the input's are its type, others stay what they are; what comes beside a half may be wider.
       Dtype expected = reference.dtype() == f64 && !s.in.empty() ? type : reference.dtype();
+      if (detail::takes_as_double(*s.entry, s.op(), type)) expected = f64;
       if (beside && (expected == f16 || expected == bf16) && got.dtype() == f32) expected = f32;
       if (got.dtype() != expected)
         found.expect(s, way, cat("the result is ", name_of(got.dtype()), ", expected ", name_of(expected)));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// A program that loads operators of shared libraries that another compiler has built.
-// expect: curve row_scale doubled largest noise decay above longest
+// expect: curve tenth row_scale doubled largest noise decay above longest
 // expect: forward [2, 8, 18] [3, 9, 19]
 // expect: cube [1, 8, 27]
 // expect: f64 2
+// expect: integers as float64 [0.5, 1], as int32 [0, 1]
 // expect: csr csr, with b dense, in place [1, 4]
 // expect: gradients [4, 8] then [4, 4]
 // expect: graph [2, 8] [4, 8]
@@ -74,8 +75,8 @@ std::string joined(const std::vector<std::string_view>& names) {
 int main() {
   const strop::Library library = strop::load_library("liboperators.so");
   std::vector<std::string_view> names = library.operators();
-  const std::vector<std::string_view> order = {"Curve", "RowScale", "Doubled", "Largest",
-                                               "Noise", "Decay",    "Above",   "Longest"};
+  const std::vector<std::string_view> order = {"Curve", "Tenth", "RowScale", "Doubled", "Largest",
+                                               "Noise", "Decay", "Above",    "Longest"};
   for (const auto name : order) names.erase(std::find(names.begin(), names.end(), name));
   fmt::print("{}{}\n", joined(order), joined(names));
 
@@ -84,6 +85,9 @@ int main() {
              invoke("library_curve", {x}, {{"slope", "2"}, {"b", "1"}}));
   fmt::print("cube {}\n", invoke("curve", {x}, {{"a", "1"}, {"kind", "cube"}}));
   fmt::print("f64 {}\n", invoke("curve", {strop::array<double>({1})}, {{"a", "2"}}).item<double>());
+  const NDArray whole = array({5, 10}).to(strop::i32);
+  const NDArray tenths = invoke("tenth", {whole}), exact = invoke("tenth", {whole}, {{"exact", "True"}});
+  fmt::print("integers as {} {}, as {} {}\n", name_of(tenths.dtype()), tenths, name_of(exact.dtype()), exact);
   const NDArray c = array({{0, 1}, {2, 0}}).to(strop::csr), into = array({1, 2});
   strop::set_fallback(strop::Fallback::silent);
   const Setting unit{"a", "1"};

@@ -28,6 +28,15 @@ struct Curve {
 };
 [[maybe_unused]] constexpr strop::Op<Curve> curve;
 
+/// Integers as double, where it is asked for.
+struct Tenth {
+  bool exact = false;
+  static constexpr auto dtypes = strop::floating | strop::integral;
+  bool integers_as_double() const { return !exact; }
+  constexpr auto forward(auto x) const { return x / 10; }
+};
+[[maybe_unused]] constexpr strop::Op<Tenth> tenth;
+
 /// A tensor operator with a stated gradient and a sentence of its own.
 struct RowScale {
   float by = 2;

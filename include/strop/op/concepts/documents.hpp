@@ -8,9 +8,11 @@
 ///  3. `static constexpr strop::Note notes[] = {{"axis", "The axis along which …"}};` of parameters, inputs, outputs.
 ///  4. `static constexpr strop::Range range[] = {{"p", 0, 1}};`: bounds of parameters, checked at every call.
 ///  5. `static constexpr auto dtypes = strop::floating | strop::integral;`: the element types that it serves.
-///  6. `static constexpr strop::ParamAlias param_aliases[] = {{"sigma", "scalar"}};`: other names of parameters, for
+///  6. `bool integers_as_double() const` of a map that serves integers: with which parameters it takes them as float64,
+///  and so gives float64.
+///  7. `static constexpr strop::ParamAlias param_aliases[] = {{"sigma", "scalar"}};`: other names of parameters, for
 ///  text.
-///  7. `static constexpr strop::ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};`: what values meant in older
+///  8. `static constexpr strop::ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};`: what values meant in older
 ///  files.
 #pragma once
 #include <strop/core/dtype.hpp>
@@ -41,7 +43,7 @@ template <class T>
 concept StatesUpgrades = requires { std::span<const ParamUpgrade>(T::upgrades); };
 }  // namespace detail
 
-/// Clauses 1 to 4, 6 and 7, one at least.
+/// Clauses 1 to 4, 7 and 8, one at least.
 template <class T>
 concept Documents =
     detail::StatesName<T> || detail::StatesAliases<T> || detail::StatesDoc<T> || detail::StatesNotes<T> ||
@@ -50,5 +52,13 @@ concept Documents =
 template <class T>
 concept ServesTypes =
     detail::NamesDtypes<T> && requires { requires std::convertible_to<decltype((T::dtypes)), DtypeSet>; };
+
+namespace detail {
+/// Clause 6.
+template <class T>
+concept TakesIntegersAsDouble = NamesIntegersAsDouble<T> && requires(const T& op) {
+  { op.integers_as_double() } -> std::same_as<bool>;
+};
+}  // namespace detail
 
 }  // namespace strop::inline v0

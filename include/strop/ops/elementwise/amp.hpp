@@ -32,11 +32,11 @@ struct AmpCast {
       "The gradient is the head gradient in the input's type. Example: amp_cast(array({1, 2}), {.dtype = f16}) is [1, "
       "2] in float16.";
 
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     if (types.in(0)) types.set_out(0, detail::amp_types.contains(*types.in(0)) ? *dtype : *types.in(0));
   }
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
@@ -48,7 +48,7 @@ struct AmpMulticastGradient {
   static constexpr std::string_view name = "_backward_amp_multicast", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "data in the type of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_type(Types& types) const { types.set_out(0, types.in(1)); }
+  constexpr void infer_type(Types& types) const { types.set_out(0, types.in(1)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::assign(x, y); }
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
@@ -75,8 +75,10 @@ struct AmpMulticast {
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  int output_count() const { return detail::checked_outputs(num_outputs.value.value_or(1), name, "num_outputs"); }
-  void infer_shape(Shapes& s) const {
+  constexpr int output_count() const {
+    return detail::checked_outputs(num_outputs.value.value_or(1), name, "num_outputs");
+  }
+  constexpr void infer_shape(Shapes& s) const {
     if (s.inputs() != *num_outputs)
       s.fail("num_outputs is ", *num_outputs, ", ", s.inputs(),
              s.inputs() == 1 ? " input was given" : " inputs were given");
@@ -85,7 +87,7 @@ struct AmpMulticast {
       s.set_in(k, s.out(k));
     }
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     std::optional<Dtype> common;
     for (int k = 0; k < t.inputs(); ++k) {
       if (!t.in(k)) return;

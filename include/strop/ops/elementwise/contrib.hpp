@@ -65,7 +65,7 @@ struct DivSqrtDim {
       "gradient divided likewise. Example: div_sqrt_dim(array({2, 4, 6, 8})) is [1, 2, 3, 4].";
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (shapes.in(0).has_rank() && shapes.in(0).ndim() == 0) shapes.fail(shapes.name_in(0), " has no axis");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Arithmetic of an array and a number s, the parameter `scalar`; on integer arrays s is truncated to an integer first.
+/// Arithmetic of an array and a number s, the parameter `scalar`. On integer arrays s is truncated to an integer first;
+/// with is_int = false their elements are taken as float64 instead, and the result is float64.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/elementwise/bodies.hpp>
@@ -18,11 +19,12 @@ struct PlusScalar {
   static constexpr std::string_view name = "_plus_scalar";
   static constexpr std::string_view aliases[] = {"_PlusScalar", "plus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x + s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: plus_scalar(array({1, 4}), {.scalar = 2}) is [3, 6].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x + detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
@@ -35,11 +37,12 @@ struct MinusScalar {
   static constexpr std::string_view name = "_minus_scalar";
   static constexpr std::string_view aliases[] = {"_MinusScalar", "minus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x − s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: minus_scalar(array({1, 4}), {.scalar = 2}) is [-1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x - detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
@@ -52,11 +55,12 @@ struct RMinusScalar {
   static constexpr std::string_view name = "_rminus_scalar";
   static constexpr std::string_view aliases[] = {"_RMinusScalar", "rminus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "s − x. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: rminus_scalar(array({1, 4}), {.scalar = 2}) is [1, -2].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::like(x, scalar) - x; }
   constexpr auto grad_use_none(auto dy) const { return -dy; }
 };
@@ -69,11 +73,12 @@ struct MulScalar {
   static constexpr std::string_view name = "_mul_scalar";
   static constexpr std::string_view aliases[] = {"_MulScalar", "mul_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x · s. Floating and integer types. Integers wrap. A sparse input gives a result of its storage. Example: "
       "mul_scalar(array({1, 4}), {.scalar = 2}) is [2, 8].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x * detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy * scalar; }
 };
@@ -87,11 +92,12 @@ struct DivScalar {
   static constexpr std::string_view name = "_div_scalar";
   static constexpr std::string_view aliases[] = {"_DivScalar", "div_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x / s. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input gives a result "
       "of its storage. Example: div_scalar(array({1, 4}), {.scalar = 2}) is [0.5, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return x / detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy / scalar; }
 };
@@ -105,11 +111,12 @@ struct RDivScalar {
   static constexpr std::string_view name = "_rdiv_scalar";
   static constexpr std::string_view aliases[] = {"_RDivScalar", "rdiv_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "s / x. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input is computed "
       "densely. Example: rdiv_scalar(array({1, 4}), {.scalar = 2}) is [2, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::like(x, scalar) / x; }
   constexpr auto grad_use_in(auto dy, auto x) const { return -dy * (scalar / x) / x; }  // x² may overflow
 };
@@ -123,11 +130,12 @@ struct ModScalar {
   static constexpr std::string_view name = "_mod_scalar";
   static constexpr std::string_view aliases[] = {"_ModScalar", "mod_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "The remainder of x / s with the sign of s; 0 where s is 0. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: mod_scalar(array({5, -5}), {.scalar = 3}) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::modulo(x, detail::like(x, scalar)); }
   constexpr auto grad_use_none(auto dy) const { return scalar != 0 ? dy : decltype(dy)(0); }
 };
@@ -141,11 +149,12 @@ struct RModScalar {
   static constexpr std::string_view name = "_rmod_scalar";
   static constexpr std::string_view aliases[] = {"_RModScalar", "rmod_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "The remainder of s / x with the sign of x; 0 where x is 0. Floating and integer types. A sparse input keeps "
       "its storage where the value at 0 is 0. Example: rmod_scalar(array({3, -3}), {.scalar = 5}) is [2, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::modulo(detail::like(x, scalar), x); }
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x != 0, -dy * floor(scalar / x), 0); }
 };
@@ -159,11 +168,12 @@ struct PowerScalar {
   static constexpr std::string_view name = "_power_scalar";
   static constexpr std::string_view aliases[] = {"_PowerScalar", "power_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x to the power s. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: power_scalar(array({3, -2}), {.scalar = 2}) is [9, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const {
     return scalar == 2 ? detail::as_real(x * x) : detail::as_real(pow(x, detail::like(x, scalar)));
   }
@@ -181,11 +191,12 @@ struct RPowerScalar {
   static constexpr std::string_view name = "_rpower_scalar";
   static constexpr std::string_view aliases[] = {"_RPowerScalar", "rpower_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "s to the power x. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: rpower_scalar(array({3, -1}), {.scalar = 2}) is [8, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return pow(detail::like(x, scalar), x); }
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * log(detail::like(y, scalar)); }
 };
@@ -199,11 +210,12 @@ struct MaximumScalar {
   static constexpr std::string_view name = "_maximum_scalar";
   static constexpr std::string_view aliases[] = {"_MaximumScalar", "_npi_maximum_scalar", "maximum_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "The larger of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: maximum_scalar(array({1, 4}), {.scalar = 2}) is [2, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return max(x, detail::like(x, scalar)); }
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x >= detail::like(x, scalar), dy, 0); }
 };
@@ -217,11 +229,12 @@ struct MinimumScalar {
   static constexpr std::string_view name = "_minimum_scalar";
   static constexpr std::string_view aliases[] = {"_MinimumScalar", "_npi_minimum_scalar", "minimum_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "The smaller of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: minimum_scalar(array({1, 4}), {.scalar = 2}) is [1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return min(x, detail::like(x, scalar)); }
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x <= detail::like(x, scalar), dy, 0); }
 };
@@ -235,12 +248,13 @@ struct HypotScalar {
   static constexpr std::string_view name = "_hypot_scalar";
   static constexpr std::string_view aliases[] = {"_npi_hypot_scalar", "_HypotScalar", "hypot_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "√(x² + s²), without overflow. Floating and integer types. On integers the result is truncated. A sparse "
       "input keeps its storage where the value at 0 is 0. Example: hypot_scalar(array({4, 0}), {.scalar = 3}) is "
       "[5, 3].";
   static constexpr DtypeSet dtypes = floating | integral;
+  constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return hypot(x, detail::like(x, scalar)); }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Comparisons and logic of an array and a number s, the parameter `scalar`; on integer arrays s is truncated first.
+/// Comparisons and logic of an array and a number s, the parameter `scalar`. On integer arrays s is truncated to an
+/// integer first; with is_int = false their elements are taken as float64 instead, and the result is float64.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/elementwise/bodies.hpp>
@@ -19,11 +20,12 @@ struct EqualScalar {
   static constexpr std::string_view name = "_equal_scalar";
   static constexpr std::string_view aliases[] = {"_EqualScalar", "equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x = s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: equal_scalar(array({1, 2}), {.scalar = 2}) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x == detail::like(x, scalar); }
 };
@@ -37,11 +39,12 @@ struct NotEqualScalar {
   static constexpr std::string_view name = "_not_equal_scalar";
   static constexpr std::string_view aliases[] = {"_NotEqualScalar", "not_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x ≠ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: not_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x != detail::like(x, scalar); }
 };
@@ -55,11 +58,12 @@ struct GreaterScalar {
   static constexpr std::string_view name = "_greater_scalar";
   static constexpr std::string_view aliases[] = {"_GreaterScalar", "greater_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x > s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_scalar(array({1, 2}), {.scalar = 2}) is [0, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x > detail::like(x, scalar); }
 };
@@ -73,12 +77,13 @@ struct GreaterEqualScalar {
   static constexpr std::string_view name = "_greater_equal_scalar";
   static constexpr std::string_view aliases[] = {"_GreaterEqualScalar", "greater_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x ≥ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_equal_scalar(array({1, 2}), {.scalar = 2}) is [0, "
       "1].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x >= detail::like(x, scalar); }
 };
@@ -92,11 +97,12 @@ struct LesserScalar {
   static constexpr std::string_view name = "_lesser_scalar";
   static constexpr std::string_view aliases[] = {"_LesserScalar", "lesser_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x < s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x < detail::like(x, scalar); }
 };
@@ -110,12 +116,13 @@ struct LesserEqualScalar {
   static constexpr std::string_view name = "_lesser_equal_scalar";
   static constexpr std::string_view aliases[] = {"_LesserEqualScalar", "lesser_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where x ≤ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, "
       "1].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return x <= detail::like(x, scalar); }
 };
@@ -129,11 +136,12 @@ struct LogicalAndScalar {
   static constexpr std::string_view name = "_logical_and_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalAndScalar", "logical_and_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where both of x and s are not 0, else 0. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: logical_and_scalar(array({0, 2}), {.scalar = 1}) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return (x != 0) && (detail::like(x, scalar) != 0); }
 };
@@ -147,12 +155,13 @@ struct LogicalOrScalar {
   static constexpr std::string_view name = "_logical_or_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalOrScalar", "logical_or_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where either of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_or_scalar(array({0, 2}), {.scalar = 1}) is "
       "[1, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const { return (x != 0) || (detail::like(x, scalar) != 0); }
 };
@@ -166,12 +175,13 @@ struct LogicalXorScalar {
   static constexpr std::string_view name = "_logical_xor_scalar";
   static constexpr std::string_view aliases[] = {"_LogicalXorScalar", "logical_xor_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "1 where exactly one of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_xor_scalar(array({0, 2}), {.scalar = 1}) is "
       "[1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
+  constexpr bool integers_as_double() const { return !is_int; }
   static constexpr bool zero_gradient = true;
   constexpr auto forward(auto x) const {
     return ((x != 0) && (detail::like(x, scalar) == 0)) || ((x == 0) && (detail::like(x, scalar) != 0));

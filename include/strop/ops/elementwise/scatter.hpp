@@ -17,6 +17,12 @@
 namespace strop::inline v0 {
 
 namespace detail {
+/// Types of an array and a number: one, or float64 of integers that are taken so.
+constexpr void types_with_number(Types& types, bool is_int) {
+  const bool as_double = !is_int && types.in(0) && !is_floating(*types.in(0));
+  types.set_out(0, as_double ? f64 : types.in(0));
+  if (!as_double) types.set_in(0, types.out(0));
+}
 /// The stored values as a vector.
 inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
 }  // namespace detail
@@ -30,24 +36,22 @@ struct ScatterPlusScalar {
   static constexpr std::string_view name = "_scatter_plus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_plus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
 
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const {
-    types.set_out(0, types.in(0));
-    types.set_in(0, types.out(0));
-  }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Add = PlusScalar>  // it is built only where this one is
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int}, into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
@@ -61,24 +65,23 @@ struct ScatterMinusScalar {
   static constexpr std::string_view name = "_scatter_minus_scalar";
   static constexpr std::string_view aliases[] = {"scatter_minus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
-                                   {"is_int", "whether s was an integer; it changes nothing"}};
+                                   {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
       "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
       "The result has the storage of x. The gradient is the head gradient.";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
+  static constexpr Keeps gradient_keeps = Keeps::none;
 
-  bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void infer_type(Types& types) const {
-    types.set_out(0, types.in(0));
-    types.set_in(0, types.out(0));
-  }
+  constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
+  constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Subtract = MinusScalar>
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
-    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar}, into(detail::stored_values(y)));
+    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int},
+                          into(detail::stored_values(y)));
   }
   auto gradient(const auto& dy) const { return dy; }
 };
@@ -97,7 +100,7 @@ struct ScatterElemwiseDiv {
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     for (int pass = 0; pass < 2; ++pass) {
       shapes.set_in(0, shapes.out(0));
       shapes.set_in(1, shapes.in(0));
@@ -105,13 +108,13 @@ struct ScatterElemwiseDiv {
       shapes.set_out(0, shapes.in(0));
     }
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     const std::optional<Dtype> common = types.in(0) ? types.in(0) : types.in(1) ? types.in(1) : types.out(0);
     types.set_in(0, common);
     types.set_in(1, common);
     types.set_out(0, common);
   }
-  bool infer_storage(Storages& storages) const {
+  constexpr bool infer_storage(Storages& storages) const {
     if (storages.in(0) == dense && storages.in(1) != dense) return false;
     if (storages.in(1) != dense && storages.in(1) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));

@@ -124,7 +124,7 @@ struct Where {
       "where(array({1, 0}), array({1, 2}), array({3, 4})) is [1, 4].";
   static constexpr DtypeSet dtypes = any_dtype;
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_in(2, shapes.in(1));
     shapes.set_in(1, shapes.in(2));
     shapes.set_out(0, shapes.in(1));
@@ -136,7 +136,7 @@ struct Where {
       shapes.fail(shapes.name_in(0), " has shape ", c, ", expected ", x, x.ndim() > 1 ? cat(" or ", Shape{x[0]}) : "",
                   " like ", shapes.name_in(1));
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(1) ? types.in(1) : types.in(2));
     types.set_in(1, types.out(0));
     types.set_in(2, types.out(0));

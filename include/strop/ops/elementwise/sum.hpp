@@ -86,7 +86,7 @@ struct AddN {
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  void infer_shape(Shapes& shapes) const {
+  constexpr void infer_shape(Shapes& shapes) const {
     if (shapes.inputs() == 0) shapes.fail("takes at least one input");
     if (num_args != 0 && num_args != shapes.inputs())
       shapes.fail("num_args is ", num_args, ", ", shapes.inputs(), " inputs were given");
@@ -96,7 +96,7 @@ struct AddN {
     for (int i = 0; i < shapes.inputs(); ++i) shapes.set_in(i, common);
     shapes.set_out(0, common);
   }
-  void infer_type(Types& types) const {
+  constexpr void infer_type(Types& types) const {
     std::optional<Dtype> common = types.out(0);
     for (int i = 0; i < types.inputs() && !common; ++i) common = types.in(i);
     for (int i = 0; i < types.inputs(); ++i) {
@@ -105,7 +105,7 @@ struct AddN {
     }
     types.set_out(0, common);
   }
-  bool infer_storage(Storages& storages) const {
+  constexpr bool infer_storage(Storages& storages) const {
     for (int i = 1; i < storages.inputs(); ++i)
       if (storages.in(i) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));

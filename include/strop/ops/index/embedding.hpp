@@ -72,7 +72,7 @@ struct Embedding {
   static constexpr Range range[] = {{"input_dim", 1}, {"output_dim", 1}};
   static constexpr std::string_view gradient_reads[] = {"data"};
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_in(1, Shape{*input_dim, *output_dim});
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
@@ -84,12 +84,12 @@ struct Embedding {
       s.set_in(0, in);
     }
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(1));
     t.set_in(1, t.out(0) ? *t.out(0) : dtype);
     t.set_out(0, t.in(1));
   }
-  bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
+  constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
   void forward(Cpu&, const NDArray& data, const NDArray& weight, NDArray& y) const {
     const bool sparse = weight.storage() == row_sparse;
     const std::vector<std::int64_t> ids =
@@ -109,7 +109,7 @@ struct EmbeddingGradient {
   static constexpr std::string_view doc =
       "Sums of the rows of data per number in indices, in the shape of like; row-sparse with sparse_grad.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
     s.expect_rank(2, 2);
     if (!s.in(1).has_rank() || !s.in(2).has_rank()) return;
@@ -117,8 +117,8 @@ struct EmbeddingGradient {
     rows.push_back(s.in(2)[1]);
     s.set_in(0, rows);
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
-  bool infer_storage(Storages& s) const {
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr bool infer_storage(Storages& s) const {
     return s.set_out(0, sparse_grad ? row_sparse : dense) && s.in(0) == dense && s.in(1) == dense;
   }
   template <Real E>

@@ -15,7 +15,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// indices[m, …] is the coordinate along axis m: the shape of what is gathered from an array of shape `of`.
-inline Shape gathered_shape(const Shape& of, const Shape& indices, std::string_view op) {
+constexpr Shape gathered_shape(const Shape& of, const Shape& indices, std::string_view op) {
   if (indices.ndim() == 0 || indices[0] < 1 || indices[0] > of.ndim())
     fail(op, ": input 'indices' has shape ", indices, ", expected a first extent from 1 to ", of.ndim(),
          ", the coordinates of an array of shape ", of);
@@ -62,10 +62,10 @@ struct GatherNd {
   static constexpr std::string_view doc =
       "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).known() && s.in(1).known()) s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
     const auto axes = static_cast<int>(indices.shape()[0]);
     detail::take_blocks(x, detail::block_positions(indices, x.shape(), name), y, 1, x.shape().size(0, axes),
@@ -79,11 +79,11 @@ struct GatherNdGradient {
   static constexpr std::string_view name = "_backward_gather_nd", inputs[] = {"data", "indices", "like"};
   static constexpr std::string_view doc = "data added up in zeros of the shape of like, where gather_nd found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
     detail::expect_made_by(GatherNd{}, s, 0, {2, 1});
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {
     const auto axes = static_cast<int>(indices.shape()[0]);
@@ -106,11 +106,11 @@ struct ScatterNd {
       "stays.";
   static constexpr Note notes[] = {{"shape", "the shape of the result"}};
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, *shape);
     if (s.in(1).known() && (*shape).known()) s.set_in(0, detail::gathered_shape(*shape, s.in(1), s.op()));
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
     detail::zero_elements(y);
     detail::place_blocks(x, detail::block_positions(indices, y.shape(), name), y,
@@ -128,12 +128,12 @@ struct ScatterSetNd {
   static constexpr std::string_view doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
   static constexpr Note notes[] = {{"shape", "the shape of lhs and of the result"}};
   static constexpr Share inplace[] = {{0, 0}};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_in(0, *shape);
     s.set_out(0, *shape);
     if (s.in(2).known() && (*shape).known()) s.set_in(1, detail::gathered_shape(*shape, s.in(2), s.op()));
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     detail::type_of_first(t);
     t.set_in(1, t.in(0));
   }
@@ -156,7 +156,7 @@ struct RavelMultiIndex {
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the coordinates are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     if (s.in(0).ndim() == 0 || (s.in(0)[0] >= 0 && s.in(0)[0] != shape.ndim()))
       s.fail(s.name_in(0), " has shape ", s.in(0), ", expected a first extent of ", shape.ndim(),
@@ -188,7 +188,7 @@ struct UnravelIndex {
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the positions are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     for (int m = 1; m < shape.ndim(); ++m)
       if (shape[m] < 1) s.fail("shape = ", detail::print_shape(shape), " has no positions");
     if (!s.in(0).has_rank()) return;

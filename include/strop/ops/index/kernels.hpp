@@ -41,7 +41,7 @@ inline std::vector<std::int64_t> positions(const NDArray& from, std::int64_t ext
 }
 
 /// The type of the first input is that of the output; positions have their own.
-inline void type_of_first(Types& t) {
+constexpr void type_of_first(Types& t) {
   t.set_out(0, t.in(0));
   t.set_in(0, t.out(0));
 }

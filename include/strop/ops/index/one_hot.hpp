@@ -27,7 +27,7 @@ struct OneHot {
                                    {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"depth", 0}};
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
       out.push_back(*depth);
@@ -38,7 +38,7 @@ struct OneHot {
       s.set_in(0, in);
     }
   }
-  void infer_type(Types& t) const { t.set_out(0, dtype); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, const NDArray& indices, NDArray& y) const {
     std::vector<std::int64_t> at(static_cast<std::size_t>(indices.size()));
     convert_positions(indices, at);

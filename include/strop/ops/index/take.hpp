@@ -37,7 +37,7 @@ struct Take {
   static constexpr Note notes[] = {{"axis", "the axis of a"}, {"mode", "what happens to positions outside"}};
   static constexpr std::string_view gradient_reads[] = {"indices"};
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape &a = s.in(0), &at = s.in(1);
     if (!a.has_rank() || !at.has_rank()) return;
     const int k = detail::checked_axis(axis, a.ndim(), s.op());
@@ -47,8 +47,8 @@ struct Take {
     for (int i = k + 1; i < a.ndim(); ++i) out.push_back(a[i]);
     s.set_out(0, out);
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
-  bool infer_storage(Storages& s) const {
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr bool infer_storage(Storages& s) const {
     const bool rows = s.in(0) == csr && s.in(1) == dense && axis == 0 && mode != raise;
     return s.set_out(0, rows ? csr : dense) && (rows || (s.in(0) == dense && s.in(1) == dense));
   }
@@ -70,11 +70,11 @@ struct TakeGradient {
   static constexpr std::string_view doc =
       "data added up in zeros of the shape of like, at the positions that take found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
     detail::expect_made_by(Take{axis, mode}, s, 0, {2, 1});
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   template <Real E>
   void forward(Cpu&, View<const E> dy, View<const std::int64_t> indices, View<const E>, View<E> da) const {
     const Shape shape(da.shape());
@@ -93,7 +93,7 @@ struct BatchTake {
   static constexpr std::string_view name = "batch_take", inputs[] = {"a", "indices"};
   static constexpr std::string_view doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
     s.set_out(0, s.in(1));
     s.set_in(1, s.out(0));
@@ -101,7 +101,7 @@ struct BatchTake {
       s.fail(s.name_in(1), " has shape ", s.in(1), ", expected ", s.in(0)[0], " elements, one per row of ",
              s.name_in(0));
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
     detail::pick_elements(a, detail::positions(indices, a.shape()[1], detail::Outside::clip, name), y, a.shape()[0],
                           a.shape()[1], 1);
@@ -129,7 +129,7 @@ struct Pick {
       {"mode", "positions outside: moved to the nearest end (clip), or counted round (wrap)"}};
   static constexpr std::string_view gradient_reads[] = {"index"};
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!axis) s.fail("parameter 'axis' is None, expected an axis");
     const Shape &in = s.in(0), &index = s.in(1);
     if (!in.has_rank()) return;
@@ -142,7 +142,7 @@ struct Pick {
     if (!index.has_rank()) return s.set_in(1, keepdims ? kept : dropped);
     s.set_in(1, index.ndim() == kept.ndim() && (index.ndim() != dropped.ndim() || keepdims) ? kept : dropped);
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& index, NDArray& y) const {
     const int k = detail::checked_axis(*axis, x.ndim(), name);
     const auto at =
@@ -159,7 +159,7 @@ struct PickGradient {
   static constexpr std::string_view name = "_backward_pick", inputs[] = {"data", "index", "like"};
   static constexpr std::string_view doc = "data in zeros of the shape of like, at the positions that pick found it.";
   static constexpr std::string_view gradient_reads[] = {"index"};
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
     const Shape &data = s.in(0), &index = s.in(1), &like = s.in(2);
     if (!data.known() || !index.known() || !like.known()) return;
@@ -169,7 +169,7 @@ struct PickGradient {
       s.fail(s.name_in(0), " and ", s.name_in(1), " have shapes ", data, " and ", index, ", expected ", runs,
              " elements each, one per run of axis ", axis, " of ", s.name_in(2), ", which has shape ", like);
   }
-  void infer_type(Types& t) const { detail::type_of_first(t); }
+  constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& dy, const NDArray& index, const NDArray&, NDArray& dx) const {
     const Shape& shape = dx.shape();
     const int k = detail::checked_axis(axis, shape.ndim(), name);

@@ -20,14 +20,14 @@ struct Bounds {
   std::optional<std::vector<One>> value;
 
   Bounds() = default;
-  Bounds(std::initializer_list<One> list) : value(list) {}
-  Bounds(std::vector<One> list) : value(std::move(list)) {}
+  constexpr Bounds(std::initializer_list<One> list) : value(list) {}
+  constexpr Bounds(std::vector<One> list) : value(std::move(list)) {}
   template <bool Other>
-  Bounds(const Bounds<Other>& other) : value(other.value) {}
+  constexpr Bounds(const Bounds<Other>& other) : value(other.value) {}
 
-  int count() const { return value ? static_cast<int>(value->size()) : 0; }
+  constexpr int count() const { return value ? static_cast<int>(value->size()) : 0; }
   /// The bound of axis k; none where it is left open or not listed.
-  One operator[](int k) const { return k < count() ? (*value)[static_cast<std::size_t>(k)] : std::nullopt; }
+  constexpr One operator[](int k) const { return k < count() ? (*value)[static_cast<std::size_t>(k)] : std::nullopt; }
 };
 
 namespace detail {
@@ -86,8 +86,8 @@ struct AxisRange {
 };
 
 /// begin:end:step of an axis as in Python: negative bounds count from the end, what lies outside is cut off.
-inline AxisRange axis_range(std::int64_t extent, std::optional<std::int64_t> begin, std::optional<std::int64_t> end,
-                            std::optional<std::int64_t> step, std::string_view op) {
+constexpr AxisRange axis_range(std::int64_t extent, std::optional<std::int64_t> begin, std::optional<std::int64_t> end,
+                               std::optional<std::int64_t> step, std::string_view op) {
   AxisRange r;
   r.step = step.value_or(1);
   if (r.step == 0) fail(op, ": a step is 0");

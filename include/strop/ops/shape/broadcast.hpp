@@ -45,7 +45,7 @@ struct BroadcastTo {
       "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
   static constexpr Note notes[] = {{"shape", "extents of the result, as many as data has axes; 0 keeps one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
     if (in.ndim() != shape.ndim())
@@ -73,7 +73,7 @@ struct BroadcastAxis {
   static constexpr Note notes[] = {{"axis", "the axes that are repeated, of extent 1; negative: from the last"},
                                    {"size", "how often each of them; as many numbers as axis has"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (axis.ndim() != size.ndim()) s.fail("axis has ", axis.ndim(), " entries, size ", size.ndim());
     if (!s.in(0).has_rank()) return;
     Shape out = s.in(0);
@@ -102,7 +102,7 @@ struct BroadcastLike {
   static constexpr Note notes[] = {{"lhs_axes", "axes of lhs that are repeated, None: all; negative: from the last"},
                                    {"rhs_axes", "axes of rhs whose extents they get, as many as lhs_axes"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
     Shape out = in;
@@ -125,7 +125,7 @@ struct BroadcastLike {
     }
     s.set_out(0, out);
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
@@ -139,7 +139,7 @@ struct BroadcastGradient {
   static constexpr std::string_view name = "_backward_broadcast", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.known() || !like.known()) return;
@@ -148,7 +148,7 @@ struct BroadcastGradient {
     if (!fits)
       s.fail(s.name_in(1), " has shape ", like, ", which does not broadcast to ", in, ", the shape of ", s.name_in(0));
   }
-  void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
     Shape summed;
@@ -177,13 +177,13 @@ struct Tile {
   struct Plan {
     Shape extents, reps;
   };
-  Plan plan(const Shape& in) const {
+  constexpr Plan plan(const Shape& in) const {
     Plan p{in, *reps};
     while (p.extents.ndim() < p.reps.ndim()) p.extents.insert(0, 1);
     while (p.reps.ndim() < p.extents.ndim()) p.reps.insert(0, 1);
     return p;
   }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     for (std::int64_t r : *reps)
       if (r < 0) s.fail("parameter 'reps' has a repetition of ", r, ", expected 0 or more");
     if (!s.in(0).known()) return;
@@ -211,7 +211,7 @@ struct TileGradient {
   static constexpr std::string_view name = "_backward_tile", inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Sums of the copies that tile makes of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     detail::expect_made_by(Tile{.reps = reps}, s, 0, {1});
   }
@@ -241,7 +241,7 @@ struct Repeat {
                                    {"axis", "the axis; negative: from the last; None: the whole array as one row"}};
   static constexpr Range range[] = {{"repeats", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (axis && in.has_rank()) {
       Shape out = in;
@@ -272,7 +272,7 @@ struct RepeatGradient {
   static constexpr std::string_view doc =
       "Sums of the copies that repeat makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     if (repeats < 0) s.fail("repeats is ", repeats, ", expected 0 or more");
     detail::expect_made_by(Repeat{.repeats = repeats, .axis = axis}, s, 0, {1});

@@ -19,7 +19,7 @@ struct DiagonalPlan {
   int first, second;
   std::int64_t start, length, step;
 
-  DiagonalPlan(const Shape& shape, int k, int axis1, int axis2, std::string_view op)
+  constexpr DiagonalPlan(const Shape& shape, int k, int axis1, int axis2, std::string_view op)
       : first(checked_axis(axis1, shape.ndim(), op)), second(checked_axis(axis2, shape.ndim(), op)) {
     if (first == second) fail(op, ": axis1 and axis2 are both axis ", first);
     const Shape steps = row_major(shape);
@@ -30,7 +30,7 @@ struct DiagonalPlan {
     step = none ? 0 : steps[first] + steps[second];
   }
   /// The other axes, then the diagonal.
-  Shape result(const Shape& shape) const {
+  constexpr Shape result(const Shape& shape) const {
     Shape out;
     for (int i = 0; i < shape.ndim(); ++i)
       if (i != first && i != second) out.push_back(shape[i]);
@@ -68,7 +68,7 @@ struct Diag {
                                    {"axis1", "the axis of rows; negative: from the last; of no account for a vector"},
                                    {"axis2", "the axis of columns, another one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.known()) return;
     if (in.ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
@@ -98,7 +98,7 @@ struct DiagGradient {
   static constexpr std::string_view doc =
       "data as the diagonals of zeros of the shape of like, or its diagonal where like is a vector.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     detail::expect_made_by(Diag{k, axis1, axis2}, s, 0, {1});
   }
@@ -112,7 +112,7 @@ struct DiagGradient {
 };
 
 namespace detail {
-inline void check_blocks(Shapes& s, int block) {
+constexpr void check_blocks(Shapes& s, int block) {
   if (block < 1) s.fail("block_size is ", block, ", expected at least 1");
   s.expect_rank(0, 4);
 }
@@ -127,7 +127,7 @@ struct DepthToSpace {
       doc = "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; its square divides the channels"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);
@@ -159,7 +159,7 @@ struct SpaceToDepth {
                                     doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; it divides rows and columns"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);

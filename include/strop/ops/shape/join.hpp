@@ -44,7 +44,7 @@ inline void move_part(const NDArray& whole, const NDArray& part, int axis, std::
 }
 
 /// Extents of parts and of the whole that is joined from them, each from the others.
-inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
+constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
   Shape common = s.out(0);
   for (int i = 0; i < s.inputs(); ++i)
     if (!common.has_rank()) common = s.in(i);
@@ -79,7 +79,7 @@ inline void infer_joined(Shapes& s, std::int64_t asked_axis) {
   s.set_out(0, whole);
 }
 
-inline void check_count(Shapes& s, int num_args) {
+constexpr void check_count(Shapes& s, int num_args) {
   if (num_args != 0 && num_args != s.inputs())
     s.fail("num_args is ", num_args, ", ", s.inputs(), s.inputs() == 1 ? " input was given" : " inputs were given");
 }
@@ -123,11 +123,11 @@ struct Concat {
   static constexpr Range range[] = {{"num_args", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     detail::infer_joined(s, dim);
   }
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     bool rows = dim == 0 || dim == -2, all_dense = true;
     for (int i = 0; i < s.inputs(); ++i) rows = rows && s.in(i) == csr, all_dense = all_dense && s.in(i) == dense;
     return s.set_out(0, rows ? csr : dense) && (rows || all_dense);
@@ -153,8 +153,8 @@ struct ConcatGradient {
   static constexpr std::string_view doc =
       "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
-  void infer_shape(Shapes& s) const {
+  constexpr int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
+  constexpr void infer_shape(Shapes& s) const {
     if (s.inputs() != num_args + 1) s.fail("takes num_args = ", num_args, " arrays after data, not ", s.inputs() - 1);
     std::vector<Shape> parts;
     for (int k = 0; k < s.outputs(); ++k) {
@@ -191,7 +191,7 @@ struct Stack {
                                    {"num_args", "how many inputs there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     Shape common = Shape::unknown();
     if (s.out(0).has_rank()) {
@@ -229,10 +229,10 @@ struct SliceChannel {
                                    {"squeeze_axis", "parts of extent 1 lose the axis"}};
   static constexpr Range range[] = {{"num_outputs", 1}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const {
+  constexpr int output_count() const {
     return detail::checked_outputs(num_outputs.value.value_or(1), "slice_channel", "num_outputs");
   }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (in.has_rank()) {
       const int at = detail::checked_axis(axis, in.ndim(), s.op());
@@ -284,16 +284,16 @@ struct SplitV2 {
                                    {"sections", "how many parts, as equal as the extent allows; 0: indices says them"}};
   static constexpr Range range[] = {{"sections", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  int output_count() const {
+  constexpr int output_count() const {
     return detail::checked_outputs(sections > 0 ? sections : std::max(indices.ndim(), 1), name, "sections");
   }
   /// Where part k begins.
-  std::int64_t start(int k, std::int64_t extent) const {
+  constexpr std::int64_t start(int k, std::int64_t extent) const {
     if (sections > 0) return k * (extent / sections) + std::min<std::int64_t>(k, extent % sections);
     return k >= indices.ndim() ? extent : std::min(std::max<std::int64_t>(indices[k], 0), extent);
   }
   /// The shape of part k of input 0, whose rank is known.
-  Shape part_shape(const Shapes& s, int k) const {
+  constexpr Shape part_shape(const Shapes& s, int k) const {
     const Shape& in = s.in(0);
     const int at = detail::checked_axis(axis, in.ndim(), s.op());
     Shape part = in;
@@ -305,7 +305,7 @@ struct SplitV2 {
     if (squeeze_axis) part.erase(at);
     return part;
   }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part_shape(s, k));
   }
@@ -331,7 +331,7 @@ struct SplitV2Gradient {
   static constexpr std::string_view doc =
       "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     const SplitV2 split{indices, axis, squeeze_axis, sections};
     if (s.inputs() != split.output_count() + 1)

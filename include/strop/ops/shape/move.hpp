@@ -12,7 +12,7 @@
 namespace strop::inline v0::detail {
 
 /// Elements from one row in steps to the next, of a row-major array.
-inline Shape row_major(const Shape& shape) {
+constexpr Shape row_major(const Shape& shape) {
   Shape strides = shape;
   std::int64_t step = 1;
   for (int i = shape.ndim(); i-- > 0; step *= shape[i]) strides[i] = step;
@@ -143,7 +143,7 @@ inline void zero_elements(const NDArray& to) {
 }
 
 /// An axis counted from 0; throws Error naming the operator where there is none.
-inline int checked_axis(std::int64_t axis, int rank, std::string_view op) {
+constexpr int checked_axis(std::int64_t axis, int rank, std::string_view op) {
   const std::int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank)
     fail(op, ": axis ", axis, " is outside an array of ", rank, rank == 1 ? " dimension" : " dimensions");
@@ -151,7 +151,7 @@ inline int checked_axis(std::int64_t axis, int rank, std::string_view op) {
 }
 
 /// Where a new axis goes in a result of `rank` dimensions.
-inline int checked_new_axis(std::int64_t axis, int rank, std::string_view op) {
+constexpr int checked_new_axis(std::int64_t axis, int rank, std::string_view op) {
   const std::int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank)
     fail(op, ": axis ", axis, " is outside the result, which has ", rank, rank == 1 ? " dimension" : " dimensions");

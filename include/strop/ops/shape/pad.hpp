@@ -34,7 +34,7 @@ struct Pad {
                                    {"constant_value", "of mode constant"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &widths = *pad_width;
     if (!in.has_rank()) return;
     if (widths.ndim() != 2 * in.ndim())
@@ -80,7 +80,7 @@ struct PadGradient {
   static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"},
                                     doc = "Sums of what pad makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     detail::expect_made_by(Pad{.mode = mode, .pad_width = pad_width}, s, 0, {1});
   }

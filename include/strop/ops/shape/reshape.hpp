@@ -6,6 +6,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
+#include <strop/tensor/reshape_codes.hpp>
 
 #include <optional>
 #include <string_view>
@@ -38,12 +39,12 @@ struct Reshape {
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  void infer_shape(Shapes& s) const;
+  constexpr void infer_shape(Shapes& s) const;
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
   auto gradient(const auto& dy, const auto& x) const;
 
  private:
-  Shape result(const Shape& in) const;
+  constexpr Shape result(const Shape& in) const;
 };
 
 /// Flatten: all axes but the first become one. (a, b, c, …) → (a, b·c·…); (a,) → (a, 1).
@@ -53,7 +54,7 @@ struct Flatten {
   static constexpr std::string_view doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (in.has_rank() && in.ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
     if (in.has_rank()) s.set_out(0, Shape{in[0], in.known() ? in.size(1, in.ndim()) : Shape::unknown_extent});
@@ -73,7 +74,7 @@ struct ExpandDims {
   static constexpr Note notes[] = {{"axis", "where the new axis stands in the result; negative: from its last"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
       out.insert(detail::checked_new_axis(*axis, out.ndim() + 1, s.op()), 1);
@@ -100,7 +101,7 @@ struct Squeeze {
       {"axis", "axes of extent 1 that go; negative: from the last; None: all of extent 1"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const;
+  constexpr void infer_shape(Shapes& s) const;
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
   auto gradient(const auto& dy, const auto& x) const;
 };
@@ -119,8 +120,8 @@ struct ReshapeLike {
                                    {"rhs_end", "axis of rhs after the last of those; None: all that are left"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const;
-  void infer_type(Types& t) const {
+  constexpr void infer_shape(Shapes& s) const;
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
@@ -133,10 +134,10 @@ struct ShapeArray {
   static constexpr std::string_view name = "shape_array", aliases[] = {"_npx_shape_array"};
   static constexpr std::string_view doc = "The extents of the input as an int64 array.";
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) s.set_out(0, Shape{s.in(0).ndim()});
   }
-  void infer_type(Types& t) const { t.set_out(0, i64); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     std::copy(x.shape().begin(), x.shape().end(), y.pointer<std::int64_t>());
   }
@@ -147,8 +148,8 @@ struct SizeArray {
   static constexpr std::string_view name = "size_array";
   static constexpr std::string_view doc = "The number of elements of the input as an int64 array of shape (1,).";
   static constexpr bool zero_gradient = true;
-  void infer_shape(Shapes& s) const { s.set_out(0, Shape{1}); }
-  void infer_type(Types& t) const { t.set_out(0, i64); }
+  constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{1}); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
   void forward(Cpu&, const NDArray& x, NDArray& y) const { *y.pointer<std::int64_t>() = x.size(); }
 };
 
@@ -169,7 +170,7 @@ auto ReshapeLike::gradient(const auto& dy, const auto& x, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(dy)>>{reshape_like(dy, x)};
 }
 
-inline Shape Reshape::result(const Shape& in) const {
+constexpr Shape Reshape::result(const Shape& in) const {
   const auto reversed = [](const Shape& a) {
     Shape b = a;
     std::reverse(b.begin(), b.end());
@@ -184,7 +185,7 @@ inline Shape Reshape::result(const Shape& in) const {
   return reversed(detail::reshape_codes(reversed(in), reversed(shape)));
 }
 
-inline void Reshape::infer_shape(Shapes& s) const {
+constexpr void Reshape::infer_shape(Shapes& s) const {
   const Shape in = s.in(0), &out = s.out(0);
   if (in.known()) return s.set_out(0, result(in));
   // Backwards: the one extent of the input that is not known follows from the count.
@@ -205,27 +206,27 @@ inline void Reshape::infer_shape(Shapes& s) const {
   s.set_in(0, found);
 }
 
-inline void Squeeze::infer_shape(Shapes& s) const {
+constexpr void Squeeze::infer_shape(Shapes& s) const {
   const Shape& in = s.in(0);
   if (!in.known()) return;
-  std::vector<bool> gone(static_cast<std::size_t>(in.ndim()), false);
+  Shape gone = Shape::filled(in.ndim(), 0);  // std::vector<bool> is no constant for clang beside libstdc++ 12
   if (!axis.list)
-    for (int i = 0; i < in.ndim(); ++i) gone[static_cast<std::size_t>(i)] = in[i] == 1;
+    for (int i = 0; i < in.ndim(); ++i) gone[i] = in[i] == 1 ? 1 : 0;
   else
     for (std::int64_t asked : *axis.list) {
       const int k = detail::checked_axis(asked, in.ndim(), s.op());
       if (in[k] != 1) s.fail("axis ", asked, " of ", s.name_in(0), " has extent ", in[k], ", expected 1");
-      if (gone[static_cast<std::size_t>(k)]) s.fail("axis ", asked, " is given twice");
-      gone[static_cast<std::size_t>(k)] = true;
+      if (gone[k] != 0) s.fail("axis ", asked, " is given twice");
+      gone[k] = 1;
     }
   Shape out;
   for (int i = 0; i < in.ndim(); ++i)
-    if (!gone[static_cast<std::size_t>(i)]) out.push_back(in[i]);
+    if (gone[i] == 0) out.push_back(in[i]);
   if (out.ndim() == 0 && in.ndim() != 0) out.push_back(1);
   s.set_out(0, out);
 }
 
-inline void ReshapeLike::infer_shape(Shapes& s) const {
+constexpr void ReshapeLike::infer_shape(Shapes& s) const {
   const Shape &lhs = s.in(0), &rhs = s.in(1);
   if (!rhs.has_rank()) return;
   const bool ranged = lhs_begin || lhs_end || rhs_begin || rhs_end;

@@ -42,8 +42,8 @@ Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& 
 }
 
 /// Throws unless the window of the shape of input `part` lies inside the shape of input `whole`.
-inline void check_window(const Shapes& s, int whole, int part, const Bounds<>& begin, const Bounds<>& step,
-                         const std::optional<int>& axis) {
+constexpr void check_window(const Shapes& s, int whole, int part, const Bounds<>& begin, const Bounds<>& step,
+                            const std::optional<int>& axis) {
   const Shape &in = s.in(whole), &window = s.in(part);
   if (!in.known() || !window.known()) return;
   const int first = axis ? checked_axis(*axis, in.ndim(), s.op()) : 0;
@@ -58,8 +58,8 @@ inline void check_window(const Shapes& s, int whole, int part, const Bounds<>& b
 }
 
 /// The shape of a slice; an extent that is not known stays so unless the whole axis is taken.
-inline Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end,
-                          const Bounds<false>& step, std::string_view op) {
+constexpr Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end,
+                             const Bounds<false>& step, std::string_view op) {
   if (begin.count() != end.count()) fail(op, ": begin has ", begin.count(), " entries, end ", end.count());
   if (begin.count() > in.ndim())
     fail(op, ": ", begin.count(), " bounds for an array of ", in.ndim(), in.ndim() == 1 ? " dimension" : " dimensions");
@@ -123,10 +123,10 @@ struct Slice {
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) s.set_out(0, detail::sliced_shape(s.in(0), begin, end, step, s.op()));
   }
-  bool infer_storage(Storages& s) const {
+  constexpr bool infer_storage(Storages& s) const {
     bool single = s.in(0) == csr;
     for (int k = 0; k < step.count(); ++k) single = single && step[k].value_or(1) == 1;
     return s.set_out(0, single ? csr : dense) && (single || s.in(0) == dense);
@@ -155,7 +155,7 @@ struct SliceAxis {
                                    {"begin", "first position; negative: from the end"},
                                    {"end", "position after the last; negative: from the end; None: the rest"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
     const int k = detail::checked_axis(*axis, in.ndim(), s.op());
@@ -187,7 +187,7 @@ struct SliceLike {
       "The first elements of data along each of axes (all by default), as many as shape_like has there.";
   static constexpr Note notes[] = {{"axes", "the axes that are cut, of both inputs; none given: all"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
     Shape out = in;
@@ -206,7 +206,7 @@ struct SliceLike {
       cut(detail::checked_axis(axis, in.ndim(), s.op()), detail::checked_axis(axis, like.ndim(), s.op()));
     s.set_out(0, out);
   }
-  void infer_type(Types& t) const {
+  constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
@@ -224,11 +224,11 @@ struct SliceWindow {
   static constexpr std::string_view doc =
       "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     detail::check_window(s, 0, 1, begin, step, axis);
   }
-  void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
     detail::move_elements(detail::window_move(x.shape(), y.shape(), begin, step, axis, false, name), x, y);
   }
@@ -243,11 +243,11 @@ struct SliceGradient {
   static constexpr std::string_view doc =
       "Zeros of the shape of like with data in the part that begins at `begin` and walks in steps of `step`.";
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     detail::check_window(s, 1, 0, begin, step, axis);
   }
-  void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
     detail::zero_elements(y);
     detail::move_elements(detail::window_move(y.shape(), x.shape(), begin, step, axis, true, name), x, y);
@@ -268,7 +268,7 @@ struct SliceAssign {
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank()) s.set_in(1, detail::sliced_shape(s.in(0), begin, end, step, s.op()));
@@ -293,7 +293,7 @@ struct SliceAssignScalar {
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank()) detail::sliced_shape(s.in(0), begin, end, step, s.op());

@@ -33,20 +33,19 @@ struct Transpose {
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   /// axes, counted from 0.
-  Shape order(int rank, std::string_view op) const {
-    Shape all = Shape::filled(rank, 0);
-    std::vector<bool> there(static_cast<std::size_t>(rank), false);
+  constexpr Shape order(int rank, std::string_view op) const {
+    Shape all = Shape::filled(rank, 0), there = all;  // std::vector<bool> is no constant for clang beside libstdc++ 12
     if (axes.ndim() != 0 && axes.ndim() != rank)
       fail(op, ": axes ", axes, " for an array of ", rank, rank == 1 ? " dimension" : " dimensions");
     for (int k = 0; k < rank; ++k) {
       const int from = axes.ndim() == 0 ? rank - 1 - k : detail::checked_axis(axes[k], rank, op);
-      if (there[static_cast<std::size_t>(from)]) fail(op, ": axes ", axes, " name axis ", from, " twice");
-      there[static_cast<std::size_t>(from)] = true;
+      if (there[from] != 0) fail(op, ": axes ", axes, " name axis ", from, " twice");
+      there[from] = 1;
       all[k] = from;
     }
     return all;
   }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const int rank = s.in(0).has_rank()    ? s.in(0).ndim()
                      : s.out(0).has_rank() ? s.out(0).ndim()
                      : axes.ndim() != 0    ? axes.ndim()
@@ -73,13 +72,13 @@ struct SwapAxis {
   static constexpr Note notes[] = {{"dim1", "one axis; negative: from the last"},
                                    {"dim2", "the other axis; negative: from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  Shape swapped(const Shape& shape, std::string_view op) const {
+  constexpr Shape swapped(const Shape& shape, std::string_view op) const {
     Shape out = shape;
     const int a = detail::checked_axis(dim1, shape.ndim(), op), b = detail::checked_axis(dim2, shape.ndim(), op);
     std::swap(out[a], out[b]);
     return out;
   }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) s.set_out(0, swapped(s.in(0), s.op()));
     if (s.out(0).has_rank()) s.set_in(0, swapped(s.out(0), s.op()));
   }
@@ -100,7 +99,7 @@ struct Reverse {
   static constexpr std::string_view doc = "The elements along each of the axes given in the opposite order.";
   static constexpr Note notes[] = {{"axis", "the axes whose order is turned round; negative ones count from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank())

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The families of the library's operators as one list of types: ops/all.hpp registers what it names, and tests walk
+/// it.
+#pragma once
+#include <strop/ops/library.hpp>
+
+namespace strop::inline v0::detail {
+
+/// Several families, each an OpList.
+template <class... Family>
+struct OpLists {
+  static const void* enrol() {
+    (Family::enrol(), ...);
+    return nullptr;
+  }
+  /// Calls f.template operator()<T>() for every operator T.
+  template <class F>
+  static constexpr void each(F f) {
+    (Family::each(f), ...);
+  }
+};
+
+// clang-format off
+using Families = OpLists<
+    ActivationOps,
+    AmpOps,
+    BroadcastCompareOps,
+    BroadcastOps,
+    CastOps,
+    CompareOps,
+    ContribMapOps,
+    DiagOps,
+    DotOps,
+    DropoutOps,
+    ElemwiseOps,
+    EmbeddingOps,
+    ExponentialOps,
+    FullyConnectedOps,
+    GatherOps,
+    HyperbolicOps,
+    IdentityOps,
+    InitOps,
+    JoinOps,
+    LeakyReluOps,
+    MomentsOps,
+    NormOps,
+    OneHotOps,
+    OptimizerOps,
+    OrderOps,
+    PadOps,
+    PowerOps,
+    RandomOps,
+    ReduceOps,
+    RegressionOutputOps,
+    RepetitionOps,
+    ReshapeOps,
+    RoundingOps,
+    ScalarCompareOps,
+    ScalarOps,
+    ScatterOps,
+    SelectOps,
+    SequenceOps,
+    SliceOps,
+    SoftmaxOps,
+    SoftmaxOutputOps,
+    SparseOptimizerOps,
+    SparseRetainOps,
+    SpecialOps,
+    SumOps,
+    TakeOps,
+    TransposeOps,
+    TrigonometricOps>;
+// clang-format on
+
+}  // namespace strop::inline v0::detail
