@@ -493,7 +493,7 @@ class BackwardPass {
   }
   static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
   static NDArray ones_on_pattern(const NDArray& a) {
-    NDArray ones = NDArray::shell(a.shape(), a.dtype(), a.device(), a.storage());
+    NDArray ones = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
     ones.body().buffer = full({a.stored()}, 1, a.dtype(), a.device()).body().buffer;
     ones.body().indices = a.body().indices;
     ones.body().indptr = a.body().indptr;

@@ -71,7 +71,7 @@ inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.b
 
 /// Shape, dtype and storage (or another one) of an array without its elements.
 inline NDArray shell_of(const NDArray& a, Storage storage) {
-  return NDArray::shell(a.shape(), a.dtype(), a.device(), storage);
+  return NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), storage);
 }
 inline NDArray shell_of(const NDArray& a) { return shell_of(a, a.storage()); }
 

@@ -26,7 +26,8 @@ class Counted {
   mutable std::atomic<std::int32_t> owners_{0};
 };
 
-/// Shares ownership of a T derived from Counted; copying counts, the last one deletes.
+/// Shares ownership of a T derived from Counted; copying counts, the last one deletes, by T::destroy where there is
+/// one.
 template <class T>
 class Ref {
  public:
@@ -58,7 +59,12 @@ class Ref {
 
  private:
   // Apart, once: handles die in many places, and most of them are not the last.
-  [[gnu::noinline]] static void destroy(T* p) noexcept { delete p; }
+  [[gnu::noinline]] static void destroy(T* p) noexcept {
+    if constexpr (requires { T::destroy(p); })
+      T::destroy(p);
+    else
+      delete p;
+  }
   T* p_ = nullptr;
 };
 

@@ -100,6 +100,7 @@ STROP_IMPL Core::Core(const EngineOptions& options)
       workers_(*this, {options_.threads, true, options_.spawn, options_.spawn_context}, &Core::execute_chain,
                [](Core& core) { core.tell_waiters(); }) {
   all_cores.add(this);
+  trace_asked.install(ask_tracing);
 }
 
 STROP_IMPL void Core::open_lane(unsigned lane) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <strop/core/device.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/installed.hpp>
 #include <utility>
 #include <vector>
 
@@ -58,9 +59,11 @@ struct Var;
 /// Negative: the environment has not been asked yet.
 inline constinit std::atomic<signed char> tracing{-1};
 bool ask_tracing() noexcept;
+/// Asks the environment. Installed by the first engine: before it, nothing happens that a trace could show.
+inline constinit Installed<bool() noexcept> trace_asked{&ask_tracing};
 inline bool is_tracing() {
   const signed char state = tracing.load(std::memory_order_relaxed);
-  return state != 0 && (state > 0 || ask_tracing());
+  return state != 0 && (state > 0 || (trace_asked && trace_asked.get("a trace")()));
 }
 
 struct TraceRecord {

@@ -189,7 +189,7 @@ STROP_IMPL void BoundGraph::make_values(Inference& inference, List<Step>& steps,
         fail("bind: the shape of ", step.node->output_name(k), " does not follow from the arguments; known is ",
              to_text(inference.shape(v)));
       values[v] = step.requests[k] == Request::null
-                      ? NDArray::shell(inference.shape(v), *inference.type(v), device, inference.storage(v))
+                      ? NDArray::fresh_shell(inference.shape(v), *inference.type(v), device, inference.storage(v))
                       : NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
     }
 }

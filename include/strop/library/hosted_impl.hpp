@@ -311,6 +311,7 @@ void fill_functions(Entry& e, const strop_operator& c) {
   if (c.infer_shape != nullptr) e.infer_shape = &infer_shape<Order>;
   if (c.infer_type != nullptr) e.infer_type = &infer_type<Order>;
   if (c.infer_storage != nullptr) (e.is_map() ? e.facts.storage : e.infer_storage) = &infer_storage<Order>;
+  if (e.infer_storage != nullptr) e.sparse = &all_sparse_parts;
   if (c.kept != nullptr) e.facts.kept = &kept<Order>;
   if (c.zero != nullptr) e.facts.zero = &zero<Order>;
   if (has(c, &c.integers_as_double) && c.integers_as_double != nullptr) e.facts.as_double = &as_double<Order>;

@@ -42,7 +42,7 @@ STROP_IMPL void add_elements(const NDArray& a, const NDArray& b, const NDArray& 
     const bool alike = a.dtype() == total.dtype() && b.dtype() == total.dtype();
     const Dtype type = alike ? total.dtype() : real ? f64 : i64;
     const NDArray x = as_type(a, type), y = as_type(b, type),
-                  sum = alike ? total : NDArray(total.shape(), type, device);
+                  sum = alike ? total : NDArray::fresh(total.shape(), type, device);
     memory::detail::driver_for(device).add(device, type, x.bytes(), y.bytes(), sum.bytes(), total.size());
     convert_elements_on(device, type, sum.bytes(), total.dtype(), total.bytes(), alike ? 0 : total.size());
     return;

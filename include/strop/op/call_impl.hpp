@@ -58,7 +58,7 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
   for (std::size_t k = 0; k < out.size(); ++k) {
     NDArray& y = out[k];
     if (!y)
-      y = NDArray(first.shape(), type, first.device());
+      y = NDArray::fresh(first.shape(), type, first.device());
     else if (!y.allocated())
       y.allocate();
     to[k] = y.address();
@@ -92,7 +92,7 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
     for (const NDArray* a : in)
       if (overlap(memory_of(y), memory_of(*a))) return false;
   } else {
-    y = NDArray(common, type, first.device());
+    y = NDArray::fresh(common, type, first.device());
   }
   alignas(64) std::byte stage[3][2048];
   std::array<const void*, 3> x;

@@ -80,7 +80,7 @@ class Context {
   /// Takes the space that the operator said it needs, so that what follows cannot fail for want of it.
   void reserve(std::int64_t bytes) {
     if (bytes <= 0) return;
-    spaces_.push_back(NDArray(Shape{bytes}, u8, device_));
+    spaces_.push_back(NDArray::fresh(Shape{bytes}, u8, device_));
     next_ = spaces_.back().bytes();
     left_ = bytes;
   }

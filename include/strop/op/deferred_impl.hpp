@@ -110,7 +110,7 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
   List<Pending*, 8> reads, writes;
   const auto uses = [](const NDArray& a) -> Pending* {
     if (!a.allocated()) return nullptr;
-    return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_on_engine());
+    return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_maker.get("an array that waits")());
   };
   for (const NDArray& a : call->inputs())
     if (Pending* const p = uses(a)) reads.push_back(p);

@@ -29,8 +29,8 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   context.use_stream(memory::detail::driver_for(device).stream(device));
   const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
   if (!takes_as_double(entry, op, stored)) return run({entry, op, stored, common, in, out}, context);
-  Few<MapOperand, 4> converted(in.size());
-  Few<NDArray, 4> copies(in.size());
+  List<MapOperand, 4> converted(in.size());
+  List<NDArray, 4> copies(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     copies[i] = NDArray(in[i].shape, f64, device);
     convert_elements_on(device, in[i].dtype, in[i].data, f64, copies[i].bytes(), in[i].shape.size());

@@ -7,6 +7,7 @@
 #include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/op/plan.hpp>
+#include <strop/op/sparse_parts.hpp>
 #include <strop/op/target.hpp>
 #include <strop/tensor/variable.hpp>
 
@@ -43,8 +44,6 @@ inline bool overwrites(const NDArray& a, Request request) {
 void take_for_writing(const NDArray& a, bool whole);
 /// Why a gradient has no gradient itself, as the rest of a sentence.
 std::string no_further_gradient(const Entry& entry);
-/// A sparse array with the same pattern and values of another type.
-NDArray sparse_as(const NDArray& x, Dtype type);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in float, double or 64-bit integers; all dense and of one shape, sum apart.
@@ -58,12 +57,9 @@ inline std::span<const std::byte> memory_of(const NDArray& a) {
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size() && !a.empty() && !b.empty();
 }
-/// The array itself where it is dense, else a dense copy.
-NDArray dense_form(const NDArray& x);
-
 /// Whether a call on so many elements goes to the engine. While a trace is written all do, and so stand in it.
 inline bool is_handed_over(std::int64_t elements) {
-  return elements >= order_from.load(std::memory_order_relaxed) || is_tracing();
+  return (elements >= order_from.load(std::memory_order_relaxed) || is_tracing()) && order_maker;
 }
 
 /// Runs an operator. `out` has one handle per output: an empty one is made, one that is there is written as requested.
@@ -82,6 +78,7 @@ NDArray run_one(const Entry& entry, const void* op, Inputs in, Target y, Site si
 #include <strop/op/devices_impl.hpp>
 #include <strop/op/dispatch_impl.hpp>
 #include <strop/op/execute_impl.hpp>
+#include <strop/op/map_sparse_impl.hpp>
 #include <strop/op/plan_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #endif

@@ -18,13 +18,12 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : cast_storage(x, dense); }
+STROP_IMPL void install_sparse() { sparse_parts.install(all_sparse_parts); }
 
-/// A sparse array with the same pattern and values of another type.
 STROP_IMPL NDArray sparse_as(const NDArray& x, Dtype type) {
-  const NDArray values(Shape{x.stored()}, type, x.device());
+  const NDArray values = NDArray::fresh(Shape{x.stored()}, type, x.device());
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, values.bytes(), x.stored());
-  NDArray y = NDArray::shell(x.shape(), type, x.device(), x.storage());
+  NDArray y = NDArray::fresh_shell(x.shape(), type, x.device(), x.storage());
   y.body().buffer = values.body().buffer;
   y.body().indices = x.body().indices;
   y.body().indptr = x.body().indptr;
@@ -42,12 +41,12 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
   NDArray made = given;
   if (target.storage() == dense) take_for_writing(target, overwrites(target, request));
   if (request == Request::add) {
-    NDArray total(target.shape(), target.dtype(), target.device());
+    NDArray total = NDArray::fresh(target.shape(), target.dtype(), target.device());
     const NDArray before = dense_form(target), after = dense_form(made);
     add_elements(before, after, total);
     made = total;
   }
-  if (made.storage() != target.storage()) made = cast_storage(made, target.storage());
+  if (made.storage() != target.storage()) made = for_sparse().cast(made, target.storage());
   if (target.storage() == dense) {
     if (made.dtype() != target.dtype()) made = on_device(made, target.device());
     if (made.device() == target.device())
@@ -57,7 +56,7 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
                                  target.size() * size_of(target.dtype()));
     return;
   }
-  if (made.dtype() != target.dtype()) made = sparse_as(made, target.dtype());
+  if (made.dtype() != target.dtype()) made = for_sparse().as_type(made, target.dtype());
   Body& body = target.body();
   body.buffer = made.body().buffer;
   body.offset = made.body().offset;
@@ -112,7 +111,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, std::s
   for (std::size_t k = 0; k < out.size(); ++k) {
     const bool asked = plan.requests[k] != Request::null;
     if (!out[k]) {
-      out[k] = NDArray::shell(plan.shapes[k], plan.types[k], plan.device, plan.storage(k));
+      out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, plan.storage(k));
       if (plan.storage(k) == dense && asked) out[k].allocate();
       continue;
     }
@@ -164,7 +163,7 @@ void execute_in_order(const Plan& plan, const void* op, Inputs in, std::span<NDA
 STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
                                std::span<const Request> requests, Site site, Ref<StateBox>* state) {
   Plan plan = resolve(entry, op, in, out, requests);
-  note_fallback_of(plan, op, in, site);
+  if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
   make_outputs(plan, op, in, out);
   if (plan.asked)
     execute_in_order(plan, op, in, out, site, state, [&] { return Ref<Plan>(new Plan(std::move(plan))); });
@@ -193,7 +192,7 @@ STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs i
                                  Ref<StateBox>* state) {
   const Plan& plan = *kept;
   if (plan.route == Route::contiguous && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
-  note_fallback_of(plan, op, in, site);
+  if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
   if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
 }
 

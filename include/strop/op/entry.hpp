@@ -42,6 +42,7 @@ namespace detail {
 
 struct Slot;
 struct GpuMap;
+struct SparseParts;
 
 /// What one kind of device runs of an operator: the CPU's stand in the entry, one of another kind in the slot.
 struct Kernels {
@@ -126,6 +127,7 @@ struct Entry {
   void (*infer_shape)(const void* op, Shapes&) = nullptr;
   void (*infer_type)(const void* op, Types&) = nullptr;
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
+  const detail::SparseParts* sparse = nullptr;  // with infer_storage, which may make sparse arrays of dense ones
   detail::Kernels cpu;
   bool (*takes)(Dtype) = nullptr;
   Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;

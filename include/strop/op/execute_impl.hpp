@@ -66,7 +66,7 @@ class Executing {
       NDArray target = out_[k];
       Request request = plan_.requests[k];
       if (request != Request::null && target.storage() != dense)
-        target = NDArray(plan_.shapes[k], plan_.types[k], plan_.device), request = Request::write;
+        target = NDArray::fresh(plan_.shapes[k], plan_.types[k], plan_.device), request = Request::write;
       y[k] = {target.bytes(), plan_.types[k], plan_.shapes[k], request};
       results[k] = std::move(target);
     }
@@ -82,10 +82,11 @@ class Executing {
     List<Request, 8> requests(out_.size());
     for (std::size_t k = 0; k < out_.size(); ++k) {
       const bool apart = needs_fresh(k, plan_.map.storage);
-      results[k] = apart ? NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
+      results[k] =
+          apart ? NDArray::fresh_shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
       requests[k] = apart ? Request::write : plan_.requests[k];
     }
-    run_sparse_map(entry_, call_.op, plan_.map, in_, plan_.mutated.span(), results.span(), requests.span());
+    for_sparse().run_map(entry_, call_.op, plan_.map, in_, plan_.mutated.span(), results.span(), requests.span());
     deliver_all(results);
   }
 
@@ -114,9 +115,9 @@ class Executing {
       if (asked == Request::null && entry_.skips_null) {
         results[k] = NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device);
       } else if (apart || asked == Request::null) {
-        results[k] = NDArray(plan_.shapes[k], half ? f32 : plan_.types[k], plan_.device, storage);
+        results[k] = fresh(plan_.shapes[k], half ? f32 : plan_.types[k], storage);
       } else {
-        if (out_[k].storage() != dense && !out_[k].allocated()) out_[k].allocate_stored(0);
+        if (out_[k].storage() != dense && !out_[k].allocated()) for_sparse().allocate(out_[k], 0);
         results[k] = out_[k];
       }
     }
@@ -162,9 +163,14 @@ class Executing {
   /// Halves reach an operator on float and double as converted copies.
   static NDArray widened(const NDArray& x) {
     if (!is_half(x.dtype())) return x;
-    if (x.storage() != dense) return sparse_as(x, f32);
+    if (x.storage() != dense) return for_sparse().as_type(x, f32);
     if (!x.allocated()) return NDArray::shell(x.shape(), f32, x.device());
     return as_type(x, f32);
+  }
+  NDArray fresh(const Shape& shape, Dtype type, Storage storage) const {
+    NDArray a = NDArray::fresh_shell(shape, type, plan_.device, storage);
+    storage == dense ? a.allocate() : for_sparse().allocate(a, 0);
+    return a;
   }
   bool is_input(const NDArray& y) const {
     for (const NDArray* x : in_)

@@ -45,9 +45,6 @@ constexpr bool storages_of_member(const ForwardInfo& member, Storages& storages)
   return all;
 }
 
-/// With halves where they come as converted copies.
-constexpr DtypeSet with_halves(DtypeSet served) { return served.contains(f32) ? served | f16 | bf16 : served; }
-
 /// Throws Error where the element type of a call is known and the member does not serve it.
 constexpr void check_served(const ForwardInfo& member, const Types& types) {
   if (!member.generic) return;

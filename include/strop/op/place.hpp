@@ -13,6 +13,9 @@
 
 namespace strop::inline v0::detail {
 
+/// With halves where they come as converted copies.
+constexpr DtypeSet with_halves(DtypeSet served) { return served.contains(f32) ? served | f16 | bf16 : served; }
+
 /// What one parameter of a member takes.
 struct ArgInfo {
   bool writes = false, variadic = false, tagged = false;

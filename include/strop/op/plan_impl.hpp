@@ -125,9 +125,8 @@ class Resolving {
 
   void choose_storages() {
     const std::size_t m = out_.size();
-    List<Storage, 8> in(in_.size());
     bool sparse = false;
-    for (std::size_t i = 0; i < in_.size(); ++i) sparse = (in[i] = in_[i]->storage()) != dense || sparse;
+    for (const NDArray* a : in_) sparse = sparse || a->storage() != dense;
     plan_.storages.resize(m);
     for (std::size_t k = 0; k < m; ++k)
       if (out_[k]) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
@@ -135,22 +134,8 @@ class Resolving {
       for (std::optional<Storage>& storage : plan_.storages) storage = dense;
       return;
     }
-    const Dtype stored = in_.empty() ? plan_.types[0] : in_[0]->dtype();
-    const StorageChoice choice = infer_storages(
-        entry_, op_, {in.span(), in_shapes_.span(), plan_.shapes.span(), plan_.mutated.span(), stored, plan_.device},
-        plan_.storages.span());
-    plan_.map = choice.map;
-    if (plan_.map.storage != dense) plan_.route = Route::pattern;
-    plan_.dense_copies = choice.dense_copies;
-    plan_.why = choice.why;
-    for (std::size_t k = 0; k < m; ++k)
-      if (!out_[k] && plan_.storages[k] == csr && plan_.shapes[k].ndim() != 2)
-        fail(entry_.snake, ": ", names_.output(static_cast<int>(k)), " would be csr with shape ", plan_.shapes[k],
-             ", expected 2 dimensions");
-    for (const std::optional<Storage>& storage : plan_.storages) sparse = sparse || storage != dense;
-    if (sparse && !serves_sparse(plan_))
-      fail(entry_.snake, ": ", storages_text(in.span(), plan_.storages.span()), " was asked for on ",
-           to_text(plan_.device), ", where operators work on dense arrays; convert with to(strop::dense)");
+    if (entry_.sparse != nullptr) sparse_parts.install(*entry_.sparse);
+    for_sparse().choose(plan_, op_, names_, in_, in_shapes_.span(), out_);
   }
 
   void route_map() {
@@ -204,6 +189,30 @@ STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, std::span
   Plan plan;
   Resolving(entry, op, in, out, requests, plan).run();
   return plan;
+}
+
+STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, Inputs in,
+                                       std::span<const Shape> in_shapes, std::span<const NDArray> out) {
+  const Entry& entry = *plan.entry;
+  List<Storage, 8> given(in.size());
+  bool sparse = false;
+  for (std::size_t i = 0; i < in.size(); ++i) sparse = (given[i] = in[i]->storage()) != dense || sparse;
+  const Dtype stored = in.empty() ? plan.types[0] : in[0]->dtype();
+  const StorageChoice choice =
+      infer_storages(entry, op, {given.span(), in_shapes, plan.shapes.span(), plan.mutated.span(), stored, plan.device},
+                     plan.storages.span());
+  plan.map = choice.map;
+  if (plan.map.storage != dense) plan.route = Route::pattern;
+  plan.dense_copies = choice.dense_copies;
+  plan.why = choice.why;
+  for (std::size_t k = 0; k < out.size(); ++k)
+    if (!out[k] && plan.storages[k] == csr && plan.shapes[k].ndim() != 2)
+      fail(entry.snake, ": ", names.output(static_cast<int>(k)), " would be csr with shape ", plan.shapes[k],
+           ", expected 2 dimensions");
+  for (const std::optional<Storage>& storage : plan.storages) sparse = sparse || storage != dense;
+  if (sparse && !serves_sparse(plan))
+    fail(entry.snake, ": ", storages_text(given.span(), plan.storages.span()), " was asked for on ",
+         to_text(plan.device), ", where operators work on dense arrays; convert with to(strop::dense)");
 }
 
 STROP_IMPL void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site) {

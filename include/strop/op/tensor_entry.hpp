@@ -7,6 +7,7 @@
 #include <strop/op/map_entry.hpp>
 #include <strop/op/member_infer.hpp>
 #include <strop/op/sparse_forms.hpp>
+#include <strop/op/sparse_parts.hpp>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
@@ -290,6 +291,7 @@ constexpr Entry tensor_gradient_entry() {
   }
   if constexpr (InfersGradientStorage<T>) {
     e.infer_storage = &G::infer_storage;
+    e.sparse = &all_sparse_parts;
     e.cpu.run_sparse[1] = e.cpu.run[1];
   }
   return e;
@@ -418,6 +420,7 @@ constexpr Entry tensor_entry() {
   e.infer_type = &tensor_type<T>;
   if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) {
     e.infer_storage = &tensor_storage<T>;
+    e.sparse = &all_sparse_parts;
     if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.cpu.run_sparse[0] = &run_forward<T>;
   }
   e.inplace = stated_inplace<T>();

@@ -13,6 +13,7 @@
 #include <source_location>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -28,17 +29,39 @@ class Pending : public Counted {
     virtual void describe(Note, void*) const {}
   };
 
-  virtual ~Pending() = default;
+  /// What an order does. A table and no virtual functions: a compiler that sees a single class behind those calls its
+  /// functions directly, and so has the engine in every program.
+  struct Calls {
+    void (*destroy)(Pending*) noexcept;
+    void (*wait)(Pending&, bool reads);
+    bool (*busy)(const Pending&);
+    void (*settle)(Pending&);
+    void (*run)(const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes,
+                std::string_view name, std::source_location where, Ref<Work> work);
+  };
+  explicit Pending(const Calls& calls) : calls_(calls) {}
+
   /// Waits for the writes (with `reads`: for all uses) that are on their way; throws what failed. An operation of
   /// the engine does not wait for what it has said that it uses.
-  virtual void wait(bool reads) = 0;
+  void wait(bool reads) { calls_.wait(*this, reads); }
   /// Whether something is on its way, or has failed.
-  virtual bool busy() const = 0;
+  bool busy() const { return calls_.busy(*this); }
   /// Waits for the writes, and leaves what failed to whoever looks.
-  virtual void settle() = 0;
+  void settle() { calls_.settle(*this); }
   /// Runs the work, which was asked for at `where`, as soon as nothing before it is in its way.
-  virtual void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-                   std::source_location where, Ref<Work> work) const = 0;
+  void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
+           std::source_location where, Ref<Work> work) const {
+    calls_.run(*this, reads, writes, name, where, std::move(work));
+  }
+
+  /// How a Ref deletes what is derived from this.
+  static void destroy(Pending* order) noexcept { order->calls_.destroy(order); }
+
+ protected:
+  ~Pending() = default;
+
+ private:
+  const Calls& calls_;
 };
 
 /// Whether the owner of memory looks at it, or takes it away, without asking an array.

@@ -29,7 +29,7 @@ STROP_IMPL NDArray on_device(const NDArray& a, Device device) {
     to.body().buffer = copied(from, from.size());
     return to.body_ref();
   };
-  NDArray out = NDArray::shell(a.shape(), a.dtype(), device, a.storage());
+  NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), device, a.storage());
   out.body().buffer = copied(a, a.stored());
   if (a.storage() != dense) out.body().indices = part(a.body().indices);
   if (a.storage() == csr) out.body().indptr = part(a.body().indptr);
@@ -52,7 +52,7 @@ STROP_IMPL NDArray scaled(const NDArray& a, double factor) {
 
 STROP_IMPL NDArray as_type(const NDArray& x, Dtype type) {
   if (x.dtype() == type) return x;
-  NDArray y(x.shape(), type, x.device());
+  NDArray y = NDArray::fresh(x.shape(), type, x.device());
   convert_elements_on(x.device(), x.dtype(), x.bytes(), type, y.bytes(), x.size());
   return y;
 }

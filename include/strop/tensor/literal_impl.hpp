@@ -46,7 +46,7 @@ STROP_IMPL std::byte* fill_from(const Literal& list, const Shape& shape, int axi
 }
 
 STROP_IMPL NDArray from_literal(const Literal& literal, Dtype dtype) {
-  const NDArray out(shape_of(literal), dtype);
+  const NDArray out = NDArray::fresh(shape_of(literal), dtype);
   if (literal.is_list())
     fill_from(literal, out.shape(), 0, dtype, out.bytes());
   else

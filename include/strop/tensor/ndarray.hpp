@@ -23,6 +23,9 @@ enum class GradRequest : std::uint8_t { null = 0, write = 1, add = 3 };
 
 namespace detail {
 
+/// Called by what makes sparse arrays: installs what operators need for them (defined with the operators).
+void install_sparse();
+
 /// What autograd hangs on an array: the operation that made it, or its own gradient buffer. Defined in autograd/.
 class Lineage : public Counted {
  public:
@@ -53,11 +56,14 @@ class NDArray {
   /// No array: `if (x)` is false. Members that need one throw Error, but shape(), ndim(), size(), dtype(), storage()
   /// and device(), which every call reads: they may be asked of an array only, as `*p` of a pointer to something.
   NDArray() = default;
-  /// A new array. Dense elements are uninitialised; a sparse array stores nothing. Throws Error when memory runs out.
-  explicit NDArray(const Shape& shape, Dtype dtype = f32, Device device = cpu(), Storage storage = dense);
+  /// A new dense array, its elements uninitialised. Throws Error when memory runs out.
+  explicit NDArray(const Shape& shape, Dtype dtype = f32, Device device = cpu());
+  /// The same in any storage; a sparse array stores nothing.
+  explicit NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage);
 
   /// Shape, dtype, storage and device without memory.
-  static NDArray shell(const Shape& shape, Dtype dtype, Device device = cpu(), Storage storage = dense);
+  static NDArray shell(const Shape& shape, Dtype dtype, Device device = cpu());
+  static NDArray shell(const Shape& shape, Dtype dtype, Device device, Storage storage);
 
   explicit operator bool() const { return static_cast<bool>(body_); }
   const Shape& shape() const { return body_->shape; }
@@ -132,6 +138,10 @@ class NDArray {
   bool is(const NDArray& other) const { return body_ == other.body_; }
 
   // For the layers above.
+  // As the constructor and shell, for arrays that follow from others, of whose storage there is one already, and for
+  // literals: they install nothing (core/installed.hpp).
+  static NDArray fresh(const Shape& shape, Dtype dtype, Device device = cpu());
+  static NDArray fresh_shell(const Shape& shape, Dtype dtype, Device device, Storage storage);
   explicit NDArray(detail::Ref<detail::Body> body) : body_(std::move(body)) {}
   detail::Body& body() const { return *body_; }
   const detail::Ref<detail::Body>& body_ref() const { return body_; }

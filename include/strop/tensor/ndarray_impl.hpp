@@ -6,6 +6,8 @@
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/order_maker.hpp>
+#include <strop/tensor/variable.hpp>
 
 namespace strop::inline v0 {
 
@@ -15,7 +17,7 @@ STROP_IMPL void check_handle(const NDArray& a, std::string_view member) {
 }
 }  // namespace detail
 
-STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
+STROP_IMPL NDArray NDArray::fresh_shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
   auto* body = new detail::Body;
   NDArray a{detail::Ref<detail::Body>(body)};
   body->shape = shape;
@@ -23,6 +25,25 @@ STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device
   body->storage = storage;
   body->device = device;
   return a;
+}
+
+STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device) {
+  return fresh_shell(shape, dtype, device, dense);
+}
+
+STROP_IMPL NDArray NDArray::shell(const Shape& shape, Dtype dtype, Device device, Storage storage) {
+  if (storage != dense) detail::install_sparse();
+  return fresh_shell(shape, dtype, device, storage);
+}
+
+STROP_IMPL NDArray NDArray::fresh(const Shape& shape, Dtype dtype, Device device) {
+  NDArray a = shell(shape, dtype, device);
+  a.allocate();
+  return a;
+}
+
+STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device) : NDArray(fresh(shape, dtype, device)) {
+  detail::order_maker.install(detail::order_on_engine);
 }
 
 STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)
@@ -52,9 +73,9 @@ STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
   b.buffer = detail::Ref(new detail::Buffer(
       b.device, detail::checked_product(elements, size_of(b.dtype), "strop: bytes of a sparse array")));
   b.offset = 0;
-  b.indices = NDArray(Shape{count}, i64, b.device).body_ref();
+  b.indices = fresh(Shape{count}, i64, b.device).body_ref();
   if (b.storage == csr) {
-    const NDArray rows(Shape{detail::checked_sum(b.shape[0], 1, "strop: rows of a CSR array")}, i64, b.device);
+    const NDArray rows = fresh(Shape{detail::checked_sum(b.shape[0], 1, "strop: rows of a CSR array")}, i64, b.device);
     if (count == 0) memory::detail::clear_bytes(b.device, rows.bytes(), (b.shape[0] + 1) * 8);
     b.indptr = rows.body_ref();
   }
@@ -98,7 +119,7 @@ STROP_IMPL NDArray NDArray::indptr() const {
 
 STROP_IMPL NDArray NDArray::copy() const {
   detail::check_handle(*this, "copy");
-  NDArray out = shell(shape(), dtype(), device(), storage());
+  NDArray out = fresh_shell(shape(), dtype(), device(), storage());
   detail::Body& b = out.body();
   if (body_->buffer) {
     const std::int64_t bytes = stored() * size_of(dtype());

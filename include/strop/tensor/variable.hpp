@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/engine/engine.hpp>
 #include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/order_maker.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -11,8 +12,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// An order of a buffer's elements: a variable of the global engine.
-Ref<Pending> order_on_engine();
 /// The variable of such an order.
 const EngineVariable& variable_of(const Pending& order);
 
@@ -28,6 +27,7 @@ auto NDArray::variable() const {
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
   detail::Pending* pending = this->pending();
+  detail::order_maker.install(detail::order_on_engine);
   if (pending == nullptr) pending = &body_->buffer->order(detail::order_on_engine());
   return typename E::Variable(detail::variable_of(*pending));
 }
@@ -38,6 +38,7 @@ auto NDArray::variable() const {
 /// that they touch is on its way: that takes less time than handing them over. Always done at the call are those on
 /// sparse arrays and on foreign memory (from_pointer, DLPack), of operators that keep a state, and inside an operation.
 inline void set_asynchronous(bool on, std::int64_t from = detail::large_call) {
+  detail::order_maker.install(detail::order_on_engine);
   detail::order_from = on ? from : INT64_MAX;
 }
 

@@ -19,22 +19,27 @@ namespace strop::inline v0::detail {
 class OnEngine final : public Pending {
  public:
   using Variable = Engine::Variable;
-  OnEngine() : variable_(Engine::global().variable()) {}
+  OnEngine() : Pending(calls), variable_(Engine::global().variable()) {}
   const Variable& variable() const { return variable_; }
 
-  void wait(bool reads) override {
+ private:
+  static const Calls calls;
+  static OnEngine& from(Pending& order) { return static_cast<OnEngine&>(order); }
+  static const OnEngine& from(const Pending& order) { return static_cast<const OnEngine&>(order); }
+
+  void wait(bool reads) {
     if (used_here()) return;
     if (reads)
       Engine::global().wait_idle(variable_);
     else
       Engine::global().wait(variable_);
   }
-  void settle() override {
+  void settle() {
     if (!used_here()) Engine::global().settle(variable_);
   }
-  bool busy() const override { return !used_here() && (!variable_.idle() || variable_.failed()); }
-  void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
-           std::source_location where, Ref<Work> work) const override {
+  bool busy() const { return !used_here() && (!variable_.idle() || variable_.failed()); }
+  static void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
+                  std::source_location where, Ref<Work> work) {
     const std::vector<Variable> r = variables(reads), w = variables(writes);
     const auto notes = [described = work.get()](TraceNotes& note) {
       described->describe(
@@ -45,7 +50,6 @@ class OnEngine final : public Pending {
                           {.reads = r, .writes = w, .name = name, .notes = notes}, where);
   }
 
- private:
   /// The operation that runs on this thread has said that it uses the variable: the elements are its own.
   bool used_here() const {
     for (const Running* at = Running::current(); at != nullptr; at = at->outer)
@@ -55,11 +59,17 @@ class OnEngine final : public Pending {
   }
   static std::vector<Variable> variables(std::span<Pending* const> all) {
     std::vector<Variable> list;
-    for (Pending* p : all) list.push_back(static_cast<OnEngine*>(p)->variable_);
+    for (Pending* p : all) list.push_back(from(*p).variable_);
     return list;
   }
   Variable variable_;
 };
+
+inline constexpr Pending::Calls OnEngine::calls{
+    [](Pending* order) noexcept { delete &from(*order); }, [](Pending& order, bool reads) { from(order).wait(reads); },
+    [](const Pending& order) { return from(order).busy(); }, [](Pending& order) { from(order).settle(); },
+    [](const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
+       std::source_location where, Ref<Work> work) { run(reads, writes, name, where, std::move(work)); }};
 
 STROP_IMPL Ref<Pending> order_on_engine() { return Ref<Pending>(new OnEngine); }
 STROP_IMPL const EngineVariable& variable_of(const Pending& order) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What calls need where an array is sparse: installed by what makes sparse arrays.
+#pragma once
+#include <strop/core/installed.hpp>
+#include <strop/op/map_infer.hpp>
+#include <strop/op/plan.hpp>
+#include <strop/tensor/cast.hpp>
+
+#include <span>
+
+namespace strop::inline v0::detail {
+
+/// A sparse array with the same pattern and values of another type.
+NDArray sparse_as(const NDArray& x, Dtype type);
+/// Storages of a call's results, and with them its route, where an array is sparse or the operator states storages.
+void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, Inputs in,
+                            std::span<const Shape> in_shapes, std::span<const NDArray> out);
+
+void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
+                    std::span<NDArray> out, std::span<const Request> requests);
+
+/// The functions by which dispatch reaches sparse arrays.
+struct SparseParts {
+  NDArray (*cast)(const NDArray& a, Storage storage) = &cast_storage;
+  NDArray (*as_type)(const NDArray& a, Dtype type) = &sparse_as;
+  void (*choose)(Plan& plan, const void* op, const CallNames& names, Inputs in, std::span<const Shape> in_shapes,
+                 std::span<const NDArray> out) = &choose_sparse_storages;
+  void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
+                  std::span<NDArray> out, std::span<const Request> requests) = &run_sparse_map;
+  void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
+  void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
+    a.allocate_stored(count);
+  };
+};
+inline constexpr SparseParts all_sparse_parts{};
+
+/// Without them no array of the program is sparse, and no operator that it calls makes one: those that state storages
+/// have the parts in their entries.
+inline constinit Installed<const SparseParts> sparse_parts{&all_sparse_parts};
+inline const SparseParts& for_sparse() { return sparse_parts.get("a sparse array"); }
+
+/// The array itself where it is dense, else a dense copy.
+inline NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : for_sparse().cast(x, dense); }
+
+}  // namespace strop::inline v0::detail
