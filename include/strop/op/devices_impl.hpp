@@ -18,12 +18,12 @@ STROP_IMPL void fail_without_kernel(const Entry& entry, Device device) {
 }
 
 STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
-                               std::span<const MapOperand> in, std::span<const MapOperand> out) {
+                               Span<const MapOperand> in, Span<const MapOperand> out) {
   const Kernels* const kernels = gpu_kernels(entry);
   const Kernels::Map run = kernels != nullptr ? kernels->map[entry.order] : nullptr;
   if (run == nullptr) fail_without_kernel(entry, device);
   List<Request, 8> requests(out.size());
-  for (std::size_t i = 0; i < out.size(); ++i) requests[i] = out[i].request;
+  for (Index i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
   context.use_stream(memory::detail::driver_for(device).stream(device));
   run({entry, op, in.empty() ? out[0].dtype : in[0].dtype, common, in, out}, context);
@@ -31,9 +31,9 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
 
 inline constexpr DeviceWay cpu_way{
     [](const Entry& entry) { return &entry.cpu; },
-    [](const Entry& entry, const void* op, Device, const Shape& common, std::span<const MapOperand> in,
-       std::span<const MapOperand> out) { run_map(entry, op, common, in, out); },
-    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+    [](const Entry& entry, const void* op, Device, const Shape& common, Span<const MapOperand> in,
+       Span<const MapOperand> out) { run_map(entry, op, common, in, out); },
+    [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cpu context(device, requests, call_mode.training);
       use(with, context);
     },
@@ -41,7 +41,7 @@ inline constexpr DeviceWay cpu_way{
 
 inline constexpr DeviceWay gpu_way{
     &gpu_kernels, &run_map_on_gpu,
-    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+    [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cuda context(device, requests, call_mode.training);
       context.use_stream(memory::detail::driver_for(device).stream(device));
       use(with, context);

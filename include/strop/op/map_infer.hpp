@@ -19,7 +19,7 @@ void infer_map_type(const Entry& entry, Types& types);
 
 /// The storage of a map's results: what follows from the body, and what the struct states: dense where it asks for
 /// that. Throws Error for a storage that does not follow.
-MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
+MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, Span<const Storage> in);
 
 }  // namespace strop::inline v0::detail
 

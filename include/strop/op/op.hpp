@@ -155,9 +155,9 @@ auto run(const T& op, Inputs in, Target y, Site site) {
         return std::vector<NDArray>(out.begin(), out.begin() + map_visible<T>);
     }
   } else if constexpr (StatesOutputCount<T>) {
-    std::vector<NDArray> out(static_cast<std::size_t>(TensorShape<T>::output_count(op)));
+    std::vector<NDArray> out(unsigned_size(TensorShape<T>::output_count(op)));
     run_into(entry, &op, in, y, site, out);
-    out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));
+    out.resize(unsigned_size(TensorShape<T>::visible_count(op)));
     return out;
   } else {
     std::array<NDArray, static_cast<std::size_t>(TensorShape<T>::outputs)> out;

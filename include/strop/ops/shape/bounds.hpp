@@ -27,7 +27,7 @@ struct Bounds {
 
   int count() const { return value ? static_cast<int>(value->size()) : 0; }
   /// The bound of axis k; none where it is left open or not listed.
-  One operator[](int k) const { return k < count() ? (*value)[static_cast<std::size_t>(k)] : std::nullopt; }
+  One operator[](int k) const { return k < count() ? detail::element(*value, k) : std::nullopt; }
 };
 
 namespace detail {

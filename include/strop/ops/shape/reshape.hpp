@@ -208,19 +208,19 @@ inline void Reshape::infer_shape(Shapes& s) const {
 inline void Squeeze::infer_shape(Shapes& s) const {
   const Shape& in = s.in(0);
   if (!in.known()) return;
-  std::vector<bool> gone(static_cast<std::size_t>(in.ndim()), false);
+  detail::List<bool> gone(in.ndim(), false);
   if (!axis.list)
-    for (int i = 0; i < in.ndim(); ++i) gone[static_cast<std::size_t>(i)] = in[i] == 1;
+    for (int i = 0; i < in.ndim(); ++i) gone[i] = in[i] == 1;
   else
     for (std::int64_t asked : *axis.list) {
       const int k = detail::checked_axis(asked, in.ndim(), s.op());
       if (in[k] != 1) s.fail("axis ", asked, " of ", s.name_in(0), " has extent ", in[k], ", expected 1");
-      if (gone[static_cast<std::size_t>(k)]) s.fail("axis ", asked, " is given twice");
-      gone[static_cast<std::size_t>(k)] = true;
+      if (gone[k]) s.fail("axis ", asked, " is given twice");
+      gone[k] = true;
     }
   Shape out;
   for (int i = 0; i < in.ndim(); ++i)
-    if (!gone[static_cast<std::size_t>(i)]) out.push_back(in[i]);
+    if (!gone[i]) out.push_back(in[i]);
   if (out.ndim() == 0 && in.ndim() != 0) out.push_back(1);
   s.set_out(0, out);
 }

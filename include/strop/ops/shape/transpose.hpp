@@ -35,13 +35,13 @@ struct Transpose {
   /// axes, counted from 0.
   Shape order(int rank, std::string_view op) const {
     Shape all = Shape::filled(rank, 0);
-    std::vector<bool> there(static_cast<std::size_t>(rank), false);
+    detail::List<bool> there(rank, false);
     if (axes.ndim() != 0 && axes.ndim() != rank)
       fail(op, ": axes ", axes, " for an array of ", rank, rank == 1 ? " dimension" : " dimensions");
     for (int k = 0; k < rank; ++k) {
       const int from = axes.ndim() == 0 ? rank - 1 - k : detail::checked_axis(axes[k], rank, op);
-      if (there[static_cast<std::size_t>(from)]) fail(op, ": axes ", axes, " name axis ", from, " twice");
-      there[static_cast<std::size_t>(from)] = true;
+      if (there[from]) fail(op, ": axes ", axes, " name axis ", from, " twice");
+      there[from] = true;
       all[k] = from;
     }
     return all;
@@ -108,12 +108,14 @@ struct Reverse {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const Shape steps = detail::row_major(x.shape());
-    std::vector<bool> turned(static_cast<std::size_t>(x.ndim()), false);
-    for (std::int64_t asked : *axis)
-      turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))].flip();
+    detail::List<bool> turned(x.ndim(), false);
+    for (std::int64_t asked : *axis) {
+      bool& turn = turned[detail::checked_axis(asked, x.ndim(), name)];
+      turn = !turn;
+    }
     detail::Move m;
     for (int k = 0; k < x.ndim(); ++k) {
-      const bool turn = turned[static_cast<std::size_t>(k)];
+      const bool turn = turned[k];
       if (turn) m.in_start += (x.shape()[k] - 1) * steps[k];
       m.axis(x.shape()[k], turn ? -steps[k] : steps[k], steps[k]);
     }
