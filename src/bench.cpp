@@ -145,9 +145,8 @@ int bench(const std::string& name, const std::vector<std::string>& words) {
   if (name.empty()) std::erase_if(entries, [](const Entry* e) { return e->is_gradient(); });
 
   const NDArray from = full({elements}, 1), to({elements}, f32);
-  const double copy = static_cast<double>(bytes_of(from) + bytes_of(to)) / seconds_of([&] {
-                        std::memcpy(to.bytes(), from.bytes(), static_cast<std::size_t>(bytes_of(to)));
-                      });
+  const double copy = static_cast<double>(bytes_of(from) + bytes_of(to)) /
+                      seconds_of([&] { strop::detail::copy_bytes(to.bytes(), from.bytes(), bytes_of(to)); });
   const verify::QuietFallbacks quiet;
   Progress progress("bench", std::ssize(entries));
   std::vector<std::string> lines;

@@ -139,10 +139,10 @@ std::string Card::kept(const Settings& settings) const {
     in &= entry.facts.kept(box->get(), computed_type(entry));
   const Signature s = signature_of(entry, box->get(), std::max(entry.inputs, entry.min_inputs));
   std::vector<std::string_view> names;
-  const detail::GradientRoles roles = detail::gradient_roles(
-      {.in = in, .out = rule.out}, static_cast<int>(s.inputs.size()), static_cast<int>(s.outputs.size()));
+  const detail::GradientRoles roles =
+      detail::gradient_roles({.in = in, .out = rule.out}, std::ssize(s.inputs), std::ssize(s.outputs));
   for (const detail::GradientArgument& argument : roles.takes)
-    names.push_back((argument.role == detail::Role::in ? s.inputs : s.outputs)[static_cast<std::size_t>(argument.at)]);
+    names.push_back(detail::element(argument.role == detail::Role::in ? s.inputs : s.outputs, argument.at));
   return names.empty() ? "nothing" : joined(names);
 }
 
@@ -204,7 +204,7 @@ std::optional<std::vector<Storage>> Card::served(const Settings& settings, std::
   const auto inputs = static_cast<int>(in.size());
   if (entry.inputs >= 0 && signature_of(entry, box->get(), inputs).inputs.size() != in.size()) return std::nullopt;
   const auto [outputs, visible] = detail::count_outputs(entry, box->get(), inputs);
-  std::vector<Storage> results(static_cast<std::size_t>(outputs), dense);
+  std::vector<Storage> results(detail::unsigned_size(outputs), dense);
   try {
     std::vector<std::optional<Storage>> out(results.size());
     const detail::StorageChoice choice =
@@ -214,7 +214,7 @@ std::optional<std::vector<Storage>> Card::served(const Settings& settings, std::
   } catch (const Error&) {
     return std::nullopt;
   }
-  results.resize(static_cast<std::size_t>(visible));
+  results.resize(detail::unsigned_size(visible));
   if (std::ranges::count(results, results[0]) == visible) results.resize(1);
   return results;
 }
@@ -258,7 +258,7 @@ std::string Card::resources() const {
   const auto box = box_of(entry, required);
   if (!box) return "what its parameters say";
   // Whatever the shapes are.
-  const std::vector<Shape> shapes(static_cast<std::size_t>(std::max(entry.inputs, 1)), Shape{1, 1});
+  const strop::detail::List<Shape> shapes(std::max(entry.inputs, 1), Shape{1, 1});
   const Resources needed = entry.resources(box->get(), shapes);
   return needed.random && needed.temp_bytes != 0 ? "random numbers, temporary space"
          : needed.random                         ? "random numbers"

@@ -80,8 +80,7 @@ int run(const std::string& name, const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < out.size(); ++i)
     results.emplace_back(i < names.outputs.size() ? std::string(names.outputs[i]) : cat("output", i), out[i]);
   for (const int i : names.mutated)
-    if (i < std::ssize(in))
-      results.emplace_back(names.inputs[static_cast<std::size_t>(i)], in[static_cast<std::size_t>(i)]);
+    if (i < std::ssize(in)) results.emplace_back(detail::element(names.inputs, i), detail::element(in, i));
   if (call.target.empty())
     for (const auto& [label, a] : results) fmt::print("{}\n", a);
   else if (call.target.ends_with(".npy"))

@@ -74,12 +74,12 @@ struct Layer {
 };
 
 /// Rows of the images in another order.
-void gather(const Images& from, const std::vector<std::int64_t>& order, std::int64_t begin, const Images& to) {
+void gather(const Images& from, const strop::detail::List<std::int64_t>& order, std::int64_t begin, const Images& to) {
   const std::int64_t count = to.pixels.shape()[0], width = from.pixels.shape()[1];
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = order[static_cast<std::size_t>(begin + i)];
-    std::memcpy(to.pixels.pointer<float>() + i * width, from.pixels.pointer<float>() + row * width,
-                static_cast<std::size_t>(width) * sizeof(float));
+    const std::int64_t row = order[begin + i];
+    strop::detail::copy_bytes(to.pixels.pointer<float>() + i * width, from.pixels.pointer<float>() + row * width,
+                              width * std::int64_t{sizeof(float)});
     to.classes.pointer<float>()[i] = from.classes.pointer<float>()[row];
   }
 }
@@ -136,7 +136,7 @@ int train(const TrainOptions& options) {
   std::printf("%lld images, %lld for testing; 784-256-10 with %s, batch %d, rate %g, momentum %g\n",
               static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]),
               std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  strop::detail::List<std::int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
   const Images batch{NDArray({options.batch, images.pixels.shape()[1]}), NDArray({options.batch})};
   Curve loss{"training loss", {}}, accuracy{"test accuracy", {}};
@@ -146,9 +146,7 @@ int train(const TrainOptions& options) {
     const auto begin = std::chrono::steady_clock::now();
     const random::Stream stream = random::next();
     for (std::int64_t i = count - 1; i > 0; --i)
-      std::swap(order[static_cast<std::size_t>(i)],
-                order[static_cast<std::size_t>(
-                    static_cast<std::uint64_t>(stream.bits(i)) * static_cast<std::uint64_t>(i + 1) >> 32)]);
+      std::swap(order[i], order[static_cast<std::uint64_t>(stream.bits(i)) * static_cast<std::uint64_t>(i + 1) >> 32]);
     // The rate falls along a cosine to a twentieth of itself.
     const double rate = options.rate * (0.525 + 0.475 * std::cos(3.14159265358979 * epoch / options.epochs));
     Progress progress(cat("epoch ", epoch + 1, '/', options.epochs), batches);

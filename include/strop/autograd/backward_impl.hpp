@@ -41,18 +41,18 @@ class BackwardPass {
     pass_ = ++passes;
   }
 
-  void collect(std::span<const NDArray> variables) {
+  void collect(Span<const NDArray> variables) {
     collecting_ = true;
     for (const NDArray& v : variables) {
       if (!v) fail("grad: variable ", leaves_.size(), " is a handle without an array");
       if (!v.body().leaf) fail("grad: variable ", leaves_.size(), ", of shape ", v.shape(), ", has no attach_grad()");
       leaves_.push_back(static_cast<Leaf*>(v.body().leaf.get()));
     }
-    collected_.resize(variables.size());
+    collected_.resize(unsigned_size(variables.size()));
   }
   std::vector<NDArray>& collected() { return collected_; }
 
-  void run(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
+  void run(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
     try {
       walk(heads, head_gradients);
@@ -64,14 +64,14 @@ class BackwardPass {
   }
 
  private:
-  void walk(std::span<const NDArray> heads, std::span<const NDArray> head_gradients) {
+  void walk(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     for (const NDArray& head : heads) {
       if (!head || !is_tracked(head))
         fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
              " was not computed while recording from an array with attach_grad()");
       if (head.body().lineage && !head.body().leaf) visit_node(static_cast<TapeNode*>(head.body().lineage.get()));
     }
-    for (std::size_t i = 0; i < heads.size(); ++i) {
+    for (Index i = 0; i < heads.size(); ++i) {
       const NDArray& head = heads[i];
       NDArray gradient = i < head_gradients.size() ? head_gradients[i] : NDArray();
       if (gradient && gradient.shape() != head.shape())
@@ -277,7 +277,7 @@ class BackwardPass {
   }
 
   /// Gradients of a map for sparse inputs where they are wanted at stored positions alone, computed there alone.
-  void step_on_patterns(TapeNode& node, std::span<const NDArray> held, List<bool, 8>& given) {
+  void step_on_patterns(TapeNode& node, Span<const NDArray> held, List<bool, 8>& given) {
     for (Index i = 0; i < node.inputs.size(); ++i) {
       const TapeInput& input = node.inputs[i];
       if (!wanted(input) || !wants_pattern(input) || input.array.shape() != node.outputs[0].array.shape()) continue;
@@ -331,7 +331,7 @@ class BackwardPass {
     const bool knows_pattern = rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, i));
     return has_sparse_buffer(in) && !knows_pattern ? dense : buffer_storage(in);
   }
-  static Storage storage_of_map(const Entry& entry, const TapeNode& node, std::span<const NDArray> held) {
+  static Storage storage_of_map(const Entry& entry, const TapeNode& node, Span<const NDArray> held) {
     List<Storage, 8> in;
     List<Shape, 4> shapes;
     for (const NDArray& a : held) {
@@ -430,11 +430,11 @@ class BackwardPass {
     give(node, gradients);
   }
 
-  void give(TapeNode& node, std::vector<NDArray>& gradients) {
-    if (static_cast<Index>(gradients.size()) > node.inputs.size())
+  void give(TapeNode& node, Span<NDArray> gradients) {
+    if (gradients.size() > node.inputs.size())
       fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
            node.inputs.size(), " inputs");
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
+    for (Index i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted(node.inputs[i])) continue;
       if (gradients[i].shape() != node.inputs[i].array.shape())
         fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),
@@ -464,8 +464,11 @@ class BackwardPass {
     const NDArray gradient =
         given.storage() == dense && wants_pattern(in) ? projected(given, in.array) : repeated(given, in.array.shape());
     if (collecting_) {
-      for (std::size_t i = 0; i < leaves_.size(); ++i)
-        if (leaves_[i] == leaf) collected_[i] = collected_[i] ? sum_of(collected_[i], gradient) : gradient;
+      for (Index i = 0; i < leaves_.size(); ++i)
+        if (leaves_[i] == leaf) {
+          NDArray& sum = element(collected_, i);
+          sum = sum ? sum_of(sum, gradient) : gradient;
+        }
       return;
     }
     const bool fresh = leaf->request == GradRequest::write && leaf->pass != pass_;
@@ -504,7 +507,7 @@ class BackwardPass {
   AddArrays add_;
   std::uint64_t pass_ = 0;
   List<TapeNode*, 8> order_;
-  std::vector<Leaf*> leaves_;
+  List<Leaf*> leaves_;
   std::vector<NDArray> collected_;
 };
 

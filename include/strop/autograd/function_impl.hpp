@@ -25,12 +25,14 @@ STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, st
   const Ref<Lineage> owner(node);
   node->function = function;
   node->inputs.resize(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], in[i], false);
+  Index next = 0;
+  for (const NDArray& a : in) fill_input(node->inputs[next++], a, false);
   node->outputs.resize(out.size());
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  next = 0;
+  for (NDArray& y : out) {
     for (const NDArray& a : in)
-      if (out[k].is(a)) out[k] = a.detach();  // an input that is handed through gets a history of its own
-    link_output(*node, owner, k, out[k], false);
+      if (y.is(a)) y = a.detach();  // an input that is handed through gets a history of its own
+    link_output(*node, owner, next++, y, false);
   }
   return out;
 }

@@ -43,7 +43,7 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   to.version = version_of(from);
 }
 
-STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size_t k, const NDArray& out, bool kept) {
+STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, const NDArray& out, bool kept) {
   TapeOutput& slot = node.outputs[k];
   slot.kept = kept;
   slot.array = kept ? out.detach() : shell_of(out);
@@ -53,7 +53,7 @@ STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, std::size
   out.body().leaf = nullptr;
 }
 
-STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out, StateBox* state) {
+STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
   if (!tracked) {
@@ -69,9 +69,9 @@ STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, std::
   if (entry.params != nullptr && entry.params->size > 0) node->params = Ref(new ParamBox(entry.params, op));
   const std::uint64_t kept = recorded_inputs(entry, op, in);
   node->inputs.resize(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
+  for (Index i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
   node->outputs.resize(out.size());
-  for (std::size_t k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], in_mask(entry.gradient.out, k));
+  for (Index k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], in_mask(entry.gradient.out, k));
 }
 
 }  // namespace strop::inline v0::detail

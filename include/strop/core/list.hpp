@@ -37,6 +37,11 @@ class List : NearElements<X, Near> {
   /// n elements made of nothing.
   explicit List(std::integral auto n) : List() { resize(n); }
   List(std::initializer_list<X> from) : List() { append({from.begin(), static_cast<Index>(from.size())}); }
+  explicit List(std::integral auto n, const X& value) : List() {
+    if (n > 0) grow(static_cast<Index>(n));
+    while (size_ < static_cast<Index>(n)) push_back(value);
+  }
+  explicit List(Span<const X> from) : List() { append(from); }
   List(const List& from) : List() { append(from); }
   [[gnu::noinline]] List(List&& from) noexcept : List() { take(from); }
   List& operator=(const List& from) {
@@ -67,6 +72,13 @@ class List : NearElements<X, Near> {
   const X& back() const { return data_[size_ - 1]; }
   Span<X> span() { return {data_, size_}; }
   Span<const X> span() const { return {data_, size_}; }
+
+  friend bool operator==(const List& a, const List& b) {
+    if (a.size_ != b.size_) return false;
+    for (Index i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
 
   void push_back(X x) {
     if (size_ == room_) grow(size_ + 1);
@@ -99,8 +111,14 @@ class List : NearElements<X, Near> {
   }
   void release() {
     clear();
-    if (data_ != this->room()) ::operator delete(static_cast<void*>(data_));
+    give_back();
   }
+  void give_back() {
+    if (data_ == this->room()) return;
+    void* const memory = data_;
+    overaligned() ? ::operator delete(memory, std::align_val_t{alignof(X)}) : ::operator delete(memory);
+  }
+  static constexpr bool overaligned() { return alignof(X) > __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
   /// Into a list that holds nothing.
   void take(List& from) {
     if (from.data_ != from.room()) {
@@ -116,16 +134,17 @@ class List : NearElements<X, Near> {
   }
   /// To `least` elements, and to twice as many as there is room for where that is more.
   [[gnu::noinline]] void grow(Index least) {
-    static_assert(alignof(X) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     Index room = room_ < 2 ? 4 : 2 * room_;
     if (room < least) room = least;
     if (room > static_cast<Index>(PTRDIFF_MAX / sizeof(X))) throw std::bad_alloc();
-    X* to = static_cast<X*>(::operator new(unsigned_size(room) * sizeof(X)));
+    const std::size_t bytes = unsigned_size(room) * sizeof(X);
+    X* to =
+        static_cast<X*>(overaligned() ? ::operator new(bytes, std::align_val_t{alignof(X)}) : ::operator new(bytes));
     for (Index i = 0; i < size_; ++i) {
       ::new (static_cast<void*>(to + i)) X(std::move(data_[i]));
       data_[i].~X();
     }
-    if (data_ != this->room()) ::operator delete(static_cast<void*>(data_));
+    give_back();
     data_ = to;
     room_ = room;
   }

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace strop::inline v0::detail {
@@ -17,6 +18,17 @@ using Index = std::int64_t;
 
 /// A size as the memory functions and the containers of std count it. It was checked where it came from.
 constexpr std::size_t unsigned_size(std::integral auto n) { return static_cast<std::size_t>(n); }
+
+inline void copy_bytes(void* to, const void* from, Index bytes) { std::memcpy(to, from, unsigned_size(bytes)); }
+/// Of what may overlap.
+inline void move_bytes(void* to, const void* from, Index bytes) { std::memmove(to, from, unsigned_size(bytes)); }
+inline void clear_bytes(void* to, Index bytes) { std::memset(to, 0, unsigned_size(bytes)); }
+
+/// Element i of what std counts without a sign: a vector that a public function takes or returns.
+template <class C>
+constexpr decltype(auto) element(C&& list, Index i) {
+  return list[unsigned_size(i)];
+}
 
 /// Elements that lie one behind the other in somebody else's memory. Made of a std::span, a List, a vector or an array,
 /// and becomes a std::span by itself, which is what the structs of users are given.
@@ -52,6 +64,9 @@ class Span {
   X* data_ = nullptr;
   Index size_ = 0;
 };
+
+template <class X, class N>
+Span(X*, N) -> Span<X>;
 
 }  // namespace strop::inline v0::detail
 

@@ -2,6 +2,7 @@
 /// \file
 /// The idx format of MNIST and its relatives, plain or gzip: big-endian header, then the elements.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/format/inflate.hpp>
@@ -16,7 +17,7 @@ namespace detail {
 
 /// All bytes, unpacked where they are gzip (RFC 1952, one member). Throws Error for what is cut or damaged.
 inline std::vector<unsigned char> read_unpacked(Input& in) {
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(in.size()));
+  std::vector<unsigned char> bytes(unsigned_size(in.size()));
   in.read(bytes.data(), in.size(), "the file");
   if (bytes.size() < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b) return bytes;
   if (bytes.size() < 18) in.refuse("the gzip header is cut");

@@ -42,8 +42,8 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   check_given("bind: gradients", names_of(given), names);
   check_given("bind: gradient requests", names_of(wishes.named_), names);
   NodeOutputs wanted;
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const auto& [name, array] = args[i];
+  for (Index i = 0; i < std::ssize(args); ++i) {
+    const auto& [name, array] = element(args, i);
     const NDArray* buffer = find_named(given, name);
     const bool there = buffer != nullptr && *buffer;
     if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
@@ -53,7 +53,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
     requests.push(static_cast<Request>(request));
-    if (request != GradRequest::null) wanted.push(arg_nodes[static_cast<int>(i)]);
+    if (request != GradRequest::null) wanted.push(arg_nodes[i]);
   }
   find_joint_gradients();
   NodeOutputs gradients;
@@ -77,8 +77,8 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
   joint.resize(requests.size());
   for (int i = 0; i < requests.size(); ++i)
     for (int j = 0; j < i; ++j) {
-      const auto& [name, a] = grads[static_cast<std::size_t>(i)];
-      const auto& [other, b] = grads[static_cast<std::size_t>(j)];
+      const auto& [name, a] = element(grads, i);
+      const auto& [other, b] = element(grads, j);
       if (!a || !b || requests[i] == Request::null || requests[j] == Request::null) continue;
       if (!a.is(b) && !overlap(memory_of(a), memory_of(b))) continue;
       if (requests[i] != Request::add || requests[j] != Request::add)
@@ -116,8 +116,8 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     if (requests[i] == Request::null) continue;
     const NodeOutput& gradient = gradients[next++];
     const int value = graph.value(gradient);
-    const auto& [name, array] = args[static_cast<std::size_t>(i)];
-    NDArray& buffer = grads[static_cast<std::size_t>(i)].second;
+    const auto& [name, array] = element(args, i);
+    NDArray& buffer = element(grads, i).second;
     if (value >= 0 && inference.shape(value) != array.shape())
       fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ",
            to_text(array.shape()));

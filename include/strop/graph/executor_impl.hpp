@@ -138,7 +138,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   uses.resize(graph.values());
   const auto give = [&](const NamedArrays& arrays, const NodeOutputs& nodes) {
     for (int i = 0; i < nodes.size(); ++i) {
-      const NDArray& array = arrays[static_cast<std::size_t>(i)].second;
+      const NDArray& array = element(arrays, i).second;
       const int n = graph.find(nodes[i].node.get()), value = graph.value(n, 0);
       inference.give_shape(n, array.shape());
       inference.give_type(n, array.dtype());
@@ -224,7 +224,7 @@ STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
   for (const NDArray* a : step.inputs) in.push(*a);
   for (const Step::OnPattern& one : step.on_pattern)
     values[step.out[one.result]] = map_on_pattern(*step.node->entry, step.node->op(), in.span(), step.out.size(),
-                                                  one.result, args[static_cast<std::size_t>(one.argument)].second);
+                                                  one.result, element(args, one.argument).second);
 }
 
 STROP_IMPL void BoundGraph::run(List<Step>& steps) {

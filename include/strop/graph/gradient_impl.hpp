@@ -61,7 +61,7 @@ STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
   const bool add = out.request == Request::add;
   if (!add && call.in[0].data != out.data)
     driver.copy(ctx.device(), out.data, ctx.device(), call.in[0].data, n * size_of(call.dtype));
-  for (std::size_t k = add ? 0 : 1; k < call.in.size(); ++k)
+  for (Index k = add ? 0 : 1; k < call.in.size(); ++k)
     driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
 }
 template <int Value>
@@ -244,9 +244,7 @@ class GradientWalk {
     // Optional inputs that were left out are empty symbols.
     while (in.size() < node.entry->inputs) in.push(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
-    const std::vector<Symbol> gradients =
-        node.entry->gradient.compose_symbols(node.op(), {heads.begin(), static_cast<std::size_t>(heads.size())},
-                                             {in.begin(), static_cast<std::size_t>(in.size())});
+    const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
     if (std::ssize(gradients) > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(),
            " results for ", in.size(), " inputs");
@@ -273,7 +271,7 @@ class GradientWalk {
     made->signature.inputs.assign(unsigned_size(made->inputs.size()), "argument");
     for (int k : roles.gives) {
       made->like.push(node.inputs[k]);
-      made->signature.outputs.push_back(node.signature.inputs[static_cast<std::size_t>(k)]);
+      made->signature.outputs.push_back(element(node.signature.inputs, k));
     }
     const auto results = static_cast<int>(made->like.size());
     made->signature.visible = results;

@@ -71,7 +71,7 @@ STROP_IMPL Node::~Node() {
 }
 
 STROP_IMPL std::string Node::output_name(int k) const {
-  return entry == nullptr ? name : cat(name, '_', signature.outputs[static_cast<std::size_t>(k)]);
+  return entry == nullptr ? name : cat(name, '_', element(signature.outputs, k));
 }
 
 /// Names as they stand in a sentence: "data, weight".
@@ -83,9 +83,7 @@ STROP_IMPL std::string listed(std::span<const std::string_view> names) {
   }
   return out;
 }
-STROP_IMPL std::string listed(const List<std::string_view>& names) {
-  return listed({names.begin(), static_cast<std::size_t>(names.size())});
-}
+STROP_IMPL std::string listed(const List<std::string_view>& names) { return listed(names.span()); }
 
 /// A sentence about a name that is none of the known ones: "executor: no argument 'w'; nearest: weight".
 [[noreturn]] STROP_IMPL void fail_unknown(std::string_view what, std::string_view name,
@@ -152,8 +150,8 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
                                              : new_variable(cat(node->name, '_', names[i])));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
-      fail(entry.snake, ": input '", names[static_cast<std::size_t>(i)],
-           "' is written and so must be a variable, not the output of ", state.name);
+      fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
+           state.name);
   NodeOutputs outputs;
   for (int k = 0; k < node->visible(); ++k) outputs.push({node, k});
   return Symbol(std::move(outputs));
@@ -199,7 +197,7 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
     detail::Index at = in.size();
     if (!input.name.empty()) {
       const auto inputs_of = static_cast<detail::Index>(signature.inputs.size());
-      for (at = 0; at < inputs_of && signature.inputs[static_cast<std::size_t>(at)] != input.name;) ++at;
+      for (at = 0; at < inputs_of && detail::element(signature.inputs, at) != input.name;) ++at;
       if (at == inputs_of)
         fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
       if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
@@ -207,7 +205,7 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
     if (at >= in.size()) in.resize(at + 1);
     in[at] = input.symbol;
   }
-  return detail::build_node(entry, std::move(params), {in.begin(), static_cast<std::size_t>(in.size())}, node_name);
+  return detail::build_node(entry, std::move(params), in, node_name);
 }
 
 STROP_IMPL std::string Symbol::name() const {

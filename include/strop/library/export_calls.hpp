@@ -3,6 +3,7 @@
 /// The functions of strop/library/layout.h as a library of operators has them: from C into its entries.
 #pragma once
 #include <strop/library/layout.h>
+#include <strop/core/list.hpp>
 #include <strop/op/entry.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/plan.hpp>
@@ -111,8 +112,8 @@ inline std::int32_t infer_shape(const strop_operator* self, const void* params, 
     const CallNames names = named.names();
     Shapes shapes(names, x, y);
     entry.infer_shape(params, shapes);
-    for (std::int32_t i = 0; i < inputs; ++i) write_shape(entry.snake, x[static_cast<std::size_t>(i)], in[i]);
-    for (std::int32_t i = 0; i < outputs; ++i) write_shape(entry.snake, y[static_cast<std::size_t>(i)], out[i]);
+    for (std::int32_t i = 0; i < inputs; ++i) write_shape(entry.snake, element(x, i), in[i]);
+    for (std::int32_t i = 0; i < outputs; ++i) write_shape(entry.snake, element(y, i), out[i]);
     return strop_done;
   });
 }
@@ -121,17 +122,17 @@ inline std::int32_t infer_type(const strop_operator* self, const void* params, s
                                std::int32_t outputs, std::int32_t* out, strop_sink error) {
   return guarded(error, [&]() -> std::int32_t {
     const auto read = [](std::int32_t count, const std::int32_t* types) {
-      std::vector<std::optional<Dtype>> list(static_cast<std::size_t>(count));
-      for (std::size_t i = 0; i < list.size(); ++i)
+      detail::List<std::optional<Dtype>> list(count);
+      for (Index i = 0; i < list.size(); ++i)
         if (types[i] != strop_unknown) list[i] = static_cast<Dtype>(types[i]);
       return list;
     };
-    const auto write = [](const std::vector<std::optional<Dtype>>& list, std::int32_t* types) {
-      for (std::size_t i = 0; i < list.size(); ++i)
+    const auto write = [](const List<std::optional<Dtype>>& list, std::int32_t* types) {
+      for (Index i = 0; i < list.size(); ++i)
         types[i] = list[i] ? static_cast<std::int32_t>(*list[i]) : std::int32_t{strop_unknown};
     };
     const Entry& entry = entry_of(self);
-    std::vector<std::optional<Dtype>> x = read(inputs, in), y = read(outputs, out);
+    List<std::optional<Dtype>> x = read(inputs, in), y = read(outputs, out);
     const CallLabels named{entry, params, inputs};
     const CallNames names = named.names();
     Types types(names, x, y);
@@ -154,13 +155,12 @@ inline std::int32_t infer_storage(const strop_operator* self, const void* params
     }
     // What is written among the inputs may get another structure, which stays on this side.
     if (sparse && entry.mutates) return strop_no;
-    std::vector<std::optional<Storage>> y(static_cast<std::size_t>(outputs));
-    for (std::size_t i = 0; i < y.size(); ++i)
+    detail::List<std::optional<Storage>> y(outputs);
+    for (Index i = 0; i < y.size(); ++i)
       if (out[i] != strop_unknown) y[i] = static_cast<Storage>(out[i]);
     Storages storages(x, y, cpu());
     const bool native = entry.is_map() ? entry.facts.storage(params, storages) : entry.infer_storage(params, storages);
-    for (std::size_t i = 0; i < y.size(); ++i)
-      out[i] = y[i] ? static_cast<std::int32_t>(*y[i]) : std::int32_t{strop_unknown};
+    for (Index i = 0; i < y.size(); ++i) out[i] = y[i] ? static_cast<std::int32_t>(*y[i]) : std::int32_t{strop_unknown};
     return native ? strop_yes : strop_no;
   });
 }
@@ -284,7 +284,7 @@ inline std::int32_t run(const strop_operator* self, const strop_call* call, stro
     for (const NDArray& a : out) any = any || a.storage() != dense;
     (any && sparse != nullptr ? sparse : dense_run)({entry, call->params, pointers, out, requests}, ctx);
     for (std::int32_t k = 0; k < call->outputs; ++k)
-      if (requests[static_cast<std::size_t>(k)] != Request::null) hand_over(call, k, out[static_cast<std::size_t>(k)]);
+      if (element(requests, k) != Request::null) hand_over(call, k, element(out, k));
     return strop_done;
   });
 }
@@ -341,7 +341,7 @@ inline std::int32_t run_composed(const strop_operator* self, const strop_call* c
           fail(entry.snake, ": the gradient of input ", k, " has shape ", from.shape(), ", expected ", to.shape());
         convert_elements(from.dtype(), from.bytes(), to.dtype(), to.bytes(), to.size());
       } else if (to.size() != 0) {
-        std::memset(to.bytes(), 0, static_cast<std::size_t>(to.size() * size_of(to.dtype())));
+        detail::clear_bytes(to.bytes(), to.size() * size_of(to.dtype()));
       }
     }
     return strop_done;

@@ -112,7 +112,7 @@ inline void write_shapes(std::span<const Shape> shapes, ShapeList& list) {
 template <int Order>
 void infer_shape(const void* op, Shapes& shapes) {
   const strop_operator* const c = operator_of<Order>(op);
-  ShapeList in(static_cast<std::size_t>(shapes.inputs())), out(static_cast<std::size_t>(shapes.outputs()));
+  ShapeList in(shapes.inputs()), out(shapes.outputs());
   for (int i = 0; i < shapes.inputs(); ++i) write_shape(shapes.in(i), in[i]);
   for (int k = 0; k < shapes.outputs(); ++k) write_shape(shapes.out(k), out[k]);
   Collected error;
@@ -248,13 +248,13 @@ struct HostedCall {
 
 inline void run_hosted(const Call& call, Context& ctx) {
   const strop_operator* const c = static_cast<const HostedEntry&>(call.entry).c;
-  const std::size_t n = call.inputs.size(), m = call.out.size();
+  const Index n = call.inputs.size(), m = call.out.size();
   HostedCall hosted{call, {}, {}};
   for (const NDArray* a : call.inputs) hosted.tensors.push_back(tensor_of(*a, false));
   for (const NDArray& a : call.out) hosted.tensors.push_back(tensor_of(a, true));
   for (strop_tensor& t : hosted.tensors) hosted.pointers.push_back(&t);
   List<std::int32_t, 4> requests(m);
-  for (std::size_t k = 0; k < m; ++k) requests[k] = static_cast<std::int32_t>(call.requests[k]);
+  for (Index k = 0; k < m; ++k) requests[k] = static_cast<std::int32_t>(call.requests[k]);
   strop_call to{};
   to.size = sizeof to;
   to.params = call.params;
@@ -266,8 +266,8 @@ inline void run_hosted(const Call& call, Context& ctx) {
   to.train = ctx.train ? 1 : 0;
   if (call.entry.resources != nullptr) {
     List<Shape, 4> shapes(n);
-    for (std::size_t i = 0; i < n; ++i) shapes[i] = *call.inputs[i] ? call.inputs[i]->shape() : Shape{};
-    if (call.entry.resources(call.params, {shapes.data(), n}).random) {
+    for (Index i = 0; i < n; ++i) shapes[i] = *call.inputs[i] ? call.inputs[i]->shape() : Shape{};
+    if (call.entry.resources(call.params, shapes).random) {
       const random::Stream stream = ctx.random();
       to.random = 1;
       to.random_seed = stream.seed;
@@ -279,9 +279,9 @@ inline void run_hosted(const Call& call, Context& ctx) {
   to.make_room = [](void* host, std::int32_t output, std::int64_t stored) -> std::int32_t {
     HostedCall& self = *static_cast<HostedCall*>(host);
     try {
-      const auto k = static_cast<std::size_t>(output);
-      self.call.out[k].allocate_stored(stored);
-      self.tensors[self.call.inputs.size() + k] = tensor_of(self.call.out[k], true);
+      NDArray& y = self.call.out[output];
+      y.allocate_stored(stored);
+      element(self.tensors, self.call.inputs.size() + output) = tensor_of(y, true);
       return strop_done;
     } catch (...) {
       return strop_failed;
@@ -393,9 +393,9 @@ STROP_IMPL std::unique_ptr<HostedOperator> make_hosted(const strop_operator* c, 
   e.loops = {c->loop_f32, c->loop_f64, c->loop_i64, c->gives_real != 0};
   e.slot = &h.slot;
   e.order = order;
-  constexpr std::array<void (*)(Entry&, const strop_operator&), hosted_orders> fill = {
+  constexpr void (*fill[hosted_orders])(Entry&, const strop_operator&) = {
       &fill_functions<0>, &fill_functions<1>, &fill_functions<2>, &fill_functions<3>, &fill_functions<4>};
-  fill[static_cast<std::size_t>(order)](e, *c);
+  fill[order](e, *c);
   if (c->takes != nullptr) {
     // Either it takes halves as they are, or they come as converted copies.
     const bool f16s = c->takes(c, static_cast<std::int32_t>(f16)) == strop_yes,

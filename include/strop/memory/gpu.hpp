@@ -3,6 +3,7 @@
 /// What a GPU does for arrays besides giving memory: copies, a stream, waiting. A program without CUDA has no driver.
 #pragma once
 #include <strop/core/dtype.hpp>
+#include <strop/core/span.hpp>
 #include <strop/memory/backend.hpp>
 
 #include <atomic>

@@ -3,6 +3,7 @@
 /// Copying past the caches, for results that are larger than they are.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/span.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -19,19 +20,19 @@ inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
   const auto* source = static_cast<const char*>(from);
   const auto head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(target) & 15U);
   if (bytes < 64 + head) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    strop::detail::copy_bytes(to, from, bytes);
     return;
   }
-  std::memcpy(target, source, static_cast<std::size_t>(head));
+  strop::detail::copy_bytes(target, source, head);
   std::int64_t at = head;
   for (; at + 64 <= bytes; at += 64)
     for (std::int64_t k = 0; k < 64; k += 16)
       _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
-  std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+  strop::detail::copy_bytes(target + at, source + at, bytes - at);
   _mm_sfence();  // before other threads are told that the copy is there
 #else
-  std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  strop::detail::copy_bytes(to, from, bytes);
 #endif
 }
 

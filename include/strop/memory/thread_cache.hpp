@@ -47,7 +47,7 @@ struct ThreadCache {
   std::int64_t top = 0;               // the highest `live` since then
   std::uint64_t epoch = 0;            // of the pool, when the magazines were last in step with it
   ThreadCache *previous = nullptr, *next = nullptr;
-  void* slots[static_cast<std::size_t>(slot_count())];
+  void* slots[slot_count()];
 
   ThreadCache() {
     void** at = slots;

@@ -250,7 +250,7 @@ template <class E, int R>
 struct Make<std::span<const View<E, R>>> {
   using Held = std::vector<View<E, R>>;
   static std::span<const View<E, R>> of(std::string_view op, const Placed& p, Held& held) {
-    for (std::size_t i = 0; i < p.many(); ++i) {
+    for (Index i = 0; i < p.many(); ++i) {
       p.check(op, ArgOf<View<E, R>>::info, p[i]);
       held.push_back(view_of<E, R>(p[i]));
     }
@@ -319,7 +319,7 @@ template <>
 struct Make<std::span<const NDArray>> {
   using Held = std::vector<NDArray>;
   static std::span<const NDArray> of(std::string_view, const Placed& p, Held& held) {
-    for (std::size_t i = 0; i < p.many(); ++i) held.push_back(p[i]);
+    for (Index i = 0; i < p.many(); ++i) held.push_back(p[i]);
     return held;
   }
 };
@@ -327,7 +327,7 @@ template <>
 struct Make<std::span<NDArray>> {
   using Held = std::vector<NDArray>;
   static std::span<NDArray> of(std::string_view, const Placed& p, Held& held) {
-    for (std::size_t i = 0; i < p.many(); ++i) held.push_back(p[i]);
+    for (Index i = 0; i < p.many(); ++i) held.push_back(p[i]);
     return held;
   }
 };

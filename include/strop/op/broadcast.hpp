@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/error.hpp>
 #include <strop/core/shape.hpp>
+#include <strop/core/span.hpp>
 
 #include <array>
 #include <cstdint>
@@ -30,7 +31,7 @@ constexpr bool broadcast_into(Shape& common, const Shape& operand) {
 struct Walk {
   static constexpr int most = 16;
   int rank = 0;
-  std::array<std::int64_t, most> extents, strides;  // of `rank` axes; strides in elements, 0 where broadcast
+  std::int64_t extents[most], strides[most];  // of `rank` axes; strides in elements, 0 where broadcast
 
   Walk() noexcept {}  // NOLINT(modernize-use-equals-default): the axes that are not there stay unset
 
@@ -40,28 +41,28 @@ struct Walk {
   static Walk of(const Shape& common, const Shape& operand) {
     Walk w;
     const int lead = common.ndim() - operand.ndim();
-    std::array<std::int64_t, 64> stride;
+    std::int64_t stride[64];
     if (common.ndim() > 64) fail("strop: broadcasting takes at most 64 dimensions");
     std::int64_t step = 1;
     for (int i = common.ndim() - 1; i >= 0; --i) {
       const std::int64_t extent = i >= lead ? operand[i - lead] : 1;
-      stride[static_cast<std::size_t>(i)] = extent == 1 ? 0 : step;
+      stride[i] = extent == 1 ? 0 : step;
       step *= extent;
     }
     for (int i = 0; i < common.ndim(); ++i) {
-      const std::int64_t extent = common[i], s = stride[static_cast<std::size_t>(i)];
+      const std::int64_t extent = common[i], s = stride[i];
       if (extent == 1) continue;
       if (w.rank > 0) {
-        auto& last = w.strides[static_cast<std::size_t>(w.rank - 1)];
+        auto& last = w.strides[w.rank - 1];
         if (last == s * extent && (s != 0) == (last != 0)) {
-          w.extents[static_cast<std::size_t>(w.rank - 1)] *= extent;
+          w.extents[w.rank - 1] *= extent;
           last = s;
           continue;
         }
       }
       if (w.rank == most) fail("strop: broadcasting alternates over more than ", most, " axes");
-      w.extents[static_cast<std::size_t>(w.rank)] = extent;
-      w.strides[static_cast<std::size_t>(w.rank++)] = s;
+      w.extents[w.rank] = extent;
+      w.strides[w.rank++] = s;
     }
     return w;
   }
@@ -74,22 +75,21 @@ struct Walk {
       run(std::int64_t{0}, std::int64_t{0}, std::int64_t{0}, count);
       return;
     }
-    std::array<std::int64_t, most> at;
+    std::int64_t at[most];
     std::int64_t offset = 0, rest = begin;
     for (int i = rank - 1; i >= 0; --i) {
-      const auto k = static_cast<std::size_t>(i);
-      at[k] = rest % extents[k];
-      rest /= extents[k];
-      offset += at[k] * strides[k];
+      at[i] = rest % extents[i];
+      rest /= extents[i];
+      offset += at[i] * strides[i];
     }
-    const auto last = static_cast<std::size_t>(rank - 1);
+    const int last = rank - 1;
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t length = count - done < extents[last] - at[last] ? count - done : extents[last] - at[last];
       run(offset, strides[last], done, length);
       done += length;
       at[last] += length;
       offset += length * strides[last];
-      for (std::size_t k = last; k > 0 && at[k] == extents[k]; --k) {
+      for (int k = last; k > 0 && at[k] == extents[k]; --k) {
         offset += strides[k - 1] - at[k] * strides[k];
         at[k] = 0;
         ++at[k - 1];
@@ -105,7 +105,7 @@ void expand(const Walk& walk, const void* from, void* to, std::int64_t begin, st
   E* target = static_cast<E*>(to);
   walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t length) {
     if (stride == 1) {
-      std::memcpy(target + at, source + offset, static_cast<std::size_t>(length) * sizeof(E));
+      detail::copy_bytes(target + at, source + offset, length * std::int64_t{sizeof(E)});
     } else if (stride == 0) {
       const E value = source[offset];
       for (std::int64_t i = 0; i < length; ++i) target[at + i] = value;

@@ -7,7 +7,6 @@
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,9 +14,9 @@
 namespace strop::inline v0::detail {
 
 /// The way of small dense maps: everything of one shape and a type that the loop computes in, results overwritten.
-STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                                  std::span<const Request> requests) {
-  constexpr std::size_t most = 4;
+STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                                  Span<const Request> requests) {
+  constexpr int most = 4;
   const NDArray& first = *in[0];
   if (!first || first.storage() != dense || first.device().kind != DeviceKind::cpu) return false;
   const Dtype type = first.dtype();
@@ -28,20 +27,20 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
   const auto alike = [&](const NDArray& a) {
     return a.dtype() == type && a.storage() == dense && a.device() == first.device() && a.shape() == first.shape();
   };
-  std::array<const void*, most> x;
-  std::array<void*, most> to{};
+  const void* x[most];
+  void* to[most] = {};
   x[0] = first.address();
-  for (std::size_t i = 1; i < in.size(); ++i) {
+  for (Index i = 1; i < in.size(); ++i) {
     const NDArray& a = *in[i];
     if (!a || !alike(a) || a.busy()) return false;
     x[i] = a.allocated() ? a.address() : unread;
   }
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y) continue;
     if (!alike(y) || y.busy()) return false;
     if (k < requests.size() && requests[k] != Request::write && requests[k] != Request::inplace) return false;
-    for (std::size_t j = 0; j < k; ++j)
+    for (Index j = 0; j < k; ++j)
       if (out[j].is(y)) return false;
     if (!y.allocated()) continue;
     // In place is as a whole, and for one result; everything else that shares memory goes the long way.
@@ -52,10 +51,10 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
     };
     for (const NDArray* a : in)
       if (!apart(*a, out.size() == 1)) return false;
-    for (std::size_t j = 0; j < k; ++j)
+    for (Index j = 0; j < k; ++j)
       if (out[j] && !apart(out[j], false)) return false;
   }
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     NDArray& y = out[k];
     if (!y)
       y = NDArray::fresh(first.shape(), type, first.device());
@@ -63,14 +62,14 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
       y.allocate();
     to[k] = y.address();
   }
-  loop(op, x.data(), to.data(), n);
+  loop(op, x, to, n);
   for (const NDArray& y : out) y.body().buffer->written();
   return true;
 }
 
 /// The way of small dense maps that broadcast: smaller operands are spread to blocks of their own, then as above.
-STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                                   std::span<const Request> requests) {
+STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                                   Span<const Request> requests) {
   const NDArray& first = *in[0];
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;
@@ -95,8 +94,8 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
     y = NDArray::fresh(common, type, first.device());
   }
   alignas(64) std::byte stage[3][2048];
-  std::array<const void*, 3> x;
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  const void* x[3];
+  for (Index i = 0; i < in.size(); ++i) {
     x[i] = in[i]->address();
     if (in[i]->shape() == common) continue;
     const Walk walk = Walk::of(common, in[i]->shape());
@@ -104,13 +103,13 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
     x[i] = stage[i];
   }
   void* const to[] = {y.address()};
-  loop(op, x.data(), to, n);
+  loop(op, x, to, n);
   y.body().buffer->written();
   return true;
 }
 
-STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                         std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                         Site site, Ref<StateBox>* state) {
   if (call_mode.recorder != nullptr)
     for (const NDArray& y : out)
       if (y) {
@@ -119,20 +118,19 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, std::spa
       }
   if (entry.cpu.make_state != nullptr || state != nullptr)
     return dispatch_with_state(entry, op, in, out, requests, site, state);
-  if (!(entry.is_map() && out.size() == static_cast<std::size_t>(entry.outputs) && out.size() <= 4 &&
-        in.size() == static_cast<std::size_t>(entry.inputs) && !in.empty() && in.size() <= 4 && !entry.mutates &&
-        (entry.params == nullptr || !entry.params->checked) &&
+  if (!(entry.is_map() && out.size() == entry.outputs && out.size() <= 4 && in.size() == entry.inputs && !in.empty() &&
+        in.size() <= 4 && !entry.mutates && (entry.params == nullptr || !entry.params->checked) &&
         (dispatch_directly(entry, op, in, out, requests) || dispatch_broadcast(entry, op, in, out, requests))))
     dispatch_fully(entry, op, in, out, requests, site);
   if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
 }
 
-STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, std::span<NDArray> out) {
-  const std::span<const NDArray> targets = y.span();
+STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, Span<NDArray> out) {
+  const Span<const NDArray> targets = y.span();
   if (targets.size() > out.size())
     fail(entry.snake, ": expected at most ", out.size(), out.size() == 1 ? " array" : " arrays",
          " for the results, got ", targets.size());
-  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = targets[i];
+  for (Index i = 0; i < targets.size(); ++i) out[i] = targets[i];
   List<Request, 8> requests(targets.size());
   for (Request& r : requests) r = y.request;
   dispatch(entry, op, in, out, requests, site);

@@ -6,6 +6,7 @@
 #include <strop/core/checked.hpp>
 #include <strop/core/dtype.hpp>
 #include <strop/core/shape.hpp>
+#include <strop/core/span.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -32,9 +33,7 @@ class Context {
 
   /// The request of output i (of a gradient: of its i-th input gradient). `add` arrives only at operators that say
   /// `accumulates`; the others write to a fresh array that is added for them.
-  Request request(int i = 0) const {
-    return i < static_cast<int>(requests_.size()) ? requests_[static_cast<std::size_t>(i)] : Request::write;
-  }
+  Request request(int i = 0) const { return i < static_cast<int>(requests_.size()) ? requests_[i] : Request::write; }
 
   /// Temporary space, uninitialised, until the operator returns. Any number of them. `temp<E>({m, n})` and
   /// `temp<E>(view.shape())` have the rank of what they are given; `temp<E>(Shape)` is a view of any rank.
@@ -74,7 +73,7 @@ class Context {
   }
 
   // For the dispatcher.
-  Context(Device device, std::span<const Request> requests, bool training)
+  Context(Device device, detail::Span<const Request> requests, bool training)
       : train(training), device_(device), requests_(requests) {}
   Device device() const { return device_; }
   /// Takes the space that the operator said it needs, so that what follows cannot fail for want of it.
@@ -119,7 +118,7 @@ class Context {
   void* state_ = nullptr;
   std::byte* next_ = nullptr;
   std::int64_t left_ = 0;
-  std::span<const Request> requests_;
+  detail::Span<const Request> requests_;
   std::vector<NDArray> spaces_;
   std::optional<random::Stream> drawn_;
   std::int32_t streams_ = 0;

@@ -26,7 +26,7 @@ inline constexpr std::int64_t most_bytes_ahead = std::int64_t{1} << 28;
 /// A call, kept until its turn comes. It works on arrays of its own over the same memory, which wait for nothing.
 class DeferredCall final : public Pending::Work {
  public:
-  DeferredCall(Ref<Plan> plan, const void* op, Inputs in, std::span<const NDArray> out,
+  DeferredCall(Ref<Plan> plan, const void* op, Inputs in, Span<const NDArray> out,
                const std::optional<random::Stream>& drawn)
       : plan_(std::move(plan)),
         params_(op == nullptr ? nullptr : plan_->entry->params, op),
@@ -35,9 +35,9 @@ class DeferredCall final : public Pending::Work {
         held_(in.size() + out.size()),
         drawn_(drawn),
         training_(call_mode.training) {
-    for (std::size_t i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
-    for (std::size_t i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
-    for (std::size_t i = 0; i < out.size(); ++i)
+    for (Index i = 0; i < in.size(); ++i) in_[i] = alone(held_[i] = *in[i]);
+    for (Index i = 0; i < out.size(); ++i) out_[i] = alone(held_[in.size() + i] = out[i]);
+    for (Index i = 0; i < out.size(); ++i)
       if (out[i].allocated() && out[i].body().buffer->version() == 0) out[i].body().buffer->mark_ahead();
     for (const NDArray& a : held_)
       if (a.allocated() && a.body().buffer->is_ahead()) {
@@ -56,13 +56,13 @@ class DeferredCall final : public Pending::Work {
     note(to, "outputs", text_of(outputs()));
   }
 
-  std::span<const NDArray> inputs() const { return held_.span().first(in_.size()); }
-  std::span<const NDArray> outputs() const { return held_.span().subspan(in_.size()); }
+  Span<const NDArray> inputs() const { return held_.span().first(in_.size()); }
+  Span<const NDArray> outputs() const { return held_.span().subspan(in_.size()); }
   const Plan& plan() const { return *plan_; }
 
  private:
   void run_now();
-  static std::string text_of(std::span<const NDArray> arrays) {
+  static std::string text_of(Span<const NDArray> arrays) {
     std::string text;
     for (const NDArray& a : arrays)
       text += cat(text.empty() ? "" : ", ", name_of(a.dtype()), ' ', a.shape(), ' ', name_of(a.storage()));
@@ -114,7 +114,7 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
   };
   for (const NDArray& a : call->inputs())
     if (Pending* const p = uses(a)) reads.push_back(p);
-  for (std::size_t i = 0; i < call->outputs().size(); ++i) {
+  for (Index i = 0; i < call->outputs().size(); ++i) {
     const NDArray& a = call->outputs()[i];
     if (plan.requests[i] == Request::null) continue;
     Pending* const p = uses(a);
@@ -123,7 +123,7 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
     a.body().buffer->written();
   }
   for (int i : plan.mutated) {
-    const NDArray& a = call->inputs()[static_cast<std::size_t>(i)];
+    const NDArray& a = call->inputs()[i];
     writes.push_back(uses(a));
     a.body().buffer->written();
   }

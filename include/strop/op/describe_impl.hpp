@@ -108,7 +108,7 @@ STROP_IMPL Arguments arguments_of(const Entry& entry) {
     first = false;
     for (const int i : s.mutated)
       for (Argument& a : all.inputs)
-        if (a.name == s.inputs[static_cast<std::size_t>(i)]) a.written = true;
+        if (a.name == detail::element(s.inputs, i)) a.written = true;
     for (std::size_t k = 0; k < s.outputs.size(); ++k)
       (static_cast<int>(k) < s.visible ? shown : unshown).push_back(s.outputs[k]);
   };
@@ -126,7 +126,7 @@ STROP_IMPL Arguments arguments_of(const Entry& entry) {
   if (open && !all.inputs.empty()) {
     Argument& last = all.inputs.back();
     last.variadic = true;
-    if (last.name == detail::numbered_name(false, all.inputs.size() - 1)) last.name = "args";
+    if (last.name == detail::numbered_name(false, std::ssize(all.inputs) - 1)) last.name = "args";
   }
   return all;
 }
@@ -139,7 +139,7 @@ STROP_IMPL Cost cost_of(const Entry& entry, const void* op, std::span<const Shap
   for (std::size_t k = 0; k < out.size(); ++k) cost.bytes_written += bytes(out[k], out_types[k]);
   if (entry.mutates)
     for (const int i : detail::signature_of(entry, op, static_cast<int>(in.size())).mutated)
-      cost.bytes_written += bytes(in[static_cast<std::size_t>(i)], in_types[static_cast<std::size_t>(i)]);
+      cost.bytes_written += bytes(detail::element(in, i), detail::element(in_types, i));
   if (entry.operations != nullptr)
     cost.operations = entry.operations(op, in);
   else if (entry.facts.operations != nullptr && !out.empty())

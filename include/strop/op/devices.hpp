@@ -2,6 +2,7 @@
 /// \file
 /// What kinds of devices do differently with a call. Nothing else in this layer asks which device it is.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/gpu_map.hpp>
 #include <strop/op/plan.hpp>
 
@@ -14,10 +15,10 @@ struct DeviceWay {
   /// What the device runs of an operator; null where the program has nothing.
   const Kernels* (*kernels)(const Entry&);
   /// A map on dense operands that lie on the device.
-  void (*run_map)(const Entry& entry, const void* op, Device device, const Shape& common,
-                  std::span<const MapOperand> in, std::span<const MapOperand> out);
+  void (*run_map)(const Entry& entry, const void* op, Device device, const Shape& common, Span<const MapOperand> in,
+                  Span<const MapOperand> out);
   /// Calls `use` with a context of the device.
-  void (*in_context)(Device device, std::span<const Request> requests, void (*use)(void* with, Context&), void* with);
+  void (*in_context)(Device device, Span<const Request> requests, void (*use)(void* with, Context&), void* with);
   bool defers;  // calls may wait in the engine's order (others have a queue of their own)
 };
 const DeviceWay& way_of(Device device);

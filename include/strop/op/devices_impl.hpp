@@ -19,19 +19,19 @@ STROP_IMPL void fail_without_kernel(const Entry& entry, Device device) {
 }
 
 STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
-                               std::span<const MapOperand> in, std::span<const MapOperand> out) {
+                               Span<const MapOperand> in, Span<const MapOperand> out) {
   const Kernels* const kernels = gpu_kernels(entry);
   const Kernels::Map run = kernels != nullptr ? kernels->map[entry.order] : nullptr;
   if (run == nullptr) fail_without_kernel(entry, device);
   List<Request, 8> requests(out.size());
-  for (std::size_t i = 0; i < out.size(); ++i) requests[i] = out[i].request;
+  for (Index i = 0; i < out.size(); ++i) requests[i] = out[i].request;
   Cuda context(device, requests.span(), call_mode.training);
   context.use_stream(memory::detail::driver_for(device).stream(device));
   const Dtype stored = in.empty() ? out[0].dtype : in[0].dtype;
   if (!takes_as_double(entry, op, stored)) return run({entry, op, stored, common, in, out}, context);
   List<MapOperand, 4> converted(in.size());
   List<NDArray, 4> copies(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (Index i = 0; i < in.size(); ++i) {
     copies[i] = NDArray(in[i].shape, f64, device);
     convert_elements_on(device, in[i].dtype, in[i].data, f64, copies[i].bytes(), in[i].shape.size());
     converted[i] = {copies[i].bytes(), f64, in[i].shape, in[i].request};
@@ -41,9 +41,9 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
 
 inline constexpr DeviceWay cpu_way{
     [](const Entry& entry) { return &entry.cpu; },
-    [](const Entry& entry, const void* op, Device, const Shape& common, std::span<const MapOperand> in,
-       std::span<const MapOperand> out) { run_map(entry, op, common, in, out); },
-    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+    [](const Entry& entry, const void* op, Device, const Shape& common, Span<const MapOperand> in,
+       Span<const MapOperand> out) { run_map(entry, op, common, in, out); },
+    [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cpu context(device, requests, call_mode.training);
       use(with, context);
     },
@@ -51,7 +51,7 @@ inline constexpr DeviceWay cpu_way{
 
 inline constexpr DeviceWay gpu_way{
     &gpu_kernels, &run_map_on_gpu,
-    [](Device device, std::span<const Request> requests, void (*use)(void*, Context&), void* with) {
+    [](Device device, Span<const Request> requests, void (*use)(void*, Context&), void* with) {
       Cuda context(device, requests, call_mode.training);
       context.use_stream(memory::detail::driver_for(device).stream(device));
       use(with, context);

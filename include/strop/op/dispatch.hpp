@@ -18,22 +18,22 @@
 namespace strop::inline v0::detail {
 
 /// Runs a call of any kind; does not record. A state that is empty is made.
-void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                    std::span<const Request> requests, Site site, Ref<StateBox>* state = nullptr);
+void dispatch_fully(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                    Site site, Ref<StateBox>* state = nullptr);
 /// The same for a call that has been resolved before, on arrays that are all there.
-void dispatch_planned(const Ref<Plan>& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
+void dispatch_planned(const Ref<Plan>& plan, const void* op, Inputs in, Span<NDArray> out, Site site,
                       Ref<StateBox>* state = nullptr);
 /// Makes the outputs that are empty handles, and throws Error where what is written lies in what may not be.
-void make_outputs(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out);
+void make_outputs(const Plan& plan, const void* op, Inputs in, Span<NDArray> out);
 /// The inputs that a recorded call's gradient reads, a bit each; `every` where their number depends on the call.
 std::uint64_t recorded_inputs(const Entry& entry, const void* op, Inputs in);
 /// Throws Error where a recorded call would destroy what its own gradient needs: results added to an array that has a
 /// history, or written over an array that asked for its gradient or over an input that the gradient reads.
-void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
-                      std::span<const Request> requests);
+void check_recordable(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                      Span<const Request> requests);
 /// The whole of dispatch for an operator that keeps a state, and for its gradient.
-void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                         std::span<const Request> requests, Site site, Ref<StateBox>* state);
+void dispatch_with_state(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                         Site site, Ref<StateBox>* state);
 /// Whether the request overwrites all of the memory that the array lies in: that makes good what failed before it.
 inline bool overwrites(const NDArray& a, Request request) {
   return request == Request::write && a.allocated() && a.size() * size_of(a.dtype()) == a.body().buffer->bytes();
@@ -49,12 +49,12 @@ void deliver(const NDArray& made, const NDArray& target, Request request);
 /// sum = a + b element by element, in float, double or 64-bit integers; all dense and of one shape, sum apart.
 void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
 /// Where the elements of an array lie or, of a sparse one, its values.
-inline std::span<const std::byte> memory_of(const NDArray& a) {
+inline Span<const std::byte> memory_of(const NDArray& a) {
   if (!a.allocated()) return {};
   const std::int64_t count = a.storage() == dense ? a.size() : a.stored();
-  return {a.address(), static_cast<std::size_t>(count * size_of(a.dtype()))};
+  return {a.address(), count * size_of(a.dtype())};
 }
-inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+inline bool overlap(Span<const std::byte> a, Span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size() && !a.empty() && !b.empty();
 }
 /// Whether a call on so many elements goes to the engine. While a trace is written all do, and so stand in it.
@@ -64,10 +64,10 @@ inline bool is_handed_over(std::int64_t elements) {
 
 /// Runs an operator. `out` has one handle per output: an empty one is made, one that is there is written as requested.
 /// A call has a state of its own unless one is given.
-void dispatch(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-              std::span<const Request> requests = {}, Site site = {}, Ref<StateBox>* state = nullptr);
+void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests = {},
+              Site site = {}, Ref<StateBox>* state = nullptr);
 /// Runs a call of `out.size()` outputs, the first of them into the targets.
-void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, std::span<NDArray> out);
+void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, Span<NDArray> out);
 /// Runs a call of one output, and gives it.
 NDArray run_one(const Entry& entry, const void* op, Inputs in, Target y, Site site);
 

@@ -66,23 +66,22 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
 
 /// An output may be an input only as a whole, and where the operator allows it. Nothing else lies in memory that is
 /// written.
-STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, Inputs in, std::span<const NDArray> out,
+STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, Inputs in, Span<const NDArray> out,
                                     int k) {
-  const NDArray& y = out[static_cast<std::size_t>(k)];
+  const NDArray& y = out[k];
   const auto asked = [&](int j) { return plan.requests[j] != Request::null; };
   if (!asked(k)) return;
   const std::string_view op = plan.entry->snake;
-  const std::span<const std::byte> memory = memory_of(y);
+  const Span<const std::byte> memory = memory_of(y);
   for (int j = 0; j < k; ++j)
-    if (const NDArray& other = out[static_cast<std::size_t>(j)];
-        asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
+    if (const NDArray& other = out[j]; asked(j) && (y.is(other) || overlap(memory, memory_of(other))))
       fail(op, ": ", names.output(k), " overlaps the memory of ", names.output(j));
   for (int i : plan.mutated)
-    if (const NDArray& x = *in[static_cast<std::size_t>(i)]; y.is(x) || overlap(memory, memory_of(x)))
+    if (const NDArray& x = *in[i]; y.is(x) || overlap(memory, memory_of(x)))
       fail(op, ": ", names.output(k), " overlaps the memory of ", names.input(i), ", which the operator writes");
   if (y.storage() != dense) return;
   for (int i = 0; i < static_cast<int>(in.size()); ++i) {
-    const NDArray& x = *in[static_cast<std::size_t>(i)];
+    const NDArray& x = *in[i];
     if (x.storage() != dense || !overlap(memory, memory_of(x))) continue;
     const bool same = x.address() == y.address() && x.shape() == y.shape() && x.dtype() == y.dtype();
     if (same && may_share(*plan.entry, i, k)) continue;
@@ -93,22 +92,22 @@ STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, In
 
 STROP_IMPL void check_mutated_memory(const Plan& plan, const CallNames& names, Inputs in) {
   for (int i : plan.mutated) {
-    const NDArray& a = *in[static_cast<std::size_t>(i)];
+    const NDArray& a = *in[i];
     if (a.storage() == dense && !a.allocated())
       fail(plan.entry->snake, ": ", names.input(i), " has no memory, and the operator writes it");
-    const std::span<const std::byte> memory = memory_of(a);
+    const Span<const std::byte> memory = memory_of(a);
     for (int j = 0; j < static_cast<int>(in.size()); ++j)
-      if (const NDArray& b = *in[static_cast<std::size_t>(j)]; j != i && (a.is(b) || overlap(memory, memory_of(b))))
+      if (const NDArray& b = *in[j]; j != i && (a.is(b) || overlap(memory, memory_of(b))))
         fail(plan.entry->snake, ": ", names.input(i), ", which the operator writes, overlaps the memory of ",
              names.input(j));
   }
 }
 
-STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out) {
+STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
   const CallLabels labels{*plan.entry, op, static_cast<int>(in.size())};
   const CallNames names = labels.names();
   check_mutated_memory(plan, names, in);
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     const bool asked = plan.requests[k] != Request::null;
     if (!out[k]) {
       out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, plan.storage(k));
@@ -121,7 +120,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, std::s
 }
 
 /// What is not dense has its structure only once it is computed; a state belongs to the call.
-STROP_IMPL bool may_defer(const Plan& plan, Inputs in, std::span<const NDArray> out, bool keeps_state) {
+STROP_IMPL bool may_defer(const Plan& plan, Inputs in, Span<const NDArray> out, bool keeps_state) {
   for (const NDArray* a : in)
     if (a->storage() != dense) return false;
   for (const NDArray& a : out)
@@ -131,21 +130,21 @@ STROP_IMPL bool may_defer(const Plan& plan, Inputs in, std::span<const NDArray> 
 }
 
 /// Waits until the call may write at once. What is overwritten is whole again, whatever failed before.
-STROP_IMPL void take_outputs(const Plan& plan, Inputs in, std::span<const NDArray> out) {
-  for (std::size_t k = 0; k < out.size(); ++k) {
+STROP_IMPL void take_outputs(const Plan& plan, Inputs in, Span<const NDArray> out) {
+  for (Index k = 0; k < out.size(); ++k) {
     const Pending* const order = out[k].pending();
     bool whole = order != nullptr && overwrites(out[k], plan.requests[k]);
     for (const NDArray* a : in) whole = whole && a->pending() != order;
     take_for_writing(out[k], whole);
   }
-  for (int i : plan.mutated) take_for_writing(*in[static_cast<std::size_t>(i)], false);
+  for (int i : plan.mutated) take_for_writing(*in[i], false);
 }
 
 /// Executes a plan on arrays that are all there: at once, or in its turn where one of them is on its way or the call is
 /// large. `keep` gives the plan to a call that waits.
 template <class Keep>
-void execute_in_order(const Plan& plan, const void* op, Inputs in, std::span<NDArray> out, Site site,
-                      Ref<StateBox>* state, Keep keep) {
+void execute_in_order(const Plan& plan, const void* op, Inputs in, Span<NDArray> out, Site site, Ref<StateBox>* state,
+                      Keep keep) {
   Readiness readiness;
   for (const NDArray* a : in) readiness.see(*a);
   for (const NDArray& a : out) readiness.see(a);
@@ -160,8 +159,8 @@ void execute_in_order(const Plan& plan, const void* op, Inputs in, std::span<NDA
   execute(plan, {op, state}, in, out);
 }
 
-STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                               std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                               Span<const Request> requests, Site site, Ref<StateBox>* state) {
   Plan plan = resolve(entry, op, in, out, requests);
   if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
   make_outputs(plan, op, in, out);
@@ -170,16 +169,16 @@ STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, st
 }
 
 /// A loop over few elements, where nothing is on its way to them.
-STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, std::span<const NDArray> out) {
+STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) {
   const std::int64_t n = plan.common.size();
   if (n > map_grain || is_handed_over(n) || in.size() > 4 || out.size() > 4) return false;
   const void* x[4];  // no std::array, of whose length nvcc loses sight here
   void* y[4];
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     if (out[k].busy()) return false;
     y[k] = out[k].address();
   }
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (Index i = 0; i < in.size(); ++i) {
     if (in[i]->busy()) return false;
     x[i] = in[i]->allocated() ? in[i]->address() : unread;
   }
@@ -188,7 +187,7 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, st
   return true;
 }
 
-STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs in, std::span<NDArray> out, Site site,
+STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs in, Span<NDArray> out, Site site,
                                  Ref<StateBox>* state) {
   const Plan& plan = *kept;
   if (plan.route == Route::contiguous && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
@@ -196,8 +195,8 @@ STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs i
   if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
 }
 
-STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs in, std::span<NDArray> out,
-                                    std::span<const Request> requests, Site site, Ref<StateBox>* state) {
+STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                                    Span<const Request> requests, Site site, Ref<StateBox>* state) {
   Ref<StateBox> own;
   if (state == nullptr) state = &own;
   dispatch_fully(entry, op, in, out, requests, site, state);

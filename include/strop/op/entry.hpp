@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/isa.hpp>
 #include <strop/core/params.hpp>
+#include <strop/core/span.hpp>
 #include <strop/fwd.hpp>
 #include <strop/op/context.hpp>
 #include <strop/op/gradient.hpp>
@@ -30,12 +31,12 @@ struct Signature {
 struct Call {
   const Entry& entry;
   const void* params;
-  std::span<const NDArray* const> inputs;
-  std::span<NDArray> out;
-  std::span<const Request> requests;
-  const NDArray& in(int i) const { return *inputs[static_cast<std::size_t>(i)]; }
+  detail::Span<const NDArray* const> inputs;
+  detail::Span<NDArray> out;
+  detail::Span<const Request> requests;
+  const NDArray& in(int i) const { return *inputs[i]; }
   int in_count() const { return static_cast<int>(inputs.size()); }
-  Request request(int i) const { return requests[static_cast<std::size_t>(i)]; }
+  Request request(int i) const { return requests[i]; }
 };
 
 namespace detail {

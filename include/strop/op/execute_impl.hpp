@@ -19,7 +19,7 @@ namespace strop::inline v0::detail {
 /// One plan on its way through a kernel.
 class Executing {
  public:
-  Executing(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out)
+  Executing(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out)
       : plan_(plan), entry_(*plan.entry), call_(call), in_(in), out_(out) {}
 
   void run() {
@@ -40,20 +40,20 @@ class Executing {
   /// The loop itself on a few elements of the CPU's memory.
   void run_loop() {
     if (in_.size() > 8 || out_.size() > 8) return run_blocks();
-    std::array<const void*, 8> x;
-    std::array<void*, 8> y;
-    for (std::size_t i = 0; i < in_.size(); ++i) {
+    const void* x[8];
+    void* y[8];
+    for (Index i = 0; i < in_.size(); ++i) {
       x[i] = in_[i]->allocated() ? in_[i]->bytes() : unread;
     }
-    for (std::size_t k = 0; k < out_.size(); ++k) y[k] = out_[k].address();
-    plan_.loop(call_.op, x.data(), y.data(), plan_.common.size());
+    for (Index k = 0; k < out_.size(); ++k) y[k] = out_[k].address();
+    plan_.loop(call_.op, x, y, plan_.common.size());
     written();
   }
 
   void run_blocks() {
     List<NDArray, 4> inputs(in_.size()), results(out_.size());
-    List<MapOperand, 4> x(in_.size()), y(static_cast<Index>(out_.size()) + plan_.mutated.size());
-    for (std::size_t i = 0; i < in_.size(); ++i) {
+    List<MapOperand, 4> x(in_.size()), y(out_.size() + plan_.mutated.size());
+    for (Index i = 0; i < in_.size(); ++i) {
       const NDArray& a = *in_[i];
       if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
         x[i] = {nullptr, a.dtype(), Shape{}, Request::write};
@@ -62,7 +62,7 @@ class Executing {
       inputs[i] = dense_form(a);
       x[i] = {inputs[i].bytes(), a.dtype(), a.shape(), Request::write};
     }
-    for (std::size_t k = 0; k < out_.size(); ++k) {
+    for (Index k = 0; k < out_.size(); ++k) {
       NDArray target = out_[k];
       Request request = plan_.requests[k];
       if (request != Request::null && target.storage() != dense)
@@ -70,7 +70,7 @@ class Executing {
       y[k] = {target.bytes(), plan_.types[k], plan_.shapes[k], request};
       results[k] = std::move(target);
     }
-    std::size_t next = out_.size();
+    Index next = out_.size();
     for (int i : plan_.mutated) y[next++] = {inputs[i].bytes(), in(i).dtype(), in(i).shape(), Request::write};
     way_of(plan_.device).run_map(entry_, call_.op, plan_.device, plan_.common, x.span(), y.span());
     give_back_states(inputs);
@@ -80,7 +80,7 @@ class Executing {
   void run_pattern() {
     List<NDArray, 4> results(out_.size());
     List<Request, 8> requests(out_.size());
-    for (std::size_t k = 0; k < out_.size(); ++k) {
+    for (Index k = 0; k < out_.size(); ++k) {
       const bool apart = needs_fresh(k, plan_.map.storage);
       results[k] =
           apart ? NDArray::fresh_shell(plan_.shapes[k], plan_.types[k], plan_.device, plan_.map.storage) : out_[k];
@@ -99,12 +99,12 @@ class Executing {
     List<NDArray, 4> inputs(in_.size()), results(out_.size());
     List<Request, 8> requests(out_.size());
     List<const NDArray*, 8> pointers(in_.size());
-    for (std::size_t i = 0; i < in_.size(); ++i) {
+    for (Index i = 0; i < in_.size(); ++i) {
       inputs[i] = sparse_forms ? *in_[i] : dense_form(*in_[i]);
       if (plan_.widens) inputs[i] = widened(inputs[i]);
       pointers[i] = &inputs[i];
     }
-    for (std::size_t k = 0; k < out_.size(); ++k) {
+    for (Index k = 0; k < out_.size(); ++k) {
       const Storage storage = plan_.dense_copies ? dense : plan_.storage(k);
       const Request asked = plan_.requests[k];
       const bool half = plan_.widens && is_half(plan_.types[k]);
@@ -153,7 +153,7 @@ class Executing {
     const Kernels* const kernels = way_of(plan_.device).kernels(entry_);
     if (!*call_.state && kernels->make_state != nullptr && entry_.order == 0) {
       List<Shape, 4> shapes(in_.size());
-      for (std::size_t i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
+      for (Index i = 0; i < in_.size(); ++i) shapes[i] = in_[i]->shape();
       *call_.state = kernels->make_state(call_.op, context, shapes.span());
     }
     if (!*call_.state) fail(entry_.snake, ": forward has not run, so there is no state");
@@ -177,7 +177,7 @@ class Executing {
       if (x->storage() == dense && x->allocated() && x->address() == y.address()) return true;
     return false;
   }
-  bool needs_fresh(std::size_t k, Storage made) const {
+  bool needs_fresh(Index k, Storage made) const {
     return plan_.requests[k] != Request::null &&
            (out_[k].storage() != made || (plan_.requests[k] == Request::add && made != dense));
   }
@@ -189,28 +189,28 @@ class Executing {
   }
   /// Brings results that were computed apart into the arrays that were asked for.
   void deliver_all(List<NDArray, 4>& results) {
-    for (std::size_t k = 0; k < out_.size(); ++k)
+    for (Index k = 0; k < out_.size(); ++k)
       if (plan_.requests[k] != Request::null && !results[k].is(out_[k]))
         deliver(results[k], out_[k], plan_.requests[k]);
     written();
   }
   void written() {
-    for (std::size_t k = 0; k < out_.size(); ++k)
+    for (Index k = 0; k < out_.size(); ++k)
       if (plan_.requests[k] != Request::null && out_[k].body().buffer) out_[k].body().buffer->written();
     for (int i : plan_.mutated)
       if (in(i).body().buffer) in(i).body().buffer->written();
   }
 
-  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
+  const NDArray& in(int i) const { return *in_[i]; }
 
   const Plan& plan_;
   const Entry& entry_;
   const Execution& call_;
   Inputs in_;
-  std::span<NDArray> out_;
+  Span<NDArray> out_;
 };
 
-STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out) {
+STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out) {
   Executing(plan, call, in, out).run();
 }
 

@@ -15,13 +15,13 @@ struct GpuMap {
   const void* op;
   Dtype dtype;
   const Shape& common;  // the broadcast shape of all operands
-  std::span<const MapOperand> in, out;
+  Span<const MapOperand> in, out;
 };
 
 /// Says that the program has no kernel of the operator for the GPU, and for a map what it lacks.
 [[noreturn]] void fail_without_kernel(const Entry& entry, Device device);
 /// run_map for operands on a GPU. Error where the program has no kernel of the operator, and where the device refuses.
-void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common,
-                    std::span<const MapOperand> in, std::span<const MapOperand> out);
+void run_map_on_gpu(const Entry& entry, const void* op, Device device, const Shape& common, Span<const MapOperand> in,
+                    Span<const MapOperand> out);
 
 }  // namespace strop::inline v0::detail

@@ -3,6 +3,7 @@
 /// The loop over gradients of order 2 and 3.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/higher.hpp>
 
 #include <cstring>
@@ -24,7 +25,7 @@ class JetGradients {
       inputs_[k + 1] = outputs_[k] + inputs_[k];
       outputs_[k + 1] = inputs_[k];
     }
-    scratch_.resize(static_cast<std::size_t>(jets));
+    scratch_.resize(jets);
   }
 
   int inputs(int order) const { return inputs_[order]; }
@@ -35,7 +36,7 @@ class JetGradients {
   void run(int k, int level, const number::Jet* a, number::Jet* out, int head = -1) {
     if (k == 0) return map_.run(op_, a, out);
     const int heads = outputs_[k - 1], moving = inputs_[k - 1], linear = k >= 2 ? outputs_[k - 2] : 0;
-    number::Jet *x = &scratch_[static_cast<std::size_t>(at_[k - 1])], *y = x + moving;
+    number::Jet *x = &scratch_[at_[k - 1]], *y = x + moving;
     for (int i = 0; i < moving; ++i) x[i] = a[heads + i];
     for (int i = 0; i < moving; ++i) {
       const bool derived = i < linear;  // f is linear in its own head gradients: no direction is needed for these
@@ -61,26 +62,25 @@ class JetGradients {
   const JetMap& map_;
   const void* op_;
   int inputs_[number::Jet::last_level + 1], outputs_[number::Jet::last_level + 1], at_[number::Jet::last_level];
-  std::vector<number::Jet> scratch_;
+  List<number::Jet> scratch_;
 };
 
 STROP_IMPL void higher_loop(const JetMap& map, int order, const void* op, const void* const* in, void* const* out,
                             std::int64_t n) {
   using number::Jet;
   JetGradients gradients(map, order, op);
-  const auto inputs = static_cast<std::size_t>(gradients.inputs(order)),
-             outputs = static_cast<std::size_t>(gradients.outputs(order));
-  std::vector<Jet> a(inputs, Jet(1)), y(outputs);
+  const int inputs = gradients.inputs(order), outputs = gradients.outputs(order);
+  List<Jet> a(inputs, Jet(1)), y(outputs);
   for (std::int64_t at = 0; at < n; at += Jet::lanes) {
     // The last, partial block is padded, as in lane_loop.
     const std::int64_t count = n - at < Jet::lanes ? n - at : Jet::lanes;
-    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(double);
-    for (std::size_t k = 0; k < inputs; ++k) {
+    const Index bytes = count * Index{sizeof(double)};
+    for (int k = 0; k < inputs; ++k) {
       if (count < Jet::lanes) a[k] = 1;
-      std::memcpy(a[k].c[0], static_cast<const double*>(in[k]) + at, bytes);
+      copy_bytes(a[k].c[0], static_cast<const double*>(in[k]) + at, bytes);
     }
     gradients.run(order, 0, a.data(), y.data());
-    for (std::size_t k = 0; k < outputs; ++k) std::memcpy(static_cast<double*>(out[k]) + at, y[k].c[0], bytes);
+    for (int k = 0; k < outputs; ++k) copy_bytes(static_cast<double*>(out[k]) + at, y[k].c[0], bytes);
   }
 }
 

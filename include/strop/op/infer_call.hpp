@@ -19,10 +19,10 @@ void infer_types(const Entry& entry, const void* op, Types& types);
 
 /// What the storages of a call follow from. Shapes may be unknown in part, or left out.
 struct StorageQuery {
-  std::span<const Storage> in;
-  std::span<const Shape> in_shapes = {}, out_shapes = {};
-  std::span<const int> mutated = {};  // inputs that are written
-  Dtype stored = f32;                 // the type of the first input, or of the result where there is none
+  Span<const Storage> in;
+  Span<const Shape> in_shapes = {}, out_shapes = {};
+  Span<const int> mutated = {};  // inputs that are written
+  Dtype stored = f32;            // the type of the first input, or of the result where there is none
   Device device = cpu();
 };
 
@@ -36,10 +36,10 @@ struct StorageChoice {
 /// Storages of the outputs: one that is there already keeps its own, the others are set to what the call makes. Throws
 /// Error where the operator has no form for the storages at all.
 StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
-                             std::span<std::optional<Storage>> out);
+                             Span<std::optional<Storage>> out);
 
 /// "(csr, dense) -> (dense)".
-std::string storages_text(std::span<const Storage> in, std::span<const std::optional<Storage>> out);
+std::string storages_text(Span<const Storage> in, Span<const std::optional<Storage>> out);
 
 }  // namespace strop::inline v0::detail
 

@@ -15,11 +15,11 @@ STROP_IMPL void infer_types(const Entry& entry, const void* op, Types& types) {
   entry.infer_type != nullptr ? entry.infer_type(op, types) : infer_map_type(entry, op, types);
 }
 
-STROP_IMPL std::string storages_text(std::span<const Storage> in, std::span<const std::optional<Storage>> out) {
+STROP_IMPL std::string storages_text(Span<const Storage> in, Span<const std::optional<Storage>> out) {
   std::string text = "(";
-  for (std::size_t i = 0; i < in.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(in[i]));
+  for (Index i = 0; i < in.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(in[i]));
   text += ") -> (";
-  for (std::size_t i = 0; i < out.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(out[i].value_or(dense)));
+  for (Index i = 0; i < out.size(); ++i) text += cat(i == 0 ? "" : ", ", name_of(out[i].value_or(dense)));
   return text + ")";
 }
 
@@ -28,17 +28,17 @@ STROP_IMPL std::string_view why_not_on_pattern(const StorageQuery& known) {
   if (known.in_shapes.empty() || known.out_shapes.empty()) return {};
   const Shape& result = known.out_shapes[0];
   const auto differs = [&](const Shape& s) { return s.known() && result.known() && s != result; };
-  for (std::size_t i = 0; i < known.in.size(); ++i)
+  for (Index i = 0; i < known.in.size(); ++i)
     if (known.in[i] != dense && differs(known.in_shapes[i])) return "a sparse input would be broadcast";
   for (const Shape& s : known.out_shapes)
     if (differs(s)) return "a sparse result would be reduced";
   for (int i : known.mutated)
-    if (differs(known.in_shapes[static_cast<std::size_t>(i)])) return "a written input would be broadcast";
+    if (differs(known.in_shapes[i])) return "a written input would be broadcast";
   return {};
 }
 
 STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
-                                        std::span<std::optional<Storage>> out) {
+                                        Span<std::optional<Storage>> out) {
   StorageChoice choice;
   const auto any_sparse = [&] {
     for (Storage s : known.in)

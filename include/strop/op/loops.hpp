@@ -2,6 +2,7 @@
 /// \file
 /// The loops of a map, generated from its body: lanes for floating types, one scalar loop for integers.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/number/facts.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/op/check.hpp>
@@ -32,7 +33,7 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   std::array<E*, M> y;
   for (std::size_t k = 0; k < N; ++k) x[k] = static_cast<const E*>(in[k]);
   for (std::size_t k = 0; k < M; ++k) y[k] = static_cast<E*>(out[k]);
-  E padded[N][static_cast<std::size_t>(L)], tail[M][static_cast<std::size_t>(L)];
+  E padded[N][unsigned_size(L)], tail[M][unsigned_size(L)];
   std::int64_t whole = n / L * L;
   const std::int64_t rest = n - whole;
   bool past = n >= 4096 && past_caches;
@@ -63,7 +64,7 @@ void lane_loop(const void* object, const void* const* in, void* const* out, std:
   }
   if (rest != 0)
     for (std::size_t k = 0; k < M; ++k)
-      std::memcpy(static_cast<E*>(out[k]) + n, tail[k], static_cast<std::size_t>(rest) * sizeof(E));
+      detail::copy_bytes(static_cast<E*>(out[k]) + n, tail[k], rest * std::int64_t{sizeof(E)});
 }
 
 /// One element at a time, in Num<E>; results are stored as Y. Integers go in short runs of a fixed length through

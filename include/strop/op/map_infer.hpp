@@ -30,7 +30,7 @@ inline Dtype compute_type(const Entry& entry, const void* op, Dtype stored) {
 
 /// The storage of a map's results: what follows from the body, and what the struct states: dense where it asks for
 /// that. Throws Error for a storage that does not follow.
-MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, std::span<const Storage> in);
+MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, Span<const Storage> in);
 
 }  // namespace strop::inline v0::detail
 

@@ -3,6 +3,7 @@
 /// Inference for maps.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/op/map_infer.hpp>
 
 #include <optional>
@@ -64,12 +65,11 @@ STROP_IMPL void infer_map_type(const Entry& entry, const void* op, Types& types)
   for (int i = 0; i < types.outputs(); ++i) types.set_out(i, common);
 }
 
-STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed,
-                                        std::span<const Storage> in) {
+STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, Span<const Storage> in) {
   MapStorage result = derive_map_storage(
       in, [&](std::uint64_t zeros) { return entry.facts.zero != nullptr && entry.facts.zero(op, computed, zeros); });
   if (entry.facts.storage == nullptr) return result;
-  std::vector<std::optional<Storage>> out(static_cast<std::size_t>(entry.outputs));
+  List<std::optional<Storage>, 4> out(entry.outputs);
   Storages stated(in, out, cpu());
   bool sparse = entry.facts.storage(op, stated);
   for (const std::optional<Storage>& storage : out) sparse = sparse && storage != dense;
@@ -77,7 +77,7 @@ STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtyp
     result = {};
     result.why = "infer_storage of the operator asks for dense arrays";
   }
-  for (std::size_t k = 0; k < out.size(); ++k)
+  for (Index k = 0; k < out.size(); ++k)
     if (out[k] && *out[k] != result.storage)
       fail(entry.snake, ": infer_storage sets output ", k, " to ", name_of(*out[k]), ", expected ",
            name_of(result.storage), result.why.empty() ? "" : ": ", result.why);

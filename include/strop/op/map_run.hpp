@@ -25,8 +25,8 @@ inline constexpr std::int64_t map_grain = 1 << 15;
 alignas(64) inline constinit std::byte unread[map_grain * 8]{};
 
 /// The map on dense operands; `common` is the broadcast shape of all of them.
-void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
-             std::span<const MapOperand> out);
+void run_map(const Entry& entry, const void* op, const Shape& common, Span<const MapOperand> in,
+             Span<const MapOperand> out);
 
 }  // namespace strop::inline v0::detail
 

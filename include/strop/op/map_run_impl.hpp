@@ -22,8 +22,7 @@ class MapRun {
   /// Results beyond the caches are written past them.
   static constexpr std::int64_t stream_bytes = 8 << 20;
 
-  MapRun(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
-         std::span<const MapOperand> out)
+  MapRun(const Entry& entry, const void* op, const Shape& common, Span<const MapOperand> in, Span<const MapOperand> out)
       : op_(op), n_(common.size()), in_(static_cast<int>(in.size())), out_(static_cast<int>(out.size())) {
     if (in_ + out_ > most) fail(entry.snake, ": a map has at most ", most, " tensors");
     parts_.resize(in.size() + out.size());
@@ -31,8 +30,8 @@ class MapRun {
     type_ = compute_type(entry, op, stored);
     loop_ = type_ == f32 ? entry.loops.f32 : type_ == f64 ? entry.loops.f64 : entry.loops.i64;
     result_ = type_ == i64 && entry.loops.i64_gives_f64 ? f64 : type_;
-    for (int k = 0; k < in_; ++k) prepare(part(k), in[static_cast<std::size_t>(k)], common, type_);
-    for (int k = 0; k < out_; ++k) prepare_result(part(in_ + k), out[static_cast<std::size_t>(k)], common);
+    for (int k = 0; k < in_; ++k) prepare(part(k), in[k], common, type_);
+    for (int k = 0; k < out_; ++k) prepare_result(part(in_ + k), out[k], common);
     if (streams_ && (staged_ || !is_floating(type_))) {
       staged_ = true;
       for (int k = 0; k < out_; ++k) part(in_ + k).staged = part(in_ + k).staged || part(in_ + k).stream;
@@ -96,12 +95,12 @@ class MapRun {
   }
 
   void direct(std::int64_t begin, std::int64_t end) {
-    std::array<const void*, most> x;
-    std::array<void*, most> y;
-    for (int k = 0; k < in_; ++k) x[static_cast<std::size_t>(k)] = part(k).data + begin * part(k).size;
-    for (int k = 0; k < out_; ++k) y[static_cast<std::size_t>(k)] = part(in_ + k).data + begin * part(in_ + k).size;
+    const void* x[most];
+    void* y[most];
+    for (int k = 0; k < in_; ++k) x[k] = part(k).data + begin * part(k).size;
+    for (int k = 0; k < out_; ++k) y[k] = part(in_ + k).data + begin * part(in_ + k).size;
     past_caches = streams_;
-    loop_(op_, x.data(), y.data(), end - begin);
+    loop_(op_, x, y, end - begin);
     past_caches = false;
   }
 
@@ -109,20 +108,20 @@ class MapRun {
     alignas(64) std::byte stage[most][stage_bytes];
     alignas(64) std::byte raw[stage_bytes];
     const std::int64_t block = stage_bytes / 8 * (type_ == f32 ? 2 : 1);
-    std::array<const void*, most> x;
-    std::array<void*, most> y;
+    const void* x[most];
+    void* y[most];
     for (std::int64_t at = begin; at < end; at += block) {
       const std::int64_t count = std::min(block, end - at);
       for (int k = 0; k < in_; ++k) {
         Part& p = part(k);
-        x[static_cast<std::size_t>(k)] = p.staged ? fetch(p, at, count, stage[k], raw) : p.data + at * p.size;
+        x[k] = p.staged ? fetch(p, at, count, stage[k], raw) : p.data + at * p.size;
       }
       for (int k = 0; k < out_; ++k) {
         Part& p = part(in_ + k);
-        y[static_cast<std::size_t>(k)] = p.staged ? stage[in_ + k] : p.data + at * p.size;
+        y[k] = p.staged ? stage[in_ + k] : p.data + at * p.size;
       }
       if (streams_) prefetch(at + count, std::min(block, end - at - count));
-      loop_(op_, x.data(), y.data(), count);
+      loop_(op_, x, y, count);
       for (int k = 0; k < out_; ++k)
         if (Part& p = part(in_ + k); p.staged) put(p, at, count, stage[in_ + k], raw);
     }
@@ -214,8 +213,8 @@ class MapRun {
   List<Part, 4> parts_;
 };
 
-STROP_IMPL void run_map(const Entry& entry, const void* op, const Shape& common, std::span<const MapOperand> in,
-                        std::span<const MapOperand> out) {
+STROP_IMPL void run_map(const Entry& entry, const void* op, const Shape& common, Span<const MapOperand> in,
+                        Span<const MapOperand> out) {
   MapRun(entry, op, common, in, out).run();
 }
 

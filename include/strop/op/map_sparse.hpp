@@ -3,6 +3,7 @@
 /// Runs a map on sparse inputs: the pattern of the result is found, every input's values are laid along it, and the
 /// operator's own loop runs over the stored values only.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/mode.hpp>
 
@@ -12,8 +13,8 @@ namespace strop::inline v0::detail {
 
 /// Positions that the result stores: rows of a row-sparse array, (row, column) of a CSR one.
 struct StoredPattern {
-  std::vector<std::int64_t> indptr;   // CSR
-  std::vector<std::int64_t> indices;  // columns, or rows
+  List<std::int64_t> indptr;   // CSR
+  List<std::int64_t> indices;  // columns, or rows
   friend bool operator==(const StoredPattern&, const StoredPattern&) = default;
 };
 
@@ -31,13 +32,13 @@ NDArray add_stored(const NDArray& a, const NDArray& b);
 /// Result k of a map of `outputs` results at the positions that `onto` stores: a sparse array of its storage, type and
 /// pattern. The inputs are dense, or sparse arrays of any pattern; what they do not store is zero, one without memory
 /// is not read.
-NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, Index outputs, Index k,
+NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> in, Index outputs, Index k,
                        const NDArray& onto);
 
 /// The map where the result is sparse. All sparse inputs have the result's storage and shape; outputs are fresh arrays.
 /// `mutated`: positions of the inputs that the map writes.
-void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
-                    std::span<NDArray> out, std::span<const Request> requests);
+void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
+                    Span<NDArray> out, Span<const Request> requests);
 
 }  // namespace strop::inline v0::detail
 

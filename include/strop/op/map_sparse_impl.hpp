@@ -14,7 +14,7 @@ namespace strop::inline v0::detail {
 
 /// Merges two ascending lists: all of both, or what stands in both.
 STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count,
-                             bool both, std::vector<std::int64_t>& out) {
+                             bool both, List<std::int64_t>& out) {
   std::int64_t i = 0, j = 0;
   while (i < a_count && j < b_count) {
     if (a[i] == b[j]) {
@@ -37,7 +37,7 @@ STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
   StoredPattern p;
   const auto take = [](const NDArray& given) {
     const NDArray part = on_device(given, cpu());
-    return std::vector<std::int64_t>(part.pointer<std::int64_t>(), part.pointer<std::int64_t>() + part.size());
+    return List<std::int64_t>(Span(part.pointer<std::int64_t>(), part.size()));
   };
   p.indices = take(a.indices());
   if (a.storage() == csr) p.indptr = take(a.indptr());
@@ -47,14 +47,14 @@ STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
 STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
   StoredPattern out;
   if (a.indptr.empty()) {
-    merge_sorted(a.indices.data(), std::ssize(a.indices), b.indices.data(), std::ssize(b.indices), both, out.indices);
+    merge_sorted(a.indices.data(), a.indices.size(), b.indices.data(), b.indices.size(), both, out.indices);
     return out;
   }
   out.indptr.push_back(0);
-  for (std::size_t row = 0; row + 1 < a.indptr.size(); ++row) {
+  for (Index row = 0; row + 1 < a.indptr.size(); ++row) {
     merge_sorted(a.indices.data() + a.indptr[row], a.indptr[row + 1] - a.indptr[row], b.indices.data() + b.indptr[row],
                  b.indptr[row + 1] - b.indptr[row], both, out.indices);
-    out.indptr.push_back(std::ssize(out.indices));
+    out.indptr.push_back(out.indices.size());
   }
   return out;
 }
@@ -64,14 +64,14 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
     return on_device(values_at(on_device(x, cpu()), pattern, shape, storage), x.device());
   const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
   const std::int64_t size = size_of(x.dtype());
-  NDArray out(Shape{std::ssize(pattern.indices) * width}, x.dtype());
+  NDArray out(Shape{pattern.indices.size() * width}, x.dtype());
   std::byte* to = out.bytes();
   const auto place = [&](std::int64_t at, const std::byte* from, std::int64_t count) {
     if (count == 0) return;  // of no memory
     if (from != nullptr)
-      std::memcpy(to + at * size, from, static_cast<std::size_t>(count * size));
+      detail::copy_bytes(to + at * size, from, count * size);
     else
-      std::memset(to + at * size, 0, static_cast<std::size_t>(count * size));
+      detail::clear_bytes(to + at * size, count * size);
   };
   if (x.storage() == dense) {
     const Walk walk = Walk::of(shape, x.shape());
@@ -82,39 +82,38 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
       });
     };
     if (storage == csr) {
-      for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row)
+      for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
         for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
-          gather(k, static_cast<std::int64_t>(row) * shape[1] + pattern.indices[static_cast<std::size_t>(k)], 1);
+          gather(k, row * shape[1] + pattern.indices[k], 1);
     } else {
-      for (std::size_t k = 0; k < pattern.indices.size(); ++k)
-        gather(static_cast<std::int64_t>(k) * width, pattern.indices[k] * width, width);
+      for (Index k = 0; k < pattern.indices.size(); ++k) gather(k * width, pattern.indices[k] * width, width);
     }
     return out;
   }
   const auto* indices = x.indices().pointer<std::int64_t>();
   const auto match = [&](std::int64_t from, std::int64_t end, std::int64_t p_from, std::int64_t p_end) {
     for (std::int64_t k = p_from; k < p_end; ++k) {
-      const std::int64_t wanted = pattern.indices[static_cast<std::size_t>(k)];
+      const std::int64_t wanted = pattern.indices[k];
       while (from < end && indices[from] < wanted) ++from;
       place(k * width, from < end && indices[from] == wanted ? x.bytes() + from * width * size : nullptr, width);
     }
   };
   if (storage == csr) {
     const auto* indptr = x.indptr().pointer<std::int64_t>();
-    for (std::size_t row = 0; row + 1 < pattern.indptr.size(); ++row)
+    for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
       match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
   } else {
-    match(0, x.nnz(), 0, std::ssize(pattern.indices));
+    match(0, x.nnz(), 0, pattern.indices.size());
   }
   return out;
 }
 
 STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
-  y.allocate_stored(std::ssize(pattern.indices));
-  const auto fill = [&](const NDArray& part, const std::vector<std::int64_t>& from) {
+  y.allocate_stored(pattern.indices.size());
+  const auto fill = [&](const NDArray& part, const List<std::int64_t>& from) {
     if (!from.empty())
       memory::detail::copy_bytes(y.device(), part.bytes(), cpu(), from.data(),
-                                 std::ssize(from) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+                                 from.size() * static_cast<std::int64_t>(sizeof(std::int64_t)));
   };
   fill(y.indices(), pattern.indices);
   if (y.storage() == csr) fill(y.indptr(), pattern.indptr);
@@ -151,8 +150,8 @@ STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   return result;
 }
 
-STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, std::span<const NDArray> in, Index outputs,
-                                  Index k, const NDArray& onto) {
+STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> in, Index outputs, Index k,
+                                  const NDArray& onto) {
   const StoredPattern pattern = pattern_of(onto);
   const Shape stored{onto.stored()};
   List<NDArray, 4> laid, out;
@@ -209,11 +208,10 @@ STROP_IMPL NDArray add_stored(const NDArray& a, const NDArray& b) {
 }
 
 STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
-                               std::span<const int> mutated, std::span<NDArray> out,
-                               std::span<const Request> requests) {
+                               Span<const int> mutated, Span<NDArray> out, Span<const Request> requests) {
   const NDArray* first = nullptr;
   int sparse_inputs = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (Index i = 0; i < in.size(); ++i) {
     if (in[i]->storage() == dense) continue;
     ++sparse_inputs;
     if ((how.carriers >> i & 1U) != 0 && first == nullptr) first = in[i];
@@ -222,18 +220,18 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   StoredPattern pattern;
   List<NDArray, 4> values(in.size());
   if (!alone) {
-    for (std::size_t i = 0; i < in.size(); ++i)
+    for (Index i = 0; i < in.size(); ++i)
       if (in[i]->storage() != dense && sparse_inputs > 1 && !is_canonical(*in[i]))
         fail(entry.snake, ": input ", i,
              " has unsorted or repeated indices; several sparse inputs need them ascending (see check_format)");
     pattern = pattern_of(*first);
-    for (std::size_t i = 0; i < in.size(); ++i)
+    for (Index i = 0; i < in.size(); ++i)
       if ((how.carriers >> i & 1U) != 0 && in[i] != first)
         pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
   }
   List<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   const std::int64_t width = first->storage() == csr ? 1 : first->shape().size(1, first->ndim());
-  const Shape stored{alone ? in[0]->stored() : std::ssize(pattern.indices) * width};
+  const Shape stored{alone ? in[0]->stored() : pattern.indices.size() * width};
   std::size_t at = 0;
   for (const NDArray* a : in) {
     if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
@@ -244,7 +242,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
     values[at - 1] = std::move(laid);
   }
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     if (requests[k] == Request::null) {
       y[k] = {nullptr, out[k].dtype(), stored, Request::null};
       continue;
@@ -264,16 +262,16 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     y[k] = {out[k].bytes(), out[k].dtype(), stored, Request::write};
   }
   // What is written of the inputs is their values as they were laid along the pattern.
-  std::size_t next = out.size();
+  Index next = out.size();
   for (int i : mutated) y[next++] = x[i];
   const Device device = in[0]->device();
   way_of(device).run_map(entry, op, device, stored, x.span(), y.span());
   if (alone) return;
   for (int i : mutated) {
-    const NDArray& state = *in[static_cast<std::size_t>(i)];
+    const NDArray& state = *in[i];
     const NDArray written(first->shape(), state.dtype(), first->device(), first->storage());
     store_pattern(written, pattern);
-    copy_values(values[static_cast<std::size_t>(i)], written);
+    copy_values(values[i], written);
     deliver(written, state, Request::write);
   }
 }

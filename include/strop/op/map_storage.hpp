@@ -24,11 +24,11 @@ struct MapStorage {
 
 /// `zero(inputs)`: whether all results are zero where these inputs, a bit each, are.
 template <class Zero>
-constexpr MapStorage derive_map_storage(std::span<const Storage> in, Zero zero) {
+constexpr MapStorage derive_map_storage(Span<const Storage> in, Zero zero) {
   MapStorage result;
   Storage sparse = dense;
   std::uint64_t zeros = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (Index i = 0; i < in.size(); ++i) {
     if (in[i] == dense) continue;
     if (sparse != dense && sparse != in[i]) {
       result.why = "the sparse inputs are stored in different ways";
@@ -43,7 +43,7 @@ constexpr MapStorage derive_map_storage(std::span<const Storage> in, Zero zero) 
     return result;
   }
   result.storage = sparse;
-  for (std::size_t i = 0; i < in.size(); ++i)
+  for (Index i = 0; i < in.size(); ++i)
     if (in[i] != dense && zero(std::uint64_t{1} << i)) result.carriers |= std::uint64_t{1} << i;
   const bool several = (result.carriers & (result.carriers - 1)) != 0;
   result.pattern = result.carriers == 0 ? Pattern::united : several ? Pattern::common : Pattern::one_input;

@@ -3,6 +3,7 @@
 /// Per-thread mode of execution: training, recording, and the hook by which autograd sees every call.
 #pragma once
 #include <strop/core/call_mode.hpp>
+#include <strop/core/span.hpp>
 #include <strop/op/entry.hpp>
 
 #include <source_location>
@@ -11,11 +12,11 @@
 
 namespace strop::inline v0::detail {
 
-using Inputs = std::span<const NDArray* const>;
+using Inputs = Span<const NDArray* const>;
 
 struct Recorder {
   /// Called after each call.
-  void (*record)(const Entry&, const void* op, Inputs in, std::span<NDArray> out, StateBox* state);
+  void (*record)(const Entry&, const void* op, Inputs in, Span<NDArray> out, StateBox* state);
 };
 
 /// Sets what a thread's calls are recorded by, and whether they train, while it lives.

@@ -3,6 +3,7 @@
 /// Names that an operator states or that follow from its type: the operator's own, its inputs and outputs.
 #pragma once
 #include <strop/core/reflect.hpp>
+#include <strop/core/span.hpp>
 #include <strop/op/concepts.hpp>
 #include <strop/op/entry.hpp>
 
@@ -63,7 +64,7 @@ inline constexpr auto with_aux = [] {
   constexpr NameList first = List();
   constexpr std::size_t size = [] {
     std::size_t n = List().size();
-    for (std::string_view name : T::aux) n += position(List(), name) < 0 ? 1 : 0;
+    for (std::string_view name : T::aux) n += position(List(), name) < 0 ? 1U : 0U;
     return n;
   }();
   std::array<std::string_view, size> all{};
@@ -137,14 +138,12 @@ inline constexpr std::string_view numbered_outputs[] = {
     "output8", "output9", "output10", "output11", "output12", "output13", "output14", "output15"};
 
 /// Name i of tensors that are numbered, such as arg17. It is never destroyed: operations may run until the very end.
-std::string_view numbered_name(bool output, std::size_t i);
+std::string_view numbered_name(bool output, Index i);
 /// The name of tensor i of n where none are stated: data; lhs, rhs; arg0, arg1, …
-inline std::string_view default_input(std::size_t i, std::size_t n) {
+inline std::string_view default_input(Index i, Index n) {
   return n == 1 ? data_name[0] : n == 2 ? pair_names[i] : numbered_name(false, i);
 }
-inline std::string_view default_output(std::size_t i, std::size_t n) {
-  return n == 1 ? output_name[0] : numbered_name(true, i);
-}
+inline std::string_view default_output(Index i, Index n) { return n == 1 ? output_name[0] : numbered_name(true, i); }
 
 /// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
 void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible,

@@ -16,8 +16,8 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL std::string_view numbered_name(bool output, std::size_t i) {
-  if (i < std::size(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
+STROP_IMPL std::string_view numbered_name(bool output, Index i) {
+  if (i < std::ssize(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
   struct Table {
     std::mutex mutex;
     std::deque<std::string> names[2];
@@ -25,17 +25,15 @@ STROP_IMPL std::string_view numbered_name(bool output, std::size_t i) {
   static Table& table = *new Table;
   const std::lock_guard lock(table.mutex);
   std::deque<std::string>& made = table.names[output ? 1 : 0];
-  while (made.size() <= i) made.push_back((output ? "output" : "arg") + std::to_string(made.size()));
-  return made[i];
+  while (std::ssize(made) <= i) made.push_back((output ? "output" : "arg") + std::to_string(made.size()));
+  return element(made, i);
 }
 
 STROP_IMPL void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,
                                int visible, Signature& s) {
-  const auto fill = [](NameList stated, int count, auto usual, std::vector<std::string_view>& to) {
-    const auto n = static_cast<std::size_t>(count);
+  const auto fill = [](Span<const std::string_view> stated, Index n, auto usual, std::vector<std::string_view>& to) {
     to.clear();
-    for (std::size_t i = 0; i < n; ++i)
-      to.push_back(stated.empty() ? usual(i, n) : stated[std::min(i, stated.size() - 1)]);
+    for (Index i = 0; i < n; ++i) to.push_back(stated.empty() ? usual(i, n) : stated[std::min(i, stated.size() - 1)]);
   };
   fill(stated_in, inputs, default_input, s.inputs);
   fill(stated_out, outputs, default_output, s.outputs);

@@ -149,12 +149,12 @@ auto run(const T& op, Inputs in, Target y, Site site) {
   if constexpr (outputs == 1) {
     return run_one(entry, &op, in, y, site);
   } else if constexpr (outputs < 0) {
-    std::vector<NDArray> out(static_cast<std::size_t>(TensorShape<T>::output_count(op)));
+    std::vector<NDArray> out(unsigned_size(TensorShape<T>::output_count(op)));
     run_into(entry, &op, in, y, site, out);
-    out.resize(static_cast<std::size_t>(TensorShape<T>::visible_count(op)));
+    out.resize(unsigned_size(TensorShape<T>::visible_count(op)));
     return out;
   } else {
-    std::array<NDArray, static_cast<std::size_t>(outputs)> out;
+    std::array<NDArray, unsigned_size(outputs)> out;
     run_into(entry, &op, in, y, site, out);
     if constexpr (AnyMap<T>) {
       if constexpr (map_visible<T> == 1)

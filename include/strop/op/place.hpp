@@ -3,6 +3,7 @@
 /// Brings the arrays of a call into the order of a member's parameters. Works on constants about the member, not on its
 /// type, so that it is compiled once for all operators.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/entry.hpp>
 #include <strop/op/names.hpp>
 #include <strop/op/tags.hpp>
@@ -45,19 +46,19 @@ void check_argument(std::string_view op, const Label& label, const ArgInfo& info
 
 /// What one parameter of a member is given: an array, or several.
 struct Placed {
-  const NDArray* array = nullptr;        // of a single parameter; null where it is absent
-  std::span<const NDArray* const> read;  // of a variadic one
-  std::span<const NDArray> written;      // of a variadic one that is written
+  const NDArray* array = nullptr;   // of a single parameter; null where it is absent
+  Span<const NDArray* const> read;  // of a variadic one
+  Span<const NDArray> written;      // of a variadic one that is written
   Label label;
   NDArray converted;  // where the parameter's element type is fixed and the array has another
-  std::size_t many() const { return read.size() + written.size(); }
-  const NDArray& operator[](std::size_t i) const { return i < read.size() ? *read[i] : written[i]; }
+  Index many() const { return read.size() + written.size(); }
+  const NDArray& operator[](Index i) const { return i < read.size() ? *read[i] : written[i]; }
   void check(std::string_view op, const ArgInfo& info, const NDArray& a) const { check_argument(op, label, info, a); }
 };
 
 /// The tensors of an operator's forward.
 struct ForwardInfo {
-  std::span<const ArgInfo> args;
+  Span<const ArgInfo> args;
   int inputs = 0, mutated = 0;  // inputs with those that are written
   NameList names;
   bool generic = false;  // a template for elements of the types in `served`
@@ -66,16 +67,16 @@ struct ForwardInfo {
 
 /// The tensors of an operator's gradient: head gradients, inputs and outputs in, gradients out.
 struct GradientInfo {
-  std::span<const ArgInfo> args;
+  Span<const ArgInfo> args;
   bool tagged = false;
   std::uint64_t heads = 0, in = 0, out = 0, gives = 0;  // a bit per tensor
   int outputs = 0;                                      // how many outputs stand behind the inputs of a variadic one
 };
 
 /// Places the arrays of a call; gives the element type E of the call.
-Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed);
-Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed);
-[[noreturn]] void fail_unserved(std::string_view op, std::span<const Placed> placed, DtypeSet served, Dtype given);
+Dtype place_forward(const ForwardInfo& member, const Call& call, Span<Placed> placed);
+Dtype place_gradient(const GradientInfo& member, const Call& call, Span<Placed> placed);
+[[noreturn]] void fail_unserved(std::string_view op, Span<const Placed> placed, DtypeSet served, Dtype given);
 
 }  // namespace strop::inline v0::detail
 

@@ -45,28 +45,27 @@ STROP_IMPL void convert_to_fixed(const ArgInfo& info, Placed& p) {
   p.array = &p.converted;
 }
 
-STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, std::span<Placed> placed) {
+STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, Span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
+  const Span<const std::string_view> names = member.names;
   int in = 0, out = 0, writes = 0;
   ElementType element;
-  for (std::size_t k = 0; k < member.args.size(); ++k) {
+  for (Index k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
     Placed& p = placed[k];
     if (info.writes && writes++ >= member.mutated) {
       p.label = {"output", out, {}};
       if (info.variadic) {
-        p.written = call.out.subspan(static_cast<std::size_t>(out));
+        p.written = call.out.subspan(out);
         out = results;
       } else if (out < results) {
-        p.array = &call.out[static_cast<std::size_t>(out++)];
+        p.array = &call.out[out++];
       }
     } else {
-      const auto at = static_cast<std::size_t>(in), n = static_cast<std::size_t>(total);
-      p.label = {"input", in,
-                 member.names.empty() ? default_input(at, n) : member.names[std::min(at, member.names.size() - 1)]};
+      p.label = {"input", in, names.empty() ? default_input(in, total) : names[std::min(Index{in}, names.size() - 1)]};
       if (info.variadic) {
         const int many = total - (member.inputs - 1);
-        p.read = call.inputs.subspan(static_cast<std::size_t>(in), static_cast<std::size_t>(many));
+        p.read = call.inputs.subspan(in, many);
         in += many;
       } else if (in < total) {
         p.array = &call.in(in++);
@@ -78,14 +77,14 @@ STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, std:
   return element.get();
 }
 
-STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, std::span<Placed> placed) {
+STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, Span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   // Inputs that are optional stand last; the forward call may have come without them.
   const int heads = std::popcount(member.heads),
             ins = std::min(std::popcount(member.in), total - heads - std::popcount(member.out));
   int next_in = 0, next_out = 0;
   ElementType element;
-  for (std::size_t k = 0; k < member.args.size(); ++k) {
+  for (Index k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
     Placed& p = placed[k];
     p.label = info.tagged ? Label{"", 0, info.name} : Label{"argument", static_cast<int>(k), {}};
@@ -93,7 +92,7 @@ STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, st
       const auto below = [&](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << info.at) - 1)); };
       if (info.role == Role::grad) {
         const int o = below(member.gives);
-        if (o < results && call.request(o) != Request::null) p.array = &call.out[static_cast<std::size_t>(o)];
+        if (o < results && call.request(o) != Request::null) p.array = &call.out[o];
       } else {
         const int i = info.role == Role::head ? below(member.heads)
                       : info.role == Role::in ? heads + below(member.in)
@@ -103,12 +102,12 @@ STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, st
       }
     } else if (info.writes) {
       if (info.variadic)
-        p.written = call.out.subspan(static_cast<std::size_t>(next_out));
+        p.written = call.out.subspan(next_out);
       else if (next_out < results)
-        p.array = &call.out[static_cast<std::size_t>(next_out++)];
+        p.array = &call.out[next_out++];
     } else if (info.variadic) {
       const int many = total - heads - member.outputs;
-      p.read = call.inputs.subspan(static_cast<std::size_t>(next_in), static_cast<std::size_t>(many));
+      p.read = call.inputs.subspan(next_in, many);
       next_in += many;
     } else if (next_in < total) {
       p.array = &call.in(next_in++);
@@ -119,9 +118,9 @@ STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, st
   return element.get();
 }
 
-STROP_IMPL void fail_unserved(std::string_view op, std::span<const Placed> placed, DtypeSet served, Dtype given) {
+STROP_IMPL void fail_unserved(std::string_view op, Span<const Placed> placed, DtypeSet served, Dtype given) {
   std::string what = "an argument";
-  for (std::size_t k = placed.size(); k-- > 0;)
+  for (Index k = placed.size(); k-- > 0;)
     if (const NDArray* a = placed[k].array != nullptr ? placed[k].array
                            : placed[k].many() != 0    ? &placed[k][0]
                                                       : nullptr;

@@ -46,14 +46,13 @@ struct Plan : Counted {
   List<std::optional<Storage>, 4> storages;
 
   int outputs() const { return static_cast<int>(shapes.size()); }
-  Storage storage(std::size_t k) const { return *storages[k]; }
+  Storage storage(Index k) const { return *storages[k]; }
 };
 
 /// Decides a call. Of the arrays it reads shape, type, storage and device, and whether there are elements to add to:
 /// shells will do, and an output that is an empty handle is one that the call is to make. Throws Error where the
 /// arguments do not fit the operator.
-Plan resolve(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
-             std::span<const Request> requests);
+Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> requests);
 
 /// What executing a plan needs besides arrays.
 struct Execution {
@@ -64,7 +63,7 @@ struct Execution {
 };
 
 /// Computes the outputs, which are all there, at once: whoever may have to wait has waited.
-void execute(const Plan& plan, const Execution& call, Inputs in, std::span<NDArray> out);
+void execute(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out);
 
 /// Counts and reports the plan's dense fallback, or throws where fallbacks are errors; nothing where there is none.
 void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site);

@@ -35,7 +35,7 @@ STROP_IMPL bool may_share(const Entry& entry, int i, int k) {
 /// One plan in the making.
 class Resolving {
  public:
-  Resolving(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out, std::span<const Request> asked,
+  Resolving(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out, Span<const Request> asked,
             Plan& plan)
       : entry_(entry),
         op_(op),
@@ -47,7 +47,7 @@ class Resolving {
     plan.entry = &entry;
     plan.requests.resize(out.size());
     plan.asked = false;
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    for (Index k = 0; k < out.size(); ++k) {
       Request request = k < asked.size() ? asked[k] : Request::write;
       if (request == Request::add && (!out[k] || (out[k].storage() == dense && !out[k].allocated())))
         request = Request::write;  // there is nothing yet to add to
@@ -92,19 +92,19 @@ class Resolving {
     }
     for (const NDArray& y : out_)
       if (y && given == 0) plan_.device = y.device();
-    for (std::size_t k = 0; k < out_.size(); ++k)
+    for (Index k = 0; k < out_.size(); ++k)
       if (out_[k] && out_[k].device() != plan_.device)
         fail(entry_.snake, ": ", names_.output(static_cast<int>(k)), " is on ", to_text(out_[k].device()),
              ", the inputs are on ", to_text(plan_.device));
   }
 
   void infer() {
-    const std::size_t n = in_.size(), m = out_.size();
+    const Index n = in_.size(), m = out_.size();
     List<std::optional<Dtype>, 4> in_types(n), out_types(m);
     in_shapes_.resize(n);
     plan_.shapes.resize(m);
-    for (std::size_t i = 0; i < n; ++i) in_shapes_[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
-    for (std::size_t k = 0; k < m; ++k) {
+    for (Index i = 0; i < n; ++i) in_shapes_[i] = in_[i]->shape(), in_types[i] = in_[i]->dtype();
+    for (Index k = 0; k < m; ++k) {
       plan_.shapes[k] = out_[k] ? out_[k].shape() : Shape::unknown();
       if (out_[k]) out_types[k] = out_[k].dtype();
     }
@@ -113,7 +113,7 @@ class Resolving {
     infer_shapes(entry_, op_, shapes);
     infer_types(entry_, op_, types);
     plan_.types.resize(m);
-    for (std::size_t k = 0; k < m; ++k) {
+    for (Index k = 0; k < m; ++k) {
       if (!plan_.shapes[k].known())
         fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(k)), " does not follow from the inputs");
       if (!out_types[k])
@@ -124,11 +124,11 @@ class Resolving {
   }
 
   void choose_storages() {
-    const std::size_t m = out_.size();
+    const Index m = out_.size();
     bool sparse = false;
     for (const NDArray* a : in_) sparse = sparse || a->storage() != dense;
     plan_.storages.resize(m);
-    for (std::size_t k = 0; k < m; ++k)
+    for (Index k = 0; k < m; ++k)
       if (out_[k]) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
     if (!sparse && entry_.infer_storage == nullptr) {
       for (std::optional<Storage>& storage : plan_.storages) storage = dense;
@@ -143,12 +143,12 @@ class Resolving {
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
     const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : in_[0]->dtype());
-    for (std::size_t i = 0; i < in_.size(); ++i) {
+    for (Index i = 0; i < in_.size(); ++i) {
       if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
       alike = alike && in_[i]->dtype() == type;
       broadcast_into(plan_.common, in_shapes_[i]);
     }
-    for (std::size_t k = 0; k < out_.size(); ++k)
+    for (Index k = 0; k < out_.size(); ++k)
       alike = alike && plan_.shapes[k] == plan_.common && plan_.types[k] == type && is_floating(type) &&
               (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
     plan_.route = alike && plan_.mutated.empty() ? Route::contiguous : Route::blocks;
@@ -164,7 +164,7 @@ class Resolving {
       plan_.widens = plan_.widens || widens(a->dtype());
       as_given = as_given && a->storage() == dense;
     }
-    for (std::size_t k = 0; k < out_.size(); ++k) {
+    for (Index k = 0; k < out_.size(); ++k) {
       plan_.widens = plan_.widens || widens(plan_.types[k]);
       as_given = as_given && plan_.storages[k] == dense && (!out_[k] || out_[k].storage() == dense) &&
                  (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
@@ -172,31 +172,31 @@ class Resolving {
     plan_.as_given = as_given && !plan_.widens;
   }
 
-  const NDArray& in(int i) const { return *in_[static_cast<std::size_t>(i)]; }
+  const NDArray& in(int i) const { return *in_[i]; }
 
   const Entry& entry_;
   const void* op_;
   Inputs in_;
-  std::span<const NDArray> out_;
+  Span<const NDArray> out_;
   CallLabels labels_;
   CallNames names_;
   List<Shape, 4> in_shapes_;
   Plan& plan_;
 };
 
-STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
-                        std::span<const Request> requests) {
+STROP_IMPL Plan resolve(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                        Span<const Request> requests) {
   Plan plan;
   Resolving(entry, op, in, out, requests, plan).run();
   return plan;
 }
 
 STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, Inputs in,
-                                       std::span<const Shape> in_shapes, std::span<const NDArray> out) {
+                                       Span<const Shape> in_shapes, Span<const NDArray> out) {
   const Entry& entry = *plan.entry;
   List<Storage, 8> given(in.size());
   bool sparse = false;
-  for (std::size_t i = 0; i < in.size(); ++i) sparse = (given[i] = in[i]->storage()) != dense || sparse;
+  for (Index i = 0; i < in.size(); ++i) sparse = (given[i] = in[i]->storage()) != dense || sparse;
   const Dtype stored = in.empty() ? plan.types[0] : in[0]->dtype();
   const StorageChoice choice =
       infer_storages(entry, op, {given.span(), in_shapes, plan.shapes.span(), plan.mutated.span(), stored, plan.device},
@@ -205,7 +205,7 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
   if (plan.map.storage != dense) plan.route = Route::pattern;
   plan.dense_copies = choice.dense_copies;
   plan.why = choice.why;
-  for (std::size_t k = 0; k < out.size(); ++k)
+  for (Index k = 0; k < out.size(); ++k)
     if (!out[k] && plan.storages[k] == csr && plan.shapes[k].ndim() != 2)
       fail(entry.snake, ": ", names.output(static_cast<int>(k)), " would be csr with shape ", plan.shapes[k],
            ", expected 2 dimensions");
@@ -218,7 +218,7 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
 STROP_IMPL void note_fallback_of(const Plan& plan, const void* op, Inputs in, Site site) {
   if (plan.why.empty() || !plan.asked) return;
   List<Storage, 8> storages(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) storages[i] = in[i]->storage();
+  for (Index i = 0; i < in.size(); ++i) storages[i] = in[i]->storage();
   note_fallback(*plan.entry, op, storages_text(storages.span(), plan.storages.span()), plan.why, site);
 }
 

@@ -20,12 +20,12 @@ STROP_IMPL std::string no_further_gradient(const Entry& entry) {
   return ": the operator states its gradient, and no gradient of that";
 }
 
-STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, std::span<const NDArray> out,
-                                 std::span<const Request> requests) {
+STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                                 Span<const Request> requests) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || (*a && (a->body().leaf || a->body().lineage));
   const std::uint64_t kept = tracked ? recorded_inputs(entry, op, in) : 0;
-  for (std::size_t k = 0; k < out.size(); ++k) {
+  for (Index k = 0; k < out.size(); ++k) {
     const NDArray& y = out[k];
     if (!y || (k < requests.size() && requests[k] == Request::null)) continue;
     const bool adds = k < requests.size() && requests[k] == Request::add;
@@ -33,7 +33,7 @@ STROP_IMPL void check_recordable(const Entry& entry, const void* op, Inputs in, 
       fail(entry.snake, ": its result is added to an array with a history, which is not recorded; add with + instead");
     if (tracked && y.body().leaf)
       fail(entry.snake, ": its result overwrites an array with attach_grad() while recording; use strop::pause");
-    for (std::size_t i = 0; i < in.size(); ++i)
+    for (Index i = 0; i < in.size(); ++i)
       if (*in[i] && in_mask(kept, i) && y.allocated() && in[i]->body().buffer == y.body().buffer)
         fail(entry.snake, ": its result overwrites input ", i,
              ", which its gradient reads, while recording; let it make an array, or use strop::pause");

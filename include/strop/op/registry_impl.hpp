@@ -164,9 +164,9 @@ STROP_IMPL std::vector<NDArray> invoke_entry(const Entry& entry, std::span<const
   std::vector<const NDArray*> inputs;
   for (const NDArray& a : in) inputs.push_back(&a);
   const auto [outputs, visible] = count_outputs(entry, params->get(), static_cast<int>(in.size()));
-  std::vector<NDArray> out(static_cast<std::size_t>(outputs));
+  std::vector<NDArray> out(unsigned_size(outputs));
   dispatch(entry, params->get(), inputs, out, {}, site);
-  out.resize(static_cast<std::size_t>(visible));
+  out.resize(unsigned_size(visible));
   return out;
 }
 

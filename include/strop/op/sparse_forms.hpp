@@ -65,8 +65,8 @@ bool pass_on(const T& op, const Call& call, Cpu& ctx, std::vector<NDArray>& held
     } else
       return false;
   } else {
-    constexpr std::size_t at = sizeof...(A);
-    const std::size_t inputs = call.inputs.size();
+    constexpr Index at = sizeof...(A);
+    const Index inputs = call.inputs.size();
     const bool writes = at >= inputs;
     const NDArray* array = writes ? &call.out[at - inputs] : call.inputs[at];
     const auto as = [&]<Storage S, bool W>() {
@@ -108,7 +108,7 @@ constexpr bool has_sparse_form_on_gpu() {
 /// Calls the overload of forward_sparse that takes the storages of this call.
 template <class T>
 void run_sparse_form(const T& op, const Call& call, Cpu& ctx) {
-  constexpr std::size_t tensors = T::sparse_tensors;
+  constexpr Index tensors = T::sparse_tensors;
   std::vector<NDArray> held;
   bool done = false;
   const Dtype type = call.inputs.empty() ? call.out[0].dtype() : call.in(0).dtype();

@@ -3,31 +3,30 @@
 /// What calls need where an array is sparse: installed by what makes sparse arrays.
 #pragma once
 #include <strop/core/installed.hpp>
+#include <strop/core/span.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/plan.hpp>
 #include <strop/tensor/cast.hpp>
-
-#include <span>
 
 namespace strop::inline v0::detail {
 
 /// A sparse array with the same pattern and values of another type.
 NDArray sparse_as(const NDArray& x, Dtype type);
 /// Storages of a call's results, and with them its route, where an array is sparse or the operator states storages.
-void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, Inputs in,
-                            std::span<const Shape> in_shapes, std::span<const NDArray> out);
+void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, Inputs in, Span<const Shape> in_shapes,
+                            Span<const NDArray> out);
 
-void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
-                    std::span<NDArray> out, std::span<const Request> requests);
+void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
+                    Span<NDArray> out, Span<const Request> requests);
 
 /// The functions by which dispatch reaches sparse arrays.
 struct SparseParts {
   NDArray (*cast)(const NDArray& a, Storage storage) = &cast_storage;
   NDArray (*as_type)(const NDArray& a, Dtype type) = &sparse_as;
-  void (*choose)(Plan& plan, const void* op, const CallNames& names, Inputs in, std::span<const Shape> in_shapes,
-                 std::span<const NDArray> out) = &choose_sparse_storages;
-  void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, std::span<const int> mutated,
-                  std::span<NDArray> out, std::span<const Request> requests) = &run_sparse_map;
+  void (*choose)(Plan& plan, const void* op, const CallNames& names, Inputs in, Span<const Shape> in_shapes,
+                 Span<const NDArray> out) = &choose_sparse_storages;
+  void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
+                  Span<NDArray> out, Span<const Request> requests) = &run_sparse_map;
   void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
   void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
     a.allocate_stored(count);

@@ -2,6 +2,7 @@
 /// \file
 /// Where the results of a call go.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -22,7 +23,7 @@ struct Target {
   std::int32_t count;  // 0: the call makes its results
   Request request;
   Target(const NDArray* ys, std::size_t n, Request r) : arrays(ys), count(static_cast<std::int32_t>(n)), request(r) {}
-  std::span<const NDArray> span() const { return {arrays, static_cast<std::size_t>(count)}; }
+  detail::Span<const NDArray> span() const { return {arrays, count}; }
 };
 /// Several outputs, in their order, or a temporary handle. An empty one lets the operator make the result.
 struct Targets {

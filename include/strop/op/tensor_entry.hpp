@@ -79,7 +79,7 @@ void tensor_signature(const void* object, int given, Signature& s) {
   fill_signature(stated_inputs<T>(), stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given),
                  N::output_count(op), N::visible_count(op), s);
   if (N::variadic && stated_inputs<T>().empty())  // numbered, however many there are
-    for (std::size_t i = 0; i < s.inputs.size(); ++i) s.inputs[i] = numbered_name(false, i);
+    for (Index i = 0; i < std::ssize(s.inputs); ++i) element(s.inputs, i) = numbered_name(false, i);
   name_by_call(op, s);
 }
 

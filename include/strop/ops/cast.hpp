@@ -46,7 +46,7 @@ inline void convert_stored(const NDArray& from, const NDArray& to) {
 inline void copy_structure(const NDArray& from, const NDArray& to) {
   to.allocate_stored(from.nnz());
   const auto copy = [](const NDArray& a, const NDArray& b) {
-    if (a.size() != 0) std::memcpy(b.bytes(), a.bytes(), static_cast<std::size_t>(a.size()) * 8);
+    if (a.size() != 0) detail::copy_bytes(b.bytes(), a.bytes(), a.size() * 8);
   };
   copy(from.indices(), to.indices());
   if (from.storage() == csr) copy(from.indptr(), to.indptr());

@@ -115,7 +115,7 @@ struct FullyConnected {
       for (std::int64_t i = 0; i < examples; ++i) {
         E* to = y.data() + i * hidden;
         if (!add)
-          std::memcpy(to, from, static_cast<std::size_t>(hidden) * sizeof(E));
+          detail::copy_bytes(to, from, hidden * std::int64_t{sizeof(E)});
         else
           for (std::int64_t j = 0; j < hidden; ++j) to[j] += from[j];
       }

@@ -281,7 +281,7 @@ struct Gemm {
   /// Memory for copies: near while it is little.
   struct Space {
     static constexpr std::int64_t count = (std::int64_t{16} << 10) / size;
-    alignas(64) T near[static_cast<std::size_t>(count)];
+    alignas(64) T near[unsigned_size(count)];
     NDArray far;
     T* data = near;
     explicit Space(std::int64_t wanted) {

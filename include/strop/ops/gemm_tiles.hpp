@@ -163,7 +163,7 @@ struct Tiles {
       return;
     }
     for (int i = 0; i < m; ++i) {
-      T part[static_cast<std::size_t>(N * lanes)];
+      T part[unsigned_size(N * lanes)];
       std::memcpy(part, acc[i], sizeof part);
       for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[j] + (add ? c[i * c_row + j] : T(0));
     }
@@ -197,7 +197,7 @@ struct Tiles {
         const std::int64_t end = std::min(p + line, k / side * side);
         for (std::int64_t i = (width - 1) / side * side; i >= 0; i -= side)  // backwards: the next rows mend the excess
           for (std::int64_t q = p; q < end; q += side) {
-            const T* x[static_cast<std::size_t>(side)];
+            const T* x[unsigned_size(side)];
             for (std::int64_t j = 0; j < side; ++j) x[j] = from.data + std::min(i + j, count - 1) * from.row + q;
             Square<T>::transpose(x, to + q * width + i, width);
           }

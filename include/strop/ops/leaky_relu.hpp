@@ -137,12 +137,12 @@ struct LeakyReLU {
             Out<"mask", View<const E>> mask, Grad<"data", View<E>> dx, Grad<"gamma", View<E>> dgamma) const {
     const std::int64_t n = x.size();
     if (dgamma) {
-      std::vector<double> sums(static_cast<std::size_t>(dgamma.size()), 0.0);
+      detail::List<double> sums(dgamma.size(), 0.0);
       each_slope(x.shape(), dgamma.shape(), [&](std::int64_t at, std::int64_t count, std::int64_t k) {
         double total = 0;
         for (std::int64_t i = at; i < at + count; ++i)
           total += x[i] > 0 ? 0.0 : static_cast<double>(dy[i]) * static_cast<double>(x[i]);
-        sums[static_cast<std::size_t>(k)] += total;
+        sums[k] += total;
       });
       std::copy(sums.begin(), sums.end(), dgamma.begin());
     }

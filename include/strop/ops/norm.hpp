@@ -86,9 +86,9 @@ struct BatchNorm {
                View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> scaling) const {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats && x.size() != 0;
-    const std::vector<detail::Moments> now =
-        batch ? detail::channel_moments(s, x.data()) : std::vector<detail::Moments>();
-    std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
+    const detail::List<detail::Moments> now =
+        batch ? detail::channel_moments(s, x.data()) : detail::List<detail::Moments>();
+    detail::List<detail::Linear<E>> linear(s.length);
     for (std::int64_t c = 0; c < s.length; ++c) {
       const auto k = static_cast<std::size_t>(c);
       const detail::Moments m =
@@ -118,8 +118,8 @@ struct BatchNorm {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats && x.size() != 0;
     const double count = static_cast<double>(s.outer * s.inner);
-    const std::vector<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
-    std::vector<detail::Linear<E>> linear(static_cast<std::size_t>(s.length));
+    const detail::List<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
+    detail::List<detail::Linear<E>> linear(s.length);
     for (std::int64_t c = 0; c < s.length; ++c) {
       const auto k = static_cast<std::size_t>(c);
       const double inverse = static_cast<double>(scaling[c]),
@@ -138,7 +138,7 @@ struct BatchNorm {
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis}; }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const { return {shape, axis}; }
 };
 inline constexpr Op<BatchNorm, OnUse> batch_norm;
 
@@ -198,18 +198,17 @@ struct LayerNorm {
     const detail::AxisSplit s = split(x.shape());
     const std::int64_t n = s.length;
     if (dgamma || dbeta) {
-      std::vector<double> by_gamma(static_cast<std::size_t>(n), 0.0), by_beta = by_gamma;
+      detail::List<double> by_gamma(n, 0.0), by_beta = by_gamma;
       for (std::int64_t o = 0; o < s.outer; ++o)
         for (std::int64_t i = 0; i < n; ++i)
           for (std::int64_t j = 0; j < s.inner; ++j) {
             const std::int64_t at = (o * n + i) * s.inner + j, row = o * s.inner + j;
-            by_beta[static_cast<std::size_t>(i)] += static_cast<double>(dy[at]);
-            by_gamma[static_cast<std::size_t>(i)] +=
-                static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
+            by_beta[i] += static_cast<double>(dy[at]);
+            by_gamma[i] += static_cast<double>(dy[at]) * static_cast<double>((x[at] - centre[row]) / deviation[row]);
           }
       for (std::int64_t i = 0; i < n; ++i) {
-        if (dgamma) dgamma[i] = static_cast<E>(by_gamma[static_cast<std::size_t>(i)]);
-        if (dbeta) dbeta[i] = static_cast<E>(by_beta[static_cast<std::size_t>(i)]);
+        if (dgamma) dgamma[i] = static_cast<E>(by_gamma[i]);
+        if (dbeta) dbeta[i] = static_cast<E>(by_beta[i]);
       }
     }
     if (!dx) return;
@@ -229,7 +228,7 @@ struct LayerNorm {
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const { return {shape, axis}; }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const { return {shape, axis}; }
 };
 inline constexpr Op<LayerNorm, OnUse> layer_norm;
 

@@ -94,8 +94,8 @@ void share_channels(const AxisSplit& s, F f) {
 }
 
 template <class E>
-std::vector<Moments> channel_moments(const AxisSplit& s, const E* x) {
-  std::vector<Moments> out(static_cast<std::size_t>(s.length));
+detail::List<Moments> channel_moments(const AxisSplit& s, const E* x) {
+  detail::List<Moments> out(s.length);
   const double count = static_cast<double>(s.outer * s.inner);
   if (count == 0) return out;
   Moments* const m = out.data();
@@ -132,8 +132,8 @@ std::vector<Moments> channel_moments(const AxisSplit& s, const E* x) {
 }
 
 template <class E>
-std::vector<HeadSums> channel_head_sums(const AxisSplit& s, const E* dy, const E* x, const E* mean) {
-  std::vector<HeadSums> out(static_cast<std::size_t>(s.length));
+detail::List<HeadSums> channel_head_sums(const AxisSplit& s, const E* dy, const E* x, const E* mean) {
+  detail::List<HeadSums> out(s.length);
   HeadSums* const sums = out.data();
   using R = number::Rep<number::Vec<E>>;
   share_channels(s, [&](std::int64_t begin, std::int64_t end) {
@@ -178,7 +178,7 @@ struct Linear {
 };
 /// Without y where that is null.
 template <class E>
-void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const std::vector<Linear<E>>& of) {
+void channel_linear(const AxisSplit& s, const E* x, const E* y, E* z, const detail::List<Linear<E>>& of) {
   using R = number::Rep<number::Vec<E>>;
   const Linear<E>* const linear = of.data();
   share_channels(s, [&](std::int64_t begin, std::int64_t end) {

@@ -70,7 +70,7 @@ void each_ordered(const NDArray& x, std::optional<int> axis, std::int64_t count,
   if (s.length == 0) return;
   parallel_for(s.outer * s.inner, std::max<std::int64_t>(1, 4096 / s.length),
                [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<std::int64_t> at(static_cast<std::size_t>(s.length));
+                 detail::List<std::int64_t> at(s.length);
                  for (std::int64_t row = begin; row < end; ++row) {
                    const std::int64_t first = row / s.inner * s.length * s.inner + row % s.inner;
                    const E* from = data + first;
@@ -119,14 +119,14 @@ inline void place_ordered(const NDArray& dy, const NDArray& positions, std::opti
   const AxisSplit s = ordered_rows(dx.shape(), axis);
   if (s.outer * s.inner == 0 || dy.size() == 0) return;
   const std::int64_t count = dy.size() / (s.outer * s.inner), bytes = size_of(dx.dtype());
-  std::vector<std::int64_t> at(static_cast<std::size_t>(dy.size()));
+  detail::List<std::int64_t> at(dy.size());
   convert_elements(positions.dtype(), positions.bytes(), i64, at.data(), dy.size());
   for (std::int64_t i = 0; i < dy.size(); ++i) {
-    const std::int64_t place = at[static_cast<std::size_t>(i)];
+    const std::int64_t place = at[i];
     if (place < 0 || place >= s.length) fail("topk: position ", place, " is outside an axis of ", s.length);
     const std::int64_t row = i / (count * s.inner) * s.inner + i % s.inner,
                        to = row / s.inner * s.length * s.inner + row % s.inner + place * s.inner;
-    std::memcpy(dx.bytes() + to * bytes, dy.bytes() + i * bytes, static_cast<std::size_t>(bytes));
+    detail::copy_bytes(dx.bytes() + to * bytes, dy.bytes() + i * bytes, bytes);
   }
 }
 

@@ -244,16 +244,14 @@ struct Shuffle {
   void forward(Cpu& cpu, const NDArray& x, NDArray& y) const {
     const std::int64_t rows = x.ndim() == 0 ? 1 : x.shape()[0];
     if (rows == 0 || x.size() == 0) return;
-    std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+    detail::List<std::int64_t> order(rows);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     const random::Stream stream = cpu.random();
     for (std::int64_t i = rows; i-- > 1;)
-      std::swap(order[static_cast<std::size_t>(i)],
-                order[static_cast<std::size_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);
+      std::swap(order[i], order[static_cast<std::int64_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);
     const std::int64_t bytes = x.size() / rows * size_of(x.dtype());
     for (std::int64_t i = 0; i < rows; ++i)
-      std::memcpy(y.bytes() + i * bytes, x.bytes() + order[static_cast<std::size_t>(i)] * bytes,
-                  static_cast<std::size_t>(bytes));
+      detail::copy_bytes(y.bytes() + i * bytes, x.bytes() + order[i] * bytes, bytes);
   }
 };
 

@@ -238,10 +238,9 @@ struct Norm {
     if (ord == 1) {
       for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<E>((from[i] > 0) - (from[i] < 0));
     } else {
-      std::vector<E> norm(static_cast<std::size_t>(n));
+      detail::List<E> norm(n);
       detail::spread(plan, x.shape(), y.pointer<const E>(), norm.data(), E(1));
-      for (std::int64_t i = 0; i < n; ++i)
-        to[i] *= norm[static_cast<std::size_t>(i)] == 0 ? E(0) : from[i] / norm[static_cast<std::size_t>(i)];
+      for (std::int64_t i = 0; i < n; ++i) to[i] *= norm[i] == 0 ? E(0) : from[i] / norm[i];
     }
     if (!dx.is(gradient)) detail::assign(dx, gradient);
   }

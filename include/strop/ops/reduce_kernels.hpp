@@ -74,18 +74,18 @@ struct ReducePlan {
   std::size_t count = 0;
   std::int64_t reduced = 1;  // elements that go into one
 
-  ReducePlan(std::span<const std::int64_t> shape, const Axes& axes, bool exclude) {
+  ReducePlan(Span<const std::int64_t> shape, const Axes& axes, bool exclude) {
     const AxisMask mask = axis_mask(static_cast<int>(shape.size()), axes, exclude, "reduce");
     std::int64_t inner = 1;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-      if (!mask[i]) {
+    for (Index i = shape.size(); i-- > 0;) {
+      if (!element(mask, i)) {
         inner *= shape[i];
         continue;
       }
       std::int64_t extent = shape[i];
-      while (i > 0 && mask[i - 1]) extent *= shape[--i];
+      while (i > 0 && element(mask, i - 1)) extent *= shape[--i];
       std::int64_t outer = 1;
-      for (std::size_t k = 0; k < i; ++k) outer *= shape[k];
+      for (Index k = 0; k < i; ++k) outer *= shape[k];
       if (count == most) fail("reduce: reduced and kept axes alternate more than ", most, " times");
       list[count++] = {outer, extent, inner};
       reduced *= extent;
@@ -228,7 +228,7 @@ E reduce_row(const E* x, std::int64_t n) {
         a = join(join(a, b), join(c, d));
       }
       for (; i + L <= n; i += L) a = join(a, mapped(R::load(x + i)));
-      E lanes[static_cast<std::size_t>(L)];
+      E lanes[unsigned_size(L)];
       R::store(lanes, a);
       for (std::int64_t half = L / 2; half > 0; half /= 2)
         for (std::int64_t k = 0; k < half; ++k) lanes[k] = Step::template join<E>(lanes[k], lanes[k + half]);
@@ -283,11 +283,10 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
       // One long row: fixed chunks, so that the result does not depend on the number of threads.
       constexpr std::int64_t chunk = 1 << 16;
       const std::int64_t chunks = (p.reduced + chunk - 1) / chunk;
-      std::vector<E> partial(static_cast<std::size_t>(chunks));
+      detail::List<E> partial(chunks);
       parallel_for(chunks, 2, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t c = begin; c < end; ++c)
-          partial[static_cast<std::size_t>(c)] =
-              reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
+          partial[c] = reduce_row<Step, Mapped>(x + c * chunk, std::min(chunk, p.reduced - c * chunk));
       });
       y[0] = reduce_row<Step, true>(partial.data(), chunks);
     } else {
@@ -380,18 +379,18 @@ void spread_equal(const ReducePlan& plan, View<const E> x, View<const E> dy, Vie
 template <class E>
 void spread_product(const ReducePlan& plan, View<const E> x, View<const E> dy, View<const E> y, View<E> dx) {
   // Zeros among the factors: with one, only its own derivative is not zero; with more, none is.
-  std::vector<int> zeros(static_cast<std::size_t>(y.size()));
-  std::vector<E> others(static_cast<std::size_t>(y.size()), E(1));
+  detail::List<int> zeros(y.size());
+  detail::List<E> others(y.size(), E(1));
   each_reduced(plan, x.size(), [&](std::int64_t i, std::int64_t at) {
     if (x[i] == 0)
-      ++zeros[static_cast<std::size_t>(at)];
+      ++zeros[at];
     else
-      others[static_cast<std::size_t>(at)] *= x[i];
+      others[at] *= x[i];
   });
   each_reduced(plan, x.size(), [&](std::int64_t i, std::int64_t at) {
-    const int count = zeros[static_cast<std::size_t>(at)];
+    const int count = zeros[at];
     if (x[i] == 0)
-      dx[i] = count == 1 ? dy[at] * others[static_cast<std::size_t>(at)] : E(0);
+      dx[i] = count == 1 ? dy[at] * others[at] : E(0);
     else
       dx[i] = count == 0 ? dy[at] * y[at] / x[i] : E(0);
   });
@@ -449,7 +448,7 @@ std::int64_t position_in_row(const E* x, std::int64_t n) {
         const V v = found[k].value, from = found[k].from + static_cast<E>(k * L);
         take(all, v, from, better(v, all.value) | ((v == all.value) & (from < all.from)));
       }
-      E value[static_cast<std::size_t>(L)], place[static_cast<std::size_t>(L)];
+      E value[unsigned_size(L)], place[unsigned_size(L)];
       R::store(value, all.value);
       R::store(place, all.from);
       E first = 0, largest = best;

@@ -91,25 +91,24 @@ void euclidean_norm(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& ax
     });
   }
   // Powers of two, which round nothing; 0 where the root stands as it is: of zeros, infinities and NaN.
-  std::vector<double> scales(static_cast<std::size_t>(y.size()), 0.0), sums = scales;
+  detail::List<double> scales(y.size(), 0.0), sums = scales;
   bool any = false;
   for (std::int64_t i : again) {
     if (!(top[i] > 0 && top[i] <= most)) continue;
-    scales[static_cast<std::size_t>(i)] = std::ldexp(1.0, -std::max(std::ilogb(top[i]), -1022));
+    scales[i] = std::ldexp(1.0, -std::max(std::ilogb(top[i]), -1022));
     any = true;
   }
   if (!any) return;
   const auto add = [&](std::int64_t i, std::int64_t at) {
-    const double part = static_cast<double>(from[i]) * scales[static_cast<std::size_t>(at)];
-    sums[static_cast<std::size_t>(at)] += part * part;
+    const double part = static_cast<double>(from[i]) * scales[at];
+    sums[at] += part * part;
   };
   if (x.storage() == dense)
     each_reduced(plan, x.size(), add);
   else
     each_stored_reduced(x, gone, add);
   for (std::int64_t i : again)
-    if (const double scale = scales[static_cast<std::size_t>(i)]; scale != 0)
-      to[i] = static_cast<E>(std::sqrt(sums[static_cast<std::size_t>(i)]) / scale);
+    if (const double scale = scales[i]; scale != 0) to[i] = static_cast<E>(std::sqrt(sums[i]) / scale);
 }
 
 }  // namespace STROP_ISA

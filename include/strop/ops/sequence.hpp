@@ -27,7 +27,7 @@ inline constexpr Note sequence_notes[] = {
 struct SequencePlan {
   std::int64_t steps, batch, bytes;  // bytes of one step of one sequence
   bool steps_first;
-  std::vector<std::int64_t> length;
+  detail::List<std::int64_t> length;
 
   /// Lengths from `least` to the steps that there are; others are an Error or, with `clip`, brought inside.
   SequencePlan(const NDArray& x, const NDArray& lengths, int axis, std::int64_t least, bool clip, std::string_view op)
@@ -35,10 +35,10 @@ struct SequencePlan {
         batch(x.shape()[1 - axis]),
         bytes(x.shape().size(2, x.ndim()) * size_of(x.dtype())),
         steps_first(axis == 0),
-        length(static_cast<std::size_t>(batch), steps) {
+        length(batch, steps) {
     if (!lengths) return;
     convert_elements(lengths.dtype(), lengths.bytes(), i64, length.data(), batch);
-    for (std::size_t b = 0; b < length.size(); ++b)
+    for (std::int64_t b = 0; b < length.size(); ++b)
       if (clip)
         length[b] = std::clamp<std::int64_t>(length[b], 0, steps);
       else if (length[b] < least || length[b] > steps)
@@ -102,8 +102,8 @@ struct SequenceMask {
     const NDArray step(Shape{plan.bytes / size_of(y.dtype())}, y.dtype());
     detail::fill_elements(step, static_cast<double>(behind));
     for (std::int64_t b = 0; b < plan.batch; ++b)
-      for (std::int64_t t = plan.length[static_cast<std::size_t>(b)]; t < plan.steps; ++t)
-        std::memcpy(y.bytes() + plan.at(t, b), step.bytes(), static_cast<std::size_t>(plan.bytes));
+      for (std::int64_t t = plan.length[b]; t < plan.steps; ++t)
+        detail::copy_bytes(y.bytes() + plan.at(t, b), step.bytes(), plan.bytes);
   }
 };
 
@@ -141,7 +141,7 @@ struct SequenceLast {
     }
     const detail::SequencePlan plan(whole, lengths, axis, 1, false, "sequence_last");
     for (std::int64_t b = 0; b < plan.batch; ++b)
-      f(plan.at(plan.length[static_cast<std::size_t>(b)] - 1, b), b * plan.bytes, static_cast<std::size_t>(plan.bytes));
+      f(plan.at(plan.length[b] - 1, b), b * plan.bytes, static_cast<std::size_t>(plan.bytes));
   }
 };
 
@@ -171,8 +171,8 @@ struct SequenceReverse {
     const detail::SequencePlan plan(x, lengths, axis, 0, false, "sequence_reverse");
     for (std::int64_t b = 0; b < plan.batch; ++b)
       for (std::int64_t t = 0; t < plan.steps; ++t) {
-        const std::int64_t length = plan.length[static_cast<std::size_t>(b)], from = t < length ? length - 1 - t : t;
-        std::memcpy(y.bytes() + plan.at(t, b), x.bytes() + plan.at(from, b), static_cast<std::size_t>(plan.bytes));
+        const std::int64_t length = plan.length[b], from = t < length ? length - 1 - t : t;
+        detail::copy_bytes(y.bytes() + plan.at(t, b), x.bytes() + plan.at(from, b), plan.bytes);
       }
   }
 };

@@ -17,11 +17,10 @@ namespace strop::inline v0::detail {
 /// An array as outer × length × inner, the axis (one that is there; negative: from the last) in the middle.
 struct AxisSplit {
   std::int64_t outer = 1, length = 1, inner = 1;
-  constexpr AxisSplit(std::span<const std::int64_t> shape, int axis) {
+  constexpr AxisSplit(Span<const std::int64_t> shape, int axis) {
     if (axis < 0) axis += static_cast<int>(shape.size());
-    length = shape[static_cast<std::size_t>(axis)];
-    for (int i = 0; i < static_cast<int>(shape.size()); ++i)
-      (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[static_cast<std::size_t>(i)];
+    length = shape[axis];
+    for (int i = 0; i < shape.size(); ++i) (i < axis ? outer : i > axis ? inner : length) *= i == axis ? 1 : shape[i];
   }
 };
 
@@ -41,7 +40,7 @@ template <class E, class F>
   std::int64_t i = 0;
   for (; i + R::lanes <= n; i += R::lanes) f(R::load(x + i), i, R::lanes);
   if (i == n) return;
-  E part[static_cast<std::size_t>(R::lanes)];
+  E part[R::lanes];
   for (std::int64_t j = 0; j < R::lanes; ++j) part[j] = i + j < n ? x[i + j] : rest;
   f(R::load(part), i, static_cast<int>(n - i));
 }
@@ -49,14 +48,14 @@ template <class E>
 [[gnu::always_inline]] inline void store_part(E* to, number::Vec<E> v, int count) {
   using R = number::Rep<number::Vec<E>>;
   if (count == R::lanes) return R::store(to, v);
-  E part[static_cast<std::size_t>(R::lanes)];
+  E part[R::lanes];
   R::store(part, v);
   for (int j = 0; j < count; ++j) to[j] = part[j];
 }
 template <class E>
 [[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
   using R = number::Rep<number::Vec<E>>;
-  E part[static_cast<std::size_t>(R::lanes)], total = 0;
+  E part[R::lanes], total = 0;
   R::store(part, v);
   for (E e : part) total += e;
   return total;
@@ -74,7 +73,7 @@ void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
     v = v * scale;
     most = R::select(v > most, v, most);
   });
-  E part[static_cast<std::size_t>(R::lanes)];
+  E part[R::lanes];
   R::store(part, most);
   const E top = *std::max_element(part, part + R::lanes);
   V sums{};

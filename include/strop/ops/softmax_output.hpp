@@ -113,12 +113,12 @@ struct SoftmaxOutput {
   }
 
  private:
-  detail::AxisSplit split(std::span<const std::int64_t> shape) const {
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const {
     const int last = static_cast<int>(shape.size()) - 1;
     if (multi_output) return {shape, 1};
     if (preserve_shape || last < 1) return {shape, last};
     std::int64_t classes = 1;
-    for (int i = 1; i <= last; ++i) classes *= shape[static_cast<std::size_t>(i)];
+    for (int i = 1; i <= last; ++i) classes *= shape[i];
     const std::int64_t flat[] = {shape[0], classes};
     return {flat, 1};
   }

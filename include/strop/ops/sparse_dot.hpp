@@ -42,11 +42,11 @@ class Positions {
   Positions(const std::int64_t* indices, std::int64_t count, std::int64_t extent, std::int64_t uses)
       : indices_(indices), count_(count) {
     if (!table_pays(extent, uses)) return;
-    table_.assign(static_cast<std::size_t>(extent), -1);
-    for (std::int64_t k = 0; k < count; ++k) table_[static_cast<std::size_t>(checked_index(indices[k], extent))] = k;
+    table_ = detail::List<std::int64_t>(extent, -1);
+    for (std::int64_t k = 0; k < count; ++k) table_[checked_index(indices[k], extent)] = k;
   }
   std::int64_t operator()(std::int64_t i) const {
-    if (!table_.empty()) return table_[static_cast<std::size_t>(i)];
+    if (!table_.empty()) return table_[i];
     const std::int64_t* at = std::lower_bound(indices_, indices_ + count_, i);
     return at != indices_ + count_ && *at == i ? at - indices_ : -1;
   }
@@ -54,7 +54,7 @@ class Positions {
  private:
   const std::int64_t* indices_;
   std::int64_t count_;
-  std::vector<std::int64_t> table_;
+  detail::List<std::int64_t> table_;
 };
 
 /// A CSR matrix as the kernels read it. Columns are checked where they are used: a file may claim anything.
@@ -158,20 +158,20 @@ void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool 
 
 /// The columns that a CSR matrix stores something in, of the rows that `of` has, ascending.
 template <class E, class Of>
-std::vector<std::int64_t> stored_columns(const CsrRows<E>& x, Of of) {
-  std::vector<std::int64_t> columns;
+detail::List<std::int64_t> stored_columns(const CsrRows<E>& x, Of of) {
+  detail::List<std::int64_t> columns;
   if (table_pays(x.cols, x.stored)) {
-    std::vector<char> there(static_cast<std::size_t>(x.cols), 0);
+    detail::List<bool> there(x.cols, false);
     for (std::int64_t i = 0; i < x.rows; ++i)
-      if (of(i)) x.each(i, [&](std::int64_t j, E) { there[static_cast<std::size_t>(j)] = 1; });
+      if (of(i)) x.each(i, [&](std::int64_t j, E) { there[j] = true; });
     for (std::int64_t j = 0; j < x.cols; ++j)
-      if (there[static_cast<std::size_t>(j)] != 0) columns.push_back(j);
+      if (there[j]) columns.push_back(j);
     return columns;
   }
   for (std::int64_t i = 0; i < x.rows; ++i)
     if (of(i)) x.each(i, [&](std::int64_t j, E) { columns.push_back(j); });
   std::sort(columns.begin(), columns.end());
-  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  columns.resize(std::unique(columns.begin(), columns.end()) - columns.begin());
   return columns;
 }
 
@@ -181,7 +181,7 @@ void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& o
   const CsrRows<E> x(a);
   const MatrixRows<E> y(b, x.rows);
   const std::int64_t n = y.width();
-  const std::vector<std::int64_t> kept = stored_columns(x, [&](std::int64_t i) { return y(i) != nullptr; });
+  const detail::List<std::int64_t> kept = stored_columns(x, [&](std::int64_t i) { return y(i) != nullptr; });
   const auto count = static_cast<std::int64_t>(kept.size());
   out.allocate_stored(count);
   std::copy(kept.begin(), kept.end(), out.indices().pointer<std::int64_t>());
@@ -211,7 +211,7 @@ void dense_times_csr(const E* a, std::int64_t m, const NDArray& b, E* out, bool 
 template <class E>
 void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const NDArray& out) {
   const CsrRows<E> y(b);
-  const std::vector<std::int64_t> kept = stored_columns(y, [](std::int64_t) { return true; });
+  const detail::List<std::int64_t> kept = stored_columns(y, [](std::int64_t) { return true; });
   const auto count = static_cast<std::int64_t>(kept.size());
   out.allocate_stored(m * count);
   const Positions positions(kept.data(), count, y.cols, y.stored);

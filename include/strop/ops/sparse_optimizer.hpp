@@ -74,7 +74,7 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
       run(gradient + i * width, checked_index(indices[i], rows) * width, width);
     return;
   }
-  const std::vector<E> zeros(static_cast<std::size_t>(width), E(0));
+  const detail::List<E> zeros(width, E(0));
   for (std::int64_t row = 0, i = 0; row < rows; ++row) {
     const bool stored = i < grad.nnz() && indices[i] == row;
     run(stored ? gradient + i++ * width : zeros.data(), row * width, width);

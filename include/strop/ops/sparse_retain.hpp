@@ -55,14 +55,14 @@ struct SparseRetain {
  private:
   static void retain(const NDArray& x, const NDArray& indices, const NDArray& y) {
     const std::int64_t rows = x.shape()[0], width = x.shape().size(1, x.ndim()) * size_of(x.dtype());
-    std::vector<std::int64_t> wanted(static_cast<std::size_t>(indices.size()));
+    detail::List<std::int64_t> wanted(indices.size());
     detail::convert_elements(indices.dtype(), indices.bytes(), i64, wanted.data(), indices.size());
     std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    wanted.resize(std::unique(wanted.begin(), wanted.end()) - wanted.begin());
     for (std::int64_t i : wanted)
       if (i < 0 || i >= rows)
         strop::fail(name, ": index ", i, " is outside the first axis of shape ", to_text(x.shape()));
-    const auto count = static_cast<std::int64_t>(wanted.size());
+    const std::int64_t count = wanted.size();
     const bool sparse = y.storage() == row_sparse;
     if (sparse) {
       y.allocate_stored(count);
@@ -74,12 +74,12 @@ struct SparseRetain {
     const detail::Positions positions(stored ? x.indices().pointer<const std::int64_t>() : nullptr,
                                       stored ? x.nnz() : 0, rows, count);
     for (std::int64_t k = 0; width != 0 && k < count; ++k) {
-      const std::int64_t row = wanted[static_cast<std::size_t>(k)], from = stored ? positions(row) : row;
+      const std::int64_t row = wanted[k], from = stored ? positions(row) : row;
       std::byte* to = y.bytes() + (sparse ? k : row) * width;
       if (from >= 0)
-        std::memcpy(to, x.bytes() + from * width, static_cast<std::size_t>(width));
+        detail::copy_bytes(to, x.bytes() + from * width, width);
       else
-        std::memset(to, 0, static_cast<std::size_t>(width));
+        detail::clear_bytes(to, width);
     }
   }
 };

@@ -2,6 +2,7 @@
 /// \file
 /// An arena: one block of memory in which several arrays lie, at the same bytes at different times as well.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -44,7 +45,7 @@ class Arena : public Counted {
   Ref<Buffer> memory_;
   // Under the address sanitizer: how many live parts cover each stretch of `alignment` bytes.
   SpinLock counting_;
-  std::vector<std::int32_t> parts_;
+  List<std::int32_t> parts_;
 };
 
 /// A dense array of its own in the arena's bytes from `offset` on. Throws Error as Arena::part does.

@@ -30,7 +30,7 @@ struct Arena::Place : memory::Recycled<Place> {
 
 STROP_IMPL Arena::Arena(Ref<Buffer> memory) : memory_(std::move(memory)) {
   if (!memory::detail::guards_memory() || device().kind != DeviceKind::cpu) return;
-  parts_.resize(static_cast<std::size_t>((bytes() + alignment - 1) / alignment));
+  parts_.resize((bytes() + alignment - 1) / alignment);
   memory::detail::poison(address(), static_cast<std::size_t>(bytes()));
 }
 
@@ -41,8 +41,7 @@ STROP_IMPL Arena::~Arena() {
 STROP_IMPL void Arena::open(std::int64_t offset, std::int64_t bytes) {
   if (parts_.empty()) return;
   const Hold held(counting_);
-  for (std::int64_t at = offset / alignment; at * alignment < offset + bytes; ++at)
-    ++parts_[static_cast<std::size_t>(at)];
+  for (std::int64_t at = offset / alignment; at * alignment < offset + bytes; ++at) ++parts_[at];
   memory::detail::unpoison(address() + offset, static_cast<std::size_t>(bytes));
 }
 
@@ -51,7 +50,7 @@ STROP_IMPL void Arena::close(std::int64_t offset, std::int64_t bytes) noexcept {
   const Hold held(counting_);
   const std::int64_t end = offset + bytes;
   for (std::int64_t at = offset / alignment; at * alignment < end; ++at)
-    if (--parts_[static_cast<std::size_t>(at)] == 0) {
+    if (--parts_[at] == 0) {
       const std::int64_t from = at * alignment, rest = this->bytes() - from;
       memory::detail::poison(address() + from, static_cast<std::size_t>(rest < alignment ? rest : alignment));
     }

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/element_loops.hpp>
@@ -93,8 +94,7 @@ STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
   auto* indices = out.indices().pointer<std::int64_t>();
   for (std::size_t k = 0; k < kept.size(); ++k) {
     indices[k] = kept[k];
-    std::memcpy(out.bytes() + static_cast<std::int64_t>(k) * bytes, a.bytes() + kept[k] * bytes,
-                static_cast<std::size_t>(bytes));
+    detail::copy_bytes(out.bytes() + static_cast<std::int64_t>(k) * bytes, a.bytes() + kept[k] * bytes, bytes);
   }
   return out;
 }
@@ -133,8 +133,7 @@ STROP_IMPL NDArray row_sparse_to_dense(const NDArray& a) {
   if (bytes == 0) return out;
   const auto* indices = a.indices().pointer<const std::int64_t>();
   for (std::int64_t k = 0; k < a.nnz(); ++k)
-    std::memcpy(out.bytes() + checked_index(indices[k], rows) * bytes, a.bytes() + k * bytes,
-                static_cast<std::size_t>(bytes));
+    detail::copy_bytes(out.bytes() + checked_index(indices[k], rows) * bytes, a.bytes() + k * bytes, bytes);
   return out;
 }
 
@@ -217,8 +216,8 @@ STROP_IMPL NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t 
   auto* to = out.indptr().pointer<std::int64_t>();
   for (std::int64_t row = 0; row <= rows; ++row) to[row] = from[begin + row] - first;
   if (past != first) {
-    std::memcpy(out.bytes(), a.bytes() + first * width, static_cast<std::size_t>((past - first) * width));
-    std::memcpy(out.indices().bytes(), a.indices().bytes() + first * 8, static_cast<std::size_t>((past - first) * 8));
+    detail::copy_bytes(out.bytes(), a.bytes() + first * width, (past - first) * width);
+    detail::copy_bytes(out.indices().bytes(), a.indices().bytes() + first * 8, (past - first) * 8);
   }
   return out;
 }

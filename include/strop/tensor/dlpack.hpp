@@ -2,6 +2,7 @@
 /// \file
 /// Exchange of arrays with other libraries through DLPack, without a copy where the layout permits.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/strided.hpp>
 
@@ -176,10 +177,10 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
     fail("strop: from_dlpack(): an array on ", to_text(device), " that is ",
          read_only ? "read only" : "not row-major without gaps", " cannot be shared: make it contiguous first");
   out.allocate();
-  std::vector<std::int64_t> strides(static_cast<std::size_t>(shape.ndim()) + 1);
+  detail::List<std::int64_t> strides(shape.ndim() + 1);
   std::int64_t row_major = width;
   for (int axis = shape.ndim() - 1; axis >= 0; --axis) {
-    strides[static_cast<std::size_t>(axis)] = tensor.strides == nullptr ? row_major : tensor.strides[axis] * width;
+    strides[axis] = tensor.strides == nullptr ? row_major : tensor.strides[axis] * width;
     row_major *= shape[axis];
   }
   gather_strided(data, shape, strides.data(), width, out.bytes());

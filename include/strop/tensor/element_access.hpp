@@ -2,6 +2,7 @@
 /// \file
 /// How a program looks at an array's elements.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -26,7 +27,7 @@ View<E, Rank> view_of(const NDArray& a) {
     return {a.template pointer<E>(), a.shape()};
   else {
     typename View<E, Rank>::Extents extents{};
-    for (int i = 0; i < Rank; ++i) extents[static_cast<std::size_t>(i)] = a.shape()[i];
+    for (int i = 0; i < Rank; ++i) element(extents, i) = a.shape()[i];
     return {a.template pointer<E>(), extents};
   }
 }
@@ -45,9 +46,9 @@ std::vector<E> NDArray::to_vector() const {
   wait();
   const NDArray source = detail::dense_on_host(*this);
   const std::int64_t n = source.size();
-  std::vector<E> out(static_cast<std::size_t>(n));
+  std::vector<E> out(detail::unsigned_size(n));
   if constexpr (std::same_as<E, bool>) {
-    for (std::int64_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = detail::element_as_double(source, i) != 0;
+    for (std::int64_t i = 0; i < n; ++i) detail::element(out, i) = detail::element_as_double(source, i) != 0;
   } else {
     detail::convert_elements(source.dtype(), source.bytes(), dtype_of<E>, out.data(), n);
   }

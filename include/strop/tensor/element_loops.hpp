@@ -7,6 +7,7 @@
 /// own, or that of a level which src/levels links beside it, chosen when the program starts as entries are.
 #pragma once
 #include <strop/core/isa.hpp>
+#include <strop/core/span.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/tensor/convert_lanes.hpp>
 
@@ -27,7 +28,7 @@ struct OwnLoops {
     if (n <= 0) return;
     const std::int64_t in = size_of(from), out = size_of(to);
     if (from == to) {
-      std::memmove(target, source, static_cast<std::size_t>(n * in));
+      detail::move_bytes(target, source, n * in);
       return;
     }
     const auto small_float = [](Dtype type) { return type == f16 || type == bf16 || type == f64; };

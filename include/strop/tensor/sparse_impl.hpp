@@ -3,6 +3,7 @@
 /// Sparse arrays from parts, and what check_format checks.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
@@ -83,13 +84,12 @@ namespace detail {
 
 /// Adds up runs of equal (row, column) in sorted order; what is left of each run goes to `values[k]`.
 template <class T>
-std::int64_t sum_runs(std::vector<T>& values, std::vector<std::int64_t>& order, const std::int64_t* row,
-                      const std::int64_t* col) {
-  std::vector<T> sums;
-  std::size_t runs = 0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
+std::int64_t sum_runs(List<T>& values, List<std::int64_t>& order, const std::int64_t* row, const std::int64_t* col) {
+  List<T> sums;
+  Index runs = 0;
+  for (Index k = 0; k < order.size(); ++k) {
     const std::int64_t at = order[k];
-    const T value = values[static_cast<std::size_t>(at)];
+    const T value = values[at];
     if (k != 0 && row[at] == row[order[runs - 1]] && col[at] == col[order[runs - 1]]) {
       if constexpr (std::same_as<T, double>)
         sums.back() += value;
@@ -100,8 +100,8 @@ std::int64_t sum_runs(std::vector<T>& values, std::vector<std::int64_t>& order, 
       sums.push_back(value);
     }
   }
-  values.swap(sums);
-  return static_cast<std::int64_t>(runs);
+  values = std::move(sums);
+  return runs;
 }
 
 }  // namespace detail
@@ -117,11 +117,11 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
     fail(me, ": data has ", count, " values, row has ", rows.size(), " and col has ", cols.size());
   const auto* row = rows.pointer<const std::int64_t>();
   const auto* col = cols.pointer<const std::int64_t>();
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  detail::List<std::int64_t> order(count);
   for (std::int64_t i = 0; i < count; ++i) {
     if (row[i] < 0 || row[i] >= shape[0] || col[i] < 0 || col[i] >= shape[1])
       fail(me, ": value ", i, " is at (", row[i], ", ", col[i], "), outside shape ", to_text(shape));
-    order[static_cast<std::size_t>(i)] = i;
+    order[i] = i;
   }
   std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
     if (row[a] != row[b]) return row[a] < row[b];
@@ -129,23 +129,22 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
   });
 
   const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), csr);
-  const auto assemble = [&]<class T>(std::vector<T> sums, auto load, auto store) {
+  const auto assemble = [&]<class T>(detail::List<T> sums, auto load, auto store) {
     load(values.dtype(), values.bytes(), sums.data(), count);
     const std::int64_t stored = detail::sum_runs(sums, order, row, col);
     out.allocate_stored(stored);
     store(values.dtype(), sums.data(), out.bytes(), stored);
   };
-  const auto space = static_cast<std::size_t>(count);
   if (is_floating(values.dtype()))
-    assemble(std::vector<double>(space), detail::load_doubles, detail::store_doubles);
+    assemble(detail::List<double>(count), detail::load_doubles, detail::store_doubles);
   else
-    assemble(std::vector<std::int64_t>(space), detail::load_integers, detail::store_integers);
+    assemble(detail::List<std::int64_t>(count), detail::load_integers, detail::store_integers);
 
   auto* indices = out.indices().pointer<std::int64_t>();
   auto* indptr = out.indptr().pointer<std::int64_t>();
   std::fill(indptr, indptr + shape[0] + 1, 0);
   for (std::int64_t k = 0; k < out.nnz(); ++k) {
-    const std::int64_t i = order[static_cast<std::size_t>(k)];
+    const std::int64_t i = order[k];
     indices[k] = col[i];
     ++indptr[row[i] + 1];
   }

@@ -46,8 +46,9 @@ class View {
   template <class... I>
     requires(sizeof...(I) == Rank)
   constexpr E& operator()(I... i) const {
-    std::int64_t at = 0, k = 0;
-    ((at = at * shape_[static_cast<std::size_t>(k++)] + static_cast<std::int64_t>(i)), ...);
+    std::int64_t at = 0;
+    std::size_t k = 0;
+    ((at = at * shape_[k++] + static_cast<std::int64_t>(i)), ...);
     return data_[at];
   }
   /// Element by its position in memory, counted from 0; not checked.

@@ -2,6 +2,7 @@
 /// \file
 /// The checks of one call.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/verify/checks.hpp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ struct Guarded {
     }
     whole = full({a.size() + 8}, 99, a.dtype());
     view = whole.slice(3, 3 + a.size()).reshape(a.shape());
-    if (a.size() != 0) std::memcpy(view.bytes(), a.bytes(), static_cast<std::size_t>(a.size() * size_of(a.dtype())));
+    if (a.size() != 0) detail::copy_bytes(view.bytes(), a.bytes(), a.size() * size_of(a.dtype()));
   }
   bool intact() const {
     if (!whole) return true;
@@ -98,11 +99,11 @@ STROP_VERIFY_IMPL Arrays call(const Subject& s, const Arrays& in, Arrays out, st
   if (!s.entry->mutates) return run(s, in, std::move(out), std::move(requests));
   Arrays own = in;
   const std::vector<int> mutated = detail::signature_of(*s.entry, s.op(), static_cast<int>(in.size())).mutated;
-  for (int i : mutated) own[static_cast<std::size_t>(i)] = in[static_cast<std::size_t>(i)].copy();
+  for (int i : mutated) strop::detail::element(own, i) = strop::detail::element(in, i).copy();
   out = run(s, own, std::move(out), std::move(requests));
   if (states != nullptr) {
     states->clear();
-    for (int i : mutated) states->push_back(own[static_cast<std::size_t>(i)]);
+    for (int i : mutated) states->push_back(strop::detail::element(own, i));
   }
   return out;
 }
@@ -193,7 +194,7 @@ STROP_VERIFY_IMPL void requests(Findings& found, const Subject& s, Tolerance tol
       if (std::abs(sum[i]) > 0x1p53) sum[i] = got[i];
     const bool half = fresh[k].dtype() == f16 || fresh[k].dtype() == bf16;
     found.expect(s, "add_to", difference(added[k], sum, fresh[k].shape(), half ? Tolerance{1e-2, 1e-2} : tolerance));
-    const std::vector<double> five(static_cast<std::size_t>(fresh[k].size()), truth ? 1.0 : 5.0);
+    const std::vector<double> five(strop::detail::unsigned_size(fresh[k].size()), truth ? 1.0 : 5.0);
     found.expect(s, "null", difference(untouched[k], five, fresh[k].shape(), {0, 0}));
   }
 }
@@ -203,13 +204,13 @@ STROP_VERIFY_IMPL void inplace(Findings& found, const Subject& s) {
   const std::vector<int> mutated = s.signature().mutated;
   for (int i = 0; i < static_cast<int>(s.in.size()); ++i)
     for (int k = 0; k < static_cast<int>(fresh.size()); ++k) {
-      const NDArray &x = s.in[static_cast<std::size_t>(i)], &y = fresh[static_cast<std::size_t>(k)];
+      const NDArray &x = strop::detail::element(s.in, i), &y = strop::detail::element(fresh, k);
       bool allowed = s.entry->is_map() && std::find(mutated.begin(), mutated.end(), i) == mutated.end();
       for (const Share& share : s.entry->inplace) allowed = allowed || (share.input == i && share.output == k);
       if (!allowed || x.storage() != dense || !(x.shape() == y.shape()) || x.dtype() != y.dtype()) continue;
       Arrays in, out(fresh.size());
       for (const NDArray& a : s.in) in.push_back(a.copy());
-      out[static_cast<std::size_t>(k)] = in[static_cast<std::size_t>(i)];
+      strop::detail::element(out, k) = strop::detail::element(in, i);
       expect_same(found, s, cat("output ", k, " in input ", i), run(s, in, out, {}), fresh, {0, 0});
     }
 }
@@ -260,8 +261,7 @@ STROP_VERIFY_IMPL void zero_size(Findings& found, const Subject& s) {
     Arrays in;
     for (const NDArray& a : s.in) {
       NDArray x(shape, a.dtype());
-      if (shape.ndim() == 0 && a.size() != 0)
-        std::memcpy(x.bytes(), a.bytes(), static_cast<std::size_t>(size_of(a.dtype())));
+      if (shape.ndim() == 0 && a.size() != 0) detail::copy_bytes(x.bytes(), a.bytes(), size_of(a.dtype()));
       in.push_back(x);
     }
     for (const NDArray& y : call(s, in))
@@ -280,7 +280,7 @@ STROP_VERIFY_IMPL void places(Findings& found, const Subject& s) {
       const NDArray from = with_dtype(a, type);
       NDArray x({n}, type);
       for (std::int64_t i = 0; i < n; ++i)
-        std::memcpy(x.bytes() + i * bytes, from.bytes() + (i % a.size()) * bytes, static_cast<std::size_t>(bytes));
+        detail::copy_bytes(x.bytes() + i * bytes, from.bytes() + (i % a.size()) * bytes, bytes);
       many.push_back(x);
     }
     const Arrays y = call(s, many);
@@ -356,7 +356,7 @@ STROP_VERIFY_IMPL void gradient(Findings& found, const Subject& s, GradientToler
     const Subject& s;
     std::vector<bool> varies;
   } bound{s, std::vector<bool>(s.in.size(), true)};
-  for (int i : s.signature().mutated) bound.varies[static_cast<std::size_t>(i)] = false;
+  for (int i : s.signature().mutated) strop::detail::element(bound.varies, i) = false;
   Arrays in;
   for (std::size_t i = 0; i < s.in.size(); ++i)
     if (bound.varies[i]) in.push_back(s.in[i]);

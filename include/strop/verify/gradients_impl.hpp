@@ -2,6 +2,7 @@
 /// \file
 /// The gradients of a call as autograd asks for them: in float32, added to what is there, and of some inputs only.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/verify/checks.hpp>
 
 #include <cstring>
@@ -17,7 +18,7 @@ STROP_VERIFY_IMPL Asked every_input(const Subject& s, GradRequest request) {
   Asked asked;
   for (const NDArray& a : s.in)
     asked.push_back(a.storage() == dense && is_floating(a.dtype()) ? std::optional(request) : std::nullopt);
-  for (int i : s.signature().mutated) asked[static_cast<std::size_t>(i)].reset();
+  for (int i : s.signature().mutated) strop::detail::element(asked, i).reset();
   return asked;
 }
 
@@ -44,7 +45,7 @@ STROP_VERIFY_IMPL Arrays backward_of(const Subject& s, const Arrays& in, const A
     x[k].attach_grad(*asked[k]);
     const NDArray start = full(x[k].shape(), before, x[k].dtype());
     if (*asked[k] == GradRequest::add && start.size() != 0)
-      std::memcpy(x[k].grad().bytes(), start.bytes(), static_cast<std::size_t>(start.size() * size_of(start.dtype())));
+      detail::copy_bytes(x[k].grad().bytes(), start.bytes(), start.size() * size_of(start.dtype()));
   }
   {
     record scope;

@@ -2,6 +2,7 @@
 /// \file
 /// Calls that are made up from what an entry says.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/verify/rows.hpp>
 
 #include <algorithm>
@@ -85,14 +86,14 @@ STROP_VERIFY_IMPL Row made_row(const Entry& entry, const std::string& params, st
 /// that of the first, its last or its first extent, or one element. The first that a call takes.
 STROP_VERIFY_IMPL std::optional<Row> row_on(const Entry& entry, const std::string& params, const Shape& first,
                                             int inputs) {
-  std::vector<Shape> in(static_cast<std::size_t>(inputs), Shape::unknown());
+  detail::List<Shape> in(inputs, Shape::unknown());
   if (inputs > 0) in[0] = first;
   if (entry.infer_shape != nullptr) {
     try {
       const Row parameters{std::string(entry.name), params, {}};
       const auto box = strop::detail::parse_params(entry, parameters.attributes());
       const int outputs = strop::detail::count_outputs(entry, box->get(), inputs).first;
-      std::vector<Shape> out(static_cast<std::size_t>(outputs), Shape::unknown());
+      detail::List<Shape> out(outputs, Shape::unknown());
       const strop::detail::CallNames names{entry.snake};
       Shapes shapes(names, in, out);
       entry.infer_shape(box->get(), shapes);
@@ -100,15 +101,15 @@ STROP_VERIFY_IMPL std::optional<Row> row_on(const Entry& entry, const std::strin
       return std::nullopt;
     }
   }
-  std::vector<std::size_t> open;
-  for (std::size_t i = 0; i < in.size(); ++i)
+  std::vector<strop::detail::Index> open;
+  for (strop::detail::Index i = 0; i < in.size(); ++i)
     if (!in[i].known()) open.push_back(i);
   const Shape choices[] = {first, first.empty() ? Shape{} : Shape{first.back()},
                            first.empty() ? Shape{} : Shape{first.front()}, Shape{1}};
   const std::size_t most = open.size() <= 3 ? std::size_t{1} << (2 * open.size()) : std::size(choices);
   for (std::size_t choice = 0; choice < most; ++choice) {
     std::size_t digits = choice;
-    for (const std::size_t i : open) {
+    for (const strop::detail::Index i : open) {
       in[i] = choices[digits % std::size(choices)];
       if (open.size() <= 3) digits /= std::size(choices);
     }

@@ -72,7 +72,7 @@ struct DivSqrtDim {
   }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<E> y) const {
-    const E divisor = number::Rep<E>::sqrt(static_cast<E>(x.shape()[static_cast<std::size_t>(x.ndim() - 1)]));
+    const E divisor = number::Rep<E>::sqrt(static_cast<E>(detail::element(x.shape(), x.ndim() - 1)));
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] / divisor;
   }
   template <Real E>

@@ -98,7 +98,7 @@ inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t 
       for (std::int64_t i = begin; i < end; ++i) out[i] = condition[i] ? x[i] : y[i];
     else
       for (std::int64_t i = begin; i < end; ++i)
-        std::memcpy(out + i * bytes, (condition[i] ? x : y) + i * bytes, static_cast<std::size_t>(bytes));
+        detail::copy_bytes(out + i * bytes, (condition[i] ? x : y) + i * bytes, bytes);
   });
 }
 

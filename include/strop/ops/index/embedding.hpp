@@ -15,34 +15,33 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// y[i] = row ids[i] of a row-sparse weight; rows that are not stored are zero.
-inline void take_stored_rows(const NDArray& weight, const std::vector<std::int64_t>& ids, const NDArray& y) {
+inline void take_stored_rows(const NDArray& weight, const detail::List<std::int64_t>& ids, const NDArray& y) {
   const std::int64_t bytes = weight.shape().size(1, weight.ndim()) * size_of(weight.dtype());
   const auto* stored = weight.indices().pointer<std::int64_t>();
   const std::int64_t count = weight.nnz();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    std::byte* to = y.bytes() + static_cast<std::int64_t>(i) * bytes;
+  for (std::int64_t i = 0; i < ids.size(); ++i) {
+    std::byte* to = y.bytes() + i * bytes;
     const auto* found = std::lower_bound(stored, stored + count, ids[i]);
     if (found == stored + count || *found != ids[i])
-      std::memset(to, 0, static_cast<std::size_t>(bytes));
+      detail::clear_bytes(to, bytes);
     else
-      std::memcpy(to, weight.bytes() + (found - stored) * bytes, static_cast<std::size_t>(bytes));
+      detail::copy_bytes(to, weight.bytes() + (found - stored) * bytes, bytes);
   }
 }
 
 /// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array.
 template <class E>
-void add_stored_rows(const E* dy, const std::vector<std::int64_t>& ids, const NDArray& weight) {
-  std::vector<std::int64_t> rows = ids;
+void add_stored_rows(const E* dy, const detail::List<std::int64_t>& ids, const NDArray& weight) {
+  detail::List<std::int64_t> rows = ids;
   std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  weight.allocate_stored(static_cast<std::int64_t>(rows.size()));
+  rows.resize(std::unique(rows.begin(), rows.end()) - rows.begin());
+  weight.allocate_stored(rows.size());
   if (rows.empty()) return;
   std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
-  std::vector<std::int64_t> at(ids.size());
-  for (std::size_t i = 0; i < ids.size(); ++i)
+  detail::List<std::int64_t> at(ids.size());
+  for (std::int64_t i = 0; i < ids.size(); ++i)
     at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
-  add_blocks(dy, at, weight.pointer<E>(), 1, static_cast<std::int64_t>(rows.size()),
-             weight.shape().size(1, weight.ndim()));
+  add_blocks(dy, at, weight.pointer<E>(), 1, rows.size(), weight.shape().size(1, weight.ndim()));
 }
 
 }  // namespace detail
@@ -92,7 +91,7 @@ struct Embedding {
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
   void forward(Cpu&, const NDArray& data, const NDArray& weight, NDArray& y) const {
     const bool sparse = weight.storage() == row_sparse;
-    const std::vector<std::int64_t> ids =
+    const detail::List<std::int64_t> ids =
         detail::positions(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip, "embedding");
     if (sparse)
       detail::take_stored_rows(weight, ids, y);
@@ -123,7 +122,7 @@ struct EmbeddingGradient {
   }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray& data, const NDArray&, NDArray& dw) const {
-    const std::vector<std::int64_t> ids = detail::positions(data, dw.shape()[0], detail::Outside::clip, "embedding");
+    const detail::List<std::int64_t> ids = detail::positions(data, dw.shape()[0], detail::Outside::clip, "embedding");
     if (dw.storage() == row_sparse)
       detail::add_stored_rows(dy.pointer<E>(), ids, dw);
     else

@@ -27,26 +27,25 @@ constexpr Shape gathered_shape(const Shape& of, const Shape& indices, std::strin
 }
 
 /// Coordinates as positions of blocks, counted in row-major order of the axes that they name.
-inline std::vector<std::int64_t> block_positions(const NDArray& indices, const Shape& of, std::string_view op) {
+inline detail::List<std::int64_t> block_positions(const NDArray& indices, const Shape& of, std::string_view op) {
   const auto axes = static_cast<int>(indices.shape()[0]);
   const std::int64_t count = indices.size() / axes;
-  std::vector<std::int64_t> at(static_cast<std::size_t>(count), 0), one(at.size());
+  detail::List<std::int64_t> at(count, 0), one(at.size());
   for (int m = 0; m < axes; ++m) {
     convert_elements(indices.dtype(), indices.bytes() + m * count * size_of(indices.dtype()), i64, one.data(), count);
     bring_inside(one, of[m], Outside::raise, op);
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] * of[m] + one[i];
+    for (std::int64_t i = 0; i < at.size(); ++i) at[i] = at[i] * of[m] + one[i];
   }
   return at;
 }
 
 /// to[at[i]] = from[i] for blocks; the last of equal positions stays.
-inline void place_blocks(const NDArray& from, const std::vector<std::int64_t>& at, const NDArray& to,
+inline void place_blocks(const NDArray& from, const detail::List<std::int64_t>& at, const NDArray& to,
                          std::int64_t inner) {
   const std::int64_t bytes = inner * size_of(to.dtype());
   if (bytes == 0) return;
-  for (std::size_t i = 0; i < at.size(); ++i)
-    std::memcpy(to.bytes() + at[i] * bytes, from.bytes() + static_cast<std::int64_t>(i) * bytes,
-                static_cast<std::size_t>(bytes));
+  for (std::int64_t i = 0; i < at.size(); ++i)
+    detail::copy_bytes(to.bytes() + at[i] * bytes, from.bytes() + i * bytes, bytes);
 }
 
 }  // namespace detail
@@ -138,7 +137,7 @@ struct ScatterSetNd {
     t.set_in(1, t.in(0));
   }
   void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, const NDArray& indices, NDArray& y) const {
-    const std::vector<std::int64_t> at = detail::block_positions(indices, y.shape(), name);
+    const detail::List<std::int64_t> at = detail::block_positions(indices, y.shape(), name);
     detail::copy_elements(lhs, y);
     detail::place_blocks(rhs, at, y, y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
   }
@@ -168,10 +167,10 @@ struct RavelMultiIndex {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t count = y.size();
-    std::vector<std::int64_t> at(static_cast<std::size_t>(count), 0), one(at.size());
+    detail::List<std::int64_t> at(count, 0), one(at.size());
     for (int m = 0; m < shape.ndim(); ++m) {
       detail::convert_elements(x.dtype(), x.bytes() + m * count * size_of(x.dtype()), i64, one.data(), count);
-      for (std::size_t i = 0; i < at.size(); ++i)
+      for (std::int64_t i = 0; i < at.size(); ++i)
         at[i] = m == 0 ? one[i] : detail::checked_sum(detail::checked_product(at[i], shape[m], name), one[i], name);
     }
     detail::convert_elements(i64, at.data(), y.dtype(), y.bytes(), count);
@@ -198,11 +197,11 @@ struct UnravelIndex {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t count = x.size();
-    std::vector<std::int64_t> at(static_cast<std::size_t>(count)), one(at.size());
+    detail::List<std::int64_t> at(count), one(at.size());
     detail::convert_elements(x.dtype(), x.bytes(), i64, at.data(), count);
     for (int m = shape.ndim(); m-- > 0;) {
       const std::int64_t extent = shape[m];
-      for (std::size_t i = 0; i < at.size(); ++i) {
+      for (std::int64_t i = 0; i < at.size(); ++i) {
         one[i] = m == 0 ? at[i] : at[i] % extent;
         if (m > 0) at[i] /= extent;
       }

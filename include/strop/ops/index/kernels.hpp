@@ -15,7 +15,7 @@ namespace strop::inline v0::detail {
 /// What happens to a position outside: an Error, counted round, moved to the nearest end.
 enum class Outside { raise, wrap, clip };
 
-inline void bring_inside(std::vector<std::int64_t>& at, std::int64_t extent, Outside outside, std::string_view op) {
+inline void bring_inside(detail::List<std::int64_t>& at, std::int64_t extent, Outside outside, std::string_view op) {
   if (at.empty()) return;
   if (extent == 0) fail(op, ": positions in an axis without elements");
   for (std::int64_t& i : at) {
@@ -32,9 +32,9 @@ inline void bring_inside(std::vector<std::int64_t>& at, std::int64_t extent, Out
 }
 
 /// The elements of an array of any type as positions (floating ones truncate) in an axis of this extent.
-inline std::vector<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside,
-                                           std::string_view op) {
-  std::vector<std::int64_t> at(static_cast<std::size_t>(from.size()));
+inline detail::List<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside,
+                                            std::string_view op) {
+  detail::List<std::int64_t> at(from.size());
   convert_elements(from.dtype(), from.bytes(), i64, at.data(), from.size());
   bring_inside(at, extent, outside, op);
   return at;
@@ -47,22 +47,22 @@ constexpr void type_of_first(Types& t) {
 }
 
 /// y[o, i] = a[o, at[i]] for blocks of `inner` elements.
-inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer,
+inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y, std::int64_t outer,
                         std::int64_t extent, std::int64_t inner) {
-  const auto count = static_cast<std::int64_t>(at.size());
+  const auto count = at.size();
   const std::int64_t bytes = inner * size_of(a.dtype());
   if (bytes == 0 || outer == 0) return;
   const std::byte* from = a.bytes();
   std::byte* to = y.bytes();
   parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
-      const std::byte* block = from + (k / count * extent + at[static_cast<std::size_t>(k % count)]) * bytes;
+      const std::byte* block = from + (k / count * extent + at[k % count]) * bytes;
       if (bytes == 4)
         std::memcpy(to + k * 4, block, 4);
       else if (bytes == 8)
         std::memcpy(to + k * 8, block, 8);
       else
-        std::memcpy(to + k * bytes, block, static_cast<std::size_t>(bytes));
+        detail::copy_bytes(to + k * bytes, block, bytes);
     }
   });
 }
@@ -70,15 +70,15 @@ inline void take_blocks(const NDArray& a, const std::vector<std::int64_t>& at, c
 /// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
 /// the additions, and with it the result, does not depend on their number.
 template <class E>
-void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
+void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
                 std::int64_t inner) {
   std::fill_n(da, outer * extent * inner, E(0));
-  const auto count = static_cast<std::int64_t>(at.size());
+  const auto count = at.size();
   if (count == 0 || inner == 0 || outer == 0) return;
   const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = 0; i < count; ++i) {
       const E* from = dy + (o * count + i) * inner;
-      E* to = da + (o * extent + at[static_cast<std::size_t>(i)]) * inner;
+      E* to = da + (o * extent + at[i]) * inner;
       for (std::int64_t k = first; k < last; ++k) to[k] += from[k];
     }
   };
@@ -93,28 +93,26 @@ void add_blocks(const E* dy, const std::vector<std::int64_t>& at, E* da, std::in
 }
 
 /// y[o, i] = x[o, at[o, i], i].
-inline void pick_elements(const NDArray& x, const std::vector<std::int64_t>& at, const NDArray& y, std::int64_t outer,
+inline void pick_elements(const NDArray& x, const detail::List<std::int64_t>& at, const NDArray& y, std::int64_t outer,
                           std::int64_t extent, std::int64_t inner) {
   visit_bits(x.dtype(), [&]<class Bits>(Bits) {
     const Bits* from = x.pointer<Bits>();
     Bits* to = y.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k)
-      to[k] = from[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner];
+    for (std::int64_t k = 0; k < outer * inner; ++k) to[k] = from[(k / inner * extent + at[k]) * inner + k % inner];
   });
 }
 /// x[o, at[o, i], i] = y[o, i].
-inline void place_elements(const NDArray& y, const std::vector<std::int64_t>& at, const NDArray& x, std::int64_t outer,
+inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& at, const NDArray& x, std::int64_t outer,
                            std::int64_t extent, std::int64_t inner) {
   visit_bits(x.dtype(), [&]<class Bits>(Bits) {
     const Bits* from = y.pointer<Bits>();
     Bits* to = x.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k)
-      to[(k / inner * extent + at[static_cast<std::size_t>(k)]) * inner + k % inner] = from[k];
+    for (std::int64_t k = 0; k < outer * inner; ++k) to[(k / inner * extent + at[k]) * inner + k % inner] = from[k];
   });
 }
 
 /// Rows `at` of a CSR array.
-inline void take_csr_rows(const NDArray& a, const std::vector<std::int64_t>& at, const NDArray& y) {
+inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
   const auto* starts = a.indptr().pointer<std::int64_t>();
   std::int64_t count = 0;
   for (std::int64_t row : at) count += starts[row + 1] - starts[row];
@@ -128,8 +126,8 @@ inline void take_csr_rows(const NDArray& a, const std::vector<std::int64_t>& at,
   for (std::int64_t row : at) {
     const std::int64_t n = starts[row + 1] - starts[row];
     if (n != 0) {
-      std::memcpy(to_values + next * size, values + starts[row] * size, static_cast<std::size_t>(n * size));
-      std::memcpy(to_columns + next * 8, columns + starts[row] * 8, static_cast<std::size_t>(n) * 8);
+      detail::copy_bytes(to_values + next * size, values + starts[row] * size, n * size);
+      detail::copy_bytes(to_columns + next * 8, columns + starts[row] * 8, n * 8);
     }
     *to_starts++ = next += n;
   }

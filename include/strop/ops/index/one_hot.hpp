@@ -40,7 +40,7 @@ struct OneHot {
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   void forward(Cpu&, const NDArray& indices, NDArray& y) const {
-    std::vector<std::int64_t> at(static_cast<std::size_t>(indices.size()));
+    detail::List<std::int64_t> at(indices.size());
     convert_positions(indices, at);
     std::byte on[8], off[8];
     detail::convert_elements(f64, &on_value, dtype, on, 1);
@@ -54,14 +54,13 @@ struct OneHot {
                    [&](std::int64_t begin, std::int64_t end) {
                      std::fill(to + begin * *depth, to + end * *depth, cold);
                      for (std::int64_t i = begin; i < end; ++i)
-                       if (const std::int64_t k = at[static_cast<std::size_t>(i)]; k >= 0 && k < *depth)
-                         to[i * *depth + k] = hot;
+                       if (const std::int64_t k = at[i]; k >= 0 && k < *depth) to[i * *depth + k] = hot;
                    });
     });
   }
 
  private:
-  static void convert_positions(const NDArray& indices, std::vector<std::int64_t>& at) {
+  static void convert_positions(const NDArray& indices, detail::List<std::int64_t>& at) {
     detail::convert_elements(indices.dtype(), indices.bytes(), i64, at.data(), indices.size());
   }
 };

@@ -54,7 +54,7 @@ struct Take {
   }
   void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
     const int k = detail::checked_axis(axis, a.ndim(), name);
-    const std::vector<std::int64_t> at =
+    const detail::List<std::int64_t> at =
         detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
     if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
     detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
@@ -79,7 +79,7 @@ struct TakeGradient {
   void forward(Cpu&, View<const E> dy, View<const std::int64_t> indices, View<const E>, View<E> da) const {
     const Shape shape(da.shape());
     const int k = detail::checked_axis(axis, shape.ndim(), name);
-    std::vector<std::int64_t> at(indices.begin(), indices.end());
+    detail::List<std::int64_t> at(detail::Span<const std::int64_t>(indices.data(), indices.size()));
     detail::bring_inside(at, shape[k], static_cast<detail::Outside>(mode), name);
     detail::add_blocks(dy.data(), at, da.data(), shape.size(0, k), shape[k], shape.size(k + 1, shape.ndim()));
   }

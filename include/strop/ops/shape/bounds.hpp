@@ -27,7 +27,7 @@ struct Bounds {
 
   constexpr int count() const { return value ? static_cast<int>(value->size()) : 0; }
   /// The bound of axis k; none where it is left open or not listed.
-  constexpr One operator[](int k) const { return k < count() ? (*value)[static_cast<std::size_t>(k)] : std::nullopt; }
+  constexpr One operator[](int k) const { return k < count() ? (*value)[detail::unsigned_size(k)] : std::nullopt; }
 };
 
 namespace detail {

@@ -153,8 +153,7 @@ struct BroadcastGradient {
   void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
     Shape summed;
     for (int k = 0; k < x.ndim(); ++k)
-      if (y.shape()[static_cast<std::size_t>(k)] == 1 && x.shape()[static_cast<std::size_t>(k)] != 1)
-        summed.push_back(k);
+      if (detail::element(y.shape(), k) == 1 && detail::element(x.shape(), k) != 1) summed.push_back(k);
     detail::sum_axes(ctx, x, y, Shape(x.shape()), summed);
   }
   auto gradient(const auto& dy, const auto& x, const auto& like) const;

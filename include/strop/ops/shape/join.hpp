@@ -98,8 +98,8 @@ inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
     const auto* from = part.indptr().pointer<std::int64_t>();
     for (std::int64_t r = 1; r <= part.shape()[0]; ++r) *starts++ = at + from[r];
     if (n == 0) continue;
-    std::memcpy(y.bytes() + at * size, part.bytes(), static_cast<std::size_t>(n * size));
-    std::memcpy(y.indices().bytes() + at * 8, part.indices().bytes(), static_cast<std::size_t>(n) * 8);
+    detail::copy_bytes(y.bytes() + at * size, part.bytes(), n * size);
+    detail::copy_bytes(y.indices().bytes() + at * 8, part.indices().bytes(), n * 8);
     at += n;
   }
 }

@@ -46,7 +46,7 @@ template <class Bits>
 void move_run(const Bits* from, Bits* to, std::int64_t n, std::int64_t in, std::int64_t out) {
   if (in == 1 && out == 1) {
     if (n * static_cast<std::int64_t>(sizeof(Bits)) > 64)
-      std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(Bits));
+      detail::copy_bytes(to, from, n * std::int64_t{sizeof(Bits)});
     else
       for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
   } else if (in == 0 && out == 1) {
@@ -131,14 +131,14 @@ inline void copy_elements(const NDArray& from, const NDArray& to) {
   if (from.bytes() == to.bytes()) return;
   const std::int64_t size = size_of(to.dtype());
   parallel_for(to.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    std::memcpy(to.bytes() + begin * size, from.bytes() + begin * size, static_cast<std::size_t>((end - begin) * size));
+    detail::copy_bytes(to.bytes() + begin * size, from.bytes() + begin * size, (end - begin) * size);
   });
 }
 
 inline void zero_elements(const NDArray& to) {
   const std::int64_t size = size_of(to.dtype());
   parallel_for(to.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    std::memset(to.bytes() + begin * size, 0, static_cast<std::size_t>((end - begin) * size));
+    detail::clear_bytes(to.bytes() + begin * size, (end - begin) * size);
   });
 }
 

@@ -58,15 +58,15 @@ struct Pad {
   auto gradient(const auto& dy, const auto& x) const;
 
   /// For each axis of the padded array the position that an element comes from; −1 for the constant.
-  std::vector<std::vector<std::int64_t>> sources(const Shape& in) const {
-    std::vector<std::vector<std::int64_t>> all(static_cast<std::size_t>(in.ndim()));
+  detail::List<detail::List<std::int64_t>> sources(const Shape& in) const {
+    detail::List<detail::List<std::int64_t>> all(in.ndim());
     for (int k = 0; k < in.ndim(); ++k) {
       const std::int64_t before = (*pad_width)[2 * k], after = (*pad_width)[2 * k + 1], n = in[k];
       for (std::int64_t i = -before; i < n + after; ++i) {
         std::int64_t from = i;
         if (i < 0) from = *mode == constant ? -1 : *mode == edge ? 0 : -i;
         if (i >= n) from = *mode == constant ? -1 : *mode == edge ? n - 1 : 2 * (n - 1) - i;
-        all[static_cast<std::size_t>(k)].push_back(from);
+        all[k].push_back(from);
       }
     }
     return all;
@@ -93,21 +93,21 @@ namespace detail {
 
 /// Calls f(first element of a row of the padded array, of the source's row or −1) for each row of the last axis.
 template <class F>
-void each_padded_row(const std::vector<std::vector<std::int64_t>>& sources, const Shape& in, F f) {
-  const auto rank = sources.size();
+void each_padded_row(const detail::List<detail::List<std::int64_t>>& sources, const Shape& in, F f) {
+  const std::int64_t rank = sources.size();
   if (rank == 0) return f(0, 0);
-  const auto width = static_cast<std::int64_t>(sources[rank - 1].size());
+  const std::int64_t width = sources[rank - 1].size();
   std::int64_t rows = 1;
-  for (std::size_t k = 0; k + 1 < rank; ++k) rows *= static_cast<std::int64_t>(sources[k].size());
+  for (std::int64_t k = 0; k + 1 < rank; ++k) rows *= sources[k].size();
   parallel_for(rows, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, width)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t r = begin; r < end; ++r) {
-                   std::int64_t rest = r, from = 0, step = in[static_cast<int>(rank) - 1];
-                   for (std::size_t k = rank - 1; k-- > 0;) {
-                     const auto extent = static_cast<std::int64_t>(sources[k].size());
-                     const std::int64_t source = sources[k][static_cast<std::size_t>(rest % extent)];
+                   std::int64_t rest = r, from = 0, step = in[rank - 1];
+                   for (std::int64_t k = rank - 1; k-- > 0;) {
+                     const std::int64_t extent = sources[k].size();
+                     const std::int64_t source = sources[k][rest % extent];
                      from = source < 0 || from < 0 ? -1 : from + source * step;
-                     step *= in[static_cast<int>(k)];
+                     step *= in[k];
                      rest /= extent;
                    }
                    f(r * width, from);
@@ -131,7 +131,7 @@ inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
       *out = *in;
       return;
     }
-    const std::vector<std::int64_t>& last = from.back();
+    const detail::List<std::int64_t>& last = from.back();
     const auto inside = x.shape().back(), before = (*pad_width)[pad_width.value->ndim() - 2];
     detail::each_padded_row(from, x.shape(), [&](std::int64_t row, std::int64_t source) {
       Bits* to = out + row;
@@ -139,11 +139,9 @@ inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
         std::fill_n(to, last.size(), fill);
         return;
       }
-      const auto put = [&](std::int64_t i) {
-        to[i] = last[static_cast<std::size_t>(i)] < 0 ? fill : in[source + last[static_cast<std::size_t>(i)]];
-      };
+      const auto put = [&](std::int64_t i) { to[i] = last[i] < 0 ? fill : in[source + last[i]]; };
       for (std::int64_t i = 0; i < before; ++i) put(i);
-      if (inside != 0) std::memcpy(to + before, in + source, static_cast<std::size_t>(inside) * sizeof(Bits));
+      if (inside != 0) detail::copy_bytes(to + before, in + source, inside * std::int64_t{sizeof(Bits)});
       for (auto i = before + inside; i < static_cast<std::int64_t>(last.size()); ++i) put(i);
     });
   });
@@ -160,17 +158,15 @@ void PadGradient::forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) con
     return;
   }
   // One after the other: rows of the padded array share rows of the source.
-  std::vector<std::int64_t> rows;
-  const auto width = static_cast<std::int64_t>(from.back().size());
-  rows.resize(static_cast<std::size_t>(dy.size() / width));
-  detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) {
-    rows[static_cast<std::size_t>(row / width)] = source;
-  });
-  for (std::size_t r = 0; r < rows.size(); ++r) {
+  detail::List<std::int64_t> rows;
+  const std::int64_t width = from.back().size();
+  rows.resize(dy.size() / width);
+  detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) { rows[row / width] = source; });
+  for (std::int64_t r = 0; r < rows.size(); ++r) {
     if (rows[r] < 0) continue;
-    const E* in = dy.data() + static_cast<std::int64_t>(r) * width;
+    const E* in = dy.data() + r * width;
     for (std::int64_t i = 0; i < width; ++i)
-      if (const std::int64_t at = from.back()[static_cast<std::size_t>(i)]; at >= 0) dx[rows[r] + at] += in[i];
+      if (const std::int64_t at = from.back()[i]; at >= 0) dx[rows[r] + at] += in[i];
   }
 }
 

@@ -96,7 +96,7 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
     for (std::int64_t k = starts[rows.begin + r]; k < starts[rows.begin + r + 1]; ++k) {
       if (!inside(k)) continue;
       to_at[next] = at[k] - columns.begin;
-      std::memcpy(y.bytes() + next++ * size, x.bytes() + k * size, static_cast<std::size_t>(size));
+      detail::copy_bytes(y.bytes() + next++ * size, x.bytes() + k * size, size);
     }
     to_starts[r + 1] = next;
   }

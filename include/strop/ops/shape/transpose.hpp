@@ -107,12 +107,14 @@ struct Reverse {
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const Shape steps = detail::row_major(x.shape());
-    std::vector<bool> turned(static_cast<std::size_t>(x.ndim()), false);
-    for (std::int64_t asked : *axis)
-      turned[static_cast<std::size_t>(detail::checked_axis(asked, x.ndim(), name))].flip();
+    detail::List<bool> turned(x.ndim(), false);
+    for (std::int64_t asked : *axis) {
+      bool& turn = turned[detail::checked_axis(asked, x.ndim(), name)];
+      turn = !turn;
+    }
     detail::Move m;
     for (int k = 0; k < x.ndim(); ++k) {
-      const bool turn = turned[static_cast<std::size_t>(k)];
+      const bool turn = turned[k];
       if (turn) m.in_start += (x.shape()[k] - 1) * steps[k];
       m.axis(x.shape()[k], turn ? -steps[k] : steps[k], steps[k]);
     }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <strop/core/error.hpp>
 #include <strop/core/output.hpp>
+#include <strop/core/span.hpp>
 
 #include <bit>
 #include <cerrno>
@@ -136,7 +137,7 @@ inline void Input::read(void* to, std::int64_t bytes, std::string_view what) {
   require(bytes, what);
   if (bytes == 0) return;
   if (file_ == nullptr) {
-    std::memcpy(to, memory_, static_cast<std::size_t>(bytes));
+    detail::copy_bytes(to, memory_, bytes);
     memory_ += bytes;
   } else if (std::fread(to, 1, static_cast<std::size_t>(bytes), file_) != static_cast<std::size_t>(bytes)) {
     refuse(cat("reading ", what, " failed: ", std::ferror(file_) != 0 ? std::strerror(errno) : "the file has shrunk"));

@@ -2,6 +2,7 @@
 /// \file
 /// NumPy's `.npy` files: one dense array, versions 1 to 3, either byte order, either order of axes.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/tensor/format/elements.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/strided.hpp>
@@ -162,11 +163,11 @@ inline void swap_bytes(std::byte* bytes, std::int64_t size, std::int64_t width) 
 }
 
 /// Integers that we have no dtype for, widened into `to`.
-inline void widen_integers(Input& in, const NpyHeader& h, const std::vector<std::byte>& from, const NDArray& to) {
+inline void widen_integers(Input& in, const NpyHeader& h, const detail::List<std::byte>& from, const NDArray& to) {
   const std::int64_t n = to.size();
   for (std::int64_t i = 0; i < n; ++i) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, from.data() + i * h.width, static_cast<std::size_t>(h.width));
+    detail::copy_bytes(&bits, from.data() + i * h.width, h.width);
     if (h.kind == 'u' && bits >> 63 != 0) in.refuse(cat("the uint64 value ", std::to_string(bits), " exceeds int64"));
     auto value = static_cast<std::int64_t>(bits);
     if (h.kind == 'i' && h.width == 2) value = static_cast<std::int16_t>(bits);
@@ -208,7 +209,7 @@ inline NDArray read_npy(Input& in) {
     described_bytes(in, shape, i64, "the array");
     const std::int64_t bytes = shape.size() * h.width;
     in.require(bytes, "the elements");
-    std::vector<std::byte> values(static_cast<std::size_t>(bytes));
+    detail::List<std::byte> values(bytes);
     in.read(values.data(), bytes, "the elements");
     if (h.big_endian) swap_bytes(values.data(), bytes, h.width);
     a = NDArray(shape, dtype);

@@ -2,6 +2,7 @@
 /// \file
 /// ZIP archives: reading of stored and deflated entries, writing of stored ones; sizes of 64 bits both ways.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/format/inflate.hpp>
 
@@ -46,7 +47,7 @@ inline ZipDirectory find_zip_directory(Input& file) {
   std::int64_t at = tail - 22;
   const auto little = [&](std::int64_t from, int bytes) {
     std::uint64_t value = 0;
-    std::memcpy(&value, text.data() + from, static_cast<std::size_t>(bytes));
+    detail::copy_bytes(&value, text.data() + from, bytes);
     return value;
   };
   while (at >= 0 && !(little(at, 4) == zip_end && static_cast<std::int64_t>(little(at + 20, 2)) == tail - at - 22))
