@@ -18,6 +18,7 @@
 #include <strop/memory/random.hpp>
 #include <strop/op/check_call.hpp>
 #include <strop/op/describe.hpp>
+#include <strop/op/map.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>
 #include <strop/tensor/allclose.hpp>

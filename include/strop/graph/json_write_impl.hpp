@@ -89,6 +89,9 @@ class GraphWriter {
     if (entry.is_gradient())
       fail("to_json: node '", node.name,
            "' is a gradient; save what it is the gradient of, and differentiate what is loaded");
+    if (entry.slot != nullptr && !entry.slot->listed.load())
+      fail("to_json: node '", node.name,
+           "' is a function without a name, by which no file could find it; give it a struct and an Op");
     if (const Entry* const found = look_up(entry.name); found == &entry || (found != nullptr && same(*found, entry)))
       return entry.name;
     fail("to_json: node '", node.name, "' is of the operator ", entry.qualified, ", which its name ", entry.name,
