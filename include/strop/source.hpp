@@ -48,6 +48,7 @@
 #include <strop/graph/json_read_impl.hpp>
 #include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
+#include <strop/graph/trace_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>

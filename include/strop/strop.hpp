@@ -14,6 +14,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/symbol.hpp>
+#include <strop/graph/trace.hpp>
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/check_call.hpp>
