@@ -97,6 +97,8 @@ class GradRequests;
 template <class X>
 struct Inferred;
 class Executor;
+template <class G>
+class TracedFunction;
 
 // The engine, and as members of it Variable, Uses, Done, Step, Context, Bulk: engine/
 class Engine;

@@ -45,7 +45,10 @@
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
+#include <strop/graph/json_read_impl.hpp>
+#include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
+#include <strop/graph/trace_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>

@@ -14,10 +14,12 @@
 #include <strop/engine/pool.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/symbol.hpp>
+#include <strop/graph/trace.hpp>
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/check_call.hpp>
 #include <strop/op/describe.hpp>
+#include <strop/op/map.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/library.hpp>
 #include <strop/tensor/allclose.hpp>

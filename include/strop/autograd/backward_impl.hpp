@@ -53,6 +53,7 @@ class BackwardPass {
   std::vector<NDArray>& collected() { return collected_; }
 
   void run(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
+    check_untraced("backward", "gradients go to arrays outside; call it on what the function returns");
     const ModeScope mode(create_graph_ ? &tape : nullptr, call_mode.training);
     try {
       walk(heads, head_gradients);

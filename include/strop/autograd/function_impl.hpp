@@ -13,6 +13,7 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in) {
+  check_untraced("a Function", "its forward and backward are written on arrays; run it outside");
   std::vector<NDArray> out;
   {
     const ModeScope unrecorded(nullptr, call_mode.training);

@@ -104,7 +104,7 @@ class pause {
 /// Operators behave as in training, recorded or not.
 class train_mode {
  public:
-  explicit train_mode(bool train = true) : mode_(detail::call_mode.recorder, train) {}
+  explicit train_mode(bool train = true) : mode_(detail::recording(), train) {}
 
  private:
   detail::ModeScope mode_;
@@ -115,7 +115,7 @@ class predict_mode : public train_mode {
   predict_mode() : train_mode(false) {}
 };
 
-inline bool is_recording() { return detail::call_mode.recorder != nullptr; }
+inline bool is_recording() { return detail::recording() != nullptr; }
 inline bool is_training() { return detail::call_mode.training; }
 
 }  // namespace strop::inline v0

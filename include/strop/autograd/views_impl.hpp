@@ -35,7 +35,8 @@ class ViewStep : public Function {
 
 /// Hangs the view on the array's history, where one is being written.
 STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
-  if (call_mode.recorder == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
+  if (call_mode.tracer != nullptr) call_mode.tracer->derived(whole, view, first_element, true);
+  if (recording() == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = Ref<Function>(new ViewStep(shell_of(whole), first_element));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <strop/core/config.hpp>
 #include <strop/core/error.hpp>
+#include <strop/core/json.hpp>
 #include <strop/core/output.hpp>
 #include <strop/engine/context.hpp>
 #include <strop/engine/trace_record.hpp>
@@ -24,49 +25,6 @@ struct TraceSession {
   std::string path;
   std::size_t left_out = 0, pushed = 0;
 };
-
-/// The bytes of a well-formed UTF-8 character that begins here; 0 where none does.
-STROP_IMPL std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t n = lead < 0x80                   ? 1
-                        : lead >= 0xc2 && lead < 0xe0 ? 2
-                        : lead >= 0xe0 && lead < 0xf0 ? 3
-                        : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                      : 0;
-  if (n == 0 || text.size() < n) return 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  // overlong ones, surrogates, and what lies beyond the last character
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf0 && byte(1) < 0x90) ||
-      (lead == 0xf4 && byte(1) > 0x8f))
-    return 0;
-  return n;
-}
-
-/// As a JSON string. Bytes that are not UTF-8 become question marks: readers refuse them.
-STROP_IMPL void append_json(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const std::size_t n = utf8_length(text);
-    const char c = text[0];
-    if (n == 0) {
-      out += '?';
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr const char* digits = "0123456789abcdef";
-      out += "\\u00";
-      out += digits[c >> 4];
-      out += digits[c & 15];
-    } else {
-      out += text.substr(0, n);
-    }
-    text.remove_prefix(n == 0 ? 1 : n);
-  }
-  out += '"';
-}
 
 /// Nanoseconds as microseconds.
 STROP_IMPL std::string microseconds(std::int64_t ns) {

@@ -252,6 +252,7 @@ STROP_IMPL Executor& Executor::operator=(Executor other) noexcept {
 STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
+  detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
   graph_->train = train;
   graph_->run(graph_->forward_steps);
   graph_->ran = true;

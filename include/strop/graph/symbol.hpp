@@ -108,6 +108,19 @@ class Symbol {
   Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write,
                        const NamedTypes& types = {}) const;
 
+  /// The symbol as text, in the layout of the original's version 1.7: nodes behind their inputs, parameters that differ
+  /// from their defaults, attributes under `__key__`. Throws Error where a node is a gradient, its operator is not
+  /// found by its name, or a name is not UTF-8.
+  std::string to_json() const;
+  /// The symbol that such a text describes, of this or any earlier version of the original's (0.8 on); what older
+  /// versions wrote differently is brought up to date. Operators are looked up by name. Throws Error with the line and
+  /// column or the node where the text is wrong, and one that names every operator that the program lacks.
+  static Symbol from_json(std::string_view text);
+  /// to_json() in a file, which is complete or, where an Error is thrown, as it was before.
+  void save(const std::string& path) const;
+  /// from_json() of a file.
+  static Symbol load(const std::string& path);
+
   // For the layers above.
   explicit Symbol(detail::NodeOutput output) { outputs_.push(std::move(output)); }
   explicit Symbol(detail::NodeOutputs outputs) : outputs_(std::move(outputs)) {}
@@ -148,5 +161,7 @@ Symbol compose(std::string_view name, std::initializer_list<InputSymbol> inputs,
 
 #if !defined(STROP_COMPILED)
 #include <strop/graph/infer_impl.hpp>
+#include <strop/graph/json_read_impl.hpp>
+#include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #endif

@@ -70,6 +70,8 @@ STROP_IMPL bool dispatch_directly(const Entry& entry, const void* op, Inputs in,
 /// The way of small dense maps that broadcast: smaller operands are spread to blocks of their own, then as above.
 STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
                                    Span<const Request> requests) {
+  for (const NDArray* a : in)
+    if (!*a) return false;  // which is told on the long way
   const NDArray& first = *in[0];
   const Dtype type = first.dtype();
   const MapLoop loop = type == f32 ? entry.loops.f32 : type == f64 ? entry.loops.f64 : nullptr;

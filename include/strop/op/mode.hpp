@@ -22,7 +22,9 @@ struct Recorder {
 /// Sets what a thread's calls are recorded by, and whether they train, while it lives.
 class ModeScope : CallModeScope {
  public:
-  ModeScope(const Recorder* recorder, bool training) : CallModeScope({recorder, training, call_mode.operation}) {}
+  ModeScope(const Recorder* recorder, bool training)
+      : CallModeScope({call_mode.tracer == nullptr ? recorder : call_mode.tracer->recorder, training,
+                       call_mode.operation, call_mode.tracer, recorder}) {}
 };
 
 /// Where a call stands in the user's source; line 0 where the spelling does not permit to know.

@@ -2,6 +2,7 @@
 /// \file
 /// How a program looks at an array's elements.
 #pragma once
+#include <strop/core/call_mode.hpp>
 #include <strop/core/span.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -37,12 +38,14 @@ View<E, Rank> view_of(const NDArray& a) {
 template <class E, int Rank>
 View<E, Rank> NDArray::view() const {
   detail::check_view(*this, dtype_of<E>, Rank);
+  detail::check_untraced("view()");
   wait();
   return detail::view_of<E, Rank>(*this);
 }
 
 template <Element E>
 std::vector<E> NDArray::to_vector() const {
+  detail::check_untraced("to_vector()");
   wait();
   const NDArray source = detail::dense_on_host(*this);
   const std::int64_t n = source.size();
@@ -59,6 +62,7 @@ template <class E>
 E NDArray::item() const {
   if (!*this) fail("strop: item() of a handle without an array");
   if (size() != 1) fail("strop: item() takes an array of one element, this one has shape ", shape());
+  detail::check_untraced("item()");
   wait();
   const NDArray source = detail::dense_on_host(*this);
   E out;

@@ -3,6 +3,7 @@
 /// NDArray's members that need no later layer.
 #pragma once
 #include <strop/core/checked.hpp>
+#include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -128,6 +129,8 @@ STROP_IMPL NDArray NDArray::copy() const {
   }
   if (body_->indices) b.indices = NDArray(body_->indices).copy().body_ref();
   if (body_->indptr) b.indptr = NDArray(body_->indptr).copy().body_ref();
+  if (storage() != dense) detail::check_untraced("copy() of a sparse array", "it is no operator");
+  if (detail::call_mode.tracer != nullptr) detail::call_mode.tracer->derived(*this, out, 0, false);
   return out;
 }
 
@@ -137,6 +140,7 @@ STROP_IMPL NDArray NDArray::detach() const {
   NDArray out{detail::Ref<detail::Body>(body)};
   body->lineage = nullptr;
   body->leaf = nullptr;
+  if (detail::call_mode.tracer != nullptr) detail::call_mode.tracer->derived(*this, out, 0, false);
   return out;
 }
 

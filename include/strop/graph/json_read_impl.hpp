@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Symbols from the original's files, of every version: the text to records, the records to nodes.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/json.hpp>
+#include <strop/graph/graph.hpp>
+#include <strop/graph/library_names.hpp>
+#include <strop/graph/symbol.hpp>
+#include <strop/graph/symbol_impl.hpp>
+#include <strop/tensor/format/file.hpp>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// What a file says of a node.
+struct NodeRecord {
+  struct Link {
+    std::int64_t node = 0, index = 0;
+  };
+  std::string op, name;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<Link> inputs;
+};
+
+/// What a file says of a symbol.
+struct GraphRecord {
+  std::vector<NodeRecord> nodes;
+  std::vector<NodeRecord::Link> heads;
+  int version = 800;            // of the program that wrote it; 0.8 did not say
+  bool zero_is_extent = false;  // an extent of 0 is one, and not an unknown one
+};
+
+/// The text to records. Keys of all versions: "attrs" was "attr", or "param" beside it, and links had two numbers.
+class GraphReader {
+ public:
+  GraphReader(std::string_view text, std::string what) : in_(text, std::move(what)) {}
+
+  GraphRecord read() {
+    bool nodes = false, heads = false;
+    in_.object([&](const std::string& key) {
+      if (key == "nodes") {
+        once(nodes, key);
+        in_.array([&] { node(); });
+      } else if (key == "heads") {
+        once(heads, key);
+        in_.array([&] { graph_.heads.push_back(link()); });
+      } else if (key == "attrs") {
+        in_.object([&](const std::string& name) { attribute(name); });
+      } else if (key == "arg_nodes" || key == "node_row_ptr") {
+        in_.array([&] { in_.integer(); });  // they follow from the nodes
+      } else {
+        in_.refuse(cat("a symbol has no '", excerpt(key), "'; it has nodes, arg_nodes, node_row_ptr, heads and attrs"));
+      }
+    });
+    in_.finish();
+    if (!nodes || !heads) in_.refuse(cat("a symbol has nodes and heads; there are no ", nodes ? "heads" : "nodes"));
+    return std::move(graph_);
+  }
+
+ private:
+  void once(bool& seen, std::string_view key) {
+    if (seen) in_.refuse(cat("'", key, "' comes twice"));
+    seen = true;
+  }
+
+  void node() {
+    NodeRecord& made = graph_.nodes.emplace_back();
+    bool op = false, name = false, inputs = false;
+    in_.object([&](const std::string& key) {
+      if (key == "op") {
+        once(op, key);
+        made.op = in_.string();
+      } else if (key == "name") {
+        once(name, key);
+        made.name = in_.string();
+      } else if (key == "inputs") {
+        once(inputs, key);
+        in_.array([&] { made.inputs.push_back(link()); });
+      } else if (key == "attrs" || key == "attr" || key == "param") {
+        in_.object([&](const std::string& name_of_one) { made.attributes.emplace_back(name_of_one, in_.string()); });
+      } else if (key == "backward_source_id") {
+        if (in_.integer() != -1) in_.refuse("gradients are made anew, not read: backward_source_id is -1");
+      } else if (key == "control_deps") {
+        in_.array([&] { in_.integer(); });  // what a node computes does not depend on them
+      } else if (key == "subgraphs") {
+        in_.skip();  // of operators that are refused by name
+      } else {
+        in_.refuse(cat("a node has no '", excerpt(key), "'; it has op, name, attrs and inputs"));
+      }
+    });
+    if (!op || !name || !inputs)
+      in_.refuse(cat("node ", graph_.nodes.size() - 1, " has no ", !op ? "op" : !name ? "name" : "inputs"));
+  }
+
+  /// [node, index, version]; the version follows from the nodes.
+  NodeRecord::Link link() {
+    NodeRecord::Link made;
+    int n = 0;
+    in_.array([&] {
+      const std::int64_t value = in_.integer();
+      if (n == 0) made.node = value;
+      if (n == 1) made.index = value;
+      ++n;
+    });
+    if (n != 2 && n != 3) in_.refuse(cat("a link to an output is [node, index, version], not ", n, " numbers"));
+    return made;
+  }
+
+  /// ["int", 10700] and its like.
+  void attribute(const std::string& name) {
+    int n = 0;
+    in_.array([&] {
+      if (n++ == 1 && (name == "mxnet_version" || name == "is_np_shape")) {
+        const std::int64_t value = in_.integer();
+        if (name == "mxnet_version")
+          graph_.version = static_cast<int>(std::clamp<std::int64_t>(value, 0, 1000000));
+        else
+          graph_.zero_is_extent = value != 0;
+      } else {
+        in_.skip();
+      }
+    });
+  }
+
+  JsonReader in_;
+  GraphRecord graph_;
+};
+
+/// Attributes that were kept under their own names before they were kept as `__key__`.
+inline constexpr std::string_view hidden_keys[] = {"ctx_group", "lr_mult", "wd_mult", "force_mirroring",
+                                                   "mirror_stage"};
+
+/// Records to nodes.
+class GraphMaker {
+ public:
+  GraphMaker(const GraphRecord& from, const std::string& what) : from_(from), what_(what) {}
+
+  Symbol make() {
+    find_operators();
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+      const NodeRecord& record = from_.nodes[i];
+      try {
+        made_.push(entries_[i] == nullptr ? variable(record) : application(record, i));
+      } catch (const Error& error) {
+        fail(what_, ": node ", i, " '", excerpt(record.name), "': ", error.what());
+      }
+    }
+    NodeOutputs heads;
+    for (std::size_t i = 0; i < from_.heads.size(); ++i) {
+      try {
+        heads.push(linked(from_.heads[i], from_.nodes.size()));
+      } catch (const Error& error) {
+        fail(what_, ": head ", i, ": ", error.what());
+      }
+    }
+    if (heads.empty()) fail(what_, ": the symbol has no heads, which are its outputs");
+    return Symbol(std::move(heads));
+  }
+
+ private:
+  void find_operators() {
+    std::vector<std::pair<std::string_view, std::string_view>> missing;  // operators, and the first node of each
+    bool more = false;
+    entries_.assign(from_.nodes.size(), nullptr);
+    for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
+      const NodeRecord& record = from_.nodes[i];
+      if (record.op == "null") continue;
+      const Entry* const entry = look_up(record.op);
+      if (entry != nullptr && entry->is_gradient())
+        fail(what_, ": node ", i, " '", excerpt(record.name),
+             "' is a gradient, which is made anew from what it is the gradient of, not read");
+      entries_[i] = entry;
+      bool known = entry != nullptr;
+      for (const auto& one : missing) known = known || one.first == record.op;
+      if (known) continue;
+      if (missing.size() == 16)
+        more = true;
+      else
+        missing.emplace_back(record.op, record.name);
+    }
+    if (!missing.empty()) fail(what_, ": ", missing_sentence(missing, more));
+  }
+
+  static std::string missing_sentence(const std::vector<std::pair<std::string_view, std::string_view>>& missing,
+                                      bool more) {
+    std::string all, library, unknown;
+    for (const auto& [op, node] : missing) {
+      const std::string name = excerpt(op);
+      all += cat(all.empty() ? "" : ", ", name, " (node '", excerpt(node), "')");
+      std::string& list = in_library(op) ? library : unknown;
+      list += cat(list.empty() ? "" : ", ", name);
+    }
+    std::string out = cat("this program has no operators ", all, more ? " and others" : "");
+    if (!library.empty())
+      out +=
+          cat("; the library's join where the program calls them, or all together with #include "
+              "<strop/ops/all.hpp>: ",
+              library);
+    if (!unknown.empty()) out += cat("; the library has none called ", unknown);
+    return out;
+  }
+
+  /// The output that a link names, among the first `before` nodes.
+  NodeOutput linked(const NodeRecord::Link& link, std::size_t before) const {
+    const auto nodes = static_cast<std::int64_t>(before);
+    if (link.node < 0 || link.node >= nodes)
+      fail("it links to node ", link.node, ", expected one of the ", nodes, " before it");
+    const NodeOutput& to = made_[static_cast<int>(link.node)];
+    if (link.index < 0 || link.index >= to.node->outputs())
+      fail("it links to output ", link.index, " of '", excerpt(to.node->name), "', which has ", to.node->outputs());
+    return {to.node, static_cast<int>(link.index)};
+  }
+
+  static bool is_hidden(std::string_view key) {
+    return std::find(std::begin(hidden_keys), std::end(hidden_keys), key) != std::end(hidden_keys);
+  }
+
+  NodeOutput variable(const NodeRecord& record) const {
+    if (!record.inputs.empty()) fail("a variable has no inputs");
+    const Ref<Node> node(new Node);
+    node->name = record.name;
+    for (const auto& [key, text] : record.attributes)
+      if (!describe(node->variable, key, text)) set(*node, attribute_key(key), text);
+    return {node, 0};
+  }
+
+  /// Takes in what a variable says of its array; false for other attributes.
+  bool describe(Variable& variable, std::string_view key, std::string_view text) const {
+    if (key == "__shape__") {
+      Shape shape;
+      if (!parse_shape(text, shape)) fail("'__shape__' is '", excerpt(text), "', expected whole numbers as (2, 3)");
+      for (std::int64_t& extent : shape)
+        if (extent < 0 || (extent == 0 && !from_.zero_is_extent)) extent = Shape::unknown_extent;
+      variable.shape = shape.empty() && !from_.zero_is_extent ? Shape::unknown() : shape;
+      return true;
+    }
+    if (key == "__dtype__") {
+      std::int64_t number = 0;
+      Dtype type = f32;
+      if (parse_integer(text, number)) {
+        if (number == -1) return true;  // it does not say
+        const auto* const found = std::find_if(std::begin(all_dtypes), std::end(all_dtypes),
+                                               [&](Dtype one) { return static_cast<std::int64_t>(one) == number; });
+        if (found == std::end(all_dtypes)) fail("'__dtype__' is ", number, ", which is none of the element types");
+        type = *found;
+      } else if (!parse_dtype(text, type)) {
+        fail("'__dtype__' is '", excerpt(text), "', expected an element type");
+      }
+      variable.dtype = type;
+      return true;
+    }
+    if (key == "__storage_type__") {
+      std::int64_t number = 0;
+      if (!parse_integer(text, number) || number < -1 || number > 2)
+        fail("'__storage_type__' is '", excerpt(text), "', expected 0, 1 or 2");
+      if (number >= 0) variable.storage = static_cast<Storage>(number);
+      return true;
+    }
+    return false;
+  }
+
+  static void set(Node& node, std::string key, const std::string& text) {
+    node.attributes.push({std::move(key), text});
+  }
+
+  NodeOutput application(const NodeRecord& record, std::size_t i) {
+    const Entry& entry = *entries_[i];
+    const Ref<Node> node(new Node);
+    node->name = record.name;
+    node->entry = &entry;
+    std::int64_t count = -1;  // num_args of an operator that counts by itself
+    std::vector<std::pair<std::string_view, std::string_view>> parameters, of_inputs;
+    const bool counts = entry.inputs < 0 && (entry.params == nullptr || !entry.params->find("num_args"));
+    for (const auto& [key, text] : record.attributes) {
+      if (entry.params != nullptr && entry.params->find(key))
+        parameters.emplace_back(key, upgraded(*entry.params, key, text, from_.version));
+      else if (counts && key == "num_args" && parse_integer(text, count))
+        continue;
+      else if (is_hidden(key) || (key.starts_with("__") && key.ends_with("__")))
+        set(*node, attribute_key(key), text);
+      else if (of_input(key))
+        of_inputs.emplace_back(key, text);
+      else if (entry.params == nullptr || entry.params->fields.empty())
+        set(*node, key, text);  // the original takes any, and so do its files
+      else
+        parameters.emplace_back(key, text);  // which says what there is
+    }
+    node->params = parse_params(entry, parameters);
+    node->signature = signature_of(entry, node->params->get(), static_cast<int>(record.inputs.size()));
+    take_inputs(*node, record, i);
+    if (count >= 0 && count != node->inputs.size())
+      fail(entry.snake, ": num_args is ", count, ", and there are ", node->inputs.size(), " inputs");
+    for (const auto& [key, text] : of_inputs) set_of_input(*node, key, text);
+    return {node, 0};
+  }
+
+  /// weight_lr_mult: an attribute of the variable that is the input `weight`.
+  static bool of_input(std::string_view key) {
+    for (const std::string_view hidden : hidden_keys)
+      if (key.size() > hidden.size() + 1 && key.ends_with(hidden) && key[key.size() - hidden.size() - 1] == '_')
+        return true;
+    return false;
+  }
+  static void set_of_input(Node& node, std::string_view key, std::string_view text) {
+    for (const std::string_view hidden : hidden_keys) {
+      if (!key.ends_with(hidden) || key.size() < hidden.size() + 2) continue;
+      const std::string_view input = key.substr(0, key.size() - hidden.size() - 1);
+      for (int k = 0; k < node.inputs.size(); ++k)
+        if (node.signature.inputs[static_cast<std::size_t>(k)] == input && node.inputs[k].node->is_variable())
+          return set(*node.inputs[k].node, attribute_key(hidden), std::string(text));
+    }
+    fail(node.entry->snake, ": attribute '", excerpt(key), "' is of no input that is a variable");
+  }
+
+  void take_inputs(Node& node, const NodeRecord& record, std::size_t i) {
+    const std::vector<std::string_view>& names = node.signature.inputs;
+    tensors_ += names.size() + node.signature.outputs.size();
+    // What a parameter says that a node has takes memory before shapes are compared.
+    if (tensors_ > std::size_t{1 << 16} + 8 * from_.nodes.size())
+      fail("with this node the symbol has ", tensors_, " inputs and outputs of nodes, more than is taken from a file");
+    const std::size_t given = record.inputs.size();
+    if (given > names.size() || (given < names.size() && from_.version >= 900))
+      fail(node.entry->snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names),
+           "), and the file gives ", given);
+    for (const NodeRecord::Link& link : record.inputs) node.inputs.push(linked(link, i));
+    // Files of 0.8 leave out what an operator writes, such as running means.
+    for (std::size_t k = given; k < names.size(); ++k) {
+      const Ref<Node> missing(new Node);
+      missing->name = cat(node.name, '_', names[k]);
+      node.inputs.push({missing, 0});
+    }
+    for (int k : node.signature.mutated)
+      if (!node.inputs[k].node->is_variable())
+        fail(node.entry->snake, ": input '", names[static_cast<std::size_t>(k)],
+             "' is written and so must be a variable, not the output of '", excerpt(node.inputs[k].node->name), "'");
+  }
+
+  const GraphRecord& from_;
+  const std::string& what_;
+  std::vector<const Entry*> entries_;
+  NodeOutputs made_;
+  std::size_t tensors_ = 0;
+};
+
+STROP_IMPL Symbol symbol_of_text(std::string_view text, const std::string& what) {
+  const GraphRecord record = GraphReader(text, what).read();
+  return GraphMaker(record, what).make();
+}
+
+}  // namespace detail
+
+STROP_IMPL Symbol Symbol::from_json(std::string_view text) { return detail::symbol_of_text(text, "from_json"); }
+
+STROP_IMPL Symbol Symbol::load(const std::string& path) {
+  detail::Input in(path);
+  try {
+    return detail::symbol_of_text(in.text(in.size(), "the symbol"), cat("strop: load(\"", path, "\")"));
+  } catch (const std::bad_alloc&) {
+    in.refuse(cat("there is not enough memory for a file of ", in.size(), " bytes"));
+  }
+}
+
+}  // namespace strop::inline v0

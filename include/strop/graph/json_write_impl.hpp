@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Symbols as text: the layout of the original's version 1.7, to the blank.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/json.hpp>
+#include <strop/core/output.hpp>
+#include <strop/graph/graph.hpp>
+#include <strop/graph/symbol.hpp>
+#include <strop/graph/symbol_impl.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// Parameters that the original requires and that have a default here: they are written whatever they are.
+inline constexpr std::pair<std::string_view, std::string_view> always_written[] = {{"_split_v2", "indices"},
+                                                                                   {"slice_axis", "end"}};
+
+/// Writes one symbol.
+class GraphWriter {
+ public:
+  explicit GraphWriter(const Symbol& symbol) : symbol_(symbol), graph_(symbol.outputs()) {
+    for (int n = 0; n < graph_.size(); ++n)
+      if (const Node& node = graph_.node(n); node.is_variable()) {
+        const Shape& shape = node.variable.shape;
+        zero_is_extent_ = zero_is_extent_ || (shape.has_rank() && shape.empty());
+        for (const std::int64_t extent : shape) zero_is_extent_ = zero_is_extent_ || extent == 0;
+      }
+  }
+
+  std::string text() {
+    versions_.resize(graph_.size());
+    out_ = "{\n  \"nodes\": [";
+    for (int n = 0; n < graph_.size(); ++n) {
+      out_ += n == 0 ? "\n" : ", \n";
+      node(n);
+    }
+    out_ += "\n  ], \n  \"arg_nodes\": ";
+    List<std::string> items;
+    for (int n = 0; n < graph_.size(); ++n)
+      if (graph_.node(n).is_variable()) items.push(cat(n));
+    list(items, 2);
+    items = {"0"};
+    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push(cat(values += graph_.node(n).outputs()));
+    out_ += ", \n  \"node_row_ptr\": ";
+    list(items, 2);
+    items.clear();
+    for (const NodeOutput& head : symbol_.outputs())
+      items.push(cat('[', graph_.find(head.node.get()), ", ", head.index, ", 0]"));
+    out_ += ", \n  \"heads\": ";
+    list(items, 2);
+    out_ += zero_is_extent_
+                ? ", \n  \"attrs\": {\n    \"is_np_shape\": [\"int\", 1], \n    \"mxnet_version\": [\"int\", "
+                  "10700]\n  }\n}"
+                : ", \n  \"attrs\": {\"mxnet_version\": [\"int\", 10700]}\n}";
+    return std::move(out_);
+  }
+
+ private:
+  void node(int n) {
+    const Node& node = graph_.node(n);
+    out_ += "    {\n      \"op\": ";
+    append_json(out_, node.is_variable() ? std::string_view("null") : operator_name_of(node));
+    out_ += ", \n      \"name\": ";
+    append_json(out_, checked(node, node.name));
+    attributes(node);
+    out_ += ", \n      \"inputs\": ";
+    List<std::string> links;
+    for (int i = 0; i < node.inputs.size(); ++i) {
+      const NodeOutput& in = node.inputs[i];
+      const int from = graph_.find(in.node.get());
+      const bool written =
+          std::find(node.signature.mutated.begin(), node.signature.mutated.end(), i) != node.signature.mutated.end();
+      links.push(cat('[', from, ", ", in.index, ", ", written ? ++versions_[from] : 0, ']'));
+    }
+    list(links, 6);
+    out_ += "\n    }";
+  }
+
+  /// The name by which the operator is found again.
+  static std::string_view operator_name_of(const Node& node) {
+    const Entry& entry = *node.entry;
+    if (entry.is_gradient())
+      fail("to_json: node '", node.name,
+           "' is a gradient; save what it is the gradient of, and differentiate what is loaded");
+    if (entry.slot != nullptr && !entry.slot->listed.load())
+      fail("to_json: node '", node.name,
+           "' is a function without a name, by which no file could find it; give it a struct and an Op");
+    if (const Entry* const found = look_up(entry.name); found == &entry || (found != nullptr && same(*found, entry)))
+      return entry.name;
+    fail("to_json: node '", node.name, "' is of the operator ", entry.qualified, ", which its name ", entry.name,
+         " does not find");
+  }
+  static bool same(const Entry& a, const Entry& b) { return a.qualified == b.qualified && a.file == b.file; }
+
+  /// Text as it stands: what is not UTF-8 cannot be written.
+  static std::string_view checked(const Node& node, std::string_view text) {
+    if (!is_utf8(text)) fail("to_json: a name or an attribute of node '", node.name, "' is not UTF-8");
+    return text;
+  }
+
+  void attributes(const Node& node) {
+    std::vector<std::pair<std::string, std::string>> all;
+    if (node.is_variable())
+      describe(node.variable, all);
+    else
+      parameters(node, all);
+    for (const auto& [key, text] : node.attributes) {
+      const bool plain = key.size() < 5 || !key.starts_with("__") || !key.ends_with("__");
+      if (plain && !node.is_variable() && node.entry->params != nullptr && !node.entry->params->fields.empty())
+        fail("to_json: node '", node.name, "' has an attribute '", key, "', which files take for a parameter of ",
+             node.entry->name, "; call it __", key, "__");
+      all.emplace_back(key, text);
+    }
+    if (all.empty()) return;
+    std::vector<std::size_t> order(all.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+      const int before = all[i].first.compare(all[j].first);
+      return before != 0 ? before < 0 : i < j;
+    });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < order.size(); ++i)  // of several under one key the last one said holds
+      if (i + 1 == order.size() || all[order[i]].first != all[order[i + 1]].first) order[kept++] = order[i];
+    order.resize(kept);
+    out_ += ", \n      \"attrs\": {";
+    for (const std::size_t i : order) {
+      if (kept > 1) out_ += i == order.front() ? "\n        " : ", \n        ";
+      append_json(out_, checked(node, all[i].first));
+      out_ += ": ";
+      append_json(out_, checked(node, all[i].second));
+    }
+    out_ += kept > 1 ? "\n      }" : "}";
+  }
+
+  /// Those that differ from their defaults, as the original has those that were given.
+  static void parameters(const Node& node, std::vector<std::pair<std::string, std::string>>& all) {
+    const Entry& entry = *node.entry;
+    if (entry.params == nullptr) return;
+    const bool open = entry.inputs < 0;  // the original's file says how many inputs there are
+    const ParamBox defaults(entry.params);
+    const auto always = [&](std::string_view name) {
+      for (const auto& [op, parameter] : always_written)
+        if (op == entry.name && parameter == name) return true;
+      return false;
+    };
+    for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
+      const std::string_view name = entry.params->fields[i].name;
+      std::string text = open && name == "num_args" ? cat(node.inputs.size()) : entry.params->print(node.op(), i);
+      if (always(name) || (open && name == "num_args") || text != entry.params->print(defaults.get(), i))
+        all.emplace_back(name, std::move(text));
+    }
+  }
+
+  void describe(const Variable& variable, std::vector<std::pair<std::string, std::string>>& all) const {
+    if (variable.dtype) all.emplace_back("__dtype__", cat(static_cast<int>(*variable.dtype)));
+    if (variable.shape.has_rank()) {
+      Shape shape = variable.shape;
+      for (std::int64_t& extent : shape)
+        if (extent < 0) extent = zero_is_extent_ ? -1 : 0;
+      all.emplace_back("__shape__", print_shape(shape));
+    }
+    if (variable.storage) all.emplace_back("__storage_type__", cat(static_cast<int>(*variable.storage)));
+  }
+
+  /// In one line up to ten items, else one line for each.
+  void list(const List<std::string>& items, int indent) {
+    const bool lines = items.size() > 10;
+    out_ += '[';
+    for (int i = 0; i < items.size(); ++i) {
+      if (i != 0) out_ += ", ";
+      if (lines) out_.append(1, '\n').append(static_cast<std::size_t>(indent) + 2, ' ');
+      out_ += items[i];
+    }
+    if (lines) out_.append(1, '\n').append(static_cast<std::size_t>(indent), ' ');
+    out_ += ']';
+  }
+
+  const Symbol& symbol_;
+  Graph graph_;
+  List<int> versions_;  // of each variable: how often it was written so far
+  bool zero_is_extent_ = false;
+  std::string out_;
+};
+
+}  // namespace detail
+
+STROP_IMPL std::string Symbol::to_json() const {
+  if (!*this) fail("to_json: the symbol is empty");
+  return detail::GraphWriter(*this).text();
+}
+
+STROP_IMPL void Symbol::save(const std::string& path) const {
+  const std::string text = to_json();
+  detail::Output out(path);
+  out.write(text);
+  out.commit();
+}
+
+}  // namespace strop::inline v0

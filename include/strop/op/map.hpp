@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// map(function, x…): an operator without a name, from a function of numbers. It is a map like any other, but for the
+/// registry, which does not have it.
+#pragma once
+#include <strop/op/op.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+namespace detail {
+
+/// A function as the parameter of an operator: what has captures cannot be made of nothing, and what is a lambda cannot
+/// be assigned; parameters can be both.
+template <class F>
+class HeldFunction {
+ public:
+  constexpr HeldFunction() noexcept : none_() {}
+  constexpr HeldFunction(F f) : has_(true), f_(std::move(f)) {}
+  constexpr HeldFunction(const HeldFunction& other) : none_() { take(other); }
+  constexpr HeldFunction& operator=(const HeldFunction& other) {
+    if (this != &other) {
+      clear();
+      take(other);
+    }
+    return *this;
+  }
+  constexpr ~HeldFunction() { clear(); }
+  constexpr const F& get() const { return f_; }
+
+ private:
+  constexpr void take(const HeldFunction& other) {
+    if (!other.has_) return;
+    std::construct_at(std::addressof(f_), other.f_);
+    has_ = true;
+  }
+  constexpr void clear() {
+    if (has_) std::destroy_at(std::addressof(f_));
+    has_ = false;
+  }
+  bool has_ = false;
+  union {
+    char none_;
+    F f_;
+  };
+};
+
+/// No text makes a function.
+template <class F>
+struct Text<HeldFunction<F>> {
+  static constexpr std::string_view name = "function";
+  static constexpr ParamKind kind = ParamKind::string;
+  static bool parse(HeldFunction<F>&, std::string_view) { return false; }
+  static std::string print(const HeldFunction<F>&) { return "(...)"; }
+};
+
+/// A function that captures nothing is made where it is called.
+template <class F>
+inline constexpr bool captures_nothing = std::is_empty_v<F> && std::default_initializable<F>;
+
+/// The operator of a function of N numbers.
+template <class F, std::size_t N, bool Empty = captures_nothing<F>>
+struct Mapped;
+#define STROP_EACH(...) __VA_ARGS__
+#define STROP_MAPPED(n, parameters, arguments)                                                           \
+  template <class F>                                                                                     \
+  struct Mapped<F, n, true> {                                                                            \
+    static constexpr std::string_view name = "map";                                                      \
+    constexpr auto forward(STROP_EACH parameters) const { return F{}(STROP_EACH arguments); }            \
+  };                                                                                                     \
+  template <class F>                                                                                     \
+  struct Mapped<F, n, false> {                                                                           \
+    static constexpr std::string_view name = "map";                                                      \
+    HeldFunction<F> function = {};                                                                       \
+    constexpr auto forward(STROP_EACH parameters) const { return function.get()(STROP_EACH arguments); } \
+  };
+STROP_MAPPED(1, (auto a), (a))
+STROP_MAPPED(2, (auto a, auto b), (a, b))
+STROP_MAPPED(3, (auto a, auto b, auto c), (a, b, c))
+STROP_MAPPED(4, (auto a, auto b, auto c, auto d), (a, b, c, d))
+STROP_MAPPED(5, (auto a, auto b, auto c, auto d, auto e), (a, b, c, d, e))
+STROP_MAPPED(6, (auto a, auto b, auto c, auto d, auto e, auto f), (a, b, c, d, e, f))
+#undef STROP_MAPPED
+#undef STROP_EACH
+
+template <class F, std::size_t... I>
+constexpr bool takes_probes(std::index_sequence<I...>) {
+  return std::is_invocable_v<const F&, Repeat<I, Probe>...>;
+}
+template <class X, class Node>
+concept Is = std::same_as<std::remove_cvref_t<X>, Node>;
+
+/// Runs a map that is in no registry.
+template <class T, std::size_t N>
+auto run_unnamed(const T& op, const std::array<const NDArray*, N>& in, Site site) {
+  const Entry& entry = runnable(EntryOf<T>::value);
+  std::array<NDArray, results<T>> out;
+  dispatch(entry, &op, in, out, {}, site);
+  if constexpr (results<T> == 1)
+    return std::move(out[0]);
+  else
+    return std::vector<NDArray>(out.begin(), out.end());
+}
+
+template <class F, std::size_t N>
+Mapped<F, N> mapped(F function) {
+  if constexpr (captures_nothing<F>)
+    return {};
+  else
+    return {std::move(function)};
+}
+
+}  // namespace detail
+
+/// y[i] = function(x[i]…), of one to six arrays, which broadcast: `map([](auto x, auto y) { return x * tanh(y); }, a,
+/// b)`.
+///
+/// The function is what the `forward` of a map is: generic over its numbers, without conditions on them (`where`), and
+/// exp, tanh and their like are called by their plain names. It is computed in one pass, has derived gradients to order
+/// 3, takes every storage and keeps CSR and row-sparse arrays where it maps zeros to zero. It returns a number or a
+/// std::tuple of several, and map then an array or a vector of arrays. What it captures by value belongs to the call
+/// and to its record; what it captures by reference has to outlive both. Types are floating; unequal ones are refused.
+///
+/// On symbols it makes a node called map0, map1, …, which no file can hold: it has no name by which to find it.
+template <class F, class... X>
+  requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, NDArray> && ...))
+auto map(F function, const X&... x) {
+  constexpr std::size_t n = sizeof...(X);
+  constexpr bool callable = detail::takes_probes<F>(std::make_index_sequence<n>{});
+  static_assert(callable,
+                "strop: map takes a function of as many numbers as there are arrays, const and generic over them: "
+                "[](auto x, auto y) { return x * y; }");
+  if constexpr (callable) {
+    using T = detail::Mapped<F, n>;
+    static_assert(diagnose<T>());
+    return detail::run_unnamed<T, n>(detail::mapped<F, n>(std::move(function)), {&x...}, {});
+  }
+}
+
+template <class F, class... X>
+  requires(sizeof...(X) > 0 && sizeof...(X) <= 6 && (detail::Is<X, Symbol> && ...))
+auto map(F function, const X&... x) {
+  constexpr std::size_t n = sizeof...(X);
+  constexpr bool callable = detail::takes_probes<F>(std::make_index_sequence<n>{});
+  static_assert(callable,
+                "strop: map takes a function of as many numbers as there are symbols, const and generic over them: "
+                "[](auto x, auto y) { return x * y; }");
+  if constexpr (callable) {
+    using detail::make_node;
+    using T = detail::Mapped<F, n>;
+    static_assert(diagnose<T>());
+    const T op = detail::mapped<F, n>(std::move(function));
+    const std::array<std::common_type_t<X...>, n> in{x...};
+    return make_node(detail::runnable(detail::EntryOf<T>::value), &op, {in.data(), n}, {});
+  }
+}
+
+}  // namespace strop::inline v0

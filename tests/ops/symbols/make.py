@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the symbol files of tests/ops/symbols with the original: run with mxnet==1.9.1 and numpy==1.23.5."""
+import json
+import pathlib
+import sys
+
+import mxnet as mx
+
+HERE = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
+
+
+def network():
+    """Variables that describe themselves, a written state, hidden outputs, several outputs, attributes, three heads."""
+    data = mx.sym.var("data", shape=(0, 4), dtype="float64", lr_mult=2)
+    normed = mx.sym.BatchNorm(data, name="bn")
+    with mx.AttrScope(ctx_group="g1"):
+        fc = mx.sym.FullyConnected(normed, num_hidden=3, name="fc", attr={"lr_mult": "3"})
+    dropped = mx.sym.Dropout(fc, p=0.25, name="do")
+    parts = mx.sym.split(mx.sym.Concat(dropped, fc, name="cc"), num_outputs=2, name="sp")
+    total = mx.sym.sum(parts[1], axis=(0, 1), keepdims=True, name="sm")
+    clipped = mx.sym.clip(mx.sym.transpose(parts[0], axes=(1, 0), name="tr"), a_min=-1.5, a_max=2, name="cl")
+    return mx.sym.Group([total, clipped, normed])
+
+
+def many():
+    """More than ten inputs, heads and arguments, each of which is then a line; a sum that counts its inputs."""
+    names = [mx.sym.var(f"x{i}") for i in range(12)]
+    added = mx.sym.add_n(*names, name="sum")
+    return mx.sym.Group([added * i for i in range(2, 13)])
+
+
+(HERE / "network.json").write_text(network().tojson())
+(HERE / "many.json").write_text(many().tojson())
+# What 0.8 wrote: no version, "param" beside "attr", links of two numbers, no auxiliary inputs, plain keys, axis=-1 for all.
+old = [
+    {"op": "null", "param": {}, "name": "data", "inputs": [], "backward_source_id": -1, "attr": {"lr_mult": "0.5"}},
+    {"op": "null", "param": {}, "name": "fc1_weight", "inputs": [], "backward_source_id": -1, "attr": {"wd_mult": "0.1"}},
+    {"op": "null", "param": {}, "name": "fc1_bias", "inputs": [], "backward_source_id": -1},
+    {"op": "FullyConnected", "param": {"no_bias": "False", "num_hidden": "10"}, "name": "fc1",
+     "inputs": [[0, 0], [1, 0], [2, 0]], "backward_source_id": -1,
+     "attr": {"ctx_group": "stage1", "weight_lr_mult": "1.2", "lr_mult": "0.01"}},
+    {"op": "null", "param": {}, "name": "bn_gamma", "inputs": [], "backward_source_id": -1},
+    {"op": "null", "param": {}, "name": "bn_beta", "inputs": [], "backward_source_id": -1},
+    {"op": "BatchNorm", "param": {"eps": "0.01", "momentum": "0.8", "fix_gamma": "False"}, "name": "bn",
+     "inputs": [[3, 0], [4, 0], [5, 0]], "backward_source_id": -1},
+    {"op": "argmax", "param": {"axis": "-1", "keepdims": "False"}, "name": "am", "inputs": [[6, 0]],
+     "backward_source_id": -1},
+]
+text = json.dumps({"nodes": old, "arg_nodes": [0, 1, 2, 4, 5], "heads": [[7, 0]]}, indent=2)
+(HERE / "old.json").write_text(text)
+(HERE / "old_upgraded.json").write_text(mx.sym.load_json(text).tojson())

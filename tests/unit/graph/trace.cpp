@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Traced functions: run once for each kind of arguments, then replayed; with the results of the function itself.
+#include "operators.hpp"
+
+#include <strop/autograd/backward.hpp>
+#include <strop/autograd/function.hpp>
+#include <strop/autograd/tape.hpp>
+#include <strop/graph/trace.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/tensor/random.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace graph_tests;
+
+namespace {
+
+struct Twice : Function {
+  std::vector<NDArray> forward(std::span<const NDArray> in) override { return {plus(in[0], in[0])}; }
+  std::vector<NDArray> backward(std::span<const NDArray> heads) override { return {plus(heads[0], heads[0])}; }
+};
+
+}  // namespace
+
+TEST_CASE("the function runs once per shapes, types and storages, and its graph from then on") {
+  int runs = 0;
+  const auto f = trace_function([&](const NDArray& x, const NDArray& y) {
+    ++runs;
+    return times(quadratic(x, {.a = 1, .c = 2}), y);
+  });
+  const NDArray a = array({1.0f, 2.0f}), b = array({3.0f, -1.0f});
+  const NDArray first = f(a, b), second = f(b, a);
+  CHECK(runs == 1);
+  CHECK(same(first, array({9.0f, -6.0f})));
+  CHECK(same(second, array({11.0f, 6.0f})));
+  CHECK(same(first, array({9.0f, -6.0f})));  // each call has results of its own
+  CHECK(same(f(a, a), array({3.0f, 12.0f})));
+  CHECK(runs == 1);
+  CHECK(same(f(array<double>({1, 2}), array<double>({1, 1})), array<double>({3, 6})));
+  CHECK(same(f(array({1.0f}), array({1.0f})), array({3.0f})));
+  CHECK(allclose(f(array({{0, 1}}).to(csr), array({{2.0f, 2.0f}})), array({{4.0f, 6.0f}})));
+  CHECK(runs == 4);
+  CHECK(f.graphs() == 4);
+  {
+    const train_mode training;
+    f(a, b);
+  }
+  CHECK(runs == 5);
+  const auto copy = f;
+  copy(a, b);
+  CHECK(runs == 5);
+}
+
+TEST_CASE("one argument twice at the first call is two arguments") {
+  const auto f =
+      trace_function([](const NDArray& x, const NDArray& y) { return quadratic(plus(x, times(y, y)), {.b = 1}); });
+  const NDArray a = array({2.0f}), b = array({3.0f});
+  CHECK(same(f(a, a), array({6.0f})));
+  CHECK(same(f(a, b), array({11.0f})));
+  CHECK(same(f(b, a), array({7.0f})));
+}
+
+TEST_CASE("results: one array, vectors, tuples, pairs, arrays, an argument, an array from outside") {
+  const NDArray a = array({4.0f, 1.0f}), b = array({1.0f, 2.0f}), outside = array({7.0f});
+  const auto list = trace_function([](const NDArray& x, const NDArray& y) { return both(x, y); });
+  const auto tuple = trace_function([&](const NDArray& x, const NDArray& y) {
+    const NDArray sum = plus(x, y);
+    return std::make_tuple(sum, x, outside, sum);
+  });
+  const auto pair =
+      trace_function([](const NDArray& x) { return std::pair(quadratic(x, {.b = 2}), quadratic(x, {.b = 3})); });
+  const auto fixed = trace_function([](const NDArray& x) { return std::array{quadratic(x, {.b = 5})}; });
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<NDArray> two = list(a, b);
+    REQUIRE(two.size() == 2);
+    CHECK(same(two[0], array({5.0f, 3.0f})));
+    CHECK(same(two[1], array({3.0f, -1.0f})));
+    const auto [sum, argument, captured, again] = tuple(a, b);
+    CHECK(same(sum, array({5.0f, 3.0f})));
+    CHECK(argument.is(a));
+    CHECK(captured.is(outside));
+    CHECK(again.is(sum));
+    CHECK(same(pair(a).second, array({12.0f, 3.0f})));
+    CHECK(same(fixed(a)[0], array({20.0f, 5.0f})));
+  }
+}
+
+TEST_CASE("arrays from outside are read as they are at each call") {
+  NDArray w = array({2.0f, 3.0f});
+  const auto f = trace_function([&](const NDArray& x) { return times(x, w); });
+  const NDArray x = array({1.0f, 1.0f});
+  CHECK(same(f(x), array({2.0f, 3.0f})));
+  plus(w, array({1.0f, 1.0f}), into(w));
+  CHECK(same(f(x), array({3.0f, 4.0f})));
+  CHECK(same(f(w), array({9.0f, 16.0f})));
+}
+
+TEST_CASE("recorded calls have gradients: of arguments, of arrays from outside, twice, of the second order") {
+  NDArray w = array<double>({2, -1}), x = array<double>({0.5, 3});
+  int runs = 0;
+  const auto g = [&](const NDArray& v) {
+    ++runs;
+    return times(quadratic(v, {.a = 1}), w);
+  };
+  const auto f = trace_function(g);
+  w.attach_grad();
+  x.attach_grad();
+  for (int i = 0; i < 3; ++i) {
+    {
+      const record scope;
+      f(f(x)).backward();
+    }
+    const NDArray dw = w.grad().copy(), dx = x.grad().copy();
+    {
+      const record scope;
+      g(g(x)).backward();
+    }
+    CHECK(same(dw, w.grad()));
+    CHECK(same(dx, x.grad()));
+  }
+  CHECK(f.graphs() == 1);
+  NDArray second;
+  {
+    const record scope;
+    second = grad(grad(f(x), {x}, {.create_graph = true})[0], {x})[0];
+  }
+  CHECK(same(second, array<double>({4, -2})));
+  CHECK(same(f(x), g(x)));  // unrecorded
+}
+
+TEST_CASE("views and copies within the function") {
+  const auto g = [](const NDArray& x) {
+    const NDArray square = quadratic(x, {.a = 1});
+    return std::array{times(square[1], square.reshape({-1}).slice(0, 2)), plus(square.copy(), square.detach()),
+                      quadratic(x.slice(0, 1), {.b = 1})};
+  };
+  const auto f = trace_function(g);
+  NDArray a = array({{1.0f, 2.0f}, {3.0f, 4.0f}}), b = array({{0.5f, -1.0f}, {2.0f, 7.0f}});
+  for (const NDArray& x : {a, b, a}) {
+    const auto got = f(x), expected = g(x);
+    for (std::size_t k = 0; k < got.size(); ++k) CHECK(same(got[k], expected[k]));
+  }
+  a.attach_grad();
+  for (int i = 0; i < 2; ++i) {
+    {
+      const record scope;
+      backward({f(a)[0], f(a)[2]});
+    }
+    const NDArray found = a.grad().copy();
+    {
+      const record scope;
+      backward({g(a)[0], g(a)[2]});
+    }
+    CHECK(same(found, a.grad()));
+  }
+}
+
+TEST_CASE("operators that write an input write arguments and arrays from outside") {
+  const NDArray mean = array({4.0f});
+  const auto f =
+      trace_function([&](const NDArray& x, const NDArray& own) { return plus(center(x, mean), center(x, own)); });
+  const NDArray own = array({0.0f}), x = array({1.0f, 3.0f});
+  const train_mode training;
+  f(x, own);
+  CHECK(mean.item<float>() == 3);
+  CHECK(own.item<float>() == 1);
+  f(x, own);
+  CHECK(mean.item<float>() == 2.5f);
+  CHECK(own.item<float>() == 1.5f);
+}
+
+TEST_CASE("a traced function within another becomes part of its graph") {
+  int inner_runs = 0;
+  const auto inner = trace_function([&](const NDArray& x) {
+    ++inner_runs;
+    return quadratic(x, {.a = 1});
+  });
+  const auto outer = trace_function([&](const NDArray& x) { return plus(inner(x), inner(inner(x))); });
+  CHECK(same(outer(array({2.0f})), array({20.0f})));
+  CHECK(same(outer(array({1.0f})), array({2.0f})));
+  CHECK(inner_runs == 3);
+  CHECK(inner.graphs() == 0);
+}
+
+TEST_CASE("modes within the function hold for what they hold") {
+  NDArray x = array({3.0f});
+  x.attach_grad();
+  const auto f = trace_function([](const NDArray& v) {
+    CHECK(is_recording());
+    NDArray fixed;
+    {
+      const strop::pause scope;
+      CHECK_FALSE(is_recording());
+      fixed = quadratic(v, {.a = 1});
+    }
+    return times(fixed, v);
+  });
+  const record scope;
+  f(x).backward();
+  CHECK(same(x.grad(), array({9.0f})));
+}
+
+TEST_CASE("what cannot be traced is refused, and nothing is left behind") {
+  const NDArray x = array({1.0f, 2.0f});
+  const auto refused = [&](auto g) {
+    const auto f = trace_function(g);
+    const std::string said = sentence([&] { f(x); });
+    CHECK(f.graphs() == 0);
+    CHECK_FALSE(is_recording());
+    CHECK(same(quadratic(x, {.b = 1}), x));  // calls are no longer watched
+    return said;
+  };
+  CHECK(refused([](const NDArray& v) { return quadratic(v, {.b = v.slice(0, 1).item<float>()}); }) ==
+        "trace_function: item() cannot be traced: a graph has no values yet, and what depends on them would be fixed; "
+        "compute with operators");
+  CHECK(refused([](const NDArray& v) {
+          return array(v.to_vector<float>());
+        }).starts_with("trace_function: to_vector() cannot be traced: "));
+  CHECK(refused([](const NDArray& v) {
+          (void)v.view<float>();
+          return v;
+        }).starts_with("trace_function: view() cannot be traced: "));
+  CHECK(refused([&](const NDArray& v) { return quadratic(v, {.b = 1}, into(x)); }) ==
+        "trace_function: gt_quadratic cannot be traced: its result goes into an array that is there already; let it "
+        "make one");
+  CHECK(refused([](const NDArray& v) { return plus(v, random::uniform({2})); }) ==
+        "trace_function: random::uniform cannot be traced: it would be drawn once; draw with an operator");
+  CHECK(refused([](const NDArray& v) {
+          return apply<Twice>({v})[0];
+        }).starts_with("trace_function: a Function cannot be traced: "));
+  CHECK(refused([](const NDArray& v) {
+          NDArray w = v.copy();
+          w.attach_grad();
+          const record scope;
+          quadratic(w, {.a = 1}).backward();
+          return w;
+        }).starts_with("trace_function: backward cannot be traced: "));
+  CHECK(refused([](const NDArray& v) {
+          auto run = quadratic(var("x")).bind(cpu(), {{"x", v}});
+          return run.forward()[0];
+        }).starts_with("trace_function: an Executor cannot be traced: "));
+  CHECK(refused([](const NDArray& v) {
+          return center(v, quadratic(v.slice(0, 1)));
+        }).starts_with("trace_function: gt_center cannot be traced: it writes its input 'moving_mean'"));
+  CHECK(refused([](const NDArray& v) { return plus(v, array({1, 2, 3})); }).starts_with("gt_plus: "));
+  CHECK(refused([](const NDArray&) { return NDArray(); }) ==
+        "trace_function: the function returned a handle without an array");
+  CHECK(sentence([] { trace_function([](const NDArray& v) { return v; })(NDArray()); }) ==
+        "trace_function: argument 0 is a handle without an array");
+  const auto parts =
+      trace_function([](const NDArray& v) { return quadratic(quadratic(v, {.b = 2}).data(), {.b = 1}); });
+  CHECK(sentence([&] { parts(array({{0, 1}}).to(csr)); }).find("it takes a part of an array") != std::string::npos);
+}
+
+TEST_CASE("threads take turns, each with its own results") {
+  const auto f = trace_function([](const NDArray& x) { return quadratic(quadratic(x, {.b = 2}), {.c = 1}); });
+  std::array<std::thread, 4> threads;
+  std::array<int, 4> wrong{};
+  for (std::size_t t = 0; t < threads.size(); ++t)
+    threads[t] = std::thread([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const NDArray x = full({3}, static_cast<double>(i));
+        if (!same(f(x), full({3}, 1))) ++wrong[t];
+        if (!same(trace_function([](const NDArray& v) { return plus(v, v); })(x), full({3}, 2.0 * i))) ++wrong[t];
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int n : wrong) CHECK(n == 0);
+}
