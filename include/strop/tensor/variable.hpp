@@ -2,9 +2,9 @@
 /// \file
 /// An array's elements as a variable of the global engine.
 #pragma once
-#include <strop/core/installed.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/order.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -12,11 +12,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// An order of a buffer's elements: a variable of the global engine.
-Ref<Pending> order_on_engine();
-/// The same for calls that may be handed over. Installed by what makes arrays of an extent that is not written out in
-/// the program, and by what gives an array a variable: without either, calls are small and done at once.
-inline constinit Installed<Ref<Pending>()> order_maker{&order_on_engine};
 /// The variable of such an order.
 const EngineVariable& variable_of(const Pending& order);
 
