@@ -302,7 +302,7 @@ class BackwardPass {
   }
   Request direct_request(const TapeInput& in) const {
     const auto* leaf = static_cast<const Leaf*>(in.source.get());
-    return leaf->request == GradRequest::write && leaf->pass != pass_ ? Request::write : Request::add;
+    return leaf->request == GradRequest::write && leaf->pass != pass_ ? Request::write : adding();
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 

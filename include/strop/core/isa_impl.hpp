@@ -41,23 +41,27 @@ STROP_IMPL std::uint64_t present_extensions() {
   [[maybe_unused]] std::uint32_t unused = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_OSXSAVE) != 0)
     __asm__ volatile("xgetbv" : "=a"(kept), "=d"(unused) : "c"(0));
-  const bool none = true, avx = (kept & 0x6) == 0x6, avx512 = (kept & 0xE6) == 0xE6, apx = (kept & 0x80000) != 0;
-  // A virtual machine takes a microsecond or more for each cpuid, so neighbouring lines share the answer.
-  std::uint32_t words[4]{}, leaf_read = 0, subleaf_read = 0;
-  const auto has = [&](std::uint32_t leaf, std::uint32_t subleaf, int word, int place) {
-    if (leaf != leaf_read || subleaf != subleaf_read) {
-      leaf_read = leaf, subleaf_read = subleaf;
-      if (__get_cpuid_count(leaf, subleaf, &words[0], &words[1], &words[2], &words[3]) == 0)
-        for (std::uint32_t& none_of_it : words) none_of_it = 0;
-    }
-    return (words[word] >> place & 1) != 0;
-  };
-  std::uint64_t at = 1;
-#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) \
-  if (keeps && has(leaf, subleaf, word, place)) present |= at;    \
-  at <<= 1;
+  enum : std::uint32_t { none = 0, avx = 0x6, avx512 = 0xE6, apx = 0x80000 };  // as they stand in the answer
+  constexpr struct {
+    std::uint32_t leaf, keeps;
+    std::uint8_t subleaf, word, place;
+  } extensions[] = {
+#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) {leaf, keeps, subleaf, word, place},
 #include <strop/core/extensions.def>
 #undef STROP_EXTENSION
+  };
+  // A virtual machine takes a microsecond or more for each cpuid, so neighbouring lines share the answer.
+  std::uint32_t words[4]{}, leaf_read = 0, subleaf_read = 0;
+  std::uint64_t at = 1;
+  for (const auto& e : extensions) {
+    if (e.leaf != leaf_read || e.subleaf != subleaf_read) {
+      leaf_read = e.leaf, subleaf_read = e.subleaf;
+      if (__get_cpuid_count(e.leaf, e.subleaf, &words[0], &words[1], &words[2], &words[3]) == 0)
+        for (std::uint32_t& none_of_it : words) none_of_it = 0;
+    }
+    if ((kept & e.keeps) == e.keeps && (words[e.word] >> e.place & 1) != 0) present |= at;
+    at <<= 1;
+  }
 #endif
   return present;
 }

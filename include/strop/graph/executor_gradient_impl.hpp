@@ -52,6 +52,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
            to_text(device));
     grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
+    if (request == GradRequest::add) adding();
     requests.push(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push(arg_nodes[i]);
   }

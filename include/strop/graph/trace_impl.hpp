@@ -211,7 +211,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", node->signature.inputs[static_cast<std::size_t>(i)],
                           "', which the function has computed; write an argument or an array from outside"));
-    for (std::size_t k = 0; k < out.size(); ++k) {
+    for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
       own_buffers(out[k]);

@@ -267,6 +267,7 @@ inline std::int32_t run(const strop_operator* self, const strop_call* call, stro
     for (std::int32_t k = 0; k < call->outputs; ++k) {
       out.push_back(array_of(*call->out[k]));
       requests.push_back(static_cast<Request>(call->requests[k]));
+      if (requests.back() == Request::add) adding();
     }
     Cpu ctx(cpu(), requests, call->train != 0);
     if (entry.resources != nullptr) {

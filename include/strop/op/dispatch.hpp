@@ -46,8 +46,6 @@ void take_for_writing(const NDArray& a, bool whole);
 std::string no_further_gradient(const Entry& entry);
 /// Brings elements that were computed apart into the array that was asked for: any storage and type, write or add.
 void deliver(const NDArray& made, const NDArray& target, Request request);
-/// sum = a + b element by element, in float, double or 64-bit integers; all dense and of one shape, sum apart.
-void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
 /// Where the elements of an array lie or, of a sparse one, its values.
 inline Span<const std::byte> memory_of(const NDArray& a) {
   if (!a.allocated()) return {};

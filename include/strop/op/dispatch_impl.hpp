@@ -43,7 +43,7 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
   if (request == Request::add) {
     NDArray total = NDArray::fresh(target.shape(), target.dtype(), target.device());
     const NDArray before = dense_form(target), after = dense_form(made);
-    add_elements(before, after, total);
+    adder.get("a request to add")(before, after, total);
     made = total;
   }
   if (made.storage() != target.storage()) made = for_sparse().cast(made, target.storage());

@@ -11,7 +11,7 @@
 
 namespace strop::inline v0::detail {
 
-STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first) {
+[[gnu::noinline]] STROP_IMPL void infer_gradient_shape(Shapes& shapes, int known, int first) {
   for (int k = 0; k < shapes.outputs(); ++k)
     if (k < known)
       shapes.set_out(k, shapes.in(first + k));

@@ -43,5 +43,5 @@ void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, I
 }  // namespace strop::inline v0::detail
 
 #if !defined(STROP_COMPILED)
-#include <strop/op/dispatch.hpp>  // which brings map_sparse_impl.hpp
+#include <strop/op/sparse_parts.hpp>
 #endif

@@ -7,9 +7,8 @@
 #include <strop/op/names.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
-#include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +17,19 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL std::string_view numbered_name(bool output, Index i) {
   if (i < std::ssize(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
-  struct Table {
-    std::mutex mutex;
-    std::deque<std::string> names[2];
+  struct Name {
+    std::string text;
+    Name* next;
   };
-  static Table& table = *new Table;
-  const std::lock_guard lock(table.mutex);
-  std::deque<std::string>& made = table.names[output ? 1 : 0];
-  while (std::ssize(made) <= i) made.push_back((output ? "output" : "arg") + std::to_string(made.size()));
-  return element(made, i);
+  static constinit std::atomic<Name*> made{nullptr};  // they are few, and never forgotten
+  const std::string wanted = cat(output ? "output" : "arg", i);
+  Name* const first = made.load(std::memory_order_acquire);
+  for (const Name* at = first; at != nullptr; at = at->next)
+    if (at->text == wanted) return at->text;
+  Name* const name = new Name{wanted, first};  // twice, where two threads ask at once
+  while (!made.compare_exchange_weak(name->next, name, std::memory_order_acq_rel)) {
+  }
+  return name->text;
 }
 
 STROP_IMPL void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,

@@ -43,3 +43,7 @@ inline const SparseParts& for_sparse() { return sparse_parts.get("a sparse array
 inline NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : for_sparse().cast(x, dense); }
 
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/op/dispatch.hpp>
+#endif

@@ -2,6 +2,7 @@
 /// \file
 /// Where the results of a call go.
 #pragma once
+#include <strop/core/installed.hpp>
 #include <strop/core/span.hpp>
 #include <strop/op/mode.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -13,6 +14,17 @@
 #include <vector>
 
 namespace strop::inline v0 {
+
+namespace detail {
+/// sum = a + b element by element, in float, double or 64-bit integers; all dense and of one shape, sum apart.
+void add_elements(const NDArray& a, const NDArray& b, const NDArray& sum);
+/// What results are added by that an operator did not add itself. Installed by what asks for that.
+inline constinit Installed<void(const NDArray&, const NDArray&, const NDArray&)> adder{&add_elements};
+inline Request adding() {
+  adder.install(add_elements);
+  return Request::add;
+}
+}  // namespace detail
 
 // In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
 
@@ -33,10 +45,10 @@ struct Targets {
   operator Target() const { return {arrays.data(), arrays.size(), request}; }
 };
 inline Target into(const NDArray& y) { return {&y, 1, Request::write}; }
-inline Target add_to(const NDArray& y) { return {&y, 1, Request::add}; }
+inline Target add_to(const NDArray& y) { return {&y, 1, detail::adding()}; }
 inline Targets into(NDArray&& y) { return {{std::move(y)}, Request::write}; }
-inline Targets add_to(NDArray&& y) { return {{std::move(y)}, Request::add}; }
+inline Targets add_to(NDArray&& y) { return {{std::move(y)}, detail::adding()}; }
 inline Targets into(std::vector<NDArray> ys) { return {std::move(ys), Request::write}; }
-inline Targets add_to(std::vector<NDArray> ys) { return {std::move(ys), Request::add}; }
+inline Targets add_to(std::vector<NDArray> ys) { return {std::move(ys), detail::adding()}; }
 
 }  // namespace strop::inline v0

@@ -185,4 +185,5 @@ using Array = NDArray;
 
 #if !defined(STROP_COMPILED)
 #include <strop/tensor/ndarray_impl.hpp>
+#include <strop/tensor/variable.hpp>
 #endif

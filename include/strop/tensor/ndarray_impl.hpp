@@ -7,8 +7,7 @@
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
-#include <strop/tensor/order_maker.hpp>
-#include <strop/tensor/variable.hpp>
+#include <strop/tensor/order.hpp>
 
 namespace strop::inline v0 {
 

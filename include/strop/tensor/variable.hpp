@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/engine/engine.hpp>
 #include <strop/tensor/ndarray.hpp>
-#include <strop/tensor/order_maker.hpp>
+#include <strop/tensor/order.hpp>
 
 #include <atomic>
 #include <cstdint>
