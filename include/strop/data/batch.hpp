@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What an iterator over data gives at a time.
+#pragma once
+#include <strop/tensor/ndarray.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// Some rows of a data set.
+struct DataBatch {
+  std::vector<NDArray> data, label;
+  /// Of LibSVM lines: the groups that they belong to, int64, -1 where a line names none; empty where no line does.
+  NDArray qid;
+  /// How many of the last rows are there only to fill the batch: rows of the beginning, or empty ones.
+  std::int64_t pad = 0;
+  /// The number of each row in the data set, from 0; -1 of an empty one.
+  std::vector<std::int64_t> index;
+};
+
+}  // namespace strop::inline v0

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// LibSVMIter: LibSVM files as batches of CSR rows, read ahead.
+#pragma once
+#include <strop/data/batch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <string>
+
+namespace strop::inline v0 {
+
+/// Parameters of LibSVMIter: the original's names, order and defaults, then ours.
+struct LibSVMParams {
+  Shape data_shape = {};           ///< (features,)
+  std::string label_libsvm = "";   ///< a LibSVM file of the labels, or a folder; "" or "NULL": they stand with the data
+  Shape label_shape = {1};         ///< (labels,) of a row
+  std::int64_t num_parts = 1;      ///< of how many parts of the data
+  std::int64_t part_index = 0;     ///< this one is read
+  std::int64_t batch_size = 0;     ///< rows of a batch
+  bool round_batch = true;         ///< the last batch is filled with rows of the beginning, else with empty rows
+  std::int64_t prefetch_buffer = 4;  ///< batches that are made ahead; 0: none
+  Dtype dtype = f32;               ///< of data and labels
+  bool one_based = false;          ///< the first column's index is 1, not 0
+};
+
+/// Batches of a LibSVM file (of all files of a folder, in the order of their names): `data[0]` is CSR of shape
+/// (batch_size, features), `label[0]` dense of shape (batch_size,), or (batch_size, labels) where there are several; of
+/// a label file it is CSR.
+///
+/// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
+/// `pad` of them, and the next epoch begins behind those, as the original's does. reset() in the middle of an epoch
+/// begins it anew. Errors name file, line and byte (see load_libsvm); they are thrown where the batch is asked for.
+///
+/// Example: `for (auto& batch : LibSVMIter("a.libsvm", {.data_shape = {1000}, .batch_size = 32})) use(batch.data[0]);`
+class LibSVMIter {
+ public:
+  explicit LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params);
+  LibSVMIter(LibSVMIter&& from) noexcept;
+  LibSVMIter& operator=(LibSVMIter&& from) noexcept;
+  ~LibSVMIter();
+
+  /// Makes the next batch the current one; false at the end of the epoch.
+  bool next();
+  /// The current batch, which the next call of next() replaces; what it was assigned to stays.
+  DataBatch& batch() const;
+  /// Begins the next epoch.
+  void reset();
+
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = DataBatch;
+    using difference_type = std::ptrdiff_t;
+    using pointer = DataBatch*;
+    using reference = DataBatch&;
+    explicit iterator(LibSVMIter* of) : of_(of) {}
+    reference operator*() const { return of_->batch(); }
+    pointer operator->() const { return &of_->batch(); }
+    iterator& operator++() {
+      more_ = of_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& i, std::default_sentinel_t) { return !i.more_; }
+
+   private:
+    friend class LibSVMIter;
+    LibSVMIter* of_;
+    bool more_ = true;
+  };
+  /// The batches of an epoch: of the first one, or of the next.
+  iterator begin();
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace strop::inline v0
+
+#if !defined(STROP_COMPILED)
+#include <strop/data/libsvm_iter_impl.hpp>
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How batches of LibSVM rows are made.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/data/libsvm.hpp>
+#include <strop/data/libsvm_iter.hpp>
+#include <strop/data/read_ahead.hpp>
+
+#include <optional>
+
+namespace strop::inline v0 {
+
+struct LibSVMIter::State {
+  State(const std::string& path, const LibSVMParams& given)
+      : params(checked(given)),
+        labels(has_label_file(given) ? 1 : given.label_shape[0]),
+        data("LibSVMIter", path,
+             {.features = given.data_shape[0], .labels = labels, .one_based = given.one_based, .dtype = given.dtype},
+             given.num_parts, given.part_index),
+        ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer),
+              [this](DataBatch& batch) { return make(batch); }) {
+    if (has_label_file(given))
+      label_file.emplace("LibSVMIter", given.label_libsvm,
+                         LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
+  }
+
+  static bool has_label_file(const LibSVMParams& params) {
+    return !params.label_libsvm.empty() && params.label_libsvm != "NULL";
+  }
+  static const LibSVMParams& checked(const LibSVMParams& p) {
+    const auto refuse = [](auto... parts) { fail("LibSVMIter: ", parts...); };
+    if (p.data_shape.ndim() != 1 || p.data_shape[0] < 1)
+      refuse("data_shape is ", p.data_shape, ", expected one extent, the number of features");
+    if (p.label_shape.ndim() != 1 || p.label_shape[0] < 1)
+      refuse("label_shape is ", p.label_shape, ", expected one extent, the number of labels of a row");
+    if (p.batch_size < 1) refuse("batch_size is ", p.batch_size, ", expected 1 or more");
+    if (p.num_parts < 1) refuse("num_parts is ", p.num_parts, ", expected 1 or more");
+    if (p.part_index < 0 || p.part_index >= p.num_parts)
+      refuse("part_index is ", p.part_index, ", expected one of 0 to ", p.num_parts - 1);
+    if (p.prefetch_buffer < 0 || p.prefetch_buffer > 1024)
+      refuse("prefetch_buffer is ", p.prefetch_buffer, ", expected 0 to 1024");
+    if (has_label_file(p) && p.num_parts > 1)
+      refuse("label_libsvm beside num_parts = ", p.num_parts, ": the lines of two files are not cut at the same places");
+    return p;
+  }
+
+  bool make(DataBatch& batch) {
+    if (over) return false;
+    rows.clear(), label_rows.clear();
+    detail::Index got = read(params.batch_size);
+    if (got == 0) return over = true, false;
+    batch = {};
+    for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
+    if (got < params.batch_size) {
+      over = true;
+      batch.pad = params.batch_size - got;
+      fill(batch, batch.pad);
+    }
+    batch.data.push_back(rows.data(params.data_shape[0], params.dtype));
+    batch.qid = rows.qid();
+    batch.label.push_back(label_file ? label_rows.data(params.label_shape[0], params.dtype)
+                                     : rows.label(labels, params.dtype));
+    return true;
+  }
+
+  /// Rows of both files, as many of one as of the other.
+  detail::Index read(detail::Index n) {
+    const detail::Index got = data.read(n, rows);
+    if (!label_file) return got;
+    // One more at the end: whether the label file ends there as well.
+    const detail::Index labelled = label_file->read(got < n ? got + 1 : got, label_rows);
+    if (labelled != got)
+      fail("LibSVMIter: \"", params.label_libsvm, "\" has ", labelled < got ? "fewer" : "more",
+                   " rows than the data");
+    return got;
+  }
+
+  void fill(DataBatch& batch, detail::Index missing) {
+    if (!params.round_batch) {
+      for (; missing > 0; --missing) {
+        rows.append_empty(labels);
+        if (label_file) label_rows.append_empty(1);
+        batch.index.push_back(-1);
+      }
+      return;
+    }
+    while (missing > 0) {
+      rewind();
+      const detail::Index got = data.read(missing, rows);
+      if (label_file) label_file->read(got, label_rows);
+      for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
+      missing -= got;
+    }
+    continues = true;
+  }
+
+  void rewind() {
+    data.rewind();
+    if (label_file) label_file->rewind();
+    row = 0;
+  }
+  void begin_epoch(bool seen_whole) {
+    if (!(seen_whole && continues)) rewind();
+    over = continues = false;
+  }
+
+  LibSVMParams params;
+  std::int64_t labels;
+  detail::LibSVMReader data;
+  std::optional<detail::LibSVMReader> label_file;
+  detail::LibSVMRows rows, label_rows;  // of the batch that is made
+  std::int64_t row = 0;                 // the number of the next row
+  bool over = false, continues = false;  // the epoch is made; the next one goes on where the last batch ended
+  DataBatch current;
+  bool begun = false, ended = false;    // as the caller sees the epoch
+  detail::ReadAhead<DataBatch> ahead;   // last: it stops before what it reads is gone
+};
+
+STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)
+    : state_(new State(data_libsvm, State::checked(params))) {}
+STROP_IMPL LibSVMIter::LibSVMIter(LibSVMIter&& from) noexcept = default;
+STROP_IMPL LibSVMIter& LibSVMIter::operator=(LibSVMIter&& from) noexcept = default;
+STROP_IMPL LibSVMIter::~LibSVMIter() = default;
+
+STROP_IMPL bool LibSVMIter::next() {
+  State& s = *state_;
+  s.begun = true;
+  s.ended = !s.ahead.next(s.current);
+  return !s.ended;
+}
+
+STROP_IMPL DataBatch& LibSVMIter::batch() const {
+  if (!state_->begun || state_->ended) fail("LibSVMIter: there is no current batch; next() makes one");
+  return state_->current;
+}
+
+STROP_IMPL void LibSVMIter::reset() {
+  State& s = *state_;
+  if (!s.begun) return;
+  s.ahead.restart([&] { s.begin_epoch(s.ended); });
+  s.begun = s.ended = false;
+}
+
+STROP_IMPL LibSVMIter::iterator LibSVMIter::begin() {
+  reset();
+  iterator first(this);
+  return ++first;
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Text files a block of whole lines at a time: all of them, or one of several nearly equal parts.
+#pragma once
+#include <strop/core/error.hpp>
+#include <strop/core/list.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace strop::inline v0::detail {
+
+/// The lines of a file, or of all files of a folder in the order of their names, in blocks. Of `parts` parts, ranges of
+/// nearly as many bytes, one is read: a line belongs to the part that its first byte lies in.
+class LineBlocks {
+ public:
+  /// `function` begins the sentences of errors.
+  LineBlocks(std::string_view function, const std::string& path, std::int64_t parts = 1, std::int64_t part = 0);
+  /// Text in memory that outlives the object; `name` stands for it in sentences.
+  LineBlocks(std::string_view function, std::string_view name, std::string_view text);
+  LineBlocks(const LineBlocks&) = delete;
+  LineBlocks& operator=(const LineBlocks&) = delete;
+  ~LineBlocks() { close(); }
+
+  /// The next lines, whole ones, valid until the next call; false at the end.
+  bool next(std::string_view& lines);
+  void rewind();
+  /// Throws Error that names the file, the line and the byte of that line which `at`, in the last block, points to.
+  [[noreturn]] void refuse(const char* at, std::string_view why) const;
+  /// As soon as a block has no end of a line, blocks of twice the size are read.
+  std::int64_t block_bytes = std::int64_t{1} << 20;
+
+ private:
+  struct Range {
+    std::string path;
+    std::int64_t begin, end;  // bytes; lines that begin there are read
+  };
+  [[noreturn]] void refuse_file(std::string_view why) const;
+  void add_file(const std::string& path, std::int64_t size);
+  void take_part(std::int64_t parts, std::int64_t part);
+  void open();
+  void close();
+  void read(char* to, std::int64_t bytes, std::int64_t from) const;
+  /// The first byte of the first line that begins at `byte` or behind it.
+  std::int64_t line_begin(std::int64_t byte) const;
+  const std::string& path() const { return ranges_[at_].path; }
+
+  std::string function_;
+  List<Range> ranges_;
+  Index at_ = 0;  // the range that is read
+  std::string_view text_;
+  bool in_memory_ = false;
+  int file_ = -1;
+  bool opened_ = false;
+  std::int64_t size_ = 0, from_ = 0, to_ = 0;  // of the open file: its bytes, what is left to read of them
+  std::int64_t block_at_ = 0;                  // where in the file the last block begins
+  std::string block_;
+};
+
+}  // namespace strop::inline v0::detail
+
+#if !defined(STROP_COMPILED)
+#include <strop/data/lines_impl.hpp>
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How blocks of lines are read.
+#pragma once
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <strop/core/config.hpp>
+#include <strop/data/lines.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL void LineBlocks::refuse_file(std::string_view why) const {
+  fail(function_, ": \"", at_ < ranges_.size() ? path() : std::string(), "\": ", why);
+}
+
+STROP_IMPL LineBlocks::LineBlocks(std::string_view function, const std::string& path, std::int64_t parts,
+                                  std::int64_t part)
+    : function_(function) {
+  struct stat info{};
+  const auto look = [&](const std::string& at) {
+    if (::stat(at.c_str(), &info) != 0) fail(function_, ": \"", at, "\": ", std::strerror(errno));
+  };
+  look(path);
+  if (S_ISDIR(info.st_mode)) {
+    DIR* const folder = ::opendir(path.c_str());
+    if (folder == nullptr) fail(function_, ": \"", path, "\": ", std::strerror(errno));
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(folder))
+      if (entry->d_name[0] != '.') names.push_back(cat(path, "/", entry->d_name));
+    ::closedir(folder);
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      look(name);
+      if (S_ISREG(info.st_mode)) add_file(name, info.st_size);
+    }
+    if (ranges_.empty()) fail(function_, ": \"", path, "\": the folder holds no files");
+  } else {
+    if (!S_ISREG(info.st_mode)) fail(function_, ": \"", path, "\": this is no regular file");
+    add_file(path, info.st_size);
+  }
+  take_part(parts, part);
+}
+
+STROP_IMPL LineBlocks::LineBlocks(std::string_view function, std::string_view name, std::string_view text)
+    : function_(function), text_(text), in_memory_(true) {
+  add_file(std::string(name), static_cast<std::int64_t>(text.size()));
+}
+
+STROP_IMPL void LineBlocks::add_file(const std::string& path, std::int64_t size) { ranges_.push({path, 0, size}); }
+
+STROP_IMPL void LineBlocks::take_part(std::int64_t parts, std::int64_t part) {
+  std::int64_t total = 0;
+  for (const Range& range : ranges_) total += range.end;
+  const auto cut = [&](std::int64_t k) { return total / parts * k + std::min(k, total % parts); };
+  const std::int64_t begin = cut(part), end = cut(part + 1);
+  std::int64_t before = 0;
+  for (Range& range : ranges_) {
+    const std::int64_t size = range.end;
+    range.begin = std::clamp(begin - before, std::int64_t{0}, size);
+    range.end = std::clamp(end - before, std::int64_t{0}, size);
+    before += size;
+  }
+}
+
+STROP_IMPL void LineBlocks::open() {
+  const Range& range = ranges_[at_];
+  if (in_memory_) {
+    size_ = static_cast<std::int64_t>(text_.size());
+  } else {
+    file_ = ::open(path().c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat info{};
+    if (file_ < 0 || ::fstat(file_, &info) != 0) refuse_file(std::strerror(errno));
+    size_ = info.st_size;
+  }
+  opened_ = true;
+  from_ = line_begin(range.begin);
+  to_ = line_begin(range.end);
+}
+
+STROP_IMPL void LineBlocks::close() {
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+  opened_ = false;
+}
+
+STROP_IMPL void LineBlocks::read(char* to, std::int64_t bytes, std::int64_t from) const {
+  if (in_memory_) {
+    std::memcpy(to, text_.data() + from, unsigned_size(bytes));
+    return;
+  }
+  while (bytes > 0) {
+    const ssize_t got = ::pread(file_, to, unsigned_size(bytes), static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_file(std::strerror(errno));
+    if (got == 0) refuse_file("the file has become shorter while it was read");
+    to += got, from += got, bytes -= got;
+  }
+}
+
+STROP_IMPL std::int64_t LineBlocks::line_begin(std::int64_t byte) const {
+  if (byte <= 0) return 0;
+  char piece[4096];
+  for (std::int64_t at = byte - 1; at < size_;) {
+    const std::int64_t count = std::min<std::int64_t>(sizeof piece, size_ - at);
+    read(piece, count, at);
+    if (const void* end = std::memchr(piece, '\n', unsigned_size(count)))
+      return at + (static_cast<const char*>(end) - piece) + 1;
+    at += count;
+  }
+  return size_;
+}
+
+STROP_IMPL bool LineBlocks::next(std::string_view& lines) {
+  for (; at_ < ranges_.size(); close(), ++at_) {
+    if (!opened_) open();
+    while (from_ < to_) {
+      std::int64_t count = std::min(block_bytes, to_ - from_);
+      block_.resize(unsigned_size(count));
+      read(block_.data(), count, from_);
+      if (from_ + count < to_) {
+        const std::size_t end = block_.rfind('\n');
+        if (end == std::string::npos) {
+          block_bytes *= 2;
+          continue;
+        }
+        count = static_cast<std::int64_t>(end) + 1;
+      }
+      block_at_ = from_;
+      from_ += count;
+      lines = std::string_view(block_).substr(0, unsigned_size(count));
+      return true;
+    }
+  }
+  return false;
+}
+
+STROP_IMPL void LineBlocks::rewind() {
+  close();
+  at_ = 0;
+}
+
+STROP_IMPL void LineBlocks::refuse(const char* at, std::string_view why) const {
+  const std::int64_t place = block_at_ + (at - block_.data());
+  std::int64_t line = 1, begin = 0;
+  char piece[4096];
+  for (std::int64_t from = 0; from < place;) {
+    const std::int64_t count = std::min<std::int64_t>(sizeof piece, place - from);
+    read(piece, count, from);
+    for (std::int64_t i = 0; i < count; ++i)
+      if (piece[i] == '\n') ++line, begin = from + i + 1;
+    from += count;
+  }
+  fail(function_, ": \"", path(), "\", line ", line, ", byte ", place - begin + 1, ": ", why);
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Makes the next items while the one before is used.
+#pragma once
+#include <strop/engine/engine.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// Up to `depth` items are made ahead of who takes them, one after the other, by operations of the global engine, in
+/// whose traces they stand as `name`. With a depth of 0 an item is made when it is asked for. One thread takes items.
+template <class Item>
+class ReadAhead {
+ public:
+  /// `make` makes the next item in its argument; false: there is none.
+  ReadAhead(const char* name, std::size_t depth, std::function<bool(Item&)> make)
+      : name_(name), make_(std::move(make)), slots_(depth) {}
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~ReadAhead() { finish(); }
+
+  /// The next item; false at the end. What making it threw is thrown here, and again until restart().
+  bool next(Item& to) {
+    if (slots_.empty()) return make_(to);
+    if (!running_) start();
+    Slot& slot = slots_[at_];
+    Engine::global().wait(slot.done);
+    if (slot.failure) std::rethrow_exception(slot.failure);
+    if (!slot.filled) return false;
+    to = std::move(slot.item);
+    push(slot);
+    at_ = (at_ + 1) % slots_.size();
+    return true;
+  }
+
+  /// Drops what was made ahead. f sets back what items are made of; the next call of next() begins there.
+  template <class F>
+  void restart(F f) {
+    finish();
+    f();
+  }
+
+ private:
+  struct Slot {
+    Item item;
+    bool filled = false;
+    std::exception_ptr failure;
+    Engine::Variable done;
+  };
+  void start() {
+    running_ = true;
+    over_ = false;
+    at_ = 0;
+    source_ = Engine::global().variable();
+    for (Slot& slot : slots_) {
+      slot.done = Engine::global().variable();
+      slot.failure = nullptr;
+      push(slot);
+    }
+  }
+  void push(Slot& slot) {
+    Engine::global().push(
+        [this, &slot] {
+          slot.filled = false;
+          if (over_) return;
+          try {
+            slot.filled = make_(slot.item);
+          } catch (...) {
+            slot.failure = std::current_exception();
+          }
+          over_ = !slot.filled;
+        },
+        {.writes = {source_, slot.done}, .name = name_});
+  }
+  void finish() noexcept {
+    if (!running_) return;
+    running_ = false;
+    try {
+      Engine::global().wait_idle(source_);
+    } catch (...) {  // operations keep their failures to themselves
+    }
+  }
+
+  const char* name_;
+  std::function<bool(Item&)> make_;
+  std::vector<Slot> slots_;
+  std::size_t at_ = 0;
+  bool running_ = false, over_ = false;
+  Engine::Variable source_;
+};
+
+}  // namespace strop::inline v0::detail
