@@ -41,6 +41,13 @@ int check(const std::string& name);
 int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
 int info(bool with_products);
+struct ConvertOptions {
+  std::string from, to, dtype = "float32";
+  std::int64_t features = 0, labels = 1;
+  bool one_based = false;
+};
+/// LibSVM text as a file of arrays (data, label, qid), and back, by the names' endings.
+int convert(const ConvertOptions& options);
 /// What a file that STROP_TRACE or strop::Trace wrote says, as a table and as a picture.
 int trace_summary(const std::string& path);
 int trace_picture(const std::string& path, const std::string& out, const std::string& title);

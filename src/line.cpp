@@ -143,6 +143,20 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
 
   if (more != nullptr) more(app, status);
 
+  ConvertOptions conversion;
+  CLI::App* convert = app.add_subcommand("convert", "LibSVM text as arrays, and back: strop convert a.libsvm b.npz");
+  convert->footer(
+      "a.npz and a.params hold the arrays data (csr), label and, where lines have one, qid; a file of another ending "
+      "is\n"
+      "LibSVM text, and a folder all that it holds. Options are of the text that is read or written.");
+  convert->add_option("from", conversion.from, "What is read")->required();
+  convert->add_option("to", conversion.to, "What is written")->required();
+  convert->add_option("--features", conversion.features, "Columns; as many as the largest index asks for without it");
+  convert->add_option("--labels", conversion.labels, "Labels of a line, separated by commas")->capture_default_str();
+  convert->add_option("--dtype", conversion.dtype, "Of the arrays")->capture_default_str();
+  convert->add_flag("--one-based", conversion.one_based, "The first column's index in the text is 1, not 0");
+  convert->callback([&] { status = strop::command::convert(conversion); });
+
   std::string trace_path, trace_out, trace_title;
   CLI::App* trace = app.add_subcommand("trace", "What a trace of the engine says (STROP_TRACE=file.json)");
   trace->require_subcommand(1);

@@ -87,6 +87,13 @@ struct GradOptions;
 struct GradientCheck;
 struct GradientTolerance;
 
+// Data: data/
+struct DataBatch;
+struct LibSVMFormat;
+struct LibSVMData;
+struct LibSVMParams;
+class LibSVMIter;
+
 // Symbols: graph/
 class Symbol;
 struct Variable;

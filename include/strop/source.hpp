@@ -26,6 +26,9 @@
 #include <strop/core/sanitizer_impl.hpp>
 #include <strop/core/shape_impl.hpp>
 #include <strop/core/text_impl.hpp>
+#include <strop/data/libsvm_impl.hpp>
+#include <strop/data/libsvm_iter_impl.hpp>
+#include <strop/data/lines_impl.hpp>
 #include <strop/engine/bulk_impl.hpp>
 #include <strop/engine/crew_impl.hpp>
 #include <strop/engine/execute_impl.hpp>

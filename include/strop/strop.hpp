@@ -10,6 +10,7 @@
 #include <strop/autograd/jvp.hpp>
 #include <strop/autograd/tape.hpp>
 #include <strop/autograd/views.hpp>
+#include <strop/data/libsvm_iter.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/graph/executor.hpp>

@@ -107,9 +107,7 @@ class LibSVMParser {
     while (at_ != end_ && is_blank(*at_)) ++at_;
   }
   bool at_end_of_row() const { return at_ == end_ || *at_ == '\n' || *at_ == '#'; }
-  bool at_end_of_token(bool comma) const {
-    return at_end_of_row() || is_blank(*at_) || (comma && *at_ == ',');
-  }
+  bool at_end_of_token(bool comma) const { return at_end_of_row() || is_blank(*at_) || (comma && *at_ == ','); }
   std::string_view token(const char* from) const {
     const char* to = from;
     while (to != end_ && !is_blank(*to) && *to != '\n' && *to != '#') ++to;
@@ -124,7 +122,8 @@ class LibSVMParser {
       ++given;
       if (at_ == end_ || *at_ != ',') break;
     }
-    if (given != labels_) bad(from, cat("the line has ", given, given == 1 ? " label" : " labels", ", expected ", labels_));
+    if (given != labels_)
+      bad(from, cat("the line has ", given, given == 1 ? " label" : " labels", ", expected ", labels_));
     to_.qids.push(-1);
     for (Index last = -1;;) {
       skip_blanks();
@@ -329,27 +328,26 @@ STROP_IMPL void save_libsvm(const std::string& path, const LibSVMData& rows, con
   data.check_format();
   const std::int64_t count = data.shape()[0];
   if (!label || label.storage() != dense || label.ndim() < 1 || label.ndim() > 2 || label.shape()[0] != count)
-    fail("save_libsvm: label has shape ", label ? label.shape() : Shape{}, ", expected (", count, ",) or (",
-                 count, ", labels), dense");
+    fail("save_libsvm: label has shape ", label ? label.shape() : Shape{}, ", expected (", count, ",) or (", count,
+         ", labels), dense");
   if (label.size() == 0 && count > 0) fail("save_libsvm: label has shape ", label.shape(), ", which has no labels");
   if (qid && (qid.shape() != Shape{count} || qid.dtype() != i64))
-    fail("save_libsvm: qid is ", name_of(qid.dtype()), " of shape ", qid.shape(), ", expected int64 of shape (",
-                 count, ",)");
+    fail("save_libsvm: qid is ", name_of(qid.dtype()), " of shape ", qid.shape(), ", expected int64 of shape (", count,
+         ",)");
   const auto values = data.data().to_vector<double>(), labels = label.to_vector<double>();
   const auto columns = data.indices().to_vector<std::int64_t>(), ends = data.indptr().to_vector<std::int64_t>();
   const std::vector<std::int64_t> groups = qid ? qid.to_vector<std::int64_t>() : std::vector<std::int64_t>();
   const auto print = [](Dtype type, double value) {
-    return type == f64 ? detail::print_real(value)
-                       : is_floating(type) ? detail::print_real(static_cast<float>(value))
-                                           : cat(static_cast<std::int64_t>(value));
+    return type == f64         ? detail::print_real(value)
+           : is_floating(type) ? detail::print_real(static_cast<float>(value))
+                               : cat(static_cast<std::int64_t>(value));
   };
   detail::Output out(path, "save_libsvm");
   const std::size_t width = count == 0 ? 1 : labels.size() / static_cast<std::size_t>(count);
   std::string line;
   for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
     line.clear();
-    for (std::size_t k = 0; k < width; ++k)
-      line += cat(k == 0 ? "" : ",", print(label.dtype(), labels[r * width + k]));
+    for (std::size_t k = 0; k < width; ++k) line += cat(k == 0 ? "" : ",", print(label.dtype(), labels[r * width + k]));
     if (qid && groups[r] >= 0) line += cat(" qid:", groups[r]);
     for (auto k = static_cast<std::size_t>(ends[r]); k < static_cast<std::size_t>(ends[r + 1]); ++k)
       line += cat(' ', columns[k] + (format.one_based ? 1 : 0), ':', print(data.dtype(), values[k]));

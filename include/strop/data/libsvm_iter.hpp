@@ -14,16 +14,16 @@ namespace strop::inline v0 {
 
 /// Parameters of LibSVMIter: the original's names, order and defaults, then ours.
 struct LibSVMParams {
-  Shape data_shape = {};           ///< (features,)
-  std::string label_libsvm = "";   ///< a LibSVM file of the labels, or a folder; "" or "NULL": they stand with the data
-  Shape label_shape = {1};         ///< (labels,) of a row
-  std::int64_t num_parts = 1;      ///< of how many parts of the data
-  std::int64_t part_index = 0;     ///< this one is read
-  std::int64_t batch_size = 0;     ///< rows of a batch
-  bool round_batch = true;         ///< the last batch is filled with rows of the beginning, else with empty rows
+  Shape data_shape = {};          ///< (features,)
+  std::string label_libsvm = "";  ///< a LibSVM file of the labels, or a folder; "" or "NULL": they stand with the data
+  Shape label_shape = {1};        ///< (labels,) of a row
+  std::int64_t num_parts = 1;     ///< of how many parts of the data
+  std::int64_t part_index = 0;    ///< this one is read
+  std::int64_t batch_size = 0;    ///< rows of a batch
+  bool round_batch = true;        ///< the last batch is filled with rows of the beginning, else with empty rows
   std::int64_t prefetch_buffer = 4;  ///< batches that are made ahead; 0: none
-  Dtype dtype = f32;               ///< of data and labels
-  bool one_based = false;          ///< the first column's index is 1, not 0
+  Dtype dtype = f32;                 ///< of data and labels
+  bool one_based = false;            ///< the first column's index is 1, not 0
 };
 
 /// Batches of a LibSVM file (of all files of a folder, in the order of their names): `data[0]` is CSR of shape

@@ -21,8 +21,9 @@ struct LibSVMIter::State {
         ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer),
               [this](DataBatch& batch) { return make(batch); }) {
     if (has_label_file(given))
-      label_file.emplace("LibSVMIter", given.label_libsvm,
-                         LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
+      label_file.emplace(
+          "LibSVMIter", given.label_libsvm,
+          LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
   }
 
   static bool has_label_file(const LibSVMParams& params) {
@@ -41,7 +42,8 @@ struct LibSVMIter::State {
     if (p.prefetch_buffer < 0 || p.prefetch_buffer > 1024)
       refuse("prefetch_buffer is ", p.prefetch_buffer, ", expected 0 to 1024");
     if (has_label_file(p) && p.num_parts > 1)
-      refuse("label_libsvm beside num_parts = ", p.num_parts, ": the lines of two files are not cut at the same places");
+      refuse("label_libsvm beside num_parts = ", p.num_parts,
+             ": the lines of two files are not cut at the same places");
     return p;
   }
 
@@ -71,8 +73,7 @@ struct LibSVMIter::State {
     // One more at the end: whether the label file ends there as well.
     const detail::Index labelled = label_file->read(got < n ? got + 1 : got, label_rows);
     if (labelled != got)
-      fail("LibSVMIter: \"", params.label_libsvm, "\" has ", labelled < got ? "fewer" : "more",
-                   " rows than the data");
+      fail("LibSVMIter: \"", params.label_libsvm, "\" has ", labelled < got ? "fewer" : "more", " rows than the data");
     return got;
   }
 
@@ -109,12 +110,12 @@ struct LibSVMIter::State {
   std::int64_t labels;
   detail::LibSVMReader data;
   std::optional<detail::LibSVMReader> label_file;
-  detail::LibSVMRows rows, label_rows;  // of the batch that is made
-  std::int64_t row = 0;                 // the number of the next row
+  detail::LibSVMRows rows, label_rows;   // of the batch that is made
+  std::int64_t row = 0;                  // the number of the next row
   bool over = false, continues = false;  // the epoch is made; the next one goes on where the last batch ended
   DataBatch current;
-  bool begun = false, ended = false;    // as the caller sees the epoch
-  detail::ReadAhead<DataBatch> ahead;   // last: it stops before what it reads is gone
+  bool begun = false, ended = false;   // as the caller sees the epoch
+  detail::ReadAhead<DataBatch> ahead;  // last: it stops before what it reads is gone
 };
 
 STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)

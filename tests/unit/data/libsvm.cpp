@@ -119,7 +119,8 @@ TEST_CASE("parts have each line once, blocks and pieces too") {
   const int lines = 30000;
   for (int i = 0; i < lines; ++i) {
     text += std::to_string(i);
-    for (unsigned k = 0, column = 0; k < random() % 12; ++k) text += cat(' ', column += 1 + random() % 9, ":", random() % 100, ".5");
+    for (unsigned k = 0, column = 0; k < random() % 12; ++k)
+      text += cat(' ', column += 1 + random() % 9, ":", random() % 100, ".5");
     text += '\n';
   }
   const std::string path = file(folder, "a.libsvm", text);
@@ -129,7 +130,8 @@ TEST_CASE("parts have each line once, blocks and pieces too") {
   for (const std::int64_t parts : {2, 3, 7}) {
     std::vector<float> labels;
     for (std::int64_t part = 0; part < parts; ++part) {
-      const auto more = detail::LibSVMReader("read", path, {.features = 200}, parts, part).read_all().label.to_vector<float>();
+      const auto more =
+          detail::LibSVMReader("read", path, {.features = 200}, parts, part).read_all().label.to_vector<float>();
       CHECK(std::abs(static_cast<double>(more.size()) - double(lines) / double(parts)) < lines / 10);
       labels.insert(labels.end(), more.begin(), more.end());
     }
@@ -159,7 +161,8 @@ TEST_CASE("all files of a folder, in the order of their names") {
   CHECK(load_libsvm(folder / "data").label.to_vector<float>() == Floats{1, 2, 3, 4});
   std::vector<float> labels;
   for (int part = 0; part < 3; ++part)
-    for (const float label : detail::LibSVMReader("read", folder / "data", {}, 3, part).read_all().label.to_vector<float>())
+    for (const float label :
+         detail::LibSVMReader("read", folder / "data", {}, 3, part).read_all().label.to_vector<float>())
       labels.push_back(label);
   CHECK(labels == Floats{1, 2, 3, 4});
   std::filesystem::create_directory(folder / "none");
@@ -173,7 +176,8 @@ TEST_CASE("what is written reads back the same") {
       const LibSVMData rows{csr_matrix({1.5, -2, 0, 1e6}, {0, 2, 1, 2}, {0, 2, 2, 4}, {3, 3}).to(type),
                             array({{1, 2}, {0.1, 4}, {5, 6}}).to(type), array<std::int64_t>({4, -1, 5})};
       save_libsvm(folder / "out", rows, {.one_based = one_based});
-      const LibSVMData back = load_libsvm(folder / "out", {.features = 3, .labels = 2, .one_based = one_based, .dtype = type});
+      const LibSVMData back =
+          load_libsvm(folder / "out", {.features = 3, .labels = 2, .one_based = one_based, .dtype = type});
       CHECK(allclose(back.data, rows.data));
       CHECK(back.data.nnz() == 4);
       CHECK(back.label.to_vector<double>() == rows.label.to_vector<double>());
@@ -181,8 +185,9 @@ TEST_CASE("what is written reads back the same") {
     }
   CHECK(sentence([&] { save_libsvm(folder / "out", {zeros({2, 2}), zeros({2}), {}}); }) ==
         "save_libsvm: data is dense, expected csr");
-  CHECK(sentence([&] { save_libsvm(folder / "out", {zeros({2, 2}).to(csr), zeros({3}), {}}); })
-            .find("expected (2,) or (2, labels)") != std::string::npos);
+  CHECK(sentence([&] {
+          save_libsvm(folder / "out", {zeros({2, 2}).to(csr), zeros({3}), {}});
+        }).find("expected (2,) or (2, labels)") != std::string::npos);
 }
 
 TEST_CASE("batches, the original's rounding, and empty rows without it") {
@@ -245,11 +250,9 @@ TEST_CASE("a failure is thrown where its batch is asked for, and again") {
   const std::string path = file(folder, "a", "1 0:1\n2 0:2\n3 5:3\n4 0:1\n");
   for (const std::int64_t ahead : {0, 4}) {
     LibSVMIter batches(path, {.data_shape = {4}, .batch_size = 1, .prefetch_buffer = ahead});
-    const std::string why = sentence([&] {
-      while (batches.next());
-    });
-    CHECK(why == cat("LibSVMIter: \"", path, "\", line 3, byte 3: index 5 is outside of 4 features, which are numbered ",
-                     "from 0 to 3"));
+    const std::string why = sentence([&] { while (batches.next()); });
+    CHECK(why == cat("LibSVMIter: \"", path,
+                     "\", line 3, byte 3: index 5 is outside of 4 features, which are numbered ", "from 0 to 3"));
     if (ahead > 0) CHECK(sentence([&] { batches.next(); }) == why);
   }
   CHECK(sentence([&] { LibSVMIter(path, {.batch_size = 1}); }) ==
