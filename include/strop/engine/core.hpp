@@ -64,9 +64,9 @@ class Core {
   IdleStreams* streams(unsigned lane) { return lane == 0 ? nullptr : &lane_at(lane)->streams; }
 
   // --- submitting
-  /// Takes the block over; its uses are settled. Runs it here where the kind says so.
+  /// Takes the block over; its uses are merged. Runs it here where the kind says so.
   void submit(Operation* operation);
-  /// Claims all of these settled uses at once where nothing is pending on any of them.
+  /// Claims all of these merged uses at once where nothing is pending on any of them.
   bool try_enter(Link* links, std::size_t uses);
   /// The counterpart of try_enter: completes the uses. The failure's ownership passes in.
   void leave(Link* links, std::size_t uses, FailureState* failure);

@@ -93,7 +93,7 @@ STROP_IMPL void AllCores::remove(Core* core) {
 }
 
 STROP_IMPL Core::Core(const EngineOptions& options)
-    : options_(settled(options)),
+    : options_(with_defaults(options)),
       number_(all_cores.made.fetch_add(1, std::memory_order_relaxed) + 1),
       kind_(options_.kind),
       random_(options_.seed * 0xd1342543de82ef95u + 1),

@@ -97,9 +97,9 @@ struct FunctionTableOf {
 void sort_uses(Link* links, std::size_t n);
 
 /// Makes one use of those of the same variable: in both lists is an update. Returns how many are left.
-std::size_t settle_uses(Link* links, std::size_t n);
+std::size_t merge_uses(Link* links, std::size_t n);
 
-/// Locks the variables of settled uses, which it may reorder. Holding them all, a push comes before or after another
+/// Locks the variables of merged uses, which it may reorder. Holding them all, a push comes before or after another
 /// one on every variable that they share.
 void lock_uses(Link* links, std::size_t n);
 

@@ -49,7 +49,7 @@ STROP_IMPL void sort_uses(Link* links, std::size_t n) {
     }
 }
 
-STROP_IMPL std::size_t settle_uses(Link* links, std::size_t n) {
+STROP_IMPL std::size_t merge_uses(Link* links, std::size_t n) {
   // sorting a few costs more, in mispredicted branches, than comparing each with all
   const bool few = n <= 8;
   if (!few) sort_uses(links, n);

@@ -31,7 +31,7 @@ inline int threads_or(int threads, std::string_view name, std::string_view old_n
 }
 
 /// The options with every choice made.
-inline EngineOptions settled(EngineOptions options) {
+inline EngineOptions with_defaults(EngineOptions options) {
   if (options.kind == EngineKind::automatic) options.kind = engine_kind_from_environment();
   options.threads =
       threads_or(options.threads, "STROP_CPU_WORKER_NTHREADS", "MXNET_CPU_WORKER_NTHREADS", num_threads());

@@ -135,7 +135,7 @@ struct Access {
 
   static std::size_t count(const EngineUses& uses) { return uses.reads.size_ + uses.writes.size_; }
 
-  /// Writes the uses, settled; there is room for count(uses). Returns how many they are.
+  /// Writes the uses, merged; there is room for count(uses). Returns how many they are.
   static std::size_t gather(const Core* core, const EngineUses& uses, Link* links);
 
  private:

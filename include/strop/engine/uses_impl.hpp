@@ -26,7 +26,7 @@ STROP_IMPL std::size_t Access::gather(const Core* core, const EngineUses& uses, 
     check(core, uses.writes.vars_[i], uses, "writes", i);
     *to++ = {uses.writes.vars_[i], nullptr, nullptr, Mode::write};
   }
-  return settle_uses(links, static_cast<std::size_t>(to - links));
+  return merge_uses(links, static_cast<std::size_t>(to - links));
 }
 
 STROP_IMPL void Access::refuse(const Var* var, const EngineUses& uses, const char* list, std::size_t i) {

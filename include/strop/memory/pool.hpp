@@ -35,7 +35,7 @@ class Pool {
   void* refill(ThreadCache& cache, int c, std::int64_t bytes) {
     {
       std::unique_lock lock(mutex_);
-      settle(cache);
+      collect_counts(cache);
       if (pooled_) {
         if (free_[c].empty()) grow(lock, c, bytes);
         Magazine& magazine = cache.magazines[c];
@@ -54,7 +54,7 @@ class Pool {
   void spill(ThreadCache& cache, int c, void* data) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      settle(cache);
+      collect_counts(cache);
       Magazine& magazine = cache.magazines[c];
       if (magazine.capacity != 0) {
         while (magazine.count > magazine.capacity / 2) free_[c].push_back(magazine.slots[--magazine.count]);
@@ -75,7 +75,7 @@ class Pool {
 
   void detach(ThreadCache& cache) noexcept {
     const std::lock_guard lock(mutex_);
-    settle(cache);
+    collect_counts(cache);
     empty(cache);
     (cache.previous != nullptr ? cache.previous->next : caches_) = cache.next;
     if (cache.next != nullptr) cache.next->previous = cache.previous;
@@ -113,7 +113,7 @@ class Pool {
   }
 
   /// Adds up what the thread did since the last time and empties its magazines where the pool was told to.
-  void settle(ThreadCache& cache) noexcept {
+  void collect_counts(ThreadCache& cache) noexcept {
     if (live_ + cache.top > peak_) peak_ = live_ + cache.top;
     cache.top = 0;
     live_ += cache.live.take();

@@ -108,7 +108,7 @@ inline void Pool::release(int c, void* data) noexcept {
 /// Moves every region of which no block is in use to `gone`.
 inline void Pool::collect(Regions& gone) noexcept {
   ++epoch_;
-  if (mine() != nullptr) settle(*mine());
+  if (mine() != nullptr) collect_counts(*mine());
   for (auto& [start, region] : regions_) region.idle = 0;
   for (int c = 0; c < class_count; ++c) {
     std::vector<void*>& blocks = free_[c];
@@ -158,13 +158,13 @@ inline void Pool::set_pooling(bool pooled) {
 
 inline void Pool::reset_peak() {
   const std::lock_guard lock(mutex_);
-  if (mine() != nullptr) settle(*mine());
+  if (mine() != nullptr) collect_counts(*mine());
   peak_ = live_;
 }
 
 inline Statistics Pool::statistics() {
   const std::lock_guard lock(mutex_);
-  if (mine() != nullptr) settle(*mine());
+  if (mine() != nullptr) collect_counts(*mine());
   Statistics s{live_, 0, peak_, allocations_ - releases_, allocations_, system_calls_};
   for (const ThreadCache* cache = caches_; cache != nullptr; cache = cache->next) {
     s.live_bytes += cache->live.get();

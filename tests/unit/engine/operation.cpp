@@ -32,11 +32,11 @@ TEST_CASE("settling makes one use of each variable") {
       const auto [at, added] = expected.emplace(var, mode);
       if (!added && at->second != mode) at->second = Mode::update;
     }
-    links.resize(strop::detail::settle_uses(links.data(), n));
-    std::map<Var*, Mode> settled;
-    for (const Link& link : links) settled.emplace(link.var, link.mode);
+    links.resize(strop::detail::merge_uses(links.data(), n));
+    std::map<Var*, Mode> merged;
+    for (const Link& link : links) merged.emplace(link.var, link.mode);
     REQUIRE(links.size() == expected.size());
-    REQUIRE(settled == expected);
+    REQUIRE(merged == expected);
     strop::detail::sort_uses(links.data(), links.size());
     for (std::size_t i = 1; i < links.size(); ++i) REQUIRE(links[i - 1].var < links[i].var);
   }
