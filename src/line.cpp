@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <strop/core/environment.hpp>
 #include <strop/core/output.hpp>
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
@@ -160,6 +161,11 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   info->add_flag("--products", products, "How matrix products are computed, by shape, instead");
   info->callback([&] { status = strop::command::info(products); });
 
+  try {
+    strop::detail::check_environment();
+  } catch (const strop::Error& error) {
+    return failed(error.what(), 2);
+  }
   try {
     check_subcommand(app, argc - 1, argv + 1);
     if (argc > 1 && std::string_view(argv[1]) == "trace") check_subcommand(*trace, argc - 2, argv + 2);
