@@ -280,7 +280,7 @@ std::vector<std::string> Card::file_names() const {
 }
 
 std::string Card::example() const {
-  std::string text = cat("strop run ", entry.snake);
+  std::string text = cat(program(), " run ", entry.snake);
   bool sparse = false;
   if (row) {
     for (const std::string& file : file_names()) text += cat(' ', file);

@@ -18,6 +18,9 @@ namespace strop::command {
 /// The whole command line, said to be `name`'s; `more` adds subcommands, which set the exit code. Gives that.
 int run_line(int argc, char** argv, const std::string& name, void (*more)(CLI::App& app, int& status));
 
+/// What this command is called, for sentences that name it.
+const std::string& program();
+
 class WrongCall : public Error {
  public:
   using Error::Error;

@@ -18,7 +18,7 @@ namespace {
 /// The routes of float32 products by shape, each from the function that chooses them, of the kernels that are taken.
 int products() {
   const detail::ProductKernels* const kernels = detail::product_kernels.load();
-  if (kernels == nullptr) fail("strop info: this program has no kernels of matrix products");
+  if (kernels == nullptr) fail("info: this program has no kernels of matrix products");
   struct Row {
     std::int64_t m, n, k;
     bool a_transposed, b_transposed;

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <strop/core/environment.hpp>
 #include <strop/core/output.hpp>
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
@@ -43,21 +44,20 @@ void clear_away_when_stopped() {
     if (std::signal(number, stopped) == SIG_IGN) std::signal(number, SIG_IGN);
 }
 
-/// What the command is called.
-std::string program = "strop";
+std::string program_name = "strop";
 
 /// The exit code, once all that was printed has arrived.
 int printed(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", program.c_str(), errno != 0 ? ": " : "",
+  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", program_name.c_str(), errno != 0 ? ": " : "",
                errno != 0 ? std::strerror(errno) : "");
   return status != 0 ? status : 1;
 }
 
 int failed(std::string_view why, int status) {
   if (why.starts_with("strop: ")) why.remove_prefix(7);
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), strop::detail::printable(why, 2000).c_str());
+  std::fprintf(stderr, "%s: %s\n", program_name.c_str(), strop::detail::printable(why, 2000).c_str());
   return printed(status);
 }
 
@@ -91,12 +91,14 @@ void check_subcommand(const CLI::App& app, int count, char** words) {
 
 }  // namespace
 
+const std::string& strop::command::program() { return program_name; }
+
 int strop::command::run_line(int argc, char** argv, const std::string& name_of_all,
                              void (*more)(CLI::App& app, int& status)) {
   open_standard_streams();
   clear_away_when_stopped();
-  program = name_of_all;
-  CLI::App app{"strop: operators are plain structs", name_of_all};
+  program_name = name_of_all;
+  CLI::App app{name_of_all + ": operators are plain structs", name_of_all};
   app.require_subcommand(1);
   app.set_version_flag("--version", strop::command::version());
   int status = 0;
@@ -113,13 +115,15 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   describe->callback([&] { status = strop::command::describe(name); });
 
   std::string run_name;
-  CLI::App* run = app.add_subcommand("run", "Run an operator: strop run OP x.npy … --param value -o y.npy");
-  run->footer(
+  CLI::App* run =
+      app.add_subcommand("run", cat("Run an operator: ", program(), " run OP x.npy … --param value -o y.npy"));
+  run->footer(cat(
       "After the operator: files of one array each, --PARAMETER VALUE or --PARAMETER=VALUE, -o FILE or --output=FILE.\n"
       "The results are the visible outputs, then the inputs that the operator writes, such as the momentum of\n"
       "sgd_mom_update. Without -o they are printed. y.npz and y.params hold all of them by name, sparse ones as they\n"
       "are. y.npy holds the first, in its dense form, y.1.npy the second, and so on; a dense form and a written input\n"
-      "are said on standard error. strop describe OP has the parameters.");
+      "are said on standard error. ",
+      program(), " describe OP has the parameters."));
   run->add_option("operator", run_name, "Its name or an alias")->required();
   run->allow_extras();
   run->prefix_command();
@@ -133,9 +137,11 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   std::string bench_name;
   CLI::App* bench = app.add_subcommand("bench", "Bytes a second of operators, beside a copy of the same run");
   bench->footer(
-      "After the operator: --PARAMETER VALUE or --PARAMETER=VALUE. Inputs and other parameters are those that\n"
-      "`strop check` uses first, scaled to a million elements where the operator takes them; the bytes are those of\n"
-      "inputs and outputs.");
+      cat("After the operator: --PARAMETER VALUE or --PARAMETER=VALUE. Inputs and other parameters are those that\n"
+          "`",
+          program(),
+          " check` uses first, scaled to a million elements where the operator takes them; the bytes are those of\n"
+          "inputs and outputs."));
   bench->add_option("operator", bench_name, "One operator; all of them without it");
   bench->allow_extras();
   bench->prefix_command();
@@ -174,6 +180,11 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   info->add_flag("--products", products, "How matrix products are computed, by shape, instead");
   info->callback([&] { status = strop::command::info(products); });
 
+  try {
+    strop::detail::check_environment();
+  } catch (const strop::Error& error) {
+    return failed(error.what(), 2);
+  }
   try {
     check_subcommand(app, argc - 1, argv + 1);
     if (argc > 1 && std::string_view(argv[1]) == "trace") check_subcommand(*trace, argc - 2, argv + 2);

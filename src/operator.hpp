@@ -18,7 +18,7 @@ namespace strop::command {
 inline const Entry& operator_called(const std::string& name) {
   if (const Entry* entry = detail::look_up(name)) return *entry;
   throw WrongCall(cat("no operator '", detail::printable(name, 100), "'; nearest: ", detail::nearest_operators(name),
-                      "; `strop ops` lists all"));
+                      "; `", program(), " ops` lists all"));
 }
 
 /// What `command` works on: the operator of that name, or without a name all for which rows say how they are called.

@@ -50,11 +50,11 @@ void save_apart(const std::string& path, const NamedArrays& results, std::size_t
     const std::string file = numbered(path, i);
     save(file, a.to(dense));
     if (a.storage() != dense)
-      std::fprintf(stderr, "strop: run: %s holds the dense form of a %s array; .npz and .params keep it sparse\n",
-                   file.c_str(), std::string(name_of(a.storage())).c_str());
+      std::fprintf(stderr, "%s: run: %s holds the dense form of a %s array; .npz and .params keep it sparse\n",
+                   program().c_str(), file.c_str(), std::string(name_of(a.storage())).c_str());
     if (i >= outputs)
-      std::fprintf(stderr, "strop: run: %s holds the input '%s', which the operator wrote\n", file.c_str(),
-                   name.c_str());
+      std::fprintf(stderr, "%s: run: %s holds the input '%s', which the operator wrote\n", program().c_str(),
+                   file.c_str(), name.c_str());
   }
 }
 

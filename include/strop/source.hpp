@@ -20,6 +20,7 @@
 #include <strop/autograd/jvp_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #include <strop/autograd/views_impl.hpp>
+#include <strop/core/environment_impl.hpp>
 #include <strop/core/error_impl.hpp>
 #include <strop/core/isa_impl.hpp>
 #include <strop/core/params_impl.hpp>

@@ -276,3 +276,11 @@ TEST_CASE("reductions refuse in a sentence") {
   CHECK(refusal("amp_multicast", {{"num_outputs", "3"}}, {m, m}) ==
         "amp_multicast: num_outputs is 3, 2 inputs were given");
 }
+
+TEST_CASE("an axis of -1 in old files is all elements") {  // as MXNet 1.9.1 loads versions 904 and 905
+  for (const strop::Entry* const entry : {&strop::argmax.entry(), &strop::argmin.entry()}) {
+    CHECK(strop::detail::upgraded(*entry->params, "axis", "-1", 904) == "None");
+    CHECK(strop::detail::upgraded(*entry->params, "axis", "-1", 905) == "-1");
+    CHECK(strop::detail::upgraded(*entry->params, "axis", "0", 904) == "0");
+  }
+}

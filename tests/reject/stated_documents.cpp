@@ -10,6 +10,7 @@
 // reject: strop: upgrades names something that is no parameter of the operator
 // reject: strop: integers_as_double is a map's bool integers_as_double() const; a tensor operator says its types with
 // reject: strop: operations is a tensor operator's double operations(std::span<const strop::Shape> inputs) const;
+// reject: strop: gradient_operations is a tensor operator's double gradient_operations(std::span<const strop::Shape>
 #include <strop/op/diagnose.hpp>
 
 struct Named {
@@ -117,6 +118,17 @@ struct IntegersAsNumber {
 #endif
 };
 static_assert(strop::diagnose<IntegersAsNumber>());
+
+struct GradientCountedAsNumber {
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E> x, strop::View<E> y) const;
+#if defined(CONTROL)
+  double gradient_operations(std::span<const strop::Shape>) const { return 1; }
+#else
+  static constexpr double gradient_operations = 1;
+#endif
+};
+static_assert(strop::diagnose<GradientCountedAsNumber>());
 
 struct Counted {
   void forward(strop::Cpu&, strop::View<const float, 1>, strop::View<float, 1>) const {}

@@ -124,8 +124,12 @@ def command_works(program, environment=None):
         if expected not in out:
             raise Failed(f"{program.name} {' '.join(words)}: expected {expected!r} in its output:\n{indent(out)}")
     status, _, err = run([program, "describe", "laen"], env=environment)
-    if status != 2 or not err.startswith("mine: ") or "lean" not in err:
+    if status != 2 or not err.startswith("mine: ") or "lean" not in err or "`mine ops` lists all" not in err:
         raise Failed(f"{program.name} describe laen: status {status}, it said:\n{indent(err)}")
+    for words in (["--help"], ["run", "--help"], ["bench", "--help"], ["describe", "lean"]):
+        out = must([program, *words], env=environment)
+        if re.search(r"\bstrop (ops|describe|run|check|bench|info|trace)\b", out) or (words[0] == "describe" and "mine run lean" not in out):
+            raise Failed(f"{program.name} {' '.join(words)}: expected its own name in its advice:\n{indent(out)}")
 
 
 def meson_command(work, project, environment):

@@ -66,20 +66,16 @@ STROP_IMPL std::uint64_t present_extensions() {
   return present;
 }
 
-/// The highest level that the environment's STROP_ISA allows; every level where it is not set, -1 where it names none.
-STROP_IMPL int stated_level() {
-  const Setting setting = environment({"STROP_ISA"});
-  constexpr std::string_view names[] = {"scalar", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
-  for (int level = 0; level < 5; ++level)
-    if (names[level] == setting.value) return level;
-  return setting ? -1 : 9;
-}
+/// The highest level that the environment's STROP_ISA allows; every level where it is not set, or names none: that is
+/// seen before main, where nothing is said.
 STROP_IMPL int allowed_level() {
-  const int level = stated_level();
-  return level < 0 ? 9 : level;
-}
-STROP_IMPL void check_level_setting() {
-  if (stated_level() < 0) environment({"STROP_ISA"}).refuse("scalar, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4");
+  const Setting setting = environment({"STROP_ISA"});
+  int level = 0;
+  for (const std::string_view name : isa_levels) {
+    if (name == setting.value) return level;
+    ++level;
+  }
+  return 9;
 }
 
 STROP_IMPL bool runs_here(const Isa& isa) {

@@ -13,13 +13,8 @@
 namespace strop::inline v0::detail {
 
 inline EngineKind engine_kind_from_environment() {
-  const Setting setting = environment({"STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE"});
-  const std::string_view type = setting.value;
-  if (type.empty() || type == "threaded" || type == "ThreadedEngine" || type == "ThreadedEnginePooled" ||
-      type == "ThreadedEnginePerDevice")
-    return EngineKind::threaded;
-  if (type == "naive" || type == "NaiveEngine") return EngineKind::naive;
-  setting.refuse("threaded or naive");
+  const std::string type = environment_word({"STROP_ENGINE_TYPE", "MXNET_ENGINE_TYPE"});
+  return type == "naive" || type == "NaiveEngine" ? EngineKind::naive : EngineKind::threaded;
 }
 
 /// What was asked for, else what one of the two variables of the environment says, else `standard`.

@@ -58,12 +58,8 @@ static_assert(std::is_trivially_destructible_v<Backend>);
 /// PINNED).
 inline bool environment_says_unpooled(DeviceKind kind) {
   const std::string_view name = kind == DeviceKind::cpu ? "CPU" : kind == DeviceKind::gpu ? "GPU" : "CPU_PINNED";
-  const strop::detail::Setting type =
-      strop::detail::environment({cat("STROP_", name, "_MEM_POOL_TYPE"), cat("MXNET_", name, "_MEM_POOL_TYPE")});
-  if (type && type.value != "Naive" && type.value != "Round" && type.value != "Unpooled")
-    type.refuse("Naive, Round (blocks are kept, alike) or Unpooled");
-  strop::detail::check_level_setting();
-  return type.value == "Unpooled";
+  return strop::detail::environment_word(
+             {cat("STROP_", name, "_MEM_POOL_TYPE"), cat("MXNET_", name, "_MEM_POOL_TYPE")}) == "Unpooled";
 }
 
 }  // namespace strop::inline v0::memory::detail

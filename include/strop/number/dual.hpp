@@ -121,8 +121,8 @@ struct Dual {
   STROP_FN friend Dual sinh(Dual a) { return {sinh(a.v), a.d * cosh(a.v)}; }
   STROP_FN friend Dual cosh(Dual a) { return {cosh(a.v), a.d * sinh(a.v)}; }
   STROP_FN friend Dual tanh(Dual a) {
-    const S y = tanh(a.v);
-    return {y, a.d * (1 - y * y)};
+    const S c = cosh(a.v);  // 1 − tanh² has no digits left where tanh is nearly 1
+    return {tanh(a.v), a.d / (c * c)};
   }
   /// √(x² + 1) is |x| to the last digit long before x² overflows.
   STROP_FN friend Dual asinh(Dual a) {
@@ -132,8 +132,8 @@ struct Dual {
   STROP_FN friend Dual acosh(Dual a) { return {acosh(a.v), a.d / (sqrt(a.v - 1) * sqrt(a.v + 1))}; }
   STROP_FN friend Dual atanh(Dual a) { return {atanh(a.v), a.d / ((1 - a.v) * (1 + a.v))}; }
   STROP_FN friend Dual sigmoid(Dual a) {
-    const S y = sigmoid(a.v);
-    return {y, a.d * (y * (1 - y))};
+    const S c = cosh(0.5 * a.v);  // nor has 1 − y
+    return {sigmoid(a.v), 0.25 * a.d / (c * c)};
   }
   STROP_FN friend Dual erf(Dual a) { return {erf(a.v), a.d * (two_over_sqrt_pi * exp(-(a.v * a.v)))}; }
   STROP_FN friend Dual erfinv(Dual a) {

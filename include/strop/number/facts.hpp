@@ -64,18 +64,23 @@ struct Facts {
     return f;
   }
   STROP_FN bool is_zero() const { return known && value.v == 0; }
+  STROP_FN bool is_one() const { return known && value.v == 1; }
 
+  // Adding 0 and multiplying by 1, which duals do, are no operations.
   STROP_FN friend Facts operator+(Facts a, Facts b) {
-    return a.known && b.known ? constant(a.value + b.value) : linear(a, b);
+    if (a.known && b.known) return constant(a.value + b.value);
+    return a.is_zero() ? b : b.is_zero() ? a : linear(a, b);
   }
   STROP_FN friend Facts operator-(Facts a, Facts b) {
-    return a.known && b.known ? constant(a.value - b.value) : linear(a, b);
+    if (a.known && b.known) return constant(a.value - b.value);
+    return b.is_zero() ? a : linear(a, b);
   }
   STROP_FN friend Facts operator-(Facts a) { return a.known ? constant(-a.value) : counted(a, 1); }
   STROP_FN friend Facts operator+(Facts a) { return a; }
   STROP_FN friend Facts operator*(Facts a, Facts b) {
     if (a.known && b.known) return constant(a.value * b.value);
     if (a.is_zero() || b.is_zero()) return Facts(0);  // zero · anything = zero
+    if (a.is_one() || b.is_one()) return a.is_one() ? b : a;
     Facts y = linear(a, b);
     if (a.varies) y.kept |= b.depends;
     if (b.varies) y.kept |= a.depends;

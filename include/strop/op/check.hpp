@@ -34,9 +34,17 @@ constexpr bool zero_at(const T& op, std::uint64_t zeros) {
 template <class R, class T>
 constexpr std::uint64_t kept_inputs(const T& op) {
   constexpr std::uint64_t all = (std::uint64_t{1} << arity<T>)-1;
-  if constexpr (states_gradient<T>)
-    return stated_keeps<T> == Keeps::in || stated_keeps<T> == Keeps::in_out ? all : 0;
-  else {
+  if constexpr (states_gradient<T> && !Gradient<T>::takes_in) {
+    return 0;
+  } else if constexpr (states_gradient<T>) {  // of what it takes, what its body looks at with these parameters
+    using F = number::Facts<R>;
+    using G = Gradient<T>;
+    std::uint64_t read = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      for (const F& dx : as_numbers<F>(G{op}.forward(F::input(static_cast<int>(I))...))) read |= dx.depends;
+    }(std::make_index_sequence<G::numbers>{});
+    return read >> G::results_of & all;
+  } else {
     std::uint64_t kept = 0;
     for (const auto& y : facts_of<R>(op, 0)) kept |= y.kept;
     return kept;
@@ -145,10 +153,11 @@ constexpr Storage storage(const T& op, In... in) {
 /// What backward keeps alive, with the parameters that op holds.
 template <class E = float, AnyMap T>
 constexpr Keeps keeps(const T& op) {
-  if constexpr (detail::states_gradient<T>)
-    return detail::stated_keeps<T>;
+  const bool in = detail::kept_inputs<E>(op) != 0;
+  if constexpr (detail::states_gradient<T> && Gradient<T>::takes_out)
+    return in ? Keeps::in_out : Keeps::out;
   else
-    return detail::kept_inputs<E>(op) != 0 ? Keeps::in : Keeps::none;
+    return in ? Keeps::in : Keeps::none;
 }
 
 }  // namespace check

@@ -35,13 +35,16 @@ Arguments arguments_of(const Entry& entry);
 /// What one call moves and computes.
 struct Cost {
   std::int64_t bytes_read = 0, bytes_written = 0;
-  /// Additions, multiplications and their like; a function such as exp counts as 16 of them. None where neither the
-  /// body of a map nor the operator says.
+  /// Additions, multiplications and their like; a function such as exp counts as 16 of them. Of a map's gradient they
+  /// are those of its body, or of the dual numbers that it is derived with, which compute the function's value along
+  /// with its derivative; of results that are smaller than what they follow from, a sum. None where neither a body nor
+  /// the operator says.
   std::optional<double> operations;
 };
 
-/// The cost of a call with these parameters (an object of the operator's type) on dense arrays of known shapes and
-/// types: every input is read once, every output and every input that is written is written once.
+/// The cost of a call with these parameters (an object of the operator's type; of a gradient, `entry.gradient.entry`,
+/// of the type that it belongs to) on dense arrays of known shapes and types: every input is read once, every output
+/// and every input that is written is written once.
 Cost cost_of(const Entry& entry, const void* op, std::span<const Shape> in, std::span<const Dtype> in_types,
              std::span<const Shape> out, std::span<const Dtype> out_types);
 

@@ -3,6 +3,7 @@
 /// How arguments and costs are read from an entry.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/op/broadcast.hpp>
 #include <strop/op/describe.hpp>
 #include <strop/op/names.hpp>
 
@@ -142,8 +143,15 @@ STROP_IMPL Cost cost_of(const Entry& entry, const void* op, std::span<const Shap
       cost.bytes_written += bytes(detail::element(in, i), detail::element(in_types, i));
   if (entry.operations != nullptr)
     cost.operations = entry.operations(op, in);
-  else if (entry.facts.operations != nullptr && !out.empty())
-    cost.operations = static_cast<double>(entry.facts.operations(op)) * static_cast<double>(out[0].size());
+  else if (entry.facts.operations != nullptr && !out.empty()) {
+    Shape common = out[0];
+    for (const Shape& shape : in) detail::broadcast_into(common, shape);
+    const auto elements = static_cast<double>(common.size());
+    double each = entry.facts.operations(op);
+    for (const Shape& shape : out)  // of a gradient: a sum over the axes along which the input was repeated
+      if (shape != common) ++each;
+    cost.operations = each * elements;
+  }
   return cost;
 }
 

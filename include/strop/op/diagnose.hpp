@@ -68,6 +68,9 @@ consteval void diagnose_documents() {
       !NamesOperations<T> || (StatesOperations<T> && !AnyMap<T>),
       "strop: operations is a tensor operator's double operations(std::span<const strop::Shape> inputs) const; "
       "a map's are counted in its body");
+  static_assert(!NamesGradientOperations<T> || (StatesGradientOperations<T> && !AnyMap<T>),
+                "strop: gradient_operations is a tensor operator's double gradient_operations(std::span<const "
+                "strop::Shape> takes) const; a map's are counted in its body");
   static_assert(!NamesDtypes<T> || ServesTypes<T>,
                 "strop: dtypes is a strop::DtypeSet, such as static constexpr auto dtypes = strop::floating | "
                 "strop::integral");

@@ -152,7 +152,7 @@ std::uint64_t kept_of(const void* op, Dtype compute) {
   return compute == f64 ? kept_inputs<double>(t) : kept_inputs<float>(t);
 }
 template <class T>
-int operations_of(const void* op) {
+[[gnu::cold]] int operations_of(const void* op) {
   return counted_operations<float>(*static_cast<const T*>(op));
 }
 template <class T>

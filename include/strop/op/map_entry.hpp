@@ -209,9 +209,10 @@ constexpr Entry map_entry() {
     e.slot = &slot<Root<T>>;
     e.order = gradient_order<T>;
   }
-  if constexpr (is_gradient<T> && !is_tangent<T>)
+  if constexpr (is_gradient<T> && !is_tangent<T>) {
     e.facts.zero = &zero_without_heads<T::results_of>;
-  else
+    if constexpr (gradient_order<T> == 1) e.facts.operations = &operations_of<T>;
+  } else
     e.facts = {&kept_of<T>, &operations_of<T>, &zero_of<T>};
   if constexpr (InfersShape<T>) e.infer_shape = &stated_map_shape<T>;
   if constexpr (InfersType<T>) e.infer_type = &stated_map_type<T>;

@@ -251,6 +251,12 @@ struct TensorGradient {
       if (!types.out(k) && types.inputs() > 0) types.set_out(k, types.in(0));
   }
   static bool takes(Dtype type) { return S::takes(type); }
+  static double operations(const void* op, std::span<const Shape> in) {
+    if constexpr (StatesGradientOperations<T>)
+      return static_cast<double>(static_cast<const T*>(op)->gradient_operations(in));
+    else
+      return 0;
+  }
   static bool infer_storage(const void* op, Storages& storages) {
     storages.say(lower_name<T>);
     return static_cast<const T*>(op)->infer_gradient_storage(storages);
@@ -284,6 +290,7 @@ constexpr Entry tensor_gradient_entry() {
   e.takes = &G::takes;
   e.skips_null = G::tagged;
   if constexpr (GradientAccumulates<T>) e.accumulates = T::gradient_accumulates;
+  if constexpr (StatesGradientOperations<T>) e.operations = &G::operations;
   if constexpr (GradientAgain<T>) {
     e.gradient.heads = e.gradient.in = e.gradient.gives = every;
     e.gradient.compose = &compose_again<T, NDArray>;

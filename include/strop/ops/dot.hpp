@@ -88,6 +88,9 @@ struct Dot {
     return 2.0 * static_cast<double>(d.m) * static_cast<double>(d.n) * static_cast<double>(d.k);
   }
 
+  /// A product for each factor.
+  double gradient_operations(std::span<const Shape> takes) const { return 2 * operations(takes.subspan(1)); }
+
   constexpr bool infer_storage(Storages& s) const {
     const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
     s.set_out(0, wanted);
@@ -211,6 +214,9 @@ struct DotGradient {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     detail::expect_made_by(Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}, s, 0, {1, 2});
   }
+  double operations(std::span<const Shape> in) const {
+    return Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}.gradient_operations(in);
+  }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& dy, const NDArray& lhs, const NDArray& rhs, NDArray& da, NDArray& db) const {
     Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}.grad<E>(ctx, {dy}, {lhs}, {rhs}, {da}, {db});
@@ -229,6 +235,9 @@ struct DotSum {
     detail::infer_dot_shape(s, transpose_a, transpose_b);
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));
+  }
+  double operations(std::span<const Shape> in) const {  // the last addition of one goes to the other
+    return 2 * Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}.operations(in);
   }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<const E> b, View<const E> c, View<const E> d, View<E> y) const {
@@ -325,8 +334,10 @@ struct BatchDot {
     }
   }
   double operations(std::span<const Shape> in) const {
-    return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][transpose_b ? 1 : 2]);
+    const int last = in[1].ndim() - 1;
+    return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][transpose_b ? last - 1 : last]);
   }
+  double gradient_operations(std::span<const Shape> takes) const { return 2 * operations(takes.subspan(1)); }
   constexpr bool infer_storage(Storages& s) const {
     s.set_out(0, s.out(0).value_or(forward_stype.value_or(dense)));
     return s.in(0) == dense && s.in(1) == dense && s.out(0) == dense;

@@ -96,6 +96,12 @@ struct FullyConnected {
            static_cast<double>(2 * inputs_of_each + (no_bias ? 0 : 1));
   }
 
+  /// A product for data and one for weight, and the sum for bias.
+  double gradient_operations(std::span<const Shape> takes) const {
+    const FullyConnected product{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten};
+    return 2 * product.operations(takes.subspan(1)) + (no_bias ? 0 : static_cast<double>(takes[0].size()));
+  }
+
   /// A weight or bias in row_sparse is read as it is where it stores all its rows.
   constexpr bool infer_storage(Storages& s) const {
     for (int i = 1; i < s.inputs(); ++i)
@@ -158,6 +164,9 @@ struct FullyConnectedGradient {
     s.set_out(2, {*num_hidden});
     detail::expect_made_by(FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}, s, 0, {1, 2});
   }
+  double operations(std::span<const Shape> in) const {
+    return FullyConnected{.num_hidden = num_hidden, .flatten = flatten}.gradient_operations(in);
+  }
   template <Real E>
   void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E, 2> w, View<E> dx, View<E, 2> dw,
                View<E, 1> db) const {
@@ -181,6 +190,11 @@ struct FullyConnectedSum {
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));
     if (!no_bias) s.set_in(4, {*num_hidden});
+  }
+  double operations(std::span<const Shape> in) const {
+    const FullyConnected layer{.num_hidden = num_hidden, .no_bias = no_bias, .flatten = flatten},
+        bare{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten};
+    return layer.operations(in) + bare.operations(in);
   }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<const E, 2> b, View<const E> c, View<const E, 2> d, View<const E, 1> bias,

@@ -267,7 +267,8 @@ struct ArgExtreme {
                     : "Position of the smallest element along axis, of all elements without one.";
   static constexpr Note notes[] = {{"axis", "the axis that goes; negative: from the last; None: all of them"},
                                    {"keepdims", "it stays, with extent 1"}};
-  // Until 0.9.5 the original's axis was -1 for all elements.
+  // In files of before 0.9.5 an axis of -1 is all elements: the original drops it there (its
+  // src/nnvm/legacy_json_util.cc; 1.9.1, asked, drops it of version 904 and keeps it of 905).
   static constexpr ParamUpgrade upgrades[] = {{"axis", "-1", "None", 905}};
   std::optional<int> axis = {};
   bool keepdims = false;

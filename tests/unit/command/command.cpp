@@ -73,6 +73,20 @@ void put_images(const test::Folder& folder, std::uint32_t train = 20, std::uint3
 
 }  // namespace
 
+TEST_CASE("a variable of the environment with a wrong value is said at once, by every command") {
+  const test::Folder folder;
+  ::setenv("STROP_NUM_THREADS", "none", 1);
+  const std::vector<Said> all = {strop_says(folder, "info"), strop_says(folder, "ops"),
+                                 strop_says(folder, "describe tanh"), strop_says(folder, "run tanh x.npy")};
+  ::unsetenv("STROP_NUM_THREADS");
+  for (const Said& said : all) {
+    CHECK(said.code == 2);
+    CHECK(said.out.empty());
+    CHECK(said.err == "strop: STROP_NUM_THREADS: expected a whole number of 1 or more, got 'none'\n");
+  }
+  CHECK(strop_says(folder, "info").code == 0);
+}
+
 TEST_CASE("words that are none are named with the nearest, and are wrong calls") {
   const test::Folder folder;
   const auto refused = [&](const char* words, const char* why) {

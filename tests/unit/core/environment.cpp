@@ -57,12 +57,35 @@ TEST_CASE("STROP_ISA names a level") {
   const char* const before = std::getenv("STROP_ISA");
   const std::string kept = before != nullptr ? before : "";
   ::setenv("STROP_ISA", "x86-64-v9", 1);
-  CHECK(sentence([] { detail::check_level_setting(); }) ==
+  CHECK(sentence([] { detail::check_environment(); }) ==
         "STROP_ISA: expected scalar, x86-64, x86-64-v2, x86-64-v3 or x86-64-v4, got 'x86-64-v9'");
   ::setenv("STROP_ISA", "x86-64-v3", 1);
-  CHECK_NOTHROW(detail::check_level_setting());
+  CHECK_NOTHROW(detail::check_environment());
   before != nullptr ? ::setenv("STROP_ISA", kept.c_str(), 1) : ::unsetenv("STROP_ISA");
-  CHECK_NOTHROW(detail::check_level_setting());
+  CHECK_NOTHROW(detail::check_environment());
+}
+
+TEST_CASE("a wrong value of any variable is the same sentence, whatever is asked first") {
+  const auto any = [] { detail::environment_count({"STROP_TEST_COUNT"}, 100); };
+  const auto says = [&](const char* variable, const char* value, std::string_view expected) {
+    const Set wrong(variable, value);
+    CHECK(sentence(any) == cat(variable, ": expected ", expected, ", got '", value, "'"));
+    CHECK(sentence([] { detail::environment_flag({"STROP_TEST_FLAG"}, true); }) == sentence(any));
+    CHECK(sentence([] { detail::environment_word({"STROP_ENGINE_TYPE"}); }) == sentence(any));
+    CHECK(sentence([] { detail::check_environment(); }) == sentence(any));
+  };
+  for (const detail::Known& variable : detail::known_variables) {
+    if (variable.name == "STROP_ISA") continue;  // which the tests may be run with
+    says(std::string(variable.name).c_str(), "purple", variable.expected);
+    if (!variable.old_name.empty()) says(std::string(variable.old_name).c_str(), "purple", variable.expected);
+    if (variable.kind == detail::Known::count)
+      says(std::string(variable.name).c_str(), "0", "a whole number of 1 or more");
+    for (const std::string_view word : variable.words) {
+      const Set right(std::string(variable.name).c_str(), std::string(word).c_str());
+      CHECK_NOTHROW(any());
+    }
+  }
+  CHECK_NOTHROW(any());
 }
 
 TEST_CASE("texts of a sentence are cut, and their control characters are written out") {

@@ -48,6 +48,9 @@ struct DescribeTwo {
 struct DescribeMasks {
   constexpr auto forward(auto x, auto y) const { return where((x > 0 && !(y < 1)) || x == y, x, y); }
 };
+struct DescribeCurve {
+  constexpr auto forward(auto x) const { return tanh(x); }
+};
 constexpr Op<DescribeLayer> layer;
 constexpr Op<DescribeOpen> open_list;
 
@@ -88,14 +91,15 @@ TEST_CASE("the cost of a call is bytes and operations") {
   CHECK(map.bytes_read == 6 * 4 + 3 * 8);
   CHECK(map.bytes_written == 6 * 4 + 6 * 8);
   CHECK(map.operations == 6 * (1 + strop::number::function_operations));
-  // abs, a product, a sum, a quotient; a slope of 0 leaves the quotient by a constant.
-  const DescribePlain plain, flat{.slope = 0};
+  // abs, a product, a sum, a quotient; a slope of 1 needs no product, one of 0 leaves the quotient by a constant.
+  const DescribePlain plain{.slope = 2}, unit, flat{.slope = 0};
   const auto of = [&](const DescribePlain& op) {
     return strop::cost_of(Op<DescribePlain>::entry(), &op, std::span(in).first(1), types, std::span(out).first(1),
                           types)
         .operations;
   };
   CHECK(of(plain) == 6 * 4);
+  CHECK(of(unit) == 6 * 3);
   CHECK(of(flat) == 6 * 2);
   static_assert(strop::detail::counted_operations<float>(DescribeMasks{}) == 4);
   const strop::Dot dot;
@@ -103,6 +107,12 @@ TEST_CASE("the cost of a call is bytes and operations") {
   const std::array<Shape, 1> product{Shape{2, 5}};
   const std::array<strop::Dtype, 2> floats{strop::f32, strop::f32};
   CHECK(strop::cost_of(strop::dot.entry(), &dot, factors, floats, product, floats).operations == 60);
+  // Every axis in front of the last two is of the batch.
+  const strop::BatchDot batched;
+  const std::array<Shape, 2> batches{Shape{2, 3, 4, 5}, Shape{2, 3, 5, 7}};
+  const std::array<Shape, 1> each{Shape{2, 3, 4, 7}};
+  CHECK(strop::cost_of(strop::batch_dot.entry(), &batched, batches, floats, each, floats).operations ==
+        2 * 2 * 3 * 4 * 5 * 7);
   // What an operator writes among its inputs counts as written as well; what states nothing has no operations.
   const std::array<Shape, 4> four{Shape{2}, Shape{2}, Shape{2}, Shape{7}};
   const std::array<Shape, 3> three{Shape{1}, Shape{1}, Shape{1}};
@@ -113,4 +123,46 @@ TEST_CASE("the cost of a call is bytes and operations") {
   CHECK(stated.operations == 21);
   const DescribeOpen open;
   CHECK(!strop::cost_of(open_list.entry(), &open, factors, floats, product, floats).operations.has_value());
+}
+
+TEST_CASE("the cost of a gradient is bytes and operations as well") {
+  const std::array<strop::Dtype, 5> floats{strop::f32, strop::f32, strop::f32, strop::f32, strop::f32};
+  const auto of = [&](const strop::Entry& entry, const void* op, const std::vector<Shape>& takes,
+                      const std::vector<Shape>& gives) {
+    REQUIRE(entry.gradient.entry != nullptr);
+    return strop::cost_of(*entry.gradient.entry, op, takes, std::span(floats).first(takes.size()), gives,
+                          std::span(floats).first(gives.size()));
+  };
+  // Maps: the body, or that of the dual numbers. Stated: dy · s. Derived: tanh and cosh, its square, 1 / that, dy.
+  const strop::MulScalar doubled{.scalar = 2};
+  const strop::Cost stated = of(strop::mul_scalar.entry(), &doubled, {Shape{3}}, {Shape{3}});
+  CHECK(stated.operations == 3);
+  CHECK(stated.bytes_read == 12);
+  CHECK(stated.bytes_written == 12);
+  const DescribeCurve curve;
+  CHECK(of(Op<DescribeCurve>::entry(), &curve, {Shape{4}, Shape{4}}, {Shape{4}}).operations ==
+        4 * (2 * strop::number::function_operations + 3));
+  // dy · y and dy · x; what was broadcast is summed.
+  const strop::BroadcastMul product;
+  CHECK(of(strop::broadcast_mul.entry(), &product, {Shape{2, 3}, Shape{2, 3}, Shape{2, 3}}, {Shape{2, 3}, Shape{2, 3}})
+            .operations == 6 * 2);
+  CHECK(of(strop::broadcast_mul.entry(), &product, {Shape{2, 3}, Shape{2, 3}, Shape{3}}, {Shape{2, 3}, Shape{3}})
+            .operations == 6 * 3);
+  // Products: one for each factor, and the sum for a bias.
+  const strop::Dot dot;
+  CHECK(of(strop::dot.entry(), &dot, {Shape{2, 5}, Shape{2, 3}, Shape{3, 5}}, {Shape{2, 3}, Shape{3, 5}}).operations ==
+        2 * 60);
+  const strop::BatchDot batched{.transpose_b = true};
+  CHECK(of(strop::batch_dot.entry(), &batched, {Shape{4, 2, 5}, Shape{4, 2, 3}, Shape{4, 5, 3}},
+           {Shape{4, 2, 3}, Shape{4, 5, 3}})
+            .operations == 2 * 4 * 60);
+  const strop::FullyConnected layer{.num_hidden = 5};
+  CHECK(of(strop::fully_connected.entry(), &layer, {Shape{2, 5}, Shape{2, 3}, Shape{5, 3}},
+           {Shape{2, 3}, Shape{5, 3}, Shape{5}})
+            .operations == 2 * 60 + 10);
+  // An operator that says nothing has none, and never a wrong number.
+  const strop::LayerNorm norm;
+  CHECK(!of(strop::layer_norm.entry(), &norm, {Shape{2, 3}, Shape{2, 3}, Shape{3}, Shape{2, 1}, Shape{2, 1}},
+            {Shape{2, 3}, Shape{3}, Shape{3}})
+             .operations.has_value());
 }

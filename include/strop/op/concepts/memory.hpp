@@ -13,6 +13,9 @@
 ///  4. `double operations(std::span<const strop::Shape> inputs) const` of a tensor operator: the additions,
 ///     multiplications and their like that a call makes, for whoever weighs calls against each other. A map's are
 ///     counted in its body.
+///  5. `double gradient_operations(std::span<const strop::Shape> takes) const`, likewise of its stated gradient, from
+///  the
+///     shapes of all that this takes: head gradients, inputs, outputs.
 #pragma once
 #include <strop/op/concepts/recognise.hpp>
 #include <strop/op/context.hpp>
@@ -43,6 +46,11 @@ namespace detail {
 template <class T>
 concept StatesOperations = NamesOperations<T> && requires(const T& op, std::span<const Shape> in) {
   { op.operations(in) } -> std::convertible_to<double>;
+};
+/// Clause 5.
+template <class T>
+concept StatesGradientOperations = NamesGradientOperations<T> && requires(const T& op, std::span<const Shape> takes) {
+  { op.gradient_operations(takes) } -> std::convertible_to<double>;
 };
 }  // namespace detail
 

@@ -133,7 +133,8 @@ struct Activation {
     }
     return x / (1 + abs(x));
   }
-  constexpr auto grad_use_out(auto dy, auto y) const {
+  /// From the result alone but for softsign, whose result is 1 to the last digit long before its derivative is 0.
+  constexpr auto grad_use_in_out(auto dy, auto x, auto y) const {
     switch (*act_type) {
       case relu:
         return where(y > 0, dy, 0 * y);
@@ -146,8 +147,8 @@ struct Activation {
       case softsign:
         break;
     }
-    const auto rest = 1 - abs(y);
-    return dy * (rest * rest);
+    const auto d = 1 + abs(x);
+    return dy / d / d;  // d² may overflow
   }
 };
 

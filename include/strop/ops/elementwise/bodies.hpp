@@ -37,6 +37,13 @@ constexpr X modulo(X a, X b) {
     return where(b == 0, X(0), where(b < 0, -(0 - towards), towards + 0));
 }
 
+/// ⌊a / b⌋, one less where the quotient was rounded up to a whole number: r is modulo(a, b), which is exact.
+template <class X>
+constexpr X floored_quotient(X a, X b, X r) {
+  const X q = a / b, below = floor(q);
+  return where(below == q && r / b > 0.5, below - 1, below);
+}
+
 /// What a function of the reals gives: of an integer a number in double.
 template <class X>
 constexpr typename X::Real as_real(X x) {

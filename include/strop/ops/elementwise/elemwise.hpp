@@ -82,7 +82,8 @@ struct ElemwiseMod {
   static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return detail::modulo(lhs, rhs); }
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
-    return std::tuple(dy, where(rhs != 0, -dy * floor(lhs / rhs), 0));
+    const auto quotient = detail::floored_quotient(lhs, rhs, detail::modulo(lhs, rhs));
+    return std::tuple(dy, where(rhs != 0, -dy * quotient, 0));
   }
 };
 

@@ -156,7 +156,10 @@ struct RModScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::modulo(detail::like(x, scalar), x); }
-  constexpr auto grad_use_in(auto dy, auto x) const { return where(x != 0, -dy * floor(scalar / x), 0); }
+  constexpr auto grad_use_in(auto dy, auto x) const {
+    const auto s = detail::like(x, scalar);
+    return where(x != 0, -dy * detail::floored_quotient(s, x, detail::modulo(s, x)), 0);
+  }
 };
 
 /// _power_scalar: x to the power s. On integers the result is truncated. Example: `power_scalar(array({3, -2}),
