@@ -4,6 +4,7 @@
 import re
 import shutil
 
+import documents
 import operator_lists
 from common import ROOT, Report, parallel, run
 
@@ -40,6 +41,8 @@ def faults(path):
     if {"include", "ops"} <= set(path.parts):
         for name in open_parameters(text):
             yield f"the parameter `{name}` of an operator has no initialiser"
+        for name, sentence in documents.repeats(text):
+            yield f"the comment of {name} says again what its doc says: {sentence}"
     if len(lines) > LONGEST:
         yield f"{len(lines)} lines, more than {LONGEST}"
 
