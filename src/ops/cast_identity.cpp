@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: casts and copies.
+/// Operators of the command: cast, amp, identity.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/elementwise/amp.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: contributed and special functions, scattered arithmetic, sums of many.
+/// Operators of the command: contrib, scatter, special, sum.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/contrib.hpp>
 #include <strop/ops/elementwise/scatter.hpp>

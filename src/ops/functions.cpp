@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: functions.
+/// Operators of the command: exponential, hyperbolic, trigonometric.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/elementwise/exponential.hpp>
 #include <strop/ops/elementwise/hyperbolic.hpp>

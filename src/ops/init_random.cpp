@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: constants and random numbers.
+/// Operators of the command: init, random.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/random.hpp>

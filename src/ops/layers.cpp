@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: layers.
+/// Operators of the command: dropout, leaky relu, norm.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/dropout.hpp>
 #include <strop/ops/leaky_relu.hpp>

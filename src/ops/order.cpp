@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: order, moments, sequences.
+/// Operators of the command: moments, order, sequence.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/moments.hpp>
 #include <strop/ops/order.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: diagonals and padding.
+/// Operators of the command: diag, pad.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/shape/diag.hpp>
 #include <strop/ops/shape/pad.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: softmax.
+/// Operators of the command: regression output, softmax, softmax output.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/regression_output.hpp>
 #include <strop/ops/softmax.hpp>

@@ -4,6 +4,8 @@
 import re
 import shutil
 
+import documents
+import operator_lists
 from common import ROOT, Report, parallel, run
 
 ENDINGS = {".hpp", ".cpp", ".cu", ".cuh"}
@@ -39,22 +41,10 @@ def faults(path):
     if {"include", "ops"} <= set(path.parts):
         for name in open_parameters(text):
             yield f"the parameter `{name}` of an operator has no initialiser"
+        for name, sentence in documents.repeats(text):
+            yield f"the comment of {name} says again what its doc says: {sentence}"
     if len(lines) > LONGEST:
         yield f"{len(lines)} lines, more than {LONGEST}"
-
-
-def unlisted_families():
-    """Families of operators that ops/families.hpp, ops/library.hpp or src/ops leaves out."""
-    ops = ROOT / "include/strop/ops"
-    listed = (ops / "families.hpp").read_text()
-    enrolled = {"src/ops": "\n".join(p.read_text() for p in (ROOT / "src/ops").glob("*.cpp"))}
-    for header in sorted(ops.rglob("*.hpp")):
-        for family in re.findall(r"\busing (\w+) =\s*OpList<", header.read_text()):
-            if not re.search(rf"\b{family}\b", listed):
-                yield f"{family} is not in ops/families.hpp"
-            yield from (f"{family} is not in {place}" for place, text in enrolled.items() if f"{family}::enrol()" not in text)
-            if f"<strop/{header.relative_to(ROOT / 'include/strop')}>" not in (ops / "library.hpp").read_text():
-                yield f"{family}: {header.name} is not in ops/library.hpp"
 
 
 def unlisted_runtime():
@@ -70,8 +60,8 @@ def main():
     report = Report("format")
     missing = list(unlisted_runtime())
     report.failed("the runtime", "\n".join(missing)) if missing else report.passed("the runtime")
-    missing = list(unlisted_families())
-    report.failed("families of operators", "\n".join(missing)) if missing else report.passed("families of operators")
+    missing = list(operator_lists.faults())
+    report.failed("lists of operators", "\n".join(missing)) if missing else report.passed("lists of operators")
     paths = tree()
     for path in paths:
         found = list(faults(path))

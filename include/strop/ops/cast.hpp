@@ -61,10 +61,10 @@ inline void assign(const NDArray& from, const NDArray& to) {
 
 }  // namespace detail
 
-/// Cast: the elements converted to another type. Shape and storage stay (a sparse array keeps its structure).
+/// Shape and storage stay (a sparse array keeps its structure).
 ///
 /// Floating to integer truncates towards zero and saturates, NaN becomes 0; to a narrower integer wraps; to bool is
-/// "not zero". The gradient is the head gradient in the input's type. Error: no dtype is given.
+/// "not zero". Error: no dtype is given.
 ///
 /// Example: `cast(array({1.7, -2.5}), {.dtype = i32})` is [1, -2].
 struct Cast {
@@ -86,8 +86,7 @@ struct Cast {
 };
 inline constexpr Op<Cast, OnUse> cast;
 
-/// cast_storage: the same array in another storage. From dense, what is zero is not stored; CSR takes 2 dimensions,
-/// row_sparse 1 or more. The gradient is the head gradient. Error: another number of dimensions.
+/// Error: another number of dimensions.
 ///
 /// Example: `cast_storage(array({{0, 1}, {2, 0}}), {.stype = csr})` stores [1, 2].
 struct CastStorage {
@@ -118,8 +117,8 @@ struct CastStorage {
 };
 inline constexpr Op<CastStorage, OnUse> cast_storage;
 
-/// _CrossDeviceCopy: a copy of an array of any type and storage; `x.to(device)` is recorded as one. The gradient is the
-/// head gradient, on the device of the input. In a graph, which lies on one device, both stay there.
+/// _CrossDeviceCopy: a copy of an array of any type and storage; `x.to(device)` is recorded as one. In a graph, which
+/// lies on one device, both stay there.
 ///
 /// Example: `cross_device_copy(array({1, 2}))` is [1, 2].
 struct CrossDeviceCopy {

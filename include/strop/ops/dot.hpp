@@ -56,14 +56,13 @@ constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_
 
 }  // namespace detail
 
-/// dot: y = Σₖ lhs[…, k] · rhs[k, …], the last axis of lhs with the first of rhs. Two vectors give shape (1,).
+/// dot: y = Σₖ lhs[…, k] · rhs[k, …], the last axis of lhs with the first of rhs.
 ///
-/// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages:
-/// csr · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`;
-/// dense · csr → csr, or dense with `forward_stype`; dense · csrᵀ → dense; others by the dense fallback, into
-/// `forward_stype`. The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and
-/// nobody says dense; that of the CSR factor is dense, or csr on the stored positions.
-/// Error: the axes differ in length.
+/// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages: csr
+/// · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`; dense · csr →
+/// csr, or dense with `forward_stype`; dense · csrᵀ → dense; others by the dense fallback, into `forward_stype`. The
+/// gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense; that
+/// of the CSR factor is dense, or csr on the stored positions. Error: the axes differ in length.
 ///
 /// Example: `dot(array({{1, 2}, {3, 4}}), array({1, 1}))` is [3, 7].
 struct Dot {

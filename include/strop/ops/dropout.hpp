@@ -15,8 +15,6 @@
 
 namespace strop::inline v0 {
 
-/// Dropout: in training, each element is 0 with probability p, else x / (1 − p); otherwise x itself.
-///
 /// `mode = always` drops in prediction as well; along `axes` one draw serves all elements. Any shape, floating types;
 /// sparse arrays by the dense fallback. What is dropped is a function of the seed and of the order of calls; the hidden
 /// output `mask` (data's shape with the axes of extent 1) holds the factors, and the gradient is the head gradient

@@ -116,7 +116,6 @@ struct ZerosWithoutDtypeOp {
   void forward(Cpu& cpu, NDArray& y) const { ZerosOp{.ctx = ctx}.forward(cpu, y); }
 };
 
-/// _ones: an array of ones.
 /// Errors are those of _zeros.
 struct OnesOp {
   Shape shape = {};
@@ -133,7 +132,6 @@ struct OnesOp {
   }
 };
 
-/// _full: an array of one value.
 /// Errors are those of _zeros.
 struct FullOp {
   Shape shape = {};
@@ -226,7 +224,6 @@ struct EyeOp {
   }
 };
 
-/// _linspace: num numbers from start to stop, which is among them with `endpoint`.
 /// y[i] = start + i · (stop − start) / (num − 1), or / num without endpoint. Error: num is negative.
 struct LinspaceOp {
   Required<double> start = {}, stop = {};

@@ -35,8 +35,8 @@ inline constexpr Note update_notes[] = {{"lr", "learning rate"},
                                         {"lazy_update", "a row_sparse gradient touches its stored rows only"}};
 }  // namespace detail
 
-/// nag_mom_update: Nesterov's momentum. g = clip(rescale_grad · grad) + wd · weight; mom ← momentum · mom − lr · g;
-/// the new weight is weight + momentum · mom − lr · g.
+/// g = clip(rescale_grad · grad) + wd · weight; mom ← momentum · mom − lr · g; the new weight is weight + momentum ·
+/// mom − lr · g.
 ///
 /// All inputs have one shape and one floating type; mom is written. Sparse arrays by the dense fallback.
 struct NagMomUpdate {

@@ -166,9 +166,8 @@ struct Sort {
   }
 };
 
-/// argsort: the positions along `axis` of the elements in order. The gradient is 0.
-/// They have type `dtype` and the shape of the input. Error: the axis is outside, `dtype` does not hold the positions
-/// exactly. `argsort(array({3, 1, 2}))` is [1, 2, 0].
+/// The gradient is 0. They have type `dtype` and the shape of the input. Error: the axis is outside, `dtype` does not
+/// hold the positions exactly. `argsort(array({3, 1, 2}))` is [1, 2, 0].
 struct Argsort {
   std::optional<int> axis = -1;
   bool is_ascend = true;

@@ -73,10 +73,9 @@ constexpr void infer_sequence_type(Types& t) {
 
 }  // namespace detail
 
-/// SequenceMask: `data` with `value` behind the end of each sequence. Steps along `axis`, the batch along the other of
-/// the first two axes; a length beyond the steps means all of them. All types. The gradient is 0 behind the end. Error:
-/// fewer than 2 axes, axis is not 0 or 1. `sequence_mask(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length
-/// = true})` is [[1, 2], [0, 4]].
+/// Steps along `axis`, the batch along the other of the first two axes; a length beyond the steps means all of them.
+/// All types. The gradient is 0 behind the end. Error: fewer than 2 axes, axis is not 0 or 1. `sequence_mask(array({{1,
+/// 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [[1, 2], [0, 4]].
 struct SequenceMask {
   bool use_sequence_length = false;
   float value = 0;
@@ -107,9 +106,8 @@ struct SequenceMask {
   }
 };
 
-/// SequenceLast: the last step of each sequence. Shape: that of `data` without the axis of the steps. All types. Error:
-/// fewer than 2 axes, a length outside 1 … steps.
-/// `sequence_last(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [1, 4].
+/// Shape: that of `data` without the axis of the steps. All types. Error: fewer than 2 axes, a length outside 1 …
+/// steps. `sequence_last(array({{1, 2}, {3, 4}}), array({1, 2}), {.use_sequence_length = true})` is [1, 4].
 struct SequenceLast {
   bool use_sequence_length = false;
   int axis = 0;

@@ -15,12 +15,11 @@ namespace strop::inline v0 {
 /// SoftmaxOutput: softmax(data) forward; its gradient is (output − onehot(label)) · grad_scale, whatever comes from
 /// above.
 ///
-/// data (batch, classes), label (batch,). Data of more dimensions: with `preserve_shape` softmax runs along the last
-/// axis and label has the axes before it; with `multi_output` it runs along axis 1 and label has the other axes, as
-/// they are or as (batch, their product); with neither an example's elements are its classes and the first `batch`
-/// labels count. A label of the shape of data is probabilities. Floating types, labels of any; sparse arrays by the
-/// dense fallback. The gradient needs output and label, and no head gradient: backward may start here. Error: shapes do
-/// not agree; backward with out_grad.
+/// Data of more dimensions: with `preserve_shape` softmax runs along the last axis and label has the axes before it;
+/// with `multi_output` it runs along axis 1 and label has the other axes, as they are or as (batch, their product);
+/// with neither an example's elements are its classes and the first `batch` labels count. A label of the shape of data
+/// is probabilities. Floating types, labels of any; sparse arrays by the dense fallback. The gradient needs output and
+/// label, and no head gradient: backward may start here. Error: shapes do not agree; backward with out_grad.
 ///
 /// Example: `softmax_output(array({{0, 0}}), array({1}))` is [[0.5, 0.5]], its gradient [[0.5, -0.5]].
 struct SoftmaxOutput {

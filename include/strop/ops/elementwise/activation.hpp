@@ -16,7 +16,6 @@ constexpr auto logistic(auto x) { return sigmoid(x); }
 constexpr auto hyperbolic_tangent(auto x) { return tanh(x); }
 }  // namespace detail
 
-/// relu: max(x, 0). The derivative at 0 is 0. Example: `relu(array({2, -3}))` is [2, 0].
 struct Relu {
   static constexpr std::string_view name = "relu";
   static constexpr std::string_view aliases[] = {"_sparse_relu"};
@@ -28,7 +27,6 @@ struct Relu {
   constexpr auto grad_use_out(auto dy, auto y) const { return where(y > 0, dy, 0 * y); }
 };
 
-/// sigmoid: 1/(1 + e⁻ˣ). Example: `sigmoid(array({0, 2}))` is [0.5, 0.8807971].
 struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
   static constexpr std::string_view aliases[] = {"_sparse_sigmoid"};
@@ -39,8 +37,6 @@ struct Sigmoid {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * (y * (1 - y)); }
 };
 
-/// hard_sigmoid: alpha·x + beta, kept within [0, 1]. The derivative is alpha inside, 0 elsewhere. Example:
-/// `hard_sigmoid(array({0, 1}))` is [0.5, 0.7].
 struct HardSigmoid {
   float alpha = 0.2f;
   float beta = 0.5f;
@@ -56,7 +52,6 @@ struct HardSigmoid {
   }
 };
 
-/// softsign: x/(1 + |x|). Example: `softsign(array({1, -3}))` is [0.5, -0.75].
 struct Softsign {
   static constexpr std::string_view name = "softsign";
   static constexpr std::string_view doc =
@@ -69,8 +64,6 @@ struct Softsign {
   }
 };
 
-/// smooth_l1: 0.5·(σx)² where |x| ≤ 1/σ², else |x| − 0.5/σ²; σ is `scalar`. Example: `smooth_l1(array({1, 2}))` is
-/// [0.5, 1.5].
 struct SmoothL1 {
   double scalar = 1;
   bool is_int = true;
@@ -88,8 +81,6 @@ struct SmoothL1 {
   }
 };
 
-/// _contrib_quadratic: a·x² + b·x + c. On integers the result is truncated. Example: `quadratic(array({1, 2}), {.a = 1,
-/// .b = 2, .c = 3})` is [6, 11].
 struct Quadratic {
   float a = 0, b = 0, c = 0;
 
@@ -104,8 +95,7 @@ struct Quadratic {
 };
 
 /// Activation: the function that act_type names: relu max(x, 0); sigmoid 1/(1 + e⁻ˣ); tanh; softrelu log(1 + eˣ);
-/// softsign x/(1 + |x|). The gradient reads the output alone. Error: no act_type. Example: `activation(array({-1, 2}),
-/// {.act_type = Activation::relu})` is [0, 2].
+/// softsign x/(1 + |x|). The gradient reads the output alone. Error: no act_type.
 struct Activation {
   enum Type { relu, sigmoid, tanh, softrelu, softsign };
   Required<Type> act_type{};

@@ -19,9 +19,7 @@ namespace detail {
 inline constexpr DtypeSet amp_types = DtypeSet(f16) | bf16 | f32;
 }  // namespace detail
 
-/// amp_cast: a float16, bfloat16 or float32 array in another type; integers and float64 as they are. Shape and storage
-/// stay. The gradient is the head gradient in the input's type. Error: no dtype. Example: `amp_cast(array({1, 2}),
-/// {.dtype = f16})` is [1, 2] in float16.
+/// Error: no dtype.
 struct AmpCast {
   Required<Dtype> dtype{};
 
@@ -59,9 +57,8 @@ auto AmpMulticastGradient::gradient(const auto& dy, const auto& x, const auto&) 
 }
 
 /// amp_multicast: `num_outputs` arrays, those of float16, bfloat16 and float32 in one type: the widest of theirs, or
-/// the narrowest with `cast_narrow` (float16 and bfloat16 are equally wide: the first of them counts). Integers and
-/// float64 as they are. Shapes stay. The gradient is the head gradient in the input's type. Error: another number of
-/// inputs.
+/// the narrowest with `cast_narrow` (float16 and bfloat16 are equally wide: the first of them counts). Shapes stay. The
+/// gradient is the head gradient in the input's type. Error: another number of inputs.
 struct AmpMulticast {
   Required<int> num_outputs{};
   bool cast_narrow = false;

@@ -11,8 +11,6 @@
 
 namespace strop::inline v0 {
 
-/// broadcast_add: lhs + rhs. Shapes broadcast. Integers wrap. Example: `broadcast_add(array({1, 2}), array({3, 4}))` is
-/// [4, 6].
 struct BroadcastAdd {
   static constexpr std::string_view name = "broadcast_add";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"};
@@ -24,8 +22,6 @@ struct BroadcastAdd {
   constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, dy); }
 };
 
-/// broadcast_sub: lhs − rhs. Shapes broadcast. Integers wrap. Example: `broadcast_sub(array({1, 2}), array({3, 5}))` is
-/// [-2, -3].
 struct BroadcastSub {
   static constexpr std::string_view name = "broadcast_sub";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_sub", "_sparse_broadcast_minus", "broadcast_minus"};
@@ -37,8 +33,6 @@ struct BroadcastSub {
   constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, -dy); }
 };
 
-/// broadcast_mul: lhs · rhs. Shapes broadcast. Integers wrap. Example: `broadcast_mul(array({1, 2}), array({3, 4}))` is
-/// [3, 8].
 struct BroadcastMul {
   static constexpr std::string_view name = "broadcast_mul";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_mul"};
@@ -50,8 +44,6 @@ struct BroadcastMul {
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy * rhs, dy * lhs); }
 };
 
-/// broadcast_div: lhs / rhs. Shapes broadcast. Integers truncate; an integer over 0 is 0. Example:
-/// `broadcast_div(array({1, 6}), array({2, 4}))` is [0.5, 1.5].
 struct BroadcastDiv {
   static constexpr std::string_view name = "broadcast_div";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_div"};
@@ -66,8 +58,6 @@ struct BroadcastDiv {
   }
 };
 
-/// broadcast_mod: The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Shapes broadcast. Example:
-/// `broadcast_mod(array({5, -5}), array({3, 3}))` is [2, 1].
 struct BroadcastMod {
   static constexpr std::string_view name = "broadcast_mod";
   static constexpr std::string_view doc =
@@ -81,8 +71,6 @@ struct BroadcastMod {
   }
 };
 
-/// broadcast_power: lhs to the power rhs. Shapes broadcast. On integers the result is truncated. The derivative in rhs
-/// is 0 where lhs ≤ 0. Example: `broadcast_power(array({2, 3}), array({3, 2}))` is [8, 9].
 struct BroadcastPower {
   static constexpr std::string_view name = "broadcast_power";
   static constexpr std::string_view doc =
@@ -94,8 +82,6 @@ struct BroadcastPower {
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return detail::power_gradient(dy, lhs, rhs); }
 };
 
-/// broadcast_maximum: The larger of lhs and rhs; NaN where either is. Shapes broadcast. Where they tie the gradient
-/// goes to lhs. Example: `broadcast_maximum(array({1, 5}), array({3, 4}))` is [3, 5].
 struct BroadcastMaximum {
   static constexpr std::string_view name = "broadcast_maximum";
   static constexpr std::string_view aliases[] = {"_npi_maximum"};
@@ -110,8 +96,6 @@ struct BroadcastMaximum {
   }
 };
 
-/// broadcast_minimum: The smaller of lhs and rhs; NaN where either is. Shapes broadcast. Where they tie the gradient
-/// goes to lhs. Example: `broadcast_minimum(array({1, 5}), array({3, 4}))` is [1, 4].
 struct BroadcastMinimum {
   static constexpr std::string_view name = "broadcast_minimum";
   static constexpr std::string_view aliases[] = {"_npi_minimum"};
@@ -126,8 +110,6 @@ struct BroadcastMinimum {
   }
 };
 
-/// broadcast_hypot: √(lhs² + rhs²), without overflow. Shapes broadcast. On integers the result is truncated. Example:
-/// `broadcast_hypot(array({3, 5}), array({4, 12}))` is [5, 13].
 struct BroadcastHypot {
   static constexpr std::string_view name = "broadcast_hypot";
   static constexpr std::string_view doc =

@@ -9,8 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// broadcast_equal: 1 where lhs = rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_equal(array({1, 2}), array({2, 2}))` is [0, 1].
 struct BroadcastEqual {
   static constexpr std::string_view name = "broadcast_equal";
   static constexpr std::string_view doc =
@@ -22,8 +20,6 @@ struct BroadcastEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs == rhs; }
 };
 
-/// broadcast_not_equal: 1 where lhs ≠ rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_not_equal(array({1, 2}), array({2, 2}))` is [1, 0].
 struct BroadcastNotEqual {
   static constexpr std::string_view name = "broadcast_not_equal";
   static constexpr std::string_view doc =
@@ -35,8 +31,6 @@ struct BroadcastNotEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs != rhs; }
 };
 
-/// broadcast_greater: 1 where lhs > rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_greater(array({1, 2}), array({2, 2}))` is [0, 0].
 struct BroadcastGreater {
   static constexpr std::string_view name = "broadcast_greater";
   static constexpr std::string_view doc =
@@ -48,8 +42,6 @@ struct BroadcastGreater {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs > rhs; }
 };
 
-/// broadcast_greater_equal: 1 where lhs ≥ rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_greater_equal(array({1, 2}), array({2, 2}))` is [0, 1].
 struct BroadcastGreaterEqual {
   static constexpr std::string_view name = "broadcast_greater_equal";
   static constexpr std::string_view doc =
@@ -61,8 +53,6 @@ struct BroadcastGreaterEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs >= rhs; }
 };
 
-/// broadcast_lesser: 1 where lhs < rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_lesser(array({1, 2}), array({2, 2}))` is [1, 0].
 struct BroadcastLesser {
   static constexpr std::string_view name = "broadcast_lesser";
   static constexpr std::string_view doc =
@@ -74,8 +64,6 @@ struct BroadcastLesser {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs < rhs; }
 };
 
-/// broadcast_lesser_equal: 1 where lhs ≤ rhs, else 0, in the type of the inputs. Shapes broadcast. Example:
-/// `broadcast_lesser_equal(array({1, 2}), array({2, 2}))` is [1, 1].
 struct BroadcastLesserEqual {
   static constexpr std::string_view name = "broadcast_lesser_equal";
   static constexpr std::string_view doc =
@@ -87,8 +75,6 @@ struct BroadcastLesserEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs <= rhs; }
 };
 
-/// broadcast_logical_and: 1 where both of lhs and rhs are not 0, else 0. Shapes broadcast. Example:
-/// `broadcast_logical_and(array({0, 2}), array({1, 3}))` is [0, 1].
 struct BroadcastLogicalAnd {
   static constexpr std::string_view name = "broadcast_logical_and";
   static constexpr std::string_view doc =
@@ -99,8 +85,6 @@ struct BroadcastLogicalAnd {
   constexpr auto forward(auto lhs, auto rhs) const { return (lhs != 0) && (rhs != 0); }
 };
 
-/// broadcast_logical_or: 1 where either of lhs and rhs is not 0, else 0. Shapes broadcast. Example:
-/// `broadcast_logical_or(array({0, 2}), array({1, 3}))` is [1, 1].
 struct BroadcastLogicalOr {
   static constexpr std::string_view name = "broadcast_logical_or";
   static constexpr std::string_view doc =
@@ -112,8 +96,6 @@ struct BroadcastLogicalOr {
   constexpr auto forward(auto lhs, auto rhs) const { return (lhs != 0) || (rhs != 0); }
 };
 
-/// broadcast_logical_xor: 1 where exactly one of lhs and rhs is not 0, else 0. Shapes broadcast. Example:
-/// `broadcast_logical_xor(array({0, 2}), array({1, 3}))` is [1, 0].
 struct BroadcastLogicalXor {
   static constexpr std::string_view name = "broadcast_logical_xor";
   static constexpr std::string_view doc =

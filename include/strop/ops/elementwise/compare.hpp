@@ -9,8 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// _equal: 1 where lhs = rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_equal(array({1, 2}), array({2, 2}))` is [0, 1].
 struct ElemwiseEqual {
   static constexpr std::string_view name = "_equal";
   static constexpr std::string_view aliases[] = {"_Equal", "elemwise_equal"};
@@ -24,8 +22,6 @@ struct ElemwiseEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs == rhs; }
 };
 
-/// _not_equal: 1 where lhs ≠ rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_not_equal(array({1, 2}), array({2, 2}))` is [1, 0].
 struct ElemwiseNotEqual {
   static constexpr std::string_view name = "_not_equal";
   static constexpr std::string_view aliases[] = {"_Not_Equal", "elemwise_not_equal"};
@@ -39,8 +35,6 @@ struct ElemwiseNotEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs != rhs; }
 };
 
-/// _greater: 1 where lhs > rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_greater(array({1, 2}), array({2, 2}))` is [0, 0].
 struct ElemwiseGreater {
   static constexpr std::string_view name = "_greater";
   static constexpr std::string_view aliases[] = {"_Greater", "elemwise_greater"};
@@ -54,8 +48,6 @@ struct ElemwiseGreater {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs > rhs; }
 };
 
-/// _greater_equal: 1 where lhs ≥ rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_greater_equal(array({1, 2}), array({2, 2}))` is [0, 1].
 struct ElemwiseGreaterEqual {
   static constexpr std::string_view name = "_greater_equal";
   static constexpr std::string_view aliases[] = {"_Greater_Equal", "elemwise_greater_equal"};
@@ -69,8 +61,6 @@ struct ElemwiseGreaterEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs >= rhs; }
 };
 
-/// _lesser: 1 where lhs < rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_lesser(array({1, 2}), array({2, 2}))` is [1, 0].
 struct ElemwiseLesser {
   static constexpr std::string_view name = "_lesser";
   static constexpr std::string_view aliases[] = {"_Lesser", "elemwise_lesser"};
@@ -84,8 +74,6 @@ struct ElemwiseLesser {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs < rhs; }
 };
 
-/// _lesser_equal: 1 where lhs ≤ rhs, else 0, in the type of the inputs. Both have one shape. Example:
-/// `elemwise_lesser_equal(array({1, 2}), array({2, 2}))` is [1, 1].
 struct ElemwiseLesserEqual {
   static constexpr std::string_view name = "_lesser_equal";
   static constexpr std::string_view aliases[] = {"_Lesser_Equal", "elemwise_lesser_equal"};
@@ -99,8 +87,6 @@ struct ElemwiseLesserEqual {
   constexpr auto forward(auto lhs, auto rhs) const { return lhs <= rhs; }
 };
 
-/// _logical_and: 1 where both of lhs and rhs are not 0, else 0. Both have one shape. Example:
-/// `elemwise_logical_and(array({0, 2}), array({1, 3}))` is [0, 1].
 struct ElemwiseLogicalAnd {
   static constexpr std::string_view name = "_logical_and";
   static constexpr std::string_view aliases[] = {"_Logical_And", "elemwise_logical_and"};
@@ -113,8 +99,6 @@ struct ElemwiseLogicalAnd {
   constexpr auto forward(auto lhs, auto rhs) const { return (lhs != 0) && (rhs != 0); }
 };
 
-/// _logical_or: 1 where either of lhs and rhs is not 0, else 0. Both have one shape. Example:
-/// `elemwise_logical_or(array({0, 2}), array({1, 3}))` is [1, 1].
 struct ElemwiseLogicalOr {
   static constexpr std::string_view name = "_logical_or";
   static constexpr std::string_view aliases[] = {"_Logical_Or", "elemwise_logical_or"};
@@ -128,8 +112,6 @@ struct ElemwiseLogicalOr {
   constexpr auto forward(auto lhs, auto rhs) const { return (lhs != 0) || (rhs != 0); }
 };
 
-/// _logical_xor: 1 where exactly one of lhs and rhs is not 0, else 0. Both have one shape. Example:
-/// `elemwise_logical_xor(array({0, 2}), array({1, 3}))` is [1, 0].
 struct ElemwiseLogicalXor {
   static constexpr std::string_view name = "_logical_xor";
   static constexpr std::string_view aliases[] = {"_Logical_Xor", "elemwise_logical_xor"};
@@ -143,7 +125,6 @@ struct ElemwiseLogicalXor {
   constexpr auto forward(auto lhs, auto rhs) const { return ((lhs != 0) && (rhs == 0)) || ((lhs == 0) && (rhs != 0)); }
 };
 
-/// logical_not: 1 where x is 0, else 0. Example: `logical_not(array({0, 2}))` is [1, 0].
 struct LogicalNot {
   static constexpr std::string_view name = "logical_not";
   static constexpr std::string_view doc =

@@ -10,8 +10,6 @@
 
 namespace strop::inline v0 {
 
-/// _contrib_round_ste: The nearest integer, ties away from 0; the gradient is the head gradient, as if it were x.
-/// Example: `round_ste(array({1.5, -0.4}))` is [2, 0].
 struct RoundSte {
   static constexpr std::string_view name = "_contrib_round_ste";
   static constexpr std::string_view aliases[] = {"_sparse__contrib_round_ste", "round_ste"};
@@ -24,8 +22,6 @@ struct RoundSte {
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
 
-/// _contrib_sign_ste: −1, 0 or 1; the gradient is the head gradient, as if it were x. Example: `sign_ste(array({3,
-/// -2}))` is [1, -1].
 struct SignSte {
   static constexpr std::string_view name = "_contrib_sign_ste";
   static constexpr std::string_view aliases[] = {"_sparse__contrib_sign_ste", "sign_ste"};
@@ -37,8 +33,6 @@ struct SignSte {
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
 
-/// _contrib_gradientmultiplier: x itself; the gradient is the head gradient times `scalar`. Example:
-/// `gradientmultiplier(array({1, 2}), {.scalar = -1})` is [1, 2].
 struct GradientMultiplier {
   double scalar = 1;
   bool is_int = true;
@@ -55,8 +49,7 @@ struct GradientMultiplier {
   constexpr auto grad_use_none(auto dy) const { return dy * scalar; }
 };
 
-/// _contrib_div_sqrt_dim: x / √d, d being the extent of the last axis. Any rank but 0. The gradient is dy / √d.
-/// Example: `div_sqrt_dim(array({2, 4, 6, 8}))` is [1, 2, 3, 4].
+/// _contrib_div_sqrt_dim: x / √d, d being the extent of the last axis. The gradient is dy / √d.
 struct DivSqrtDim {
   static constexpr std::string_view name = "_contrib_div_sqrt_dim";
   static constexpr std::string_view aliases[] = {"div_sqrt_dim"};

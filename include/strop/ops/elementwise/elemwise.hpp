@@ -11,8 +11,6 @@
 
 namespace strop::inline v0 {
 
-/// elemwise_add: lhs + rhs. Both have one shape. Integers wrap. Example: `elemwise_add(array({1, 2}), array({3, 4}))`
-/// is [4, 6].
 struct ElemwiseAdd {
   static constexpr std::string_view name = "elemwise_add";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_add", "_add", "_plus", "_Plus"};
@@ -25,8 +23,6 @@ struct ElemwiseAdd {
   constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, dy); }
 };
 
-/// elemwise_sub: lhs − rhs. Both have one shape. Integers wrap. Example: `elemwise_sub(array({1, 2}), array({3, 5}))`
-/// is [-2, -3].
 struct ElemwiseSub {
   static constexpr std::string_view name = "elemwise_sub";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_sub", "_sub", "_minus", "_Minus"};
@@ -39,8 +35,6 @@ struct ElemwiseSub {
   constexpr auto grad_use_none(auto dy) const { return std::tuple(dy, -dy); }
 };
 
-/// elemwise_mul: lhs · rhs. Both have one shape. Integers wrap. Example: `elemwise_mul(array({1, 2}), array({3, 4}))`
-/// is [3, 8].
 struct ElemwiseMul {
   static constexpr std::string_view name = "elemwise_mul";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_mul", "_mul", "_Mul"};
@@ -53,8 +47,6 @@ struct ElemwiseMul {
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return std::tuple(dy * rhs, dy * lhs); }
 };
 
-/// elemwise_div: lhs / rhs. Both have one shape. Integers truncate; an integer over 0 is 0. Example:
-/// `elemwise_div(array({1, 6}), array({2, 4}))` is [0.5, 1.5].
 struct ElemwiseDiv {
   static constexpr std::string_view name = "elemwise_div";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_div", "_div", "_Div"};
@@ -70,8 +62,6 @@ struct ElemwiseDiv {
   }
 };
 
-/// _mod: The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Example:
-/// `elemwise_mod(array({5, -5}), array({3, 3}))` is [2, 1].
 struct ElemwiseMod {
   static constexpr std::string_view name = "_mod";
   static constexpr std::string_view aliases[] = {"_Mod", "elemwise_mod"};
@@ -87,8 +77,6 @@ struct ElemwiseMod {
   }
 };
 
-/// _power: lhs to the power rhs. Both have one shape. On integers the result is truncated. The derivative in rhs is 0
-/// where lhs ≤ 0. Example: `elemwise_power(array({2, 3}), array({3, 2}))` is [8, 9].
 struct ElemwisePower {
   static constexpr std::string_view name = "_power";
   static constexpr std::string_view aliases[] = {"_Power", "elemwise_power"};
@@ -102,8 +90,6 @@ struct ElemwisePower {
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return detail::power_gradient(dy, lhs, rhs); }
 };
 
-/// _maximum: The larger of lhs and rhs; NaN where either is. Both have one shape. Where they tie the gradient goes to
-/// lhs. Example: `elemwise_maximum(array({1, 5}), array({3, 4}))` is [3, 5].
 struct ElemwiseMaximum {
   static constexpr std::string_view name = "_maximum";
   static constexpr std::string_view aliases[] = {"_Maximum", "elemwise_maximum"};
@@ -119,8 +105,6 @@ struct ElemwiseMaximum {
   }
 };
 
-/// _minimum: The smaller of lhs and rhs; NaN where either is. Both have one shape. Where they tie the gradient goes to
-/// lhs. Example: `elemwise_minimum(array({1, 5}), array({3, 4}))` is [1, 4].
 struct ElemwiseMinimum {
   static constexpr std::string_view name = "_minimum";
   static constexpr std::string_view aliases[] = {"_Minimum", "elemwise_minimum"};
@@ -136,8 +120,6 @@ struct ElemwiseMinimum {
   }
 };
 
-/// _hypot: √(lhs² + rhs²), without overflow. Both have one shape. On integers the result is truncated. Example:
-/// `elemwise_hypot(array({3, 5}), array({4, 12}))` is [5, 13].
 struct ElemwiseHypot {
   static constexpr std::string_view name = "_hypot";
   static constexpr std::string_view aliases[] = {"_Hypot", "elemwise_hypot"};

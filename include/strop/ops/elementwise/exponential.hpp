@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// exp: eˣ. Example: `exp(array({0, 1}))` is [1, 2.718282].
 struct Exp {
   static constexpr std::string_view name = "exp";
   static constexpr std::string_view aliases[] = {"_sparse_exp"};
@@ -19,7 +18,6 @@ struct Exp {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y; }
 };
 
-/// expm1: eˣ − 1, exact near 0. Example: `expm1(array({0, 1}))` is [0, 1.718282].
 struct Expm1 {
   static constexpr std::string_view name = "expm1";
   static constexpr std::string_view aliases[] = {"_sparse_expm1"};
@@ -29,7 +27,6 @@ struct Expm1 {
   constexpr auto forward(auto x) const { return expm1(x); }
 };
 
-/// log: The natural logarithm; −inf at 0, NaN below. Example: `log(array({1, 2}))` is [0, 0.6931472].
 struct Log {
   static constexpr std::string_view name = "log";
   static constexpr std::string_view aliases[] = {"_sparse_log"};
@@ -39,7 +36,6 @@ struct Log {
   constexpr auto forward(auto x) const { return log(x); }
 };
 
-/// log10: The logarithm to base 10. Example: `log10(array({1, 100}))` is [0, 2].
 struct Log10 {
   static constexpr std::string_view name = "log10";
   static constexpr std::string_view aliases[] = {"_sparse_log10"};
@@ -49,7 +45,6 @@ struct Log10 {
   constexpr auto forward(auto x) const { return log10(x); }
 };
 
-/// log2: The logarithm to base 2. Example: `log2(array({1, 8}))` is [0, 3].
 struct Log2 {
   static constexpr std::string_view name = "log2";
   static constexpr std::string_view aliases[] = {"_sparse_log2"};
@@ -59,7 +54,6 @@ struct Log2 {
   constexpr auto forward(auto x) const { return log2(x); }
 };
 
-/// log1p: log(1 + x), exact near 0. Example: `log1p(array({0, 1}))` is [0, 0.6931472].
 struct Log1p {
   static constexpr std::string_view name = "log1p";
   static constexpr std::string_view aliases[] = {"_sparse_log1p"};

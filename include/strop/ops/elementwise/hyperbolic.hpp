@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// sinh: (eˣ − e⁻ˣ)/2. Example: `sinh(array({0, 1}))` is [0, 1.175201].
 struct Sinh {
   static constexpr std::string_view name = "sinh";
   static constexpr std::string_view aliases[] = {"_sparse_sinh"};
@@ -19,7 +18,6 @@ struct Sinh {
   constexpr auto forward(auto x) const { return sinh(x); }
 };
 
-/// cosh: (eˣ + e⁻ˣ)/2. Example: `cosh(array({0, 1}))` is [1, 1.543081].
 struct Cosh {
   static constexpr std::string_view name = "cosh";
   static constexpr std::string_view aliases[] = {"_sparse_cosh"};
@@ -29,7 +27,6 @@ struct Cosh {
   constexpr auto forward(auto x) const { return cosh(x); }
 };
 
-/// tanh: sinh x / cosh x. Example: `tanh(array({0, 1}))` is [0, 0.7615942].
 struct Tanh {
   static constexpr std::string_view name = "tanh";
   static constexpr std::string_view aliases[] = {"_sparse_tanh"};
@@ -40,7 +37,6 @@ struct Tanh {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 - y * y); }
 };
 
-/// arcsinh: The inverse of sinh. Example: `arcsinh(array({0, 1}))` is [0, 0.8813736].
 struct Arcsinh {
   static constexpr std::string_view name = "arcsinh";
   static constexpr std::string_view aliases[] = {"_sparse_arcsinh"};
@@ -50,7 +46,6 @@ struct Arcsinh {
   constexpr auto forward(auto x) const { return asinh(x); }
 };
 
-/// arccosh: The inverse of cosh, x ≥ 1; NaN below. Example: `arccosh(array({1, 2}))` is [0, 1.316958].
 struct Arccosh {
   static constexpr std::string_view name = "arccosh";
   static constexpr std::string_view aliases[] = {"_sparse_arccosh"};
@@ -60,7 +55,6 @@ struct Arccosh {
   constexpr auto forward(auto x) const { return acosh(x); }
 };
 
-/// arctanh: The inverse of tanh, |x| ≤ 1; NaN beyond. Example: `arctanh(array({0, 0.5}))` is [0, 0.5493061].
 struct Arctanh {
   static constexpr std::string_view name = "arctanh";
   static constexpr std::string_view aliases[] = {"_sparse_arctanh"};

@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// _copy: x itself, in a new array. Example: `identity(array({1, 2}))` is [1, 2].
 struct Copy {
   static constexpr std::string_view name = "_copy";
   static constexpr std::string_view aliases[] = {"identity"};
@@ -21,7 +20,6 @@ struct Copy {
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
 
-/// BlockGrad: x itself; no gradient passes. Example: `stop_gradient(array({1, 2}))` is [1, 2].
 struct BlockGrad {
   static constexpr std::string_view name = "BlockGrad";
   static constexpr std::string_view aliases[] = {"_sparse_stop_gradient", "stop_gradient"};

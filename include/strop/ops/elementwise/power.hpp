@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// reciprocal: 1/x. Example: `reciprocal(array({2, -4}))` is [0.5, -0.25].
 struct Reciprocal {
   static constexpr std::string_view name = "reciprocal";
   static constexpr std::string_view doc =
@@ -18,7 +17,6 @@ struct Reciprocal {
   constexpr auto forward(auto x) const { return 1 / x; }
 };
 
-/// square: x². Example: `square(array({2, -3}))` is [4, 9].
 struct Square {
   static constexpr std::string_view name = "square";
   static constexpr std::string_view aliases[] = {"_sparse_square"};
@@ -29,7 +27,6 @@ struct Square {
   constexpr auto forward(auto x) const { return x * x; }
 };
 
-/// sqrt: √x; NaN below 0. Example: `sqrt(array({4, 9}))` is [2, 3].
 struct Sqrt {
   static constexpr std::string_view name = "sqrt";
   static constexpr std::string_view aliases[] = {"_sparse_sqrt"};
@@ -40,7 +37,6 @@ struct Sqrt {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * (0.5 / y); }
 };
 
-/// rsqrt: 1/√x. Example: `rsqrt(array({4, 16}))` is [0.5, 0.25].
 struct Rsqrt {
   static constexpr std::string_view name = "rsqrt";
   static constexpr std::string_view aliases[] = {"_sparse_rsqrt"};
@@ -49,7 +45,6 @@ struct Rsqrt {
   constexpr auto forward(auto x) const { return rsqrt(x); }
 };
 
-/// cbrt: The cube root. Example: `cbrt(array({8, -27}))` is [2, -3].
 struct Cbrt {
   static constexpr std::string_view name = "cbrt";
   static constexpr std::string_view aliases[] = {"_sparse_cbrt"};
@@ -60,7 +55,6 @@ struct Cbrt {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy / (3 * y * y); }
 };
 
-/// rcbrt: One over the cube root. Example: `rcbrt(array({8, -27}))` is [0.5, -0.3333333].
 struct Rcbrt {
   static constexpr std::string_view name = "rcbrt";
   static constexpr std::string_view doc =

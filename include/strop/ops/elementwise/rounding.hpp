@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// negative: −x. Integers wrap. Example: `negative(array({1, -2}))` is [-1, 2].
 struct Negative {
   static constexpr std::string_view name = "negative";
   static constexpr std::string_view aliases[] = {"_sparse_negative"};
@@ -21,7 +20,6 @@ struct Negative {
   constexpr auto grad_use_none(auto dy) const { return -dy; }
 };
 
-/// abs: |x|; the derivative at 0 is 0. Example: `abs(array({1, -2}))` is [1, 2].
 struct Abs {
   static constexpr std::string_view name = "abs";
   static constexpr std::string_view aliases[] = {"_sparse_abs"};
@@ -32,7 +30,6 @@ struct Abs {
   constexpr auto forward(auto x) const { return abs(x); }
 };
 
-/// sign: −1, 0 or 1; 0 of NaN. Example: `sign(array({3, -2}))` is [1, -1].
 struct Sign {
   static constexpr std::string_view name = "sign";
   static constexpr std::string_view aliases[] = {"_sparse_sign"};
@@ -44,7 +41,6 @@ struct Sign {
   constexpr auto forward(auto x) const { return sign(x); }
 };
 
-/// round: The nearest integer, ties away from 0. Example: `round(array({1.5, -1.5}))` is [2, -2].
 struct Round {
   static constexpr std::string_view name = "round";
   static constexpr std::string_view aliases[] = {"_sparse_round"};
@@ -56,8 +52,6 @@ struct Round {
   constexpr auto forward(auto x) const { return round(x); }
 };
 
-/// rint: The nearest integer, ties towards −inf (round() has them away from 0). Example: `rint(array({1.5, -1.5}))` is
-/// [1, -2].
 struct Rint {
   static constexpr std::string_view name = "rint";
   static constexpr std::string_view aliases[] = {"_sparse_rint"};
@@ -72,7 +66,6 @@ struct Rint {
   }
 };
 
-/// ceil: The least integer that is not below x. Example: `ceil(array({1.2, -1.2}))` is [2, -1].
 struct Ceil {
   static constexpr std::string_view name = "ceil";
   static constexpr std::string_view aliases[] = {"_sparse_ceil"};
@@ -84,7 +77,6 @@ struct Ceil {
   constexpr auto forward(auto x) const { return ceil(x); }
 };
 
-/// floor: The greatest integer that is not above x. Example: `floor(array({1.2, -1.2}))` is [1, -2].
 struct Floor {
   static constexpr std::string_view name = "floor";
   static constexpr std::string_view aliases[] = {"_sparse_floor"};
@@ -96,7 +88,6 @@ struct Floor {
   constexpr auto forward(auto x) const { return floor(x); }
 };
 
-/// trunc: The integer next to x towards 0. Example: `trunc(array({1.7, -1.7}))` is [1, -1].
 struct Trunc {
   static constexpr std::string_view name = "trunc";
   static constexpr std::string_view aliases[] = {"_sparse_trunc"};
@@ -108,7 +99,6 @@ struct Trunc {
   constexpr auto forward(auto x) const { return trunc(x); }
 };
 
-/// fix: The integer next to x towards 0, as trunc. Example: `fix(array({1.7, -1.7}))` is [1, -1].
 struct Fix {
   static constexpr std::string_view name = "fix";
   static constexpr std::string_view aliases[] = {"_sparse_fix"};

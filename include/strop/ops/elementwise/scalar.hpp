@@ -11,7 +11,6 @@
 
 namespace strop::inline v0 {
 
-/// _plus_scalar: x + s. Integers wrap. Example: `plus_scalar(array({1, 4}), {.scalar = 2})` is [3, 6].
 struct PlusScalar {
   double scalar = 1;
   bool is_int = true;
@@ -29,7 +28,6 @@ struct PlusScalar {
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
 
-/// _minus_scalar: x − s. Integers wrap. Example: `minus_scalar(array({1, 4}), {.scalar = 2})` is [-1, 2].
 struct MinusScalar {
   double scalar = 1;
   bool is_int = true;
@@ -47,7 +45,6 @@ struct MinusScalar {
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
 
-/// _rminus_scalar: s − x. Integers wrap. Example: `rminus_scalar(array({1, 4}), {.scalar = 2})` is [1, -2].
 struct RMinusScalar {
   double scalar = 1;
   bool is_int = true;
@@ -65,7 +62,6 @@ struct RMinusScalar {
   constexpr auto grad_use_none(auto dy) const { return -dy; }
 };
 
-/// _mul_scalar: x · s. Integers wrap. Example: `mul_scalar(array({1, 4}), {.scalar = 2})` is [2, 8].
 struct MulScalar {
   double scalar = 1;
   bool is_int = true;
@@ -83,8 +79,6 @@ struct MulScalar {
   constexpr auto grad_use_none(auto dy) const { return dy * scalar; }
 };
 
-/// _div_scalar: x / s. Integers truncate; an integer over 0 is 0. Example: `div_scalar(array({1, 4}), {.scalar = 2})`
-/// is [0.5, 2].
 struct DivScalar {
   double scalar = 1;
   bool is_int = true;
@@ -102,8 +96,6 @@ struct DivScalar {
   constexpr auto grad_use_none(auto dy) const { return dy / scalar; }
 };
 
-/// _rdiv_scalar: s / x. Integers truncate; an integer over 0 is 0. Example: `rdiv_scalar(array({1, 4}), {.scalar = 2})`
-/// is [2, 0.5].
 struct RDivScalar {
   double scalar = 1;
   bool is_int = true;
@@ -121,8 +113,6 @@ struct RDivScalar {
   constexpr auto grad_use_in(auto dy, auto x) const { return -dy * (scalar / x) / x; }  // x² may overflow
 };
 
-/// _mod_scalar: The remainder of x / s with the sign of s; 0 where s is 0. Example: `mod_scalar(array({5, -5}),
-/// {.scalar = 3})` is [2, 1].
 struct ModScalar {
   double scalar = 1;
   bool is_int = true;
@@ -140,8 +130,6 @@ struct ModScalar {
   constexpr auto grad_use_none(auto dy) const { return scalar != 0 ? dy : decltype(dy)(0); }
 };
 
-/// _rmod_scalar: The remainder of s / x with the sign of x; 0 where x is 0. Example: `rmod_scalar(array({3, -3}),
-/// {.scalar = 5})` is [2, -1].
 struct RModScalar {
   double scalar = 1;
   bool is_int = true;
@@ -162,8 +150,6 @@ struct RModScalar {
   }
 };
 
-/// _power_scalar: x to the power s. On integers the result is truncated. Example: `power_scalar(array({3, -2}),
-/// {.scalar = 2})` is [9, 4].
 struct PowerScalar {
   double scalar = 1;
   bool is_int = true;
@@ -185,8 +171,6 @@ struct PowerScalar {
   }
 };
 
-/// _rpower_scalar: s to the power x. On integers the result is truncated. Example: `rpower_scalar(array({3, -1}),
-/// {.scalar = 2})` is [8, 0.5].
 struct RPowerScalar {
   double scalar = 1;
   bool is_int = true;
@@ -204,8 +188,6 @@ struct RPowerScalar {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * log(detail::like(y, scalar)); }
 };
 
-/// _maximum_scalar: The larger of x and s; NaN where x is. Example: `maximum_scalar(array({1, 4}), {.scalar = 2})` is
-/// [2, 4].
 struct MaximumScalar {
   double scalar = 1;
   bool is_int = true;
@@ -223,8 +205,6 @@ struct MaximumScalar {
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x >= detail::like(x, scalar), dy, 0); }
 };
 
-/// _minimum_scalar: The smaller of x and s; NaN where x is. Example: `minimum_scalar(array({1, 4}), {.scalar = 2})` is
-/// [1, 2].
 struct MinimumScalar {
   double scalar = 1;
   bool is_int = true;
@@ -242,8 +222,6 @@ struct MinimumScalar {
   constexpr auto grad_use_in(auto dy, auto x) const { return where(x <= detail::like(x, scalar), dy, 0); }
 };
 
-/// _hypot_scalar: √(x² + s²), without overflow. On integers the result is truncated. Example: `hypot_scalar(array({4,
-/// 0}), {.scalar = 3})` is [5, 3].
 struct HypotScalar {
   double scalar = 1;
   bool is_int = true;

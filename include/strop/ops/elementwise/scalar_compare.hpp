@@ -11,8 +11,6 @@
 
 namespace strop::inline v0 {
 
-/// _equal_scalar: 1 where x = s, else 0, in the type of x. Example: `equal_scalar(array({1, 2}), {.scalar = 2})` is [0,
-/// 1].
 struct EqualScalar {
   double scalar = 1;
   bool is_int = true;
@@ -30,8 +28,6 @@ struct EqualScalar {
   constexpr auto forward(auto x) const { return x == detail::like(x, scalar); }
 };
 
-/// _not_equal_scalar: 1 where x ≠ s, else 0, in the type of x. Example: `not_equal_scalar(array({1, 2}), {.scalar =
-/// 2})` is [1, 0].
 struct NotEqualScalar {
   double scalar = 1;
   bool is_int = true;
@@ -49,8 +45,6 @@ struct NotEqualScalar {
   constexpr auto forward(auto x) const { return x != detail::like(x, scalar); }
 };
 
-/// _greater_scalar: 1 where x > s, else 0, in the type of x. Example: `greater_scalar(array({1, 2}), {.scalar = 2})` is
-/// [0, 0].
 struct GreaterScalar {
   double scalar = 1;
   bool is_int = true;
@@ -68,8 +62,6 @@ struct GreaterScalar {
   constexpr auto forward(auto x) const { return x > detail::like(x, scalar); }
 };
 
-/// _greater_equal_scalar: 1 where x ≥ s, else 0, in the type of x. Example: `greater_equal_scalar(array({1, 2}),
-/// {.scalar = 2})` is [0, 1].
 struct GreaterEqualScalar {
   double scalar = 1;
   bool is_int = true;
@@ -88,8 +80,6 @@ struct GreaterEqualScalar {
   constexpr auto forward(auto x) const { return x >= detail::like(x, scalar); }
 };
 
-/// _lesser_scalar: 1 where x < s, else 0, in the type of x. Example: `lesser_scalar(array({1, 2}), {.scalar = 2})` is
-/// [1, 0].
 struct LesserScalar {
   double scalar = 1;
   bool is_int = true;
@@ -107,8 +97,6 @@ struct LesserScalar {
   constexpr auto forward(auto x) const { return x < detail::like(x, scalar); }
 };
 
-/// _lesser_equal_scalar: 1 where x ≤ s, else 0, in the type of x. Example: `lesser_equal_scalar(array({1, 2}), {.scalar
-/// = 2})` is [1, 1].
 struct LesserEqualScalar {
   double scalar = 1;
   bool is_int = true;
@@ -127,8 +115,6 @@ struct LesserEqualScalar {
   constexpr auto forward(auto x) const { return x <= detail::like(x, scalar); }
 };
 
-/// _logical_and_scalar: 1 where both of x and s are not 0, else 0. Example: `logical_and_scalar(array({0, 2}), {.scalar
-/// = 1})` is [0, 1].
 struct LogicalAndScalar {
   double scalar = 1;
   bool is_int = true;
@@ -146,8 +132,6 @@ struct LogicalAndScalar {
   constexpr auto forward(auto x) const { return (x != 0) && (detail::like(x, scalar) != 0); }
 };
 
-/// _logical_or_scalar: 1 where either of x and s is not 0, else 0. Example: `logical_or_scalar(array({0, 2}), {.scalar
-/// = 1})` is [1, 1].
 struct LogicalOrScalar {
   double scalar = 1;
   bool is_int = true;
@@ -166,8 +150,6 @@ struct LogicalOrScalar {
   constexpr auto forward(auto x) const { return (x != 0) || (detail::like(x, scalar) != 0); }
 };
 
-/// _logical_xor_scalar: 1 where exactly one of x and s is not 0, else 0. Example: `logical_xor_scalar(array({0, 2}),
-/// {.scalar = 1})` is [1, 0].
 struct LogicalXorScalar {
   double scalar = 1;
   bool is_int = true;

@@ -27,8 +27,7 @@ constexpr void types_with_number(Types& types, bool is_int) {
 inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
 }  // namespace detail
 
-/// _scatter_plus_scalar: x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. The
-/// gradient is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
+/// Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
 struct ScatterPlusScalar {
   double scalar = 1;
   bool is_int = true;
@@ -56,8 +55,7 @@ struct ScatterPlusScalar {
   auto gradient(const auto& dy) const { return dy; }
 };
 
-/// _scatter_minus_scalar: x − s where x stores a value; what is not stored stays zero. On a dense x everywhere. The
-/// gradient is the head gradient. Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
+/// Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[-1, 0]].
 struct ScatterMinusScalar {
   double scalar = 1;
   bool is_int = true;
@@ -86,9 +84,8 @@ struct ScatterMinusScalar {
   auto gradient(const auto& dy) const { return dy; }
 };
 
-/// _scatter_elemwise_div: lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero,
-/// whatever rhs is there. On a dense lhs everywhere. Both have one shape and one type. Gradients: dy / rhs and −dy ·
-/// lhs / rhs². Example: of a row-sparse lhs with the row [1, 2] at 1 and rhs all 2 it is the row [0.5, 1] at 1.
+/// Gradients: dy / rhs and −dy · lhs / rhs². Example: of a row-sparse lhs with the row [1, 2] at 1 and rhs all 2 it is
+/// the row [0.5, 1] at 1.
 struct ScatterElemwiseDiv {
   static constexpr std::string_view name = "_scatter_elemwise_div";
   static constexpr std::string_view aliases[] = {"scatter_elemwise_div"};

@@ -17,9 +17,7 @@
 
 namespace strop::inline v0 {
 
-/// clip: a_max where x > a_max, a_min where x < a_min, else x; NaN stays. On integers the bounds are truncated first.
-/// The derivative is 1 within the bounds, themselves included, and 0 beyond. Error: a bound is missing. Example:
-/// `clip(array({-1, 2, 9}), {.a_min = 0, .a_max = 5})` is [0, 2, 5].
+/// Error: a bound is missing.
 struct Clip {
   Required<float> a_min{};
   Required<float> a_max{};
@@ -104,10 +102,8 @@ inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t 
 
 }  // namespace detail
 
-/// where: x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an
-/// entry for each of their rows (positions along the first axis). x and y have one shape and one type. The gradients
-/// are the head gradient where the element was chosen and 0 elsewhere; the condition's is 0. Errors: other shapes.
-/// Sparse inputs are computed densely. Example: `where(array({1, 0}), array({1, 2}), array({3, 4}))` is [1, 4].
+/// The condition has their shape and any type, or is a vector with an entry for each of their rows (positions along the
+/// first axis). Errors: other shapes.
 struct Where {
   static constexpr std::string_view name = "where";
   static constexpr std::string_view aliases[] = {"_sparse_where", "_npi_where"};

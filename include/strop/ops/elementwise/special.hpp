@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// erf: The error function 2/√π ∫₀ˣ exp(−t²) dt. Example: `erf(array({0, 1}))` is [0, 0.8427008].
 struct Erf {
   static constexpr std::string_view name = "erf";
   static constexpr std::string_view aliases[] = {"_npx_erf"};
@@ -19,7 +18,6 @@ struct Erf {
   constexpr auto forward(auto x) const { return erf(x); }
 };
 
-/// erfinv: The y with erf(y) = x; ±inf at ±1, NaN beyond. Example: `erfinv(array({0, 0.5}))` is [0, 0.4769363].
 struct Erfinv {
   static constexpr std::string_view name = "erfinv";
   static constexpr std::string_view aliases[] = {"_npx_erfinv"};
@@ -30,7 +28,6 @@ struct Erfinv {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * (0.88622692545275801365 * exp(y * y)); }
 };
 
-/// gamma: Γ(x); NaN at the negative integers. Example: `gamma(array({0.5, 5}))` is [1.772454, 24].
 struct Gamma {
   static constexpr std::string_view name = "gamma";
   static constexpr std::string_view aliases[] = {"_sparse_gamma", "_npx_gamma"};
@@ -40,7 +37,6 @@ struct Gamma {
   constexpr auto forward(auto x) const { return tgamma(x); }
 };
 
-/// gammaln: log |Γ(x)|. Example: `gammaln(array({0.5, 5}))` is [0.5723649, 3.178054].
 struct Gammaln {
   static constexpr std::string_view name = "gammaln";
   static constexpr std::string_view aliases[] = {"_npx_gammaln", "_sparse_gammaln"};

@@ -65,9 +65,7 @@ void sum_elements(std::span<const NDArray> in, const NDArray& out) {
 }  // namespace STROP_ISA
 }  // namespace detail
 
-/// add_n: the sum of one or more arrays of one shape and type. Halves are added in float32. The result is sparse where
-/// all inputs have one sparse storage, else dense. The gradient of every input is the head gradient. Errors: no input;
-/// other shapes or types. Example: `add_n({array({1, 2}), array({3, 4}), array({5, 6})})` is [9, 12].
+/// Errors: no input; other shapes or types.
 struct AddN {
   int num_args = 0;
 

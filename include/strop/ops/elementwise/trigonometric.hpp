@@ -9,7 +9,6 @@
 
 namespace strop::inline v0 {
 
-/// sin: The sine of x radians. Example: `sin(array({0, 1}))` is [0, 0.841471].
 struct Sin {
   static constexpr std::string_view name = "sin";
   static constexpr std::string_view aliases[] = {"_sparse_sin"};
@@ -19,7 +18,6 @@ struct Sin {
   constexpr auto forward(auto x) const { return sin(x); }
 };
 
-/// cos: The cosine of x radians. Example: `cos(array({0, 1}))` is [1, 0.5403023].
 struct Cos {
   static constexpr std::string_view name = "cos";
   static constexpr std::string_view aliases[] = {"_sparse_cos"};
@@ -29,7 +27,6 @@ struct Cos {
   constexpr auto forward(auto x) const { return cos(x); }
 };
 
-/// tan: The tangent of x radians. Example: `tan(array({0, 1}))` is [0, 1.557408].
 struct Tan {
   static constexpr std::string_view name = "tan";
   static constexpr std::string_view aliases[] = {"_sparse_tan"};
@@ -40,7 +37,6 @@ struct Tan {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 + y * y); }
 };
 
-/// arcsin: The angle in [−π/2, π/2] whose sine is x; NaN beyond ±1. Example: `arcsin(array({0, 1}))` is [0, 1.570796].
 struct Arcsin {
   static constexpr std::string_view name = "arcsin";
   static constexpr std::string_view aliases[] = {"_sparse_arcsin"};
@@ -50,7 +46,6 @@ struct Arcsin {
   constexpr auto forward(auto x) const { return asin(x); }
 };
 
-/// arccos: The angle in [0, π] whose cosine is x; NaN beyond ±1. Example: `arccos(array({1, 0}))` is [0, 1.570796].
 struct Arccos {
   static constexpr std::string_view name = "arccos";
   static constexpr std::string_view aliases[] = {"_sparse_arccos"};
@@ -60,7 +55,6 @@ struct Arccos {
   constexpr auto forward(auto x) const { return acos(x); }
 };
 
-/// arctan: The angle in (−π/2, π/2) whose tangent is x. Example: `arctan(array({0, 1}))` is [0, 0.7853982].
 struct Arctan {
   static constexpr std::string_view name = "arctan";
   static constexpr std::string_view aliases[] = {"_sparse_arctan"};
@@ -70,7 +64,6 @@ struct Arctan {
   constexpr auto forward(auto x) const { return atan(x); }
 };
 
-/// degrees: Radians to degrees: 180 x/π. Example: `degrees(array({0, 1}))` is [0, 57.29578].
 struct Degrees {
   static constexpr std::string_view name = "degrees";
   static constexpr std::string_view aliases[] = {"_sparse_degrees"};
@@ -81,7 +74,6 @@ struct Degrees {
   constexpr auto grad_use_none(auto dy) const { return dy * 57.29577951308232; }
 };
 
-/// radians: Degrees to radians: πx/180. Example: `radians(array({0, 180}))` is [0, 3.141593].
 struct Radians {
   static constexpr std::string_view name = "radians";
   static constexpr std::string_view aliases[] = {"_sparse_radians"};

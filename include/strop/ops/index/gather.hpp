@@ -73,7 +73,7 @@ struct GatherNd {
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
 
-/// `data` added up in zeros of the shape of `like`, where gather_nd found it. Internal.
+/// Internal.
 struct GatherNdGradient {
   static constexpr std::string_view name = "_backward_gather_nd", inputs[] = {"data", "indices", "like"};
   static constexpr std::string_view doc = "data added up in zeros of the shape of like, where gather_nd found it.";
@@ -118,8 +118,8 @@ struct ScatterNd {
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
 
-/// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. `shape` is that of `lhs`. Without a gradient.
-/// Error: a coordinate outside, shapes that do not agree.
+/// _scatter_set_nd: `lhs` with `rhs` put at coordinates `indices`. Without a gradient. Error: a coordinate outside,
+/// shapes that do not agree.
 struct ScatterSetNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"scatter_set_nd", "_npi_scatter_set_nd"},

@@ -16,7 +16,7 @@
 
 namespace strop::inline v0 {
 
-/// take: entries `indices` of `a` along `axis`. Shape: that of `a` with the shape of `indices` in place of the axis.
+/// Shape: that of `a` with the shape of `indices` in place of the axis.
 ///
 /// Positions of floating types truncate. What lies outside is moved to the nearest end (clip), counted round (wrap), or
 /// is an Error (raise, which counts negative positions from the end). All types; a CSR `a` gives CSR along axis 0 with
@@ -86,7 +86,6 @@ struct TakeGradient {
   auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
 };
 
-/// batch_take: y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.
 /// `a` is a matrix of any type, `indices` has an element of any type for each of its rows and gives the result its
 /// shape. The gradient of `a` is the head gradient where it came from. Error: another number of elements.
 struct BatchTake {
@@ -110,9 +109,8 @@ struct BatchTake {
 };
 
 /// pick: of each run along `axis` the element at `index`, whose shape is that of `data` without the axis (or with
-/// extent 1). Positions outside are moved to the nearest end (clip) or counted round (wrap). keepdims keeps the axis.
-/// All types; the gradient is the head gradient where it came from. Error: the axis is outside or None, `index` has
-/// another shape. `pick(array({{1, 2}, {3, 4}}), array({0, 1}))` is [1, 4].
+/// extent 1). keepdims keeps the axis. All types; the gradient is the head gradient where it came from. Error: the axis
+/// is outside or None, `index` has another shape. `pick(array({{1, 2}, {3, 4}}), array({0, 1}))` is [1, 4].
 struct Pick {
   enum Mode : int { wrap, clip };
   std::optional<int> axis = -1;

@@ -35,9 +35,8 @@ void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Sh
 
 }  // namespace detail
 
-/// broadcast_to: axes of extent 1 repeated to the extents of `shape`, in which 0 keeps an extent. All types.
-/// The gradient is the sum of the head gradient over the repeated axes. Error: another rank, or an axis that is not 1.
-/// `broadcast_to(array({{1}, {2}}), {.shape = {2, 3}})` is [[1, 1, 1], [2, 2, 2]].
+/// All types. The gradient is the sum of the head gradient over the repeated axes. Error: another rank, or an axis that
+/// is not 1. `broadcast_to(array({{1}, {2}}), {.shape = {2, 3}})` is [[1, 1, 1], [2, 2, 2]].
 struct BroadcastTo {
   Shape shape = {};
   static constexpr std::string_view name = "broadcast_to";
@@ -63,7 +62,6 @@ struct BroadcastTo {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// broadcast_axis: axis[k], of extent 1, repeated size[k] times.
 /// All types. The gradient is the sum over the repeated axes. Error: `axis` and `size` differ in length, an axis has
 /// another extent than 1 or is given twice, a size is negative.
 struct BroadcastAxis {
@@ -91,7 +89,6 @@ struct BroadcastAxis {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// broadcast_like: `lhs` repeated to the shape of `rhs`, or its axes lhs_axes to the extents of rhs_axes of `rhs`.
 /// All types; of `rhs` only the shape is read. The gradient is the sum over the repeated axes. Error: `lhs` does not
 /// broadcast to that shape, or the two lists of axes differ in length.
 struct BroadcastLike {
@@ -159,9 +156,8 @@ struct BroadcastGradient {
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// tile: the whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in
-/// front. All types. The gradient is the sum over the copies. Error: a negative repetition. `tile(array({1, 2}), {.reps
-/// = {2, 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
+/// All types. The gradient is the sum over the copies. Error: a negative repetition. `tile(array({1, 2}), {.reps = {2,
+/// 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
 struct Tile {
   Required<Shape> reps = {};
   static constexpr std::string_view name = "tile", aliases[] = {"_npi_tile"};
@@ -204,7 +200,7 @@ struct Tile {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// Sums of the copies that tile makes. Internal.
+/// Internal.
 struct TileGradient {
   Shape reps = {};
   static constexpr std::string_view name = "_backward_tile", inputs[] = {"data", "like"};
@@ -227,7 +223,6 @@ struct TileGradient {
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// repeat: each element `repeats` times along `axis`, or each of the flattened array without one.
 /// All types. The gradient is the sum over the copies. Error: the axis is outside. `repeat(array({1, 2}), {.repeats =
 /// 2})` is [1, 1, 2, 2].
 struct Repeat {
@@ -263,7 +258,7 @@ struct Repeat {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// Sums of the copies that repeat makes. Internal.
+/// Internal.
 struct RepeatGradient {
   int repeats = 1;
   std::optional<int> axis = {};

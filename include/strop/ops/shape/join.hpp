@@ -266,9 +266,8 @@ struct SliceChannel {
 };
 
 /// _split_v2: parts along `axis` that begin at `indices` (the first is usually 0), or `sections` parts that are as
-/// equal as the extent allows: the first ones have one more.
-/// With squeeze_axis parts of extent 1 lose the axis. All types. Error: the axis is outside, squeeze_axis of parts of
-/// another extent.
+/// equal as the extent allows: the first ones have one more. All types. Error: the axis is outside, squeeze_axis of
+/// parts of another extent.
 struct SplitV2 {
   Shape indices = {};
   int axis = 1;
@@ -321,7 +320,7 @@ struct SplitV2 {
   auto gradient(std::span<const Node> heads, const Node& x) const;
 };
 
-/// The parts that _split_v2 makes, each at its place in zeros of the shape of the first input. Internal.
+/// Internal.
 struct SplitV2Gradient {
   Shape indices = {};
   int axis = 1;

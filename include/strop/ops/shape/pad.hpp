@@ -13,8 +13,6 @@
 
 namespace strop::inline v0 {
 
-/// Pad: pad_width[2k] elements before and pad_width[2k + 1] after axis k.
-///
 /// mode `constant`: constant_value; `edge`: the outermost element; `reflect`: the elements inside, from the outermost
 /// one (which is not repeated) inwards, at most extent − 1 of them. Arrays of any rank and type. The gradient adds up
 /// what an element became. Error: pad_width does not list two numbers per axis, or reflects more than there is.
@@ -73,7 +71,7 @@ struct Pad {
   }
 };
 
-/// Sums of what pad makes of each element. Internal.
+/// Internal.
 struct PadGradient {
   Pad::Mode mode = Pad::constant;
   Shape pad_width = {};

@@ -15,11 +15,10 @@ namespace strop::inline v0 {
 
 /// Reshape: the elements of `data` in another shape with as many of them.
 ///
-/// Codes in `shape`: 0 keeps an extent, −1 infers one, −2 copies the rest, −3 merges two, −4 splits one into the two
-/// that follow. With `reverse` the codes count from the last axis, and a split is written (left, right, −4). An empty
-/// `shape` takes `target_shape`, the older spelling, in which 0 infers and `keep_highest` keeps the first extent. All
-/// types; the gradient is the head gradient in the input's shape. Error: the counts differ, or a code finds nothing to
-/// work on.
+/// Codes in `shape`: With `reverse` the codes count from the last axis, and a split is written (left, right, −4). An
+/// empty `shape` takes `target_shape`, the older spelling, in which 0 infers and `keep_highest` keeps the first extent.
+/// All types; the gradient is the head gradient in the input's shape. Error: the counts differ, or a code finds nothing
+/// to work on.
 ///
 /// Example: `reshape(zeros({2, 3, 4}), {.shape = {-3, 0}})` has shape (6, 4).
 struct Reshape {
@@ -47,8 +46,7 @@ struct Reshape {
   constexpr Shape result(const Shape& in) const;
 };
 
-/// Flatten: all axes but the first become one. (a, b, c, …) → (a, b·c·…); (a,) → (a, 1).
-/// All types. Error: an array without dimensions.
+/// (a, b, c, …) → (a, b·c·…); (a,) → (a, 1). All types. Error: an array without dimensions.
 struct Flatten {
   static constexpr std::string_view aliases[] = {"_npx_batch_flatten"};
   static constexpr std::string_view doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
@@ -63,9 +61,7 @@ struct Flatten {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// expand_dims: one more axis of extent 1 at `axis` of the result; negative ones count from its end.
-/// `expand_dims(zeros({2, 3}), {.axis = 1})` has shape (2, 1, 3).
-/// All types. Error: the axis is outside the result.
+/// `expand_dims(zeros({2, 3}), {.axis = 1})` has shape (2, 1, 3). All types. Error: the axis is outside the result.
 struct ExpandDims {
   Required<int> axis = {};
   static constexpr std::string_view name = "expand_dims", aliases[] = {"_npi_expand_dims"};
@@ -90,9 +86,8 @@ struct ExpandDims {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// squeeze: without the axes of extent 1, or without those given. A result without axes has shape (1,), as the
-/// original's. Error: an axis that is given has another extent, or is given twice.
-/// All types. `squeeze(zeros({1, 3}))` has shape (3,).
+/// A result without axes has shape (1,), as the original's. Error: an axis that is given has another extent, or is
+/// given twice. All types. `squeeze(zeros({1, 3}))` has shape (3,).
 struct Squeeze {
   Axes axis = {};
   static constexpr std::string_view name = "squeeze";

@@ -107,8 +107,8 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
 /// slice: elements begin[k], begin[k] + step[k], … before end[k] of each of the first axes, all of the others.
 ///
 /// Negative bounds count from the end of their axis, bounds outside are cut off, open ones (None) take everything; a
-/// negative step walks backwards. All types. CSR stays CSR with steps of 1. The gradient is the head gradient in zeros.
-/// Error: more bounds than axes, lists that differ in length, a step of 0.
+/// negative step walks backwards. All types. The gradient is the head gradient in zeros. Error: more bounds than axes,
+/// lists that differ in length, a step of 0.
 ///
 /// Example: `slice(array({1, 2, 3, 4}), {.begin = {1}, .end = {std::nullopt}, .step = {2}})` is [2, 4].
 struct Slice {
@@ -177,7 +177,6 @@ struct SliceAxis {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
-/// slice_like: the first elements of `data` along each of `axes` (all by default), as many as `shape_like` has there.
 /// All types; of `shape_like` only the shape is read. The gradient is the head gradient in zeros. Error: an axis of
 /// `data` is shorter; ranks differ where no `axes` are given.
 struct SliceLike {
@@ -255,7 +254,6 @@ struct SliceGradient {
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// _slice_assign: `lhs` with `rhs` in place of the slice begin:end:step.
 /// `rhs` has the shape of the slice. All types, of both the same. Errors are those of slice, and another shape of
 /// `rhs`.
 struct SliceAssign {
@@ -280,7 +278,6 @@ struct SliceAssign {
   auto gradient(const auto& dy, const auto& x, const auto& part) const;
 };
 
-/// _slice_assign_scalar: `data` with `scalar` everywhere in the slice begin:end:step.
 /// All types. The gradient is the head gradient with 0 in the slice. Errors are those of slice.
 struct SliceAssignScalar {
   double scalar = 0;

@@ -63,7 +63,6 @@ struct Transpose {
   auto gradient(const auto& dy) const;
 };
 
-/// SwapAxis: axes dim1 and dim2 change places.
 /// All types. Error: an axis is outside. `swapaxes(zeros({2, 3}), {.dim1 = 0, .dim2 = 1})` has shape (3, 2).
 struct SwapAxis {
   int dim1 = 0, dim2 = 0;
@@ -90,9 +89,8 @@ struct SwapAxis {
   auto gradient(const auto& dy) const;
 };
 
-/// reverse: the elements along each of the axes given in the opposite order. The shape stays; all types. The gradient
-/// is the head gradient, reversed. An axis that is given twice is as it was. Error: an axis is outside.
-/// `reverse(array({1, 2, 3}), {.axis = {0}})` is [3, 2, 1].
+/// The shape stays; all types. The gradient is the head gradient, reversed. An axis that is given twice is as it was.
+/// Error: an axis is outside. `reverse(array({1, 2, 3}), {.axis = {0}})` is [3, 2, 1].
 struct Reverse {
   Required<Shape> axis = {};
   static constexpr std::string_view name = "reverse", aliases[] = {"flip"};
