@@ -11,7 +11,8 @@ eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, a
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
-into it. No header-only program may have strong symbols of strop.
+into it. With `// emits-nothing-of: TEXT, TEXT` no symbol that its object defines has such a text, and with `// emits: TEXT`
+one has. No header-only program may have strong symbols of strop.
 Examples and docs are compiled with -O1. The examples by clang++ and the docs, which only g++ compiles, but for README.md's,
 take the compiled library: in less than half the time, and objects of both compilers meet in one program.
 """
@@ -39,6 +40,22 @@ def first_missing(expected, text, exact):
     return None
 
 
+def wrongly_emitted(text, compiled):
+    """What an object has, or has not, against the lines `emits…` of its program; empty where it keeps to them."""
+    status, size, err = run(["size", compiled])
+    for most in lines_of(text, "emits-at-most"):
+        if status != 0 or sum(map(int, size.splitlines()[1].split()[:3])) > int(most):
+            return f"expected at most {most} bytes of code and data:\n{size}{err}"
+    status, out, err = run(["nm", "--defined-only", "--demangle", compiled])
+    symbols = [line.split(" ", 2)[2] for line in out.splitlines()]
+    for part in lines_of(text, "emits"):
+        if not any(part in symbol for symbol in symbols):
+            return f"expected a symbol with {part!r}{err}"
+    parts = [part.strip() for line in lines_of(text, "emits-nothing-of") for part in line.split(",")]
+    extra = [symbol for symbol in symbols if any(part in symbol for part in parts)]
+    return "what this program cannot need is built into it:\n" + "\n".join(extra) if extra else ""
+
+
 def check(report, compiler, name, source):
     name = f"{name} with {compiler.name}"
     text = source.read_text()
@@ -61,12 +78,11 @@ def check(report, compiler, name, source):
     def build():
         program.unlink(missing_ok=True)
         status, out, err = run(command, cwd=ROOT)
-        for most in lines_of(text, "emits-at-most") if status == 0 else []:
+        if status == 0 and re.search(r"(?m)^//\s*emits", text):
             compiled = program.with_suffix(".o")
             status, out, err = run([*(a for a in command[:-2] if not str(a).startswith("-l")), "-c", "-o", compiled], cwd=ROOT)
-            status, out, err = run(["size", compiled]) if status == 0 else (status, out, err)
-            if status == 0 and sum(map(int, out.splitlines()[1].split()[:3])) > int(most):
-                status, err = 1, f"expected at most {most} bytes of code and data:\n{out}"
+            wrong = wrongly_emitted(text, compiled) if status == 0 else ""
+            status, err = (1, wrong) if wrong else (status, err)
         return [status, err], None
 
     key = [compiler.version, *map(str, command), digest(source), *map(digest, library[1:2])]

@@ -59,7 +59,8 @@ struct Var;
 /// Negative: the environment has not been asked yet.
 inline constinit std::atomic<signed char> tracing{-1};
 bool ask_tracing() noexcept;
-/// Asks the environment. Installed by the first engine: before it, nothing happens that a trace could show.
+/// Asks the environment. Installed by the first engine, and by what may have calls go to one: without either, nothing
+/// happens that a trace could show.
 inline constinit Installed<bool() noexcept> trace_asked{&ask_tracing};
 inline bool is_tracing() {
   const signed char state = tracing.load(std::memory_order_relaxed);

@@ -43,7 +43,7 @@ STROP_IMPL NDArray NDArray::fresh(const Shape& shape, Dtype dtype, Device device
 }
 
 STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device) : NDArray(fresh(shape, dtype, device)) {
-  detail::order_maker.install(detail::order_on_engine);
+  detail::install_order();
 }
 
 STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Storage storage)

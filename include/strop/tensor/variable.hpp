@@ -27,7 +27,7 @@ auto NDArray::variable() const {
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
   detail::Pending* pending = this->pending();
-  detail::order_maker.install(detail::order_on_engine);
+  detail::install_order();
   if (pending == nullptr) pending = &body_->buffer->order(detail::order_on_engine());
   return typename E::Variable(detail::variable_of(*pending));
 }
@@ -38,7 +38,7 @@ auto NDArray::variable() const {
 /// that they touch is on its way: that takes less time than handing them over. Always done at the call are those on
 /// sparse arrays and on foreign memory (from_pointer, DLPack), of operators that keep a state, and inside an operation.
 inline void set_asynchronous(bool on, std::int64_t from = detail::large_call) {
-  detail::order_maker.install(detail::order_on_engine);
+  detail::install_order();
   detail::order_from = on ? from : INT64_MAX;
 }
 
