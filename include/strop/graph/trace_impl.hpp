@@ -3,7 +3,7 @@
 /// How a function is traced, and how its graph is replayed.
 #pragma once
 #include <strop/autograd/tape.hpp>
-#include <strop/autograd/views.hpp>
+#include <strop/autograd/views_impl.hpp>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
 #include <strop/graph/executor.hpp>

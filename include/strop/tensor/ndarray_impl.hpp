@@ -2,8 +2,8 @@
 /// \file
 /// NDArray's members that need no later layer.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/core/call_mode.hpp>
+#include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
