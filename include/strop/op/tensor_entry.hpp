@@ -251,9 +251,9 @@ struct TensorGradient {
       if (!types.out(k) && types.inputs() > 0) types.set_out(k, types.in(0));
   }
   static bool takes(Dtype type) { return S::takes(type); }
-  static double operations(const void* op, std::span<const Shape> in) {
+  static double operations(const void* op, std::span<const Shape> shapes) {
     if constexpr (StatesGradientOperations<T>)
-      return static_cast<double>(static_cast<const T*>(op)->gradient_operations(in));
+      return static_cast<double>(static_cast<const T*>(op)->gradient_operations(shapes));
     else
       return 0;
   }
