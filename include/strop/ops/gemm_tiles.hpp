@@ -3,6 +3,7 @@
 /// Tiles of a matrix product: the kernels that hold a piece of C in registers, and the copies of factors that they
 /// read.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/number/lanes.hpp>
 
 #include <algorithm>
