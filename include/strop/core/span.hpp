@@ -38,12 +38,13 @@ class Span {
   constexpr Span() = default;
   constexpr Span(X* data, Index size) : data_(data), size_(size) {}
   constexpr Span(std::span<X> from) : Span(from.data(), static_cast<Index>(from.size())) {}
+  /// From its beginning to its end: size() of a Shape is something else.
   template <class From>
     requires requires(From&& from) {
       { from.data() } -> std::convertible_to<X*>;
-      { from.size() } -> std::integral;
+      { from.end() - from.begin() } -> std::integral;
     }
-  constexpr Span(From&& from) : Span(from.data(), static_cast<Index>(from.size())) {}
+  constexpr Span(From&& from) : Span(from.data(), static_cast<Index>(from.end() - from.begin())) {}
   template <std::size_t N>
   constexpr Span(X (&from)[N]) : Span(from, static_cast<Index>(N)) {}
 

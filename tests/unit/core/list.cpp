@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <strop/core/list.hpp>
+#include <strop/core/shape.hpp>
 
 #include <doctest/doctest.h>
 
@@ -93,6 +94,13 @@ void double_all(Span<double> x) {
 }
 void negate_all(std::span<double> x) {
   for (double& v : x) v = -v;
+}
+
+TEST_CASE("a span of a shape is its extents, not its elements") {
+  const strop::Shape shape{3, 4};
+  const Span<const std::int64_t> extents = shape;
+  CHECK(extents.size() == 2);
+  CHECK(extents[1] == 4);
 }
 
 TEST_CASE("lists, vectors, arrays and spans become a Span and a std::span of each other") {
