@@ -196,6 +196,36 @@ struct MinStep {
   }
 };
 
+/// Whether a step changes an element before it joins it: where it does not, the first pass is like the later ones.
+template <class Step>
+inline constexpr bool maps = true;
+template <>
+inline constexpr bool maps<AddStep> = false;
+template <>
+inline constexpr bool maps<MultiplyStep> = false;
+template <>
+inline constexpr bool maps<MaxStep> = false;
+template <>
+inline constexpr bool maps<MinStep> = false;
+
+/// What the passes of a reduction do with elements of one type; all that is the same for every type is built once.
+struct TypedPasses {
+  void (*first)(const void* x, void* y, const ReducePass& pass);
+  void (*next)(const void* x, void* y, const ReducePass& pass);
+  void (*map)(const void* x, void* y, std::int64_t n);  // where no axis goes
+  std::int64_t width;                                   // bytes of an element
+};
+inline void run_passes(const TypedPasses& passes, Cpu& ctx, const void* x, std::int64_t size, void* y,
+                       const ReducePlan& plan) {
+  if (plan.count == 0) return passes.map(x, y, size);
+  for (std::size_t k = 0; k < plan.count; ++k) {
+    const ReducePass& pass = plan.list[k];
+    void* const to = k + 1 == plan.count ? y : ctx.temp<std::uint8_t>(pass.outer * pass.inner * passes.width).data();
+    (k == 0 ? passes.first : passes.next)(x, to, pass);
+    x = to;
+  }
+}
+
 inline namespace STROP_ISA {
 
 /// A contiguous row to one element. Later passes take partial results as they are: `Mapped` says that map was applied.
@@ -311,21 +341,22 @@ void reduce_pass(const E* x, E* y, const ReducePass& p) {
 }
 
 template <class Step, class E>
+inline constexpr TypedPasses passes_of{[](const void* x, void* y, const ReducePass& pass) {
+                                         reduce_pass<Step, !maps<Step>>(static_cast<const E*>(x), static_cast<E*>(y),
+                                                                        pass);
+                                       },
+                                       [](const void* x, void* y, const ReducePass& pass) {
+                                         reduce_pass<Step, true>(static_cast<const E*>(x), static_cast<E*>(y), pass);
+                                       },
+                                       [](const void* x, void* y, std::int64_t n) {
+                                         for (std::int64_t i = 0; i < n; ++i)
+                                           static_cast<E*>(y)[i] = Step::template map<E>(static_cast<const E*>(x)[i]);
+                                       },
+                                       size_of(dtype_of<E>)};
+
+template <class Step, class E>
 void reduce(Cpu& ctx, View<const E> x, View<E> y, const ReducePlan& plan) {
-  if (plan.count == 0) {
-    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = Step::template map<E>(x[i]);
-    return;
-  }
-  const E* from = x.data();
-  for (std::size_t k = 0; k < plan.count; ++k) {
-    const ReducePass& pass = plan.list[k];
-    E* to = k + 1 == plan.count ? y.data() : ctx.temp<E>(pass.outer * pass.inner).data();
-    if (k == 0)
-      reduce_pass<Step, false>(from, to, pass);
-    else
-      reduce_pass<Step, true>(from, to, pass);
-    from = to;
-  }
+  run_passes(passes_of<Step, E>, ctx, x.data(), x.size(), y.data(), plan);
 }
 
 }  // namespace STROP_ISA

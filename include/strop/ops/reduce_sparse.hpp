@@ -17,37 +17,60 @@ constexpr bool infer_reduced_storage(Storages& s, const Axes& axes, bool exclude
   return s.set_out(0, dense) && (in == dense || (!exclude && (in == csr || all)));
 }
 
+/// What a reduction does with stored values of one type, where the axes do not all stay.
+struct StoredSteps {
+  void (*clear)(void* y, std::int64_t n);
+  void (*row)(const void* x, std::int64_t n, void* y);  // to one element
+  void (*columns)(const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y);
+  std::int64_t width;  // bytes of an element
+};
+inline void reduce_stored(const StoredSteps& steps, const NDArray& x, const NDArray& y, const Axes& axes,
+                          bool exclude) {
+  const std::byte* const from = x.bytes();
+  std::byte* const to = y.pointer<std::byte>();
+  steps.clear(to, y.size());
+  const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
+  if (gone.count() == x.ndim()) return steps.row(from, x.stored(), to);
+  const auto* starts = x.indptr().pointer<const std::int64_t>();
+  const auto* columns = x.indices().pointer<const std::int64_t>();
+  for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
+    const RowSpan span = row_span(starts, row, x.nnz());
+    const std::byte* const values = from + span.begin * steps.width;
+    if (gone[1])
+      steps.row(values, span.end - span.begin, to + row * steps.width);
+    else
+      steps.columns(values, columns + span.begin, span.end - span.begin, x.shape()[1], to);
+  }
+}
+
+/// A reduction of an array in any storage: the passes of a dense one, the steps of a sparse one.
+inline void reduce_by(const TypedPasses& passes, const StoredSteps& steps, Cpu& ctx, const NDArray& x, const NDArray& y,
+                      const Axes& axes, bool exclude) {
+  if (x.storage() != dense) return reduce_stored(steps, x, y, axes, exclude);
+  const std::byte* const from = x.bytes();
+  run_passes(passes, ctx, from, x.size(), y.pointer<std::byte>(), ReducePlan(x.shape(), axes, exclude));
+}
+
 inline namespace STROP_ISA {
+
+template <class Step, class E>
+inline constexpr StoredSteps stored_steps_of{
+    [](void* y, std::int64_t n) { std::fill(static_cast<E*>(y), static_cast<E*>(y) + n, E(0)); },
+    [](const void* x, std::int64_t n, void* y) {
+      *static_cast<E*>(y) = reduce_row<Step, !maps<Step>>(static_cast<const E*>(x), n);
+    },
+    [](const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        E& sum = static_cast<E*>(y)[checked_index(columns[i], extent)];
+        sum = Step::template join<E>(sum, Step::template map<E>(static_cast<const E*>(x)[i]));
+      }
+    },
+    size_of(dtype_of<E>)};
 
 /// y = the sums of Step's contributions of x along the axes. Step contributes 0 for 0.
 template <class Step, class E>
 void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes, bool exclude) {
-  if (x.storage() == dense) {
-    const View<const E> from(x.pointer<const E>(), x.shape());
-    return reduce<Step>(ctx, from, View<E>(y.pointer<E>(), y.shape()), ReducePlan(x.shape(), axes, exclude));
-  }
-  E* const to = y.pointer<E>();
-  const E* const from = x.pointer<const E>();
-  std::fill(to, to + y.size(), E(0));
-  const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
-  if (gone.count() == x.ndim()) {
-    to[0] = reduce_row<Step, false>(from, x.stored());
-    return;
-  }
-  const auto* starts = x.indptr().pointer<const std::int64_t>();
-  const auto* columns = x.indices().pointer<const std::int64_t>();
-  const std::int64_t rows = x.shape()[0];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const RowSpan span = row_span(starts, row, x.nnz());
-    if (gone[1]) {
-      to[row] = reduce_row<Step, false>(from + span.begin, span.end - span.begin);
-      continue;
-    }
-    for (std::int64_t i = span.begin; i < span.end; ++i) {
-      E& sum = to[checked_index(columns[i], x.shape()[1])];
-      sum = Step::template join<E>(sum, Step::template map<E>(from[i]));
-    }
-  }
+  reduce_by(passes_of<Step, E>, stored_steps_of<Step, E>, ctx, x, y, axes, exclude);
 }
 
 }  // namespace STROP_ISA
