@@ -5,6 +5,8 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/library_names.hpp>
 #include <strop/op/registry.hpp>
+#include <strop/tensor/allclose.hpp>
+#include <strop/tensor/io.hpp>
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
@@ -52,6 +54,22 @@ TEST_CASE("files of the original are read, and written back to the byte") {
   CHECK(net.get_internals()["data"].attr("lr_mult") == "2");
   CHECK(net.infer_type({}).args.front() == f64);
   CHECK(net.infer_shape({{"data", {2, 4}}}).outputs[1] == Shape{3, 2});
+}
+
+TEST_CASE("a network of the original gives what it gave there, and so does what is written of it") {
+  const Symbol net = Symbol::load(path_of("classifier.json"));
+  NamedArrays args, states;
+  NDArray expected;
+  for (const auto& [name, array] : load(path_of("classifier.npz"))) {
+    if (name == "softmax_output")
+      expected = array;
+    else
+      (name.starts_with("bn_moving") ? states : args).emplace_back(name, array);
+  }
+  for (const Symbol& each : {net, Symbol::from_json(net.to_json())}) {
+    auto run = each.bind(cpu(), args, {}, GradRequest::null, states);
+    CHECK(allclose(run.forward()[0], expected, 1e-5, 1e-6));
+  }
 }
 
 TEST_CASE("what 0.8 wrote is brought up to date as the original does it") {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -235,15 +236,31 @@ struct NamedInference {
   template <class X, class At>
   Inferred<X> collect(const Symbol& symbol, At at) const {
     Inferred<X> out;
+    std::vector<std::string> states;
     const Graph own(symbol.outputs());
     for (int n = 0; n < own.size(); ++n) {
+      if (!own.node(n).is_variable()) continue;
       const int here = graph.find(&own.node(n));
-      if (own.node(n).is_variable()) (written[here] ? out.aux : out.args).push_back(at(graph.value(here, 0)));
+      (written[here] ? out.aux : out.args).push_back(at(graph.value(here, 0)));
+      (written[here] ? states : out.names).push_back(own.node(n).name);
     }
-    for (const NodeOutput& output : symbol.outputs()) out.outputs.push_back(at(graph.value(output)));
+    for (const NodeOutput& output : symbol.outputs()) {
+      out.outputs.push_back(at(graph.value(output)));
+      out.names.push_back(output.node->output_name(output.index));
+    }
+    for (std::string& state : states) out.names.push_back(std::move(state));
     return out;
   }
 };
+
+STROP_IMPL std::size_t place_of_name(const std::vector<std::string>& names, std::string_view name) {
+  List<std::string_view> known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return i;
+    known.push(names[i]);
+  }
+  fail_unknown("infer: no argument, output or state", name, known);
+}
 
 }  // namespace detail
 

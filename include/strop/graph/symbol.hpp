@@ -26,10 +26,24 @@ using NamedTypes = std::vector<std::pair<std::string, Dtype>>;
 using NamedStorages = std::vector<std::pair<std::string, Storage>>;
 using NamedSymbols = std::vector<std::pair<std::string, Symbol>>;
 
-/// What inference finds, in the order of list_arguments, list_outputs and list_auxiliary_states.
+namespace detail {
+/// Where the name stands among `names`; throws Error with the nearest ones where it does not.
+std::size_t place_of_name(const std::vector<std::string>& names, std::string_view name);
+}  // namespace detail
+
+/// What inference finds, in the order of list_arguments, list_outputs and list_auxiliary_states; and by name:
+/// `net.infer_shape({{"data", {32, 784}}})["fc1_weight"]`.
 template <class X>
 struct Inferred {
   std::vector<X> args, outputs, aux;
+  std::vector<std::string> names;  // of all, in this order
+  /// Of the argument, output or auxiliary state of that name. Throws Error where there is none.
+  X operator[](std::string_view name) const {
+    const std::size_t i = detail::place_of_name(names, name);
+    return i < args.size()                    ? args[i]
+           : i < args.size() + outputs.size() ? outputs[i - args.size()]
+                                              : aux[i - args.size() - outputs.size()];
+  }
 };
 
 /// What happens to the gradients of arguments: one request for all, or one per name (arguments without one: null).

@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 import mxnet as mx
+import numpy as np
 
 HERE = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
 
@@ -29,6 +30,29 @@ def many():
     return mx.sym.Group([added * i for i in range(2, 13)])
 
 
+def classifier():
+    """Layers, a written state, shapes moved about: with values and with what comes out, in classifier.npz."""
+    x = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1")
+    x = mx.sym.BatchNorm(x, name="bn", fix_gamma=False, eps=0.01)
+    x = mx.sym.LeakyReLU(x, act_type="elu", slope=0.3, name="lr")
+    y = mx.sym.Concat(x, mx.sym.tanh(x), dim=1)
+    y = mx.sym.transpose(mx.sym.reshape(y, shape=(0, 4, -1)), axes=(0, 2, 1))
+    first, second = mx.sym.split(y, num_outputs=2, axis=1)
+    y = mx.sym.broadcast_add(first, mx.sym.mean(second, axis=(1, 2), keepdims=True))
+    y = mx.sym.clip(y * 2.5 - 1, a_min=-1, a_max=3)
+    return mx.sym.SoftmaxOutput(mx.sym.FullyConnected(y, num_hidden=3, name="fc2", no_bias=True), name="softmax")
+
+
+net = classifier()
+shapes, _, states = net.infer_shape(data=(5, 6))
+names = net.list_arguments() + net.list_auxiliary_states()
+random = np.random.RandomState(0)
+values = {name: random.rand(*shape).astype("f") for name, shape in zip(names, shapes + states)}
+arrays = {name: mx.nd.array(value) for name, value in values.items()}
+run = net.bind(mx.cpu(), {name: arrays[name] for name in net.list_arguments()},
+               aux_states={name: arrays[name] for name in net.list_auxiliary_states()})
+(HERE / "classifier.json").write_text(net.tojson())
+np.savez(HERE / "classifier.npz", **values, **{"softmax_output": run.forward()[0].asnumpy()})
 (HERE / "network.json").write_text(network().tojson())
 (HERE / "many.json").write_text(many().tojson())
 # What 0.8 wrote: no version, "param" beside "attr", links of two numbers, no auxiliary inputs, plain keys, axis=-1 for all.

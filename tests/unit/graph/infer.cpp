@@ -21,6 +21,13 @@ TEST_CASE("shapes of weights, states and labels follow from the data's") {
   CHECK(found.outputs == std::vector<Shape>{{5, 3}});
   CHECK(found.aux.empty());
   CHECK(center(var("x")).infer_shape({{"x", {7}}}).aux == std::vector<Shape>{{1}});
+  CHECK(found["fc1_weight"] == Shape{8, 4});
+  CHECK(found["out_output"] == Shape{5, 3});
+  CHECK(center(var("x"), Symbol(), {}, "c").infer_shape({{"x", {7}}})["c_moving_mean"] == Shape{1});
+  CHECK(mlp().infer_type({{"data", f64}})["fc2_bias"] == f64);
+  CHECK(sentence([&] {
+          (void)found["fc1_weigth"];
+        }).starts_with("infer: no argument, output or state 'fc1_weigth'; nearest: fc1_weight"));
 }
 
 TEST_CASE("shapes flow backwards, and from one input to another") {
