@@ -130,7 +130,7 @@ struct TracedGraph : Counted {
   /// of another one, and where arrays are on several devices.
   bool by_calls = false;
 
-  void settle();
+  void drop_unused();
   void bind(std::span<const NDArray> in);
   std::vector<NDArray> replay(std::span<const NDArray> in);
   std::vector<NDArray> replay_calls(std::span<const NDArray> in) const;
@@ -184,7 +184,7 @@ class Tracing {
       to_.results.push(value(result, "a result"));
     }
     to_.symbol = Symbol(to_.results);
-    to_.settle();
+    to_.drop_unused();
   }
 
  private:
@@ -245,7 +245,7 @@ class Tracing {
   }
 
   void keep(const NDArray& a, const NodeOutput& value) {
-    known_.set(&a.body(), values_.size());
+    known_.set(&a.body(), static_cast<int>(values_.size()));
     values_.push(value);
     arrays_.push_back(a);  // so that no other comes to stand where it stood
   }
@@ -265,7 +265,7 @@ class Tracing {
 };
 
 /// What the graph does not use is let go.
-STROP_IMPL void TracedGraph::settle() {
+STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
   by_calls = recorded || results.empty();
