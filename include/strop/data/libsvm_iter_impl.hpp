@@ -18,8 +18,7 @@ struct LibSVMIter::State {
         data("LibSVMIter", path,
              {.features = given.data_shape[0], .labels = labels, .one_based = given.one_based, .dtype = given.dtype},
              given.num_parts, given.part_index),
-        ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer),
-              [this](DataBatch& batch) { return make(batch); }) {
+        ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer), Maker{this}) {
     if (has_label_file(given))
       label_file.emplace(
           "LibSVMIter", given.label_libsvm,
@@ -106,6 +105,10 @@ struct LibSVMIter::State {
     over = continues = false;
   }
 
+  struct Maker {
+    State* of;
+    bool operator()(DataBatch& batch) const { return of->make(batch); }
+  };
   LibSVMParams params;
   std::int64_t labels;
   detail::LibSVMReader data;
@@ -114,8 +117,8 @@ struct LibSVMIter::State {
   std::int64_t row = 0;                  // the number of the next row
   bool over = false, continues = false;  // the epoch is made; the next one goes on where the last batch ended
   DataBatch current;
-  bool begun = false, ended = false;   // as the caller sees the epoch
-  detail::ReadAhead<DataBatch> ahead;  // last: it stops before what it reads is gone
+  bool begun = false, ended = false;          // as the caller sees the epoch
+  detail::ReadAhead<DataBatch, Maker> ahead;  // last: it stops before what it reads is gone
 };
 
 STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)

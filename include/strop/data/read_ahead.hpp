@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +14,11 @@ namespace strop::inline v0::detail {
 
 /// Up to `depth` items are made ahead of who takes them, one after the other, by operations of the global engine, in
 /// whose traces they stand as `name`. With a depth of 0 an item is made when it is asked for. One thread takes items.
-template <class Item>
+template <class Item, class Make>
 class ReadAhead {
  public:
-  /// `make` makes the next item in its argument; false: there is none.
-  ReadAhead(const char* name, std::size_t depth, std::function<bool(Item&)> make)
-      : name_(name), make_(std::move(make)), slots_(depth) {}
+  /// `make(item)` makes the next item; false: there is none.
+  ReadAhead(const char* name, std::size_t depth, Make make) : name_(name), make_(std::move(make)), slots_(depth) {}
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() { finish(); }
@@ -88,7 +86,7 @@ class ReadAhead {
   }
 
   const char* name_;
-  std::function<bool(Item&)> make_;
+  Make make_;
   std::vector<Slot> slots_;
   std::size_t at_ = 0;
   bool running_ = false, over_ = false;
