@@ -163,9 +163,8 @@ STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
   for (int i = 0; i < head_values.size(); ++i) {
     if (head_values[i] < 0) continue;
-    const auto k = static_cast<std::size_t>(i);
-    const NDArray &output = outputs[k], head = k < given.size() ? given[k] : NDArray();
-    const std::string name = symbol.list_outputs()[k];
+    const NDArray &output = element(outputs, i), head = i < std::ssize(given) ? element(given, i) : NDArray();
+    const std::string name = element(symbol.list_outputs(), i);
     if (!head)
       fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
     if (head.shape() != output.shape())
@@ -193,8 +192,8 @@ STROP_IMPL void BoundGraph::backward(const std::vector<NDArray>& given) {
   set_heads(given);
   run(backward_steps);
   for (const Delivery& delivery : deliveries) {
-    const auto at = static_cast<std::size_t>(delivery.argument);
-    const NDArray &buffer = grads[at].second, &argument = args[at].second;
+    const NDArray& buffer = element(grads, delivery.argument).second;
+    const NDArray& argument = element(args, delivery.argument).second;
     if (delivery.value < 0) {
       if (delivery.request != Request::add) set_to_zero(buffer);
       continue;

@@ -314,7 +314,7 @@ class GraphMaker {
       if (!key.ends_with(hidden) || key.size() < hidden.size() + 2) continue;
       const std::string_view input = key.substr(0, key.size() - hidden.size() - 1);
       for (int k = 0; k < node.inputs.size(); ++k)
-        if (node.signature.inputs[static_cast<std::size_t>(k)] == input && node.inputs[k].node->is_variable())
+        if (element(node.signature.inputs, k) == input && node.inputs[k].node->is_variable())
           return set(*node.inputs[k].node, attribute_key(hidden), std::string(text));
     }
     fail(node.entry->snake, ": attribute '", excerpt(key), "' is of no input that is a variable");
@@ -339,7 +339,7 @@ class GraphMaker {
     }
     for (int k : node.signature.mutated)
       if (!node.inputs[k].node->is_variable())
-        fail(node.entry->snake, ": input '", names[static_cast<std::size_t>(k)],
+        fail(node.entry->snake, ": input '", element(names, k),
              "' is written and so must be a variable, not the output of '", excerpt(node.inputs[k].node->name), "'");
   }
 

@@ -209,7 +209,7 @@ class Tracing {
     for (const int i : node->signature.mutated)
       if (!node->inputs[i].node->is_variable())
         refuse_traced(entry.snake,
-                      cat("it writes its input '", node->signature.inputs[static_cast<std::size_t>(i)],
+                      cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
@@ -245,7 +245,7 @@ class Tracing {
   }
 
   void keep(const NDArray& a, const NodeOutput& value) {
-    known_.set(&a.body(), values_.size());
+    known_.set(&a.body(), static_cast<int>(values_.size()));
     values_.push(value);
     arrays_.push_back(a);  // so that no other comes to stand where it stood
   }
@@ -334,8 +334,8 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay(std::span<const NDArray> in)
 /// Call by call, each of which is recorded where calls are.
 STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArray> in) const {
   const Graph graph(symbol.outputs());
-  std::vector<NDArray> values(static_cast<std::size_t>(graph.values()));
-  const auto at = [&](const NodeOutput& of) -> NDArray& { return values[static_cast<std::size_t>(graph.value(of))]; };
+  List<NDArray> values(graph.values());
+  const auto at = [&](const NodeOutput& of) -> NDArray& { return values[graph.value(of)]; };
   for (std::size_t i = 0; i < in.size(); ++i)
     if (graph.value(argument_nodes[i]) >= 0) at(argument_nodes[i]) = in[i];
   for (const auto& [node, array] : captured)
@@ -344,7 +344,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArra
   for (int n = 0; n < graph.size(); ++n) {
     Node& node = graph.node(n);
     if (node.is_variable()) continue;
-    const auto first = static_cast<std::size_t>(graph.value(n, 0));
+    const int first = graph.value(n, 0);
     if (node.entry == &derived_entry) {
       const Derived& op = *static_cast<const Derived*>(node.op());
       const NDArray& whole = at(node.inputs[0]);

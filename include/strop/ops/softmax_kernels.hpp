@@ -121,7 +121,7 @@ void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
   const std::int64_t n = s.length, rows = s.outer * s.inner;
   if (n == 0) return;
   parallel_for(rows, std::max<std::int64_t>(1, (1 << 14) / n), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<E> space(s.inner == 1 ? 0 : static_cast<std::size_t>(n) * (Inputs + 1));
+    List<E> space(s.inner == 1 ? 0 : n * static_cast<std::int64_t>(Inputs + 1));
     for (std::int64_t r = begin; r < end; ++r) {
       const std::int64_t at = r / s.inner * n * s.inner + r % s.inner;
       const E* in[Inputs];
