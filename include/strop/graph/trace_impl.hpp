@@ -181,7 +181,7 @@ class Tracing {
   void finish(std::span<const NDArray> results) {
     for (const NDArray& result : results) {
       if (!result) fail("trace_function: the function returned a handle without an array");
-      to_.results.push(value(result, "a result"));
+      to_.results.push_back(value(result, "a result"));
     }
     to_.symbol = Symbol(to_.results);
     to_.settle();
@@ -205,7 +205,7 @@ class Tracing {
     node->params = Ref(new ParamBox(entry.params, op));
     node->signature = signature_of(entry, op, static_cast<int>(in.size()));
     node->name = node_name(entry, {});
-    for (const NDArray* a : in) node->inputs.push(*a ? value(*a, entry.snake) : NodeOutput());
+    for (const NDArray* a : in) node->inputs.push_back(*a ? value(*a, entry.snake) : NodeOutput());
     for (const int i : node->signature.mutated)
       if (!node->inputs[i].node->is_variable())
         refuse_traced(entry.snake,
@@ -229,7 +229,7 @@ class Tracing {
     node->params = Ref(new ParamBox(derived_entry.params, &op));
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
-    node->inputs.push(value(from, "a view"));
+    node->inputs.push_back(value(from, "a view"));
     keep(made, {node, 0});
   }
 
@@ -246,7 +246,7 @@ class Tracing {
 
   void keep(const NDArray& a, const NodeOutput& value) {
     known_.set(&a.body(), static_cast<int>(values_.size()));
-    values_.push(value);
+    values_.push_back(value);
     arrays_.push_back(a);  // so that no other comes to stand where it stood
   }
   void own_buffers(const NDArray& a) {
@@ -284,7 +284,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   const auto give = [&](const NodeOutput& node, const NDArray& array) {
     if (graph.value(node) < 0) return;  // nothing depends on it
     made->args.emplace_back(node.node->name, array);
-    made->arg_nodes.push(node);
+    made->arg_nodes.push_back(node);
   };
   for (std::size_t i = 0; i < in.size(); ++i) give(argument_nodes[i], in[i]);
   for (const auto& [node, array] : captured) give(node, array);

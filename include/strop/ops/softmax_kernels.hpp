@@ -2,6 +2,7 @@
 /// \file
 /// Softmax along one axis of dense memory, and its gradient: rows in registers of lanes, other axes by gathered rows.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/core/shape.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
