@@ -3,6 +3,7 @@
 /// JSON as text: strings written, and a strict reader that makes no tree.
 #pragma once
 #include <strop/core/error.hpp>
+#include <strop/core/span.hpp>
 
 #include <charconv>
 #include <cstddef>

@@ -85,12 +85,6 @@ class List : NearElements<X, Near> {
     ::new (static_cast<void*>(data_ + size_)) X(std::move(x));
     ++size_;
   }
-  void push(X x) { push_back(std::move(x)); }
-  X pop() {
-    X x = std::move(back());
-    pop_back();
-    return x;
-  }
   void pop_back() { data_[--size_].~X(); }
   [[gnu::noinline]] void append(Span<const X> from) {
     if (from.size() > room_ - size_) grow(size_ + from.size());

@@ -34,15 +34,15 @@ STROP_IMPL void LibSVMRows::append(const LibSVMRows& from, Index first, Index co
   values.append(from.values.span().subspan(begin, end - begin));
   columns.append(from.columns.span().subspan(begin, end - begin));
   qids.append(from.qids.span().subspan(first, count));
-  for (Index r = first; r < first + count; ++r) ends.push(from.ends[r] + shift);
+  for (Index r = first; r < first + count; ++r) ends.push_back(from.ends[r] + shift);
   has_qid = has_qid || from.has_qid;
   most_column = std::max(most_column, from.most_column);
 }
 
 STROP_IMPL void LibSVMRows::append_empty(std::int64_t labels_of_row) {
-  for (std::int64_t k = 0; k < labels_of_row; ++k) labels.push(0);
-  qids.push(-1);
-  ends.push(values.size());
+  for (std::int64_t k = 0; k < labels_of_row; ++k) labels.push_back(0);
+  qids.push_back(-1);
+  ends.push_back(values.size());
 }
 
 STROP_IMPL NDArray LibSVMRows::data(std::int64_t features, Dtype dtype) const {
@@ -118,13 +118,13 @@ class LibSVMParser {
     const char* const from = at_;
     std::int64_t given = 0;
     for (;; ++at_) {
-      to_.labels.push(number(true));
+      to_.labels.push_back(number(true));
       ++given;
       if (at_ == end_ || *at_ != ',') break;
     }
     if (given != labels_)
       bad(from, cat("the line has ", given, given == 1 ? " label" : " labels", ", expected ", labels_));
-    to_.qids.push(-1);
+    to_.qids.push_back(-1);
     for (Index last = -1;;) {
       skip_blanks();
       if (at_end_of_row()) break;
@@ -151,11 +151,11 @@ class LibSVMParser {
       } else if (!at_end_of_token(false)) {
         bad(entry, cat("'", token(entry), "' is not index:value"));
       }
-      to_.columns.push(column);
-      to_.values.push(value);
+      to_.columns.push_back(column);
+      to_.values.push_back(value);
       to_.most_column = std::max(to_.most_column, column);
     }
-    to_.ends.push(to_.values.size());
+    to_.ends.push_back(to_.values.size());
   }
 
   /// A whole number that is not negative.
@@ -259,7 +259,7 @@ STROP_IMPL bool LibSVMReader::parse_block() {
   while (!lines.empty()) {
     const std::size_t end = lines.size() <= unsigned_size(piece_bytes) ? std::string_view::npos
                                                                        : lines.find('\n', unsigned_size(piece_bytes));
-    texts.push(lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1));
+    texts.push_back(lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1));
     lines.remove_prefix(texts.back().size());
   }
   used_ = texts.size();

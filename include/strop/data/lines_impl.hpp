@@ -53,7 +53,7 @@ STROP_IMPL LineBlocks::LineBlocks(std::string_view function, std::string_view na
   add_file(std::string(name), static_cast<std::int64_t>(text.size()));
 }
 
-STROP_IMPL void LineBlocks::add_file(const std::string& path, std::int64_t size) { ranges_.push({path, 0, size}); }
+STROP_IMPL void LineBlocks::add_file(const std::string& path, std::int64_t size) { ranges_.push_back({path, 0, size}); }
 
 STROP_IMPL void LineBlocks::take_part(std::int64_t parts, std::int64_t part) {
   std::int64_t total = 0;

@@ -53,8 +53,8 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
     if (request == GradRequest::add) adding();
-    requests.push(static_cast<Request>(request));
-    if (request != GradRequest::null) wanted.push(arg_nodes[i]);
+    requests.push_back(static_cast<Request>(request));
+    if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
   }
   find_joint_gradients();
   NodeOutputs gradients;
@@ -97,13 +97,13 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
     NodeOutput head;
     if (output.node->is_variable() || !is_loss(*output.node->entry)) {
       head = new_variable(cat(output.node->output_name(output.index), "_head"));
-      head.node->like.push(output);
+      head.node->like.push_back(output);
     }
-    heads.push(head);
+    heads.push_back(head);
     walk.start(output, head);
   }
   walk.run();
-  for (const NodeOutput& w : wanted) out.push(walk.gradient(w));
+  for (const NodeOutput& w : wanted) out.push_back(walk.gradient(w));
   return out;
 }
 
@@ -131,12 +131,12 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
         buffer.storage() == array.storage() && !maker->node->like.empty() &&
         inference.shape(maker->in[0]) == array.shape()) {
-      maker->on_pattern.push({gradient.index, i});
+      maker->on_pattern.push_back({gradient.index, i});
       maker->requests[gradient.index] = Request::null;
       inference.storage(value) = array.storage();
     }
     if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
-      deliveries.push({value, i, requests[i]});
+      deliveries.push_back({value, i, requests[i]});
       continue;
     }
     values[value] = buffer;
@@ -163,9 +163,8 @@ STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
   for (int i = 0; i < head_values.size(); ++i) {
     if (head_values[i] < 0) continue;
-    const auto k = static_cast<std::size_t>(i);
-    const NDArray &output = outputs[k], head = k < given.size() ? given[k] : NDArray();
-    const std::string name = symbol.list_outputs()[k];
+    const NDArray &output = element(outputs, i), head = i < std::ssize(given) ? element(given, i) : NDArray();
+    const std::string name = element(symbol.list_outputs(), i);
     if (!head)
       fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
     if (head.shape() != output.shape())
@@ -193,8 +192,8 @@ STROP_IMPL void BoundGraph::backward(const std::vector<NDArray>& given) {
   set_heads(given);
   run(backward_steps);
   for (const Delivery& delivery : deliveries) {
-    const auto at = static_cast<std::size_t>(delivery.argument);
-    const NDArray &buffer = grads[at].second, &argument = args[at].second;
+    const NDArray& buffer = element(grads, delivery.argument).second;
+    const NDArray& argument = element(args, delivery.argument).second;
     if (delivery.value < 0) {
       if (delivery.request != Request::add) set_to_zero(buffer);
       continue;
@@ -212,7 +211,7 @@ STROP_IMPL void BoundGraph::backward(const std::vector<NDArray>& given) {
 }  // namespace detail
 
 STROP_IMPL GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) {
-  for (const auto& [name, request] : named) named_.push({std::string(name), request});
+  for (const auto& [name, request] : named) named_.push_back({std::string(name), request});
 }
 STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {
   for (const auto& [name, request] : named_)

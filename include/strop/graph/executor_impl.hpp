@@ -98,18 +98,18 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
     if (!node.is_variable()) continue;
     for (std::string_view name : all)
       if (name == node.name) fail("bind: two variables are called '", name, "'; give them different names");
-    all.push(node.name);
-    if (written[n]) state_names.push(node.name);
+    all.push_back(node.name);
+    if (written[n]) state_names.push_back(node.name);
     const NDArray* array = written[n] ? find_named(states, node.name) : nullptr;
     if (array == nullptr) array = find_named(given, node.name);
     if (array == nullptr || !*array) {
-      missing.push(node.name);
+      missing.push_back(node.name);
       continue;
     }
     if (array->device() != device)
       fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device));
     (written[n] ? aux : args).emplace_back(node.name, *array);
-    (written[n] ? aux_nodes : arg_nodes).push({Ref(&node), 0});
+    (written[n] ? aux_nodes : arg_nodes).push_back({Ref(&node), 0});
   }
   check_given("bind", names_of(given), all);
   check_given("bind: auxiliary states", names_of(states), state_names);
@@ -121,8 +121,8 @@ STROP_IMPL Index BoundGraph::find_state(const Node& node) {
   for (Index i = 0; i < keeper.size(); ++i)
     if (keeper[i] == node.params.get()) return i;
   if (node.entry->cpu.make_state == nullptr) return -1;
-  keeper.push(node.params.get());
-  kept.push({});
+  keeper.push_back(node.params.get());
+  kept.push_back({});
   return kept.size() - 1;
 }
 
@@ -131,7 +131,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   NodeOutputs roots = symbol.outputs();
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
-    if (g.node) roots.push(g);
+    if (g.node) roots.push_back(g);
   const Graph executed(roots), graph(roots, true);
   Inference inference(graph);
   values.resize(graph.values());
@@ -159,14 +159,14 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     step.node = Ref(&executed.node(n));
     step.state = find_state(node);
     for (const NodeOutput& in : node.inputs) {
-      step.in.push(graph.value(in));
+      step.in.push_back(graph.value(in));
       if (in.node) ++uses[step.in.back()];
     }
     for (int k = 0; k < node.outputs(); ++k) {
-      step.out.push(graph.value(graph.find(&node), k));
-      step.requests.push(Request::write);
+      step.out.push_back(graph.value(graph.find(&node), k));
+      step.requests.push_back(Request::write);
     }
-    (ahead.find(&node) >= 0 ? forward_steps : backward_steps).push(std::move(step));
+    (ahead.find(&node) >= 0 ? forward_steps : backward_steps).push_back(std::move(step));
   }
   for (const NodeOutput& output : symbol.outputs()) ++uses[graph.value(output)];
   if (place != nullptr) place(*this, graph, inference, gradients);
@@ -175,7 +175,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
   for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values[graph.value(output)]);
-  for (const NodeOutput& head : heads) head_values.push(graph.value(head));
+  for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
 }
 
 /// The arrays that steps write. Unless all are made, what nobody reads is not computed.
@@ -200,12 +200,12 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
     List<NDArray> known;  // arrays, or what will be known of them
     for (int v : step.in) {
       if (v < 0 && !absent) absent = NDArray::shell({0}, f32, device);
-      known.push(v < 0       ? absent
-                 : values[v] ? values[v]
-                             : NDArray::shell(inference.shape(v), *inference.type(v), device));
-      step.inputs.push(v < 0 ? &absent : &values[v]);
+      known.push_back(v < 0       ? absent
+                      : values[v] ? values[v]
+                                  : NDArray::shell(inference.shape(v), *inference.type(v), device));
+      step.inputs.push_back(v < 0 ? &absent : &values[v]);
     }
-    for (int v : step.out) step.outputs.push(values[v]);
+    for (int v : step.out) step.outputs.push_back(values[v]);
     List<const NDArray*, 8> in;
     for (const NDArray& a : known) in.push_back(&a);
     try {
@@ -221,7 +221,7 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
 STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
   if (step.on_pattern.empty()) return;
   List<NDArray> in;
-  for (const NDArray* a : step.inputs) in.push(*a);
+  for (const NDArray* a : step.inputs) in.push_back(*a);
   for (const Step::OnPattern& one : step.on_pattern)
     values[step.out[one.result]] = map_on_pattern(*step.node->entry, step.node->op(), in.span(), step.out.size(),
                                                   one.result, element(args, one.argument).second);

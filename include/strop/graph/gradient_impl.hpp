@@ -163,7 +163,7 @@ class GradientWalk {
     if (!output.node->is_variable() && is_loss(*output.node->entry))
       loss_[graph_.find(output.node.get())] = true;
     else if (head.node)
-      parts_[graph_.value(output)].push(head);
+      parts_[graph_.value(output)].push_back(head);
   }
 
   void run() {
@@ -180,7 +180,7 @@ class GradientWalk {
 
  private:
   static NodeOutputs both(NodeOutputs a, const NodeOutputs& b) {
-    for (const NodeOutput& one : b) a.push(one);
+    for (const NodeOutput& one : b) a.push_back(one);
     return a;
   }
   bool leads(const NodeOutput& in) const { return in.node && leads_[graph_.value(in)]; }
@@ -190,7 +190,7 @@ class GradientWalk {
     return false;
   }
   void contribute(const NodeOutput& to, const NodeOutput& part) {
-    if (leads(to) && part.node) parts_[graph_.value(to)].push(part);
+    if (leads(to) && part.node) parts_[graph_.value(to)].push_back(part);
   }
 
   /// The sum of the parts, some at a time from the first to the last; the list keeps the total alone.
@@ -198,7 +198,7 @@ class GradientWalk {
     if (parts.empty()) return {};
     NodeOutputs some{parts[0]};
     for (int i = 1; i < parts.size(); ++i) {
-      some.push(parts[i]);
+      some.push_back(parts[i]);
       if (some.size() < most_summed && i + 1 < parts.size()) continue;
       const Entry& entry = sum_entries[some.size() - 2];
       some = {plain_node(entry, std::move(some), cat(name, "_grad_sum"))};
@@ -237,12 +237,13 @@ class GradientWalk {
     List<Symbol> heads;
     for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k) {
       const bool starts = loss_[n] && parts_[graph_.value(n, k)].empty();
-      heads.push(Symbol(starts ? plain_node(ones_entry, {output(n, k)}, cat(node.name, "_grad_ones")) : head(n, k)));
+      heads.push_back(
+          Symbol(starts ? plain_node(ones_entry, {output(n, k)}, cat(node.name, "_grad_ones")) : head(n, k)));
     }
     List<Symbol> in;
-    for (const NodeOutput& from : node.inputs) in.push(Symbol(from));
+    for (const NodeOutput& from : node.inputs) in.push_back(Symbol(from));
     // Optional inputs that were left out are empty symbols.
-    while (in.size() < node.entry->inputs) in.push(Symbol());
+    while (in.size() < node.entry->inputs) in.push_back(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
     const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
     if (std::ssize(gradients) > in.size())
@@ -265,12 +266,12 @@ class GradientWalk {
     made->attributes = node.attributes;
     const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs());
     for (const GradientArgument& argument : roles.takes)
-      made->inputs.push(argument.role == Role::head ? head(n, argument.at)
-                        : argument.role == Role::in ? node.inputs[argument.at]
-                                                    : output(n, argument.at));
+      made->inputs.push_back(argument.role == Role::head ? head(n, argument.at)
+                             : argument.role == Role::in ? node.inputs[argument.at]
+                                                         : output(n, argument.at));
     made->signature.inputs.assign(unsigned_size(made->inputs.size()), "argument");
     for (int k : roles.gives) {
-      made->like.push(node.inputs[k]);
+      made->like.push_back(node.inputs[k]);
       made->signature.outputs.push_back(element(node.signature.inputs, k));
     }
     const auto results = static_cast<int>(made->like.size());
@@ -291,7 +292,7 @@ STROP_IMPL std::vector<Symbol> gradients(const Symbol& of, std::span<const Symbo
   for (const Symbol& symbol : wrt) {
     if (symbol.size() != 1)
       fail("gradients: gradients are with respect to single outputs; this symbol has ", symbol.size());
-    wanted.push(symbol.outputs()[0]);
+    wanted.push_back(symbol.outputs()[0]);
   }
   if (!heads.empty() && std::ssize(heads) != of.size())
     fail("gradients: ", heads.size(), " head gradients for ", of.size(), " outputs");

@@ -2,6 +2,7 @@
 /// \file
 /// The order in which a symbolic graph is walked, and numbers for its nodes and values.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/graph/node.hpp>
 
 #include <cstdint>
@@ -59,21 +60,21 @@ class Graph {
   void visit(Node* root, bool with_like) {
     if (!enter(root)) return;
     List<Frame> stack;
-    stack.push({root, 0});
+    stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();
       const Index inputs = top.node->inputs.size(), all = inputs + (with_like ? top.node->like.size() : 0);
       if (top.next < all) {
         const NodeOutput& in = top.next < inputs ? top.node->inputs[top.next] : top.node->like[top.next - inputs];
         ++top.next;
-        if (in.node && enter(in.node.get())) stack.push({in.node.get(), 0});
+        if (in.node && enter(in.node.get())) stack.push_back({in.node.get(), 0});
         continue;
       }
       slot(top.node).position = size();
-      nodes_.push(top.node);
-      first_.push(values_);
+      nodes_.push_back(top.node);
+      first_.push_back(values_);
       values_ += top.node->outputs();
-      stack.pop();
+      stack.pop_back();
     }
   }
 

@@ -21,7 +21,7 @@ namespace detail {
 class Inference {
  public:
   explicit Inference(const Graph& graph) : graph_(graph) {
-    for (int v = 0; v < graph.values(); ++v) shapes_.push(Shape::unknown());
+    for (int v = 0; v < graph.values(); ++v) shapes_.push_back(Shape::unknown());
     types_.resize(graph.values());
     storages_.resize(graph.values());
     for (int n = 0; n < graph.size(); ++n) {
@@ -105,7 +105,7 @@ class Inference {
     if (node.entry == nullptr) return false;
     const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
     List<Shape> tensors;  // inputs, then outputs
-    for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
+    for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
     bool something = inputs == 0 || tensors[0].has_rank();
     for (Index i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
     if (!something && !all) return false;
@@ -163,7 +163,7 @@ class Inference {
     if (!node.like.empty() || node.is_variable()) return changed;
     const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
     List<std::optional<Dtype>> tensors;
-    for (int i = 0; i < all_tensors; ++i) tensors.push(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
+    for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
     detail::infer_types(*node.entry, node.op(), types_of);
@@ -227,7 +227,7 @@ struct NamedInference {
     List<std::string_view> names;
     for (int n = 0; n < graph.size(); ++n) {
       if (!graph.node(n).is_variable()) continue;
-      names.push(graph.node(n).name);
+      names.push_back(graph.node(n).name);
       if (const X* value = find_named(known, graph.node(n).name)) give_one(n, *value);
     }
     check_given(what, names_of(known), names);

@@ -148,7 +148,7 @@ class GraphMaker {
     for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
       const NodeRecord& record = from_.nodes[i];
       try {
-        made_.push(entries_[i] == nullptr ? variable(record) : application(record, i));
+        made_.push_back(entries_[i] == nullptr ? variable(record) : application(record, i));
       } catch (const Error& error) {
         fail(what_, ": node ", i, " '", excerpt(record.name), "': ", error.what());
       }
@@ -156,7 +156,7 @@ class GraphMaker {
     NodeOutputs heads;
     for (std::size_t i = 0; i < from_.heads.size(); ++i) {
       try {
-        heads.push(linked(from_.heads[i], from_.nodes.size()));
+        heads.push_back(linked(from_.heads[i], from_.nodes.size()));
       } catch (const Error& error) {
         fail(what_, ": head ", i, ": ", error.what());
       }
@@ -268,7 +268,7 @@ class GraphMaker {
   }
 
   static void set(Node& node, std::string key, const std::string& text) {
-    node.attributes.push({std::move(key), text});
+    node.attributes.push_back({std::move(key), text});
   }
 
   NodeOutput application(const NodeRecord& record, std::size_t i) {
@@ -314,7 +314,7 @@ class GraphMaker {
       if (!key.ends_with(hidden) || key.size() < hidden.size() + 2) continue;
       const std::string_view input = key.substr(0, key.size() - hidden.size() - 1);
       for (int k = 0; k < node.inputs.size(); ++k)
-        if (node.signature.inputs[static_cast<std::size_t>(k)] == input && node.inputs[k].node->is_variable())
+        if (element(node.signature.inputs, k) == input && node.inputs[k].node->is_variable())
           return set(*node.inputs[k].node, attribute_key(hidden), std::string(text));
     }
     fail(node.entry->snake, ": attribute '", excerpt(key), "' is of no input that is a variable");
@@ -330,16 +330,16 @@ class GraphMaker {
     if (given > names.size() || (given < names.size() && from_.version >= 900))
       fail(node.entry->snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names),
            "), and the file gives ", given);
-    for (const NodeRecord::Link& link : record.inputs) node.inputs.push(linked(link, i));
+    for (const NodeRecord::Link& link : record.inputs) node.inputs.push_back(linked(link, i));
     // Files of 0.8 leave out what an operator writes, such as running means.
     for (std::size_t k = given; k < names.size(); ++k) {
       const Ref<Node> missing(new Node);
       missing->name = cat(node.name, '_', names[k]);
-      node.inputs.push({missing, 0});
+      node.inputs.push_back({missing, 0});
     }
     for (int k : node.signature.mutated)
       if (!node.inputs[k].node->is_variable())
-        fail(node.entry->snake, ": input '", names[static_cast<std::size_t>(k)],
+        fail(node.entry->snake, ": input '", element(names, k),
              "' is written and so must be a variable, not the output of '", excerpt(node.inputs[k].node->name), "'");
   }
 

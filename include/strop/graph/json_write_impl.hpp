@@ -44,15 +44,15 @@ class GraphWriter {
     out_ += "\n  ], \n  \"arg_nodes\": ";
     List<std::string> items;
     for (int n = 0; n < graph_.size(); ++n)
-      if (graph_.node(n).is_variable()) items.push(cat(n));
+      if (graph_.node(n).is_variable()) items.push_back(cat(n));
     list(items, 2);
     items = {"0"};
-    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push(cat(values += graph_.node(n).outputs()));
+    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push_back(cat(values += graph_.node(n).outputs()));
     out_ += ", \n  \"node_row_ptr\": ";
     list(items, 2);
     items.clear();
     for (const NodeOutput& head : symbol_.outputs())
-      items.push(cat('[', graph_.find(head.node.get()), ", ", head.index, ", 0]"));
+      items.push_back(cat('[', graph_.find(head.node.get()), ", ", head.index, ", 0]"));
     out_ += ", \n  \"heads\": ";
     list(items, 2);
     out_ += zero_is_extent_
@@ -77,7 +77,7 @@ class GraphWriter {
       const int from = graph_.find(in.node.get());
       const bool written =
           std::find(node.signature.mutated.begin(), node.signature.mutated.end(), i) != node.signature.mutated.end();
-      links.push(cat('[', from, ", ", in.index, ", ", written ? ++versions_[from] : 0, ']'));
+      links.push_back(cat('[', from, ", ", in.index, ", ", written ? ++versions_[from] : 0, ']'));
     }
     list(links, 6);
     out_ += "\n    }";

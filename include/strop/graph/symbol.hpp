@@ -136,7 +136,7 @@ class Symbol {
   static Symbol load(const std::string& path);
 
   // For the layers above.
-  explicit Symbol(detail::NodeOutput output) { outputs_.push(std::move(output)); }
+  explicit Symbol(detail::NodeOutput output) { outputs_.push_back(std::move(output)); }
   explicit Symbol(detail::NodeOutputs outputs) : outputs_(std::move(outputs)) {}
   const detail::NodeOutputs& outputs() const { return outputs_; }
 

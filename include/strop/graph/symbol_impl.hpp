@@ -40,7 +40,7 @@ STROP_IMPL std::string node_name(const Entry& entry, std::string_view given) {
   if (counter != nullptr)
     number = counter->second++;
   else
-    scope.counters.push({hint, 1});
+    scope.counters.push_back({hint, 1});
   return cat(scope.prefix, hint, number);
 }
 
@@ -58,12 +58,13 @@ STROP_IMPL Node::~Node() {
   NodeOutputs last;
   const auto take = [&last](NodeOutputs& list) {
     for (NodeOutput& in : list)
-      if (in.node) last.push(std::move(in));
+      if (in.node) last.push_back(std::move(in));
   };
   take(inputs);
   take(like);
   while (!last.empty()) {
-    const NodeOutput next = last.pop();
+    const NodeOutput next = std::move(last.back());
+    last.pop_back();
     if (next.node->owners() != 1) continue;
     take(next.node->inputs);
     take(next.node->like);
@@ -105,7 +106,7 @@ STROP_IMPL void check_given(std::string_view what, const List<std::string_view>&
 template <class Pairs>
 List<std::string_view> names_of(const Pairs& pairs) {
   List<std::string_view> names;
-  for (const auto& one : pairs) names.push(one.first);
+  for (const auto& one : pairs) names.push_back(one.first);
   return names;
 }
 template <class X>
@@ -146,14 +147,14 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->params = std::move(params);
   node->attributes = naming().attributes;
   for (std::size_t i = 0; i < names.size(); ++i)
-    node->inputs.push(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                             : new_variable(cat(node->name, '_', names[i])));
+    node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
+                                                  : new_variable(cat(node->name, '_', names[i])));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
            state.name);
   NodeOutputs outputs;
-  for (int k = 0; k < node->visible(); ++k) outputs.push({node, k});
+  for (int k = 0; k < node->visible(); ++k) outputs.push_back({node, k});
   return Symbol(std::move(outputs));
 }
 
@@ -163,12 +164,12 @@ STROP_IMPL Symbol make_node(const Entry& entry, const void* op, std::span<const 
 
 }  // namespace detail
 
-STROP_IMPL NameScope::NameScope(std::string prefix) { detail::naming().scopes.push({std::move(prefix), {}}); }
-STROP_IMPL NameScope::~NameScope() { detail::naming().scopes.pop(); }
+STROP_IMPL NameScope::NameScope(std::string prefix) { detail::naming().scopes.push_back({std::move(prefix), {}}); }
+STROP_IMPL NameScope::~NameScope() { detail::naming().scopes.pop_back(); }
 STROP_IMPL AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes)
     : before_(detail::naming().attributes) {
   for (const auto& [key, text] : attributes)
-    detail::naming().attributes.push({detail::attribute_key(key), std::string(text)});
+    detail::naming().attributes.push_back({detail::attribute_key(key), std::string(text)});
 }
 STROP_IMPL AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
 
@@ -176,14 +177,15 @@ STROP_IMPL Symbol var(std::string_view name, const Variable& options) {
   if (name.empty()) fail("var: a variable needs a name");
   const detail::NodeOutput made = detail::new_variable(std::string(name));
   made.node->variable = options;
-  for (const auto& [key, text] : options.attributes) made.node->attributes.push({detail::attribute_key(key), text});
+  for (const auto& [key, text] : options.attributes)
+    made.node->attributes.push_back({detail::attribute_key(key), text});
   return Symbol(made);
 }
 
 STROP_IMPL Symbol group(std::span<const Symbol> symbols) {
   detail::NodeOutputs outputs;
   for (const Symbol& symbol : symbols)
-    for (const detail::NodeOutput& output : symbol.outputs()) outputs.push(output);
+    for (const detail::NodeOutput& output : symbol.outputs()) outputs.push_back(output);
   return Symbol(std::move(outputs));
 }
 
@@ -224,7 +226,7 @@ STROP_IMPL Symbol Symbol::operator[](std::string_view name) const {
   detail::List<std::string_view> known;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return Symbol(outputs_[static_cast<int>(i)]);
-    known.push(names[i]);
+    known.push_back(names[i]);
   }
   detail::fail_unknown("symbol: no output", name, known);
 }
@@ -248,7 +250,7 @@ STROP_IMPL Symbol Symbol::get_internals() const {
   const detail::Graph graph(outputs_);
   detail::NodeOutputs outputs;
   for (int n = 0; n < graph.size(); ++n)
-    for (int k = 0; k < graph.node(n).visible(); ++k) outputs.push({detail::Ref(&graph.node(n)), k});
+    for (int k = 0; k < graph.node(n).visible(); ++k) outputs.push_back({detail::Ref(&graph.node(n)), k});
   return Symbol(std::move(outputs));
 }
 
@@ -259,7 +261,7 @@ STROP_IMPL Symbol Symbol::get_children() const {
     if (output.node.get() == last) continue;
     last = output.node.get();
     for (const detail::NodeOutput& in : last->inputs)
-      if (in.node) inputs.push(in);
+      if (in.node) inputs.push_back(in);
   }
   return Symbol(std::move(inputs));
 }
@@ -277,12 +279,12 @@ STROP_IMPL NamedTexts Symbol::list_attr() const {
   if (!node.is_variable() && node.entry->params != nullptr) {
     const detail::ParamTable& table = *node.entry->params;
     for (std::size_t i = 0; i < table.fields.size(); ++i)
-      out.push({std::string(table.fields[i].name), table.print(node.op(), i)});
+      out.push_back({std::string(table.fields[i].name), table.print(node.op(), i)});
   }
-  if (node.variable.shape.has_rank()) out.push({"__shape__", to_text(node.variable.shape)});
-  if (node.variable.dtype) out.push({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
-  if (node.variable.storage) out.push({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
-  for (const auto& one : node.attributes) out.push(one);
+  if (node.variable.shape.has_rank()) out.push_back({"__shape__", to_text(node.variable.shape)});
+  if (node.variable.dtype) out.push_back({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
+  if (node.variable.storage) out.push_back({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
+  for (const auto& one : node.attributes) out.push_back(one);
   return out;
 }
 
@@ -296,14 +298,14 @@ STROP_IMPL std::string Symbol::attr(std::string_view key) const {
 }
 
 STROP_IMPL void Symbol::set_attr(std::string_view key, std::string_view text) const {
-  only_node("set_attr").attributes.push({detail::attribute_key(key), std::string(text)});
+  only_node("set_attr").attributes.push_back({detail::attribute_key(key), std::string(text)});
 }
 
 STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
   const detail::Graph graph(outputs_, true);
   detail::List<std::string_view> names;
   for (int n = 0; n < graph.size(); ++n)
-    if (graph.node(n).is_variable()) names.push(graph.node(n).name);
+    if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
   detail::check_given("symbol", detail::names_of(replacements), names);
   detail::NodeOutputs made;  // what stands for output 0 of each node
   const auto moved = [&](const detail::NodeOutput& from) {
@@ -335,10 +337,10 @@ STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
           fail("symbol: '", node.inputs[i].node->name, "' is written by ", node.name,
                " and can only be replaced by a variable");
     }
-    made.push(std::move(out));
+    made.push_back(std::move(out));
   }
   detail::NodeOutputs outputs;
-  for (const detail::NodeOutput& output : outputs_) outputs.push(moved(output));
+  for (const detail::NodeOutput& output : outputs_) outputs.push_back(moved(output));
   return Symbol(std::move(outputs));
 }
 

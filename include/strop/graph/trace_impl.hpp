@@ -181,7 +181,7 @@ class Tracing {
   void finish(std::span<const NDArray> results) {
     for (const NDArray& result : results) {
       if (!result) fail("trace_function: the function returned a handle without an array");
-      to_.results.push(value(result, "a result"));
+      to_.results.push_back(value(result, "a result"));
     }
     to_.symbol = Symbol(to_.results);
     to_.drop_unused();
@@ -205,11 +205,11 @@ class Tracing {
     node->params = Ref(new ParamBox(entry.params, op));
     node->signature = signature_of(entry, op, static_cast<int>(in.size()));
     node->name = node_name(entry, {});
-    for (const NDArray* a : in) node->inputs.push(*a ? value(*a, entry.snake) : NodeOutput());
+    for (const NDArray* a : in) node->inputs.push_back(*a ? value(*a, entry.snake) : NodeOutput());
     for (const int i : node->signature.mutated)
       if (!node->inputs[i].node->is_variable())
         refuse_traced(entry.snake,
-                      cat("it writes its input '", node->signature.inputs[static_cast<std::size_t>(i)],
+                      cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
@@ -229,7 +229,7 @@ class Tracing {
     node->params = Ref(new ParamBox(derived_entry.params, &op));
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
-    node->inputs.push(value(from, "a view"));
+    node->inputs.push_back(value(from, "a view"));
     keep(made, {node, 0});
   }
 
@@ -246,7 +246,7 @@ class Tracing {
 
   void keep(const NDArray& a, const NodeOutput& value) {
     known_.set(&a.body(), static_cast<int>(values_.size()));
-    values_.push(value);
+    values_.push_back(value);
     arrays_.push_back(a);  // so that no other comes to stand where it stood
   }
   void own_buffers(const NDArray& a) {
@@ -284,7 +284,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   const auto give = [&](const NodeOutput& node, const NDArray& array) {
     if (graph.value(node) < 0) return;  // nothing depends on it
     made->args.emplace_back(node.node->name, array);
-    made->arg_nodes.push(node);
+    made->arg_nodes.push_back(node);
   };
   for (std::size_t i = 0; i < in.size(); ++i) give(argument_nodes[i], in[i]);
   for (const auto& [node, array] : captured) give(node, array);
@@ -334,8 +334,8 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay(std::span<const NDArray> in)
 /// Call by call, each of which is recorded where calls are.
 STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArray> in) const {
   const Graph graph(symbol.outputs());
-  std::vector<NDArray> values(static_cast<std::size_t>(graph.values()));
-  const auto at = [&](const NodeOutput& of) -> NDArray& { return values[static_cast<std::size_t>(graph.value(of))]; };
+  List<NDArray> values(graph.values());
+  const auto at = [&](const NodeOutput& of) -> NDArray& { return values[graph.value(of)]; };
   for (std::size_t i = 0; i < in.size(); ++i)
     if (graph.value(argument_nodes[i]) >= 0) at(argument_nodes[i]) = in[i];
   for (const auto& [node, array] : captured)
@@ -344,7 +344,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArra
   for (int n = 0; n < graph.size(); ++n) {
     Node& node = graph.node(n);
     if (node.is_variable()) continue;
-    const auto first = static_cast<std::size_t>(graph.value(n, 0));
+    const int first = graph.value(n, 0);
     if (node.entry == &derived_entry) {
       const Derived& op = *static_cast<const Derived*>(node.op());
       const NDArray& whole = at(node.inputs[0]);

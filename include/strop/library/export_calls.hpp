@@ -41,7 +41,7 @@ inline std::vector<Shape> shapes_of(std::int32_t count, const strop_shape* shape
   std::vector<Shape> out;
   for (std::int32_t i = 0; i < count; ++i)
     out.push_back(shapes[i].rank < 0 ? Shape::unknown()
-                                     : Shape(std::span(shapes[i].extent, static_cast<std::size_t>(shapes[i].rank))));
+                                     : Shape(Span<const std::int64_t>(shapes[i].extent, shapes[i].rank)));
   return out;
 }
 inline void write_shape(std::string_view op, const Shape& shape, strop_shape& to) {
@@ -223,7 +223,7 @@ inline NDArray list_of(std::int64_t* data, std::int64_t count) {
 }
 inline NDArray array_of(const strop_tensor& t) {
   if (t.shape == nullptr) return {};
-  const Shape shape(std::span(t.shape, static_cast<std::size_t>(t.rank)));
+  const Shape shape(Span<const std::int64_t>(t.shape, t.rank));
   const auto type = static_cast<Dtype>(t.dtype);
   const auto storage = static_cast<Storage>(t.storage);
   NDArray out = NDArray::shell(shape, type, cpu(), storage);
@@ -328,8 +328,8 @@ inline std::int32_t run_composed(const strop_operator* self, const strop_call* c
       else if (like.shape == nullptr)
         in.emplace_back();
       else
-        in.push_back(NDArray::shell(Shape(std::span(like.shape, static_cast<std::size_t>(like.rank))),
-                                    static_cast<Dtype>(like.dtype)));
+        in.push_back(
+            NDArray::shell(Shape(Span<const std::int64_t>(like.shape, like.rank)), static_cast<Dtype>(like.dtype)));
     }
     const std::vector<NDArray> made = entry.gradient.compose(call->params, heads, in);
     for (std::int32_t k = 0; k < call->outputs; ++k) {

@@ -101,8 +101,7 @@ inline void write_shape(const Shape& shape, strop_shape& to) {
   for (int k = 0; k < to.rank; ++k) to.extent[k] = shape[k];
 }
 inline Shape read_shape(const strop_shape& shape) {
-  return shape.rank < 0 ? Shape::unknown()
-                        : Shape(std::span<const std::int64_t>(shape.extent, static_cast<std::size_t>(shape.rank)));
+  return shape.rank < 0 ? Shape::unknown() : Shape(Span<const std::int64_t>(shape.extent, shape.rank));
 }
 inline void write_shapes(std::span<const Shape> shapes, ShapeList& list) {
   list.resize(shapes.size());

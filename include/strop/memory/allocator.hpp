@@ -36,7 +36,7 @@ inline void* allocate(Device device, std::int64_t bytes) {
   detail::Magazine* const magazine = detail::magazine_for(device, bytes, cache);
   if (magazine != nullptr && magazine->count != 0) [[likely]] {
     void* const data = cache->pop(*magazine);
-    detail::unpoison(data, static_cast<std::size_t>(bytes));
+    detail::unpoison(data, bytes);
     return data;
   }
   return detail::allocate_central(device, bytes);
@@ -48,7 +48,7 @@ inline void release(Device device, void* data, std::int64_t bytes) noexcept {
   detail::ThreadCache* const cache = detail::thread_cache;
   detail::Magazine* const magazine = detail::magazine_for(device, bytes, cache);
   if (magazine != nullptr && magazine->count < magazine->capacity && data != nullptr) [[likely]] {
-    detail::poison(data, static_cast<std::size_t>(magazine->block));
+    detail::poison(data, magazine->block);
     cache->push(*magazine, data);
     return;
   }

@@ -45,14 +45,14 @@ inline ThreadCache* attach() noexcept {
   const int c = class_of(bytes);
   ThreadCache* const cache = device.kind == DeviceKind::cpu && c < cached_classes ? attach() : nullptr;
   void* const data = cache != nullptr ? pool.refill(*cache, c, bytes) : pool.allocate(c, bytes);
-  if (device.kind == DeviceKind::cpu) unpoison(data, static_cast<std::size_t>(bytes));
+  if (device.kind == DeviceKind::cpu) unpoison(data, bytes);
   return data;
 }
 
 [[gnu::noinline]] STROP_IMPL void release_central(Device device, void* data, std::int64_t bytes) noexcept {
   if (data == nullptr || bytes <= 0) return;
   const int c = class_of(bytes);
-  if (device.kind == DeviceKind::cpu) poison(data, static_cast<std::size_t>(class_bytes(c)));
+  if (device.kind == DeviceKind::cpu) poison(data, class_bytes(c));
   Pool& pool = pool_of(device);
   ThreadCache* const cache = device.kind == DeviceKind::cpu && c < cached_classes ? attach() : nullptr;
   if (cache != nullptr)

@@ -5,6 +5,7 @@
 #include <strop/core/sanitizer.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {  // <sanitizer/asan_interface.h>, which is called only where the sanitizer is
@@ -19,13 +20,13 @@ namespace strop::inline v0::memory::detail {
 using strop::detail::guards_memory;
 using strop::detail::sanitized;
 
-inline void poison(void* data, std::size_t bytes) noexcept {
+inline void poison(void* data, std::int64_t bytes) noexcept {
   if constexpr (sanitized)
-    if (guards_memory()) __asan_poison_memory_region(data, bytes);
+    if (guards_memory()) __asan_poison_memory_region(data, static_cast<std::size_t>(bytes));
 }
-inline void unpoison(void* data, std::size_t bytes) noexcept {
+inline void unpoison(void* data, std::int64_t bytes) noexcept {
   if constexpr (sanitized)
-    if (guards_memory()) __asan_unpoison_memory_region(data, bytes);
+    if (guards_memory()) __asan_unpoison_memory_region(data, static_cast<std::size_t>(bytes));
 }
 inline bool is_poisoned([[maybe_unused]] const void* byte) noexcept {
   if constexpr (sanitized)

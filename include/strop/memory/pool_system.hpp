@@ -75,7 +75,7 @@ inline bool Pool::adopt(void* data, std::int64_t bytes, int c, const Backend& so
     return false;
   }
   blocks_[c] += count;
-  if (device_.kind == DeviceKind::cpu) poison(data, static_cast<std::size_t>(bytes));
+  if (device_.kind == DeviceKind::cpu) poison(data, bytes);
   for (std::int64_t i = count; i-- > 0;) free_[c].push_back(static_cast<std::byte*>(data) + i * block);
   return true;
 }
@@ -129,7 +129,7 @@ inline void Pool::collect(Regions& gone) noexcept {
 inline void Pool::give_back(Regions& gone) const noexcept {
   for (auto& [start, region] : gone) {
     void* const data = reinterpret_cast<void*>(start);  // NOLINT(performance-no-int-to-ptr): came from this pointer
-    if (device_.kind == DeviceKind::cpu) unpoison(data, static_cast<std::size_t>(region.bytes));
+    if (device_.kind == DeviceKind::cpu) unpoison(data, region.bytes);
     region.give_back(device_, data, region.bytes);
   }
 }

@@ -2,6 +2,7 @@
 /// \file
 /// The one door that every operation passes: arguments checked, inference, outputs, fallback, the kernel, the record.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/fallback.hpp>
 #include <strop/op/gradient_roles.hpp>
 #include <strop/op/map_run.hpp>

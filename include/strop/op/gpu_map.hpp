@@ -2,6 +2,7 @@
 /// \file
 /// A map on its way to a GPU: what its launcher is given, and the way there.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/map_run.hpp>
 
 #include <span>

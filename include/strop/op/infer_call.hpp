@@ -3,6 +3,7 @@
 /// Inference of a call, once: shapes, types and storages by the entry's own rules, or by what follows for a map. Eager
 /// calls, graphs, descriptions and tests all ask here.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/entry.hpp>
 #include <strop/op/map_infer.hpp>
 

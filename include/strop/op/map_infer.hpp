@@ -2,6 +2,7 @@
 /// \file
 /// Inference for maps: shapes broadcast or agree, types agree, storages follow from where the body is zero.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/entry.hpp>
 #include <strop/op/map_storage.hpp>

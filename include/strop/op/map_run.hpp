@@ -3,6 +3,7 @@
 /// Runs a map on dense memory. One driver for all operators: broadcasting, conversion of element types, requests and
 /// threads happen block by block around the operator's own loop, which sees contiguous elements only.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/map_infer.hpp>
 
 #include <span>

@@ -3,6 +3,7 @@
 /// The storage of a map's results as it follows from where its body is zero: one rule, which calls go by and
 /// check::storage asks at compile time.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/tensor/storage.hpp>
 
 #include <cstddef>

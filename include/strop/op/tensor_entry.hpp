@@ -2,6 +2,7 @@
 /// \file
 /// The registry entry of a tensor operator, read from the signatures of its members.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/op/arguments.hpp>
 #include <strop/op/compose.hpp>
 #include <strop/op/map_entry.hpp>

@@ -6,6 +6,7 @@
 /// copies of blocks of it; dot products where the rows of A and the columns of B are contiguous and one of them few; a
 /// sum of rows of B for a single row. No route, and no way to cut k, depends on how many threads there are.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/ops/gemm_tiles.hpp>
 #include <strop/tensor/ndarray.hpp>

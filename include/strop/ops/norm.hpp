@@ -90,9 +90,8 @@ struct BatchNorm {
         batch ? detail::channel_moments(s, x.data()) : detail::List<detail::Moments>();
     detail::List<detail::Linear<E>> linear(s.length);
     for (std::int64_t c = 0; c < s.length; ++c) {
-      const auto k = static_cast<std::size_t>(c);
       const detail::Moments m =
-          batch ? now[k] : detail::Moments{static_cast<double>(moving_mean[c]), static_cast<double>(moving_var[c])};
+          batch ? now[c] : detail::Moments{static_cast<double>(moving_mean[c]), static_cast<double>(moving_var[c])};
       if (batch) {
         const double stays = momentum;
         moving_mean[c] = static_cast<E>(static_cast<double>(moving_mean[c]) * stays + m.mean * (1 - stays));
@@ -104,7 +103,7 @@ struct BatchNorm {
       scaling[c] = static_cast<E>(inverse);
       // The centre is rounded, and what it lost is put back.
       const double lost = m.mean - static_cast<double>(centre[c]);
-      linear[k] = {.x_factor = static_cast<E>(factor),
+      linear[c] = {.x_factor = static_cast<E>(factor),
                    .x_origin = centre[c],
                    .shift = static_cast<E>(static_cast<double>(beta[c]) - lost * factor)};
     }
@@ -121,18 +120,17 @@ struct BatchNorm {
     const detail::List<detail::HeadSums> sums = detail::channel_head_sums(s, dy.data(), x.data(), centre.data());
     detail::List<detail::Linear<E>> linear(s.length);
     for (std::int64_t c = 0; c < s.length; ++c) {
-      const auto k = static_cast<std::size_t>(c);
       const double inverse = static_cast<double>(scaling[c]),
-                   product = sums[k].product * inverse;  // Σ dy · normalised x
+                   product = sums[c].product * inverse;  // Σ dy · normalised x
       if (dgamma) dgamma[c] = fix_gamma ? E(0) : static_cast<E>(product);
-      if (dbeta) dbeta[c] = static_cast<E>(sums[k].plain);
+      if (dbeta) dbeta[c] = static_cast<E>(sums[c].plain);
       // dx = factor · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n); moving statistics are constants.
       const double factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       const double by_x = batch ? -factor * inverse * product / count : 0;
-      linear[k] = {.x_factor = static_cast<E>(factor),
+      linear[c] = {.x_factor = static_cast<E>(factor),
                    .y_factor = static_cast<E>(by_x),
                    .y_origin = centre[c],
-                   .shift = static_cast<E>(batch ? -factor * sums[k].plain / count : 0)};
+                   .shift = static_cast<E>(batch ? -factor * sums[c].plain / count : 0)};
     }
     if (dx) detail::channel_linear(s, dy.data(), x.data(), dx.data(), linear);
   }

@@ -3,6 +3,7 @@
 /// Sums and linear functions of the elements of channels: an array as outer × channels × inner, each channel with
 /// numbers of its own.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 /// \file
 /// Means and Euclidean norms that over- or underflow only where their result does.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/ops/reduce_sparse.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 /// \file
 /// Softmax along one axis of dense memory, and its gradient: rows in registers of lanes, other axes by gathered rows.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/core/shape.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
@@ -121,7 +122,7 @@ void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
   const std::int64_t n = s.length, rows = s.outer * s.inner;
   if (n == 0) return;
   parallel_for(rows, std::max<std::int64_t>(1, (1 << 14) / n), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<E> space(s.inner == 1 ? 0 : static_cast<std::size_t>(n) * (Inputs + 1));
+    List<E> space(s.inner == 1 ? 0 : n * static_cast<std::int64_t>(Inputs + 1));
     for (std::int64_t r = begin; r < end; ++r) {
       const std::int64_t at = r / s.inner * n * s.inner + r % s.inner;
       const E* in[Inputs];

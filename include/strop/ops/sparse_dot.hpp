@@ -2,6 +2,7 @@
 /// \file
 /// Matrix products with a CSR factor. Work is proportional to the stored values times the columns of the other factor.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
 #include <strop/tensor/cast.hpp>

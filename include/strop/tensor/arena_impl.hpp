@@ -31,18 +31,18 @@ struct Arena::Place : memory::Recycled<Place> {
 STROP_IMPL Arena::Arena(Ref<Buffer> memory) : memory_(std::move(memory)) {
   if (!memory::detail::guards_memory() || device().kind != DeviceKind::cpu) return;
   parts_.resize((bytes() + alignment - 1) / alignment);
-  memory::detail::poison(address(), static_cast<std::size_t>(bytes()));
+  memory::detail::poison(address(), bytes());
 }
 
 STROP_IMPL Arena::~Arena() {
-  if (!parts_.empty()) memory::detail::unpoison(address(), static_cast<std::size_t>(bytes()));
+  if (!parts_.empty()) memory::detail::unpoison(address(), bytes());
 }
 
 STROP_IMPL void Arena::open(std::int64_t offset, std::int64_t bytes) {
   if (parts_.empty()) return;
   const Hold held(counting_);
   for (std::int64_t at = offset / alignment; at * alignment < offset + bytes; ++at) ++parts_[at];
-  memory::detail::unpoison(address() + offset, static_cast<std::size_t>(bytes));
+  memory::detail::unpoison(address() + offset, bytes);
 }
 
 STROP_IMPL void Arena::close(std::int64_t offset, std::int64_t bytes) noexcept {
@@ -52,7 +52,7 @@ STROP_IMPL void Arena::close(std::int64_t offset, std::int64_t bytes) noexcept {
   for (std::int64_t at = offset / alignment; at * alignment < end; ++at)
     if (--parts_[at] == 0) {
       const std::int64_t from = at * alignment, rest = this->bytes() - from;
-      memory::detail::poison(address() + from, static_cast<std::size_t>(rest < alignment ? rest : alignment));
+      memory::detail::poison(address() + from, rest < alignment ? rest : alignment);
     }
 }
 

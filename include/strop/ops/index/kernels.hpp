@@ -2,6 +2,7 @@
 /// \file
 /// What operators on positions share: positions read and brought inside, blocks gathered, placed and added up.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/op/infer.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>

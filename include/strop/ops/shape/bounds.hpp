@@ -3,6 +3,7 @@
 /// Bounds: where slices begin, end and in which steps, one per axis, each of which may be left open (None).
 #pragma once
 #include <strop/core/params.hpp>
+#include <strop/core/span.hpp>
 
 #include <cstdint>
 #include <initializer_list>

@@ -2,6 +2,7 @@
 /// \file
 /// Moving elements: a strided copy that serves transposes, slices, repeats and joins of every element type by its size.
 #pragma once
+#include <strop/core/span.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/tensor/ndarray.hpp>
 
