@@ -2,6 +2,7 @@
 /// \file
 /// How reductions run: axes merged to [outer, reduced, inner] passes, rows in lanes, work shared between threads.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/core/params.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
