@@ -42,8 +42,7 @@ std::vector<E> reduced(const Shape& shape, const Axes& axes, const std::vector<E
   std::vector<E> y(static_cast<std::size_t>(results), E(-7));
   Cpu ctx(cpu(), {}, false);
   const std::int64_t extents[] = {shape.size()}, out[] = {results};
-  reduce<Step>(ctx, View<const E>(x.data(), extents), View<E>(y.data(), out),
-               ReducePlan({shape.begin(), shape.end()}, axes, false));
+  reduce<Step>(ctx, View<const E>(x.data(), extents), View<E>(y.data(), out), ReducePlan(shape, axes, false));
   return y;
 }
 
@@ -78,11 +77,10 @@ TEST_CASE("reductions over every choice of axes") {
 
       std::vector<std::int64_t> walked;
       bool in_order = true;
-      each_reduced(ReducePlan({shape.begin(), shape.end()}, a, false), shape.size(),
-                   [&](std::int64_t element, std::int64_t result) {
-                     in_order = in_order && element == static_cast<std::int64_t>(walked.size());
-                     walked.push_back(result);
-                   });
+      each_reduced(ReducePlan(shape, a, false), shape.size(), [&](std::int64_t element, std::int64_t result) {
+        in_order = in_order && element == static_cast<std::int64_t>(walked.size());
+        walked.push_back(result);
+      });
       CHECK(in_order);
       CHECK(walked == at);
     }

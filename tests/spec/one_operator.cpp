@@ -6,7 +6,7 @@
 // emits-nothing-of: strop::v0::Engine, detail::Core::, detail::Workers, detail::Gathering, detail::FailureState
 // emits-nothing-of: detail::OnEngine, detail::Tracer, write_trace, trace_push
 // emits-nothing-of: detail::cast_storage, allocate_stored, run_sparse_map, infer_storages, note_fallback, FallbackLog
-// emits-nothing-of: detail::add_elements, OwnLoops::add
+// emits-nothing-of: detail::add_elements
 // emits-nothing-of: detail::TapeNode, detail::BackwardPass, strop::v0::Symbol, strop::v0::Executor, detail::Zip
 #include <strop/strop.hpp>
 

@@ -32,7 +32,7 @@ STROP_IMPL void run_map_on_gpu(const Entry& entry, const void* op, Device device
   List<MapOperand, 4> converted(in.size());
   List<NDArray, 4> copies(in.size());
   for (Index i = 0; i < in.size(); ++i) {
-    copies[i] = NDArray(in[i].shape, f64, device);
+    copies[i] = NDArray::fresh(in[i].shape, f64, device);
     convert_elements_on(device, in[i].dtype, in[i].data, f64, copies[i].bytes(), in[i].shape.size());
     converted[i] = {copies[i].bytes(), f64, in[i].shape, in[i].request};
   }
