@@ -257,7 +257,7 @@ STROP_IMPL std::size_t place_of_name(const std::vector<std::string>& names, std:
   List<std::string_view> known;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return i;
-    known.push(names[i]);
+    known.push_back(names[i]);
   }
   fail_unknown("infer: no argument, output or state", name, known);
 }

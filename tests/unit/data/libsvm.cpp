@@ -119,7 +119,7 @@ TEST_CASE("parts have each line once, blocks and pieces too") {
   const int lines = 30000;
   for (int i = 0; i < lines; ++i) {
     text += std::to_string(i);
-    for (unsigned k = 0, column = 0; k < random() % 12; ++k)
+    for (unsigned long k = 0, column = 0; k < random() % 12; ++k)
       text += cat(' ', column += 1 + random() % 9, ":", random() % 100, ".5");
     text += '\n';
   }

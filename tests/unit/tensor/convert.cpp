@@ -3,6 +3,7 @@
 /// Conversion of elements, byte counts and the codes of reshape.
 #include <doctest/doctest.h>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/reshape_codes.hpp>
 
 #include <cmath>
 #include <limits>
