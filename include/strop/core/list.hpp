@@ -7,7 +7,6 @@
 #include <strop/core/span.hpp>
 
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <string>
 
 namespace strop::inline v0 {
@@ -77,7 +76,7 @@ class LibSVMIter {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  State* state_ = nullptr;
 };
 
 }  // namespace strop::inline v0

@@ -8,6 +8,7 @@
 #include <strop/data/read_ahead.hpp>
 
 #include <optional>
+#include <utility>
 
 namespace strop::inline v0 {
 
@@ -123,9 +124,12 @@ struct LibSVMIter::State {
 
 STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)
     : state_(new State(data_libsvm, State::checked(params))) {}
-STROP_IMPL LibSVMIter::LibSVMIter(LibSVMIter&& from) noexcept = default;
-STROP_IMPL LibSVMIter& LibSVMIter::operator=(LibSVMIter&& from) noexcept = default;
-STROP_IMPL LibSVMIter::~LibSVMIter() = default;
+STROP_IMPL LibSVMIter::LibSVMIter(LibSVMIter&& from) noexcept : state_(std::exchange(from.state_, nullptr)) {}
+STROP_IMPL LibSVMIter& LibSVMIter::operator=(LibSVMIter&& from) noexcept {
+  std::swap(state_, from.state_);
+  return *this;
+}
+STROP_IMPL LibSVMIter::~LibSVMIter() { delete state_; }
 
 STROP_IMPL bool LibSVMIter::next() {
   State& s = *state_;

@@ -11,7 +11,6 @@
 #include <strop/graph/naming.hpp>
 #include <strop/graph/trace.hpp>
 
-#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>

@@ -8,7 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -24,34 +24,19 @@ namespace detail {
 template <class F>
 class HeldFunction {
  public:
-  constexpr HeldFunction() noexcept : none_() {}
-  constexpr HeldFunction(F f) : has_(true), f_(std::move(f)) {}
-  constexpr HeldFunction(const HeldFunction& other) : none_() { take(other); }
+  constexpr HeldFunction() noexcept {}
+  constexpr HeldFunction(F f) : f_(std::move(f)) {}
+  constexpr HeldFunction(const HeldFunction& other) = default;
   constexpr HeldFunction& operator=(const HeldFunction& other) {
-    if (this != &other) {
-      clear();
-      take(other);
-    }
+    if (this == &other) return *this;
+    f_.reset();
+    if (other.f_) f_.emplace(*other.f_);
     return *this;
   }
-  constexpr ~HeldFunction() { clear(); }
-  constexpr const F& get() const { return f_; }
+  constexpr const F& get() const { return *f_; }
 
  private:
-  constexpr void take(const HeldFunction& other) {
-    if (!other.has_) return;
-    std::construct_at(std::addressof(f_), other.f_);
-    has_ = true;
-  }
-  constexpr void clear() {
-    if (has_) std::destroy_at(std::addressof(f_));
-    has_ = false;
-  }
-  bool has_ = false;
-  union {
-    char none_;
-    F f_;
-  };
+  std::optional<F> f_;
 };
 
 /// No text makes a function.
