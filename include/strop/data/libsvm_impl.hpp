@@ -234,6 +234,9 @@ class LibSVMParser {
   }
   /// A decimal number too small for a double, which reads as zero, as everywhere else.
   static bool is_tiny(std::string_view text) {
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    if (text.find_first_not_of("0123456789.") == std::string_view::npos)  // many zeros behind the point
+      return (text.starts_with("0") || text.starts_with(".")) && text.find('.') == text.rfind('.');
     const std::size_t e = text.find_first_of("eE");
     std::int64_t power = 0;
     double mantissa = 0;
@@ -262,10 +265,11 @@ STROP_IMPL bool LibSVMReader::parse_block() {
     texts.push_back(lines.substr(0, end == std::string_view::npos ? lines.size() : end + 1));
     lines.remove_prefix(texts.back().size());
   }
-  used_ = texts.size();
-  if (pieces_.size() < used_) pieces_.resize(used_);
-  List<std::optional<BadText>> bad(used_);
-  parallel_for(used_, 1, [&](std::int64_t begin, std::int64_t end) {
+  const Index count = texts.size();
+  if (pieces_.size() < count) pieces_.resize(count);
+  piece_ = row_ = used_ = 0;  // where a line is wrong, nothing of the block is given
+  List<std::optional<BadText>> bad(count);
+  parallel_for(count, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       pieces_[k].clear();
       try {
@@ -277,7 +281,7 @@ STROP_IMPL bool LibSVMReader::parse_block() {
   });
   for (const std::optional<BadText>& what : bad)
     if (what) lines_.refuse(what->at, what->why);
-  piece_ = row_ = 0;
+  used_ = count;
   return true;
 }
 
@@ -334,23 +338,31 @@ STROP_IMPL void save_libsvm(const std::string& path, const LibSVMData& rows, con
   if (qid && (qid.shape() != Shape{count} || qid.dtype() != i64))
     fail("save_libsvm: qid is ", name_of(qid.dtype()), " of shape ", qid.shape(), ", expected int64 of shape (", count,
          ",)");
-  const auto values = data.data().to_vector<double>(), labels = label.to_vector<double>();
+  const NDArray stored = data.data();
+  const auto values = stored.to_vector<double>(), labels = label.to_vector<double>();
+  // Integers are printed from integers: doubles end at 2^53.
+  const auto whole = [](const NDArray& a) {
+    return is_floating(a.dtype()) ? std::vector<std::int64_t>() : a.to_vector<std::int64_t>();
+  };
+  const std::vector<std::int64_t> whole_values = whole(stored), whole_labels = whole(label);
   const auto columns = data.indices().to_vector<std::int64_t>(), ends = data.indptr().to_vector<std::int64_t>();
   const std::vector<std::int64_t> groups = qid ? qid.to_vector<std::int64_t>() : std::vector<std::int64_t>();
-  const auto print = [](Dtype type, double value) {
-    return type == f64         ? detail::print_real(value)
-           : is_floating(type) ? detail::print_real(static_cast<float>(value))
-                               : cat(static_cast<std::int64_t>(value));
+  const auto print = [](Dtype type, const std::vector<double>& reals, const std::vector<std::int64_t>& integers,
+                        std::size_t k) {
+    return type == f64         ? detail::print_real(reals[k])
+           : is_floating(type) ? detail::print_real(static_cast<float>(reals[k]))
+                               : cat(integers[k]);
   };
   detail::Output out(path, "save_libsvm");
   const std::size_t width = count == 0 ? 1 : labels.size() / static_cast<std::size_t>(count);
   std::string line;
   for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
     line.clear();
-    for (std::size_t k = 0; k < width; ++k) line += cat(k == 0 ? "" : ",", print(label.dtype(), labels[r * width + k]));
+    for (std::size_t k = 0; k < width; ++k)
+      line += cat(k == 0 ? "" : ",", print(label.dtype(), labels, whole_labels, r * width + k));
     if (qid && groups[r] >= 0) line += cat(" qid:", groups[r]);
     for (auto k = static_cast<std::size_t>(ends[r]); k < static_cast<std::size_t>(ends[r + 1]); ++k)
-      line += cat(' ', columns[k] + (format.one_based ? 1 : 0), ':', print(data.dtype(), values[k]));
+      line += cat(' ', columns[k] + (format.one_based ? 1 : 0), ':', print(data.dtype(), values, whole_values, k));
     line += '\n';
     out.write(line);
   }

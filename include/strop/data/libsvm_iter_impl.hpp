@@ -51,6 +51,11 @@ struct LibSVMIter::State {
     if (over) return false;
     rows.clear(), label_rows.clear();
     detail::Index got = read(params.batch_size);
+    if (got == 0 && continued) {  // the last batch was filled with all rows, to the very last
+      rewind();
+      got = read(params.batch_size);
+    }
+    continued = false;
     if (got == 0) return over = true, false;
     batch = {};
     for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
@@ -89,6 +94,7 @@ struct LibSVMIter::State {
     while (missing > 0) {
       rewind();
       const detail::Index got = data.read(missing, rows);
+      if (got == 0) fail("LibSVMIter: the data has become shorter while it was read");
       if (label_file) label_file->read(got, label_rows);
       for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
       missing -= got;
@@ -102,7 +108,8 @@ struct LibSVMIter::State {
     row = 0;
   }
   void begin_epoch(bool seen_whole) {
-    if (!(seen_whole && continues)) rewind();
+    continued = seen_whole && continues;
+    if (!continued) rewind();
     over = continues = false;
   }
 
@@ -117,6 +124,7 @@ struct LibSVMIter::State {
   detail::LibSVMRows rows, label_rows;   // of the batch that is made
   std::int64_t row = 0;                  // the number of the next row
   bool over = false, continues = false;  // the epoch is made; the next one goes on where the last batch ended
+  bool continued = false;                // this epoch began so, and no batch of it is made
   DataBatch current;
   bool begun = false, ended = false;          // as the caller sees the epoch
   detail::ReadAhead<DataBatch, Maker> ahead;  // last: it stops before what it reads is gone
@@ -133,7 +141,7 @@ STROP_IMPL LibSVMIter::~LibSVMIter() { delete state_; }
 
 STROP_IMPL bool LibSVMIter::next() {
   State& s = *state_;
-  s.begun = true;
+  s.begun = s.ended = true;  // until there is a batch: where making it throws, there is none
   s.ended = !s.ahead.next(s.current);
   return !s.ended;
 }
@@ -146,7 +154,7 @@ STROP_IMPL DataBatch& LibSVMIter::batch() const {
 STROP_IMPL void LibSVMIter::reset() {
   State& s = *state_;
   if (!s.begun) return;
-  s.ahead.restart([&] { s.begin_epoch(s.ended); });
+  s.ahead.restart([&] { s.begin_epoch(s.ended || s.current.pad > 0); });
   s.begun = s.ended = false;
 }
 

@@ -25,7 +25,15 @@ class ReadAhead {
 
   /// The next item; false at the end. What making it threw is thrown here, and again until restart().
   bool next(Item& to) {
-    if (slots_.empty()) return make_(to);
+    if (slots_.empty()) {
+      if (failure_) std::rethrow_exception(failure_);
+      try {
+        return make_(to);
+      } catch (...) {
+        failure_ = std::current_exception();
+        throw;
+      }
+    }
     if (!running_) start();
     Slot& slot = slots_[at_];
     Engine::global().wait(slot.done);
@@ -41,6 +49,7 @@ class ReadAhead {
   template <class F>
   void restart(F f) {
     finish();
+    failure_ = nullptr;
     f();
   }
 
@@ -90,6 +99,7 @@ class ReadAhead {
   std::vector<Slot> slots_;
   std::size_t at_ = 0;
   bool running_ = false, over_ = false;
+  std::exception_ptr failure_;  // where nothing is made ahead
   Engine::Variable source_;
 };
 

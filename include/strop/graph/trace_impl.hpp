@@ -23,6 +23,7 @@ struct Derived {
   std::int64_t first = 0;
   Shape shape = {};
   bool linked = true;  // its gradient goes to the array
+  bool apart = false;  // a copy: what is written into the array later is not seen in it
 };
 
 STROP_IMPL void derive_elements(const Call& call, Context&) {
@@ -104,6 +105,12 @@ struct TracedGraph : Counted {
   std::vector<NodeOutput> argument_nodes;
   std::vector<std::pair<NodeOutput, NDArray>> captured;
   NodeOutputs results;
+  struct Made {  // a call, and the mode in which the function made it
+    Ref<Node> node;
+    const Recorder* recorder;
+    bool training;
+  };
+  std::vector<Made> calls;  // in the order of the function, which is what operators that write an input go by
 
   // How it runs unrecorded.
   Ref<BoundGraph> bound;
@@ -182,7 +189,10 @@ class Tracing {
       if (!result) fail("trace_function: the function returned a handle without an array");
       to_.results.push_back(value(result, "a result"));
     }
-    to_.symbol = Symbol(to_.results);
+    NodeOutputs used = to_.results;
+    for (const TracedGraph::Made& call : to_.calls)  // what is written is seen outside, whoever uses the result
+      if (!call.node->signature.mutated.empty()) used.push_back({call.node, 0});
+    to_.symbol = Symbol(std::move(used));
     to_.drop_unused();
   }
 
@@ -210,6 +220,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training});
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
@@ -223,12 +234,13 @@ class Tracing {
       return;  // where it is used, it is told by the memory that it shares
     }
     const Ref<Node> node(new Node);
-    const Derived op{first, made.shape(), linked};
+    const Derived op{first, made.shape(), linked, made.body().buffer != from.body().buffer};
     node->entry = &derived_entry;
     node->params = Ref(new ParamBox(derived_entry.params, &op));
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
     node->inputs.push_back(value(from, "a view"));
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training});
     keep(made, {node, 0});
   }
 
@@ -267,7 +279,9 @@ class Tracing {
 STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
+  std::erase_if(calls, [&](const Made& call) { return graph.find(call.node.get()) < 0; });
   by_calls = recorded || results.empty();
+  for (const Made& call : calls) by_calls = by_calls || call.recorder != nullptr || call.training != training;
   for (int n = 0; n < graph.size(); ++n) by_calls = by_calls || !graph.node(n).signature.mutated.empty();
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
@@ -340,16 +354,16 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArra
   for (const auto& [node, array] : captured)
     if (graph.value(node) >= 0) at(node) = array;
   const NDArray absent;
-  for (int n = 0; n < graph.size(); ++n) {
-    Node& node = graph.node(n);
-    if (node.is_variable()) continue;
-    const int first = graph.value(n, 0);
+  for (const Made& call : calls) {
+    Node& node = *call.node;
+    const int first = graph.value({call.node, 0});
+    const ModeScope mode(call.recorder, call.training);
     if (node.entry == &derived_entry) {
       const Derived& op = *static_cast<const Derived*>(node.op());
       const NDArray& whole = at(node.inputs[0]);
       NDArray view = view_as(whole, op.shape);
       view.body().offset += op.first * size_of(view.dtype());
-      values[first] = op.linked ? linked_view(whole, view, op.first) : view;
+      values[first] = op.linked ? linked_view(whole, view, op.first) : op.apart ? view.copy() : view;
       continue;
     }
     std::vector<const NDArray*> inputs;

@@ -61,8 +61,8 @@ inline constexpr StoredSteps stored_steps_of{
     },
     [](const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y) {
       for (std::int64_t i = 0; i < n; ++i) {
-        E& sum = static_cast<E*>(y)[checked_index(columns[i], extent)];
-        sum = Step::template join<E>(sum, Step::template map<E>(static_cast<const E*>(x)[i]));
+        E& to = static_cast<E*>(y)[checked_index(columns[i], extent)];
+        to = Step::template join<E>(to, Step::template map<E>(static_cast<const E*>(x)[i]));
       }
     },
     size_of(dtype_of<E>)};

@@ -79,6 +79,7 @@ STROP_IMPL bool close_sparse(const NDArray& a, const NDArray& b, const Closeness
 }  // namespace detail
 
 STROP_IMPL bool allclose(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan) {
+  detail::check_untraced("allclose()");
   if (!a || !b) fail("strop: allclose() of a handle without an array");
   if (a.shape() != b.shape()) return false;
   const detail::Closeness close{rtol, atol, equal_nan};

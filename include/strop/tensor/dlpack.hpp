@@ -2,6 +2,7 @@
 /// \file
 /// Exchange of arrays with other libraries through DLPack, without a copy where the layout permits.
 #pragma once
+#include <strop/core/call_mode.hpp>
 #include <strop/core/list.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/strided.hpp>
@@ -194,10 +195,12 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
 
 /// A DLPack tensor of a dense array's memory. Whoever takes it calls its deleter once; until then the memory lives.
 inline dlpack::DLManagedTensor* to_dlpack(const NDArray& a) {
+  detail::check_untraced("to_dlpack()");
   return detail::export_dlpack<dlpack::DLManagedTensor>(a);
 }
 /// The same in the form of DLPack 1.0.
 inline dlpack::DLManagedTensorVersioned* to_dlpack_versioned(const NDArray& a) {
+  detail::check_untraced("to_dlpack_versioned()");
   auto* managed = detail::export_dlpack<dlpack::DLManagedTensorVersioned>(a);
   managed->version = {1, 0};
   managed->flags = 0;

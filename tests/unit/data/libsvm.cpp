@@ -79,6 +79,7 @@ TEST_CASE("numbers are the nearest of their type") {
   CHECK(read("1 0:1.000000059604644775390625").data.data().item<float>() == 1.0f);
   CHECK(read("1 0:1e-60").data.data().item<float>() == 0.0f);
   CHECK(read("1 0:1e-400", {.dtype = f64}).data.data().item<double>() == 0.0);
+  CHECK(read("1 0:-0." + std::string(400, '0') + "1").data.data().item<float>() == 0.0f);
   CHECK(read("1 0:1e-40").data.data().item<float>() == std::strtof("1e-40", nullptr));
   CHECK(std::isnan(read("nan 0:1").label.item<float>()));
   CHECK(read("1 0:-inf").data.data().item<float>() == -std::numeric_limits<float>::infinity());
@@ -183,6 +184,11 @@ TEST_CASE("what is written reads back the same") {
       CHECK(back.label.to_vector<double>() == rows.label.to_vector<double>());
       CHECK(back.qid.to_vector<std::int64_t>() == std::vector<std::int64_t>{4, -1, 5});
     }
+  const NDArray large = csr_matrix(array<std::int64_t>({INT64_MAX}), {0}, {0, 1}, {1, 1});
+  save_libsvm(folder / "out", {large, array<std::int64_t>({INT64_MIN}), {}});
+  std::string line;
+  std::getline(std::ifstream(folder / "out") >> std::ws, line);
+  CHECK(line == "-9223372036854775808 0:9223372036854775807");
   CHECK(sentence([&] { save_libsvm(folder / "out", {zeros({2, 2}), zeros({2}), {}}); }) ==
         "save_libsvm: data is dense, expected csr");
   CHECK(sentence([&] {
@@ -229,6 +235,26 @@ TEST_CASE("batches, the original's rounding, and empty rows without it") {
   CHECK(again.batch().label[0].to_vector<float>() == Floats{1, 0});
 }
 
+TEST_CASE("a last batch that is filled to the very last row, and one after which somebody resets") {
+  const Folder folder;
+  const std::string path = file(folder, "a", "1 0:1\n2 0:2\n3 0:3\n");
+  LibSVMIter twice(path, {.data_shape = {1}, .batch_size = 6});
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    int count = 0;
+    for (const DataBatch& batch : twice) {
+      ++count;
+      CHECK(batch.label[0].to_vector<float>() == Floats{1, 2, 3, 1, 2, 3});
+    }
+    CHECK(count == 1);
+  }
+  LibSVMIter counted(path, {.data_shape = {1}, .batch_size = 2});
+  counted.next();
+  counted.next();
+  counted.reset();  // without having asked for a third
+  counted.next();
+  CHECK(counted.batch().label[0].to_vector<float>() == Floats{2, 3});
+}
+
 TEST_CASE("labels from a file of their own") {
   const Folder folder;
   const std::string data = file(folder, "a", "1 0:1\n2 0:2\n3 0:3\n");
@@ -253,7 +279,8 @@ TEST_CASE("a failure is thrown where its batch is asked for, and again") {
     const std::string why = sentence([&] { while (batches.next()); });
     CHECK(why == cat("LibSVMIter: \"", path,
                      "\", line 3, byte 3: index 5 is outside of 4 features, which are numbered ", "from 0 to 3"));
-    if (ahead > 0) CHECK(sentence([&] { batches.next(); }) == why);
+    CHECK(sentence([&] { batches.next(); }) == why);
+    CHECK(sentence([&] { batches.batch(); }) == "LibSVMIter: there is no current batch; next() makes one");
   }
   CHECK(sentence([&] { LibSVMIter(path, {.batch_size = 1}); }) ==
         "LibSVMIter: data_shape is (), expected one extent, the number of features");

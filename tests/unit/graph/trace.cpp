@@ -29,6 +29,13 @@ struct Twice : Function {
   std::vector<NDArray> backward(std::span<const NDArray> heads) override { return {plus(heads[0], heads[0])}; }
 };
 
+/// s += g; the result is g.
+struct Accumulate {
+  static constexpr std::string_view inputs[] = {"s", "g"}, mutates[] = {"s"};
+  constexpr auto forward(auto s, auto g) const { return std::make_tuple(g + 0 * s, s + g); }
+};
+inline constexpr Op<Accumulate> accumulate;
+
 }  // namespace
 
 TEST_CASE("the function runs once per shapes, types and storages, and its graph from then on") {
@@ -176,6 +183,45 @@ TEST_CASE("operators that write an input write arguments and arrays from outside
   f(x, own);
   CHECK(mean.item<float>() == 2.5f);
   CHECK(own.item<float>() == 1.5f);
+}
+
+TEST_CASE("what is written outside is written at every call, and read in the order of the function") {
+  const NDArray g = array({1.0f, 2.0f});
+  NDArray s = zeros({2});
+  const auto unread = trace_function([&](const NDArray& x) {
+    accumulate(s, x);
+    return plus(x, x);
+  });
+  for (int i = 0; i < 3; ++i) unread(g);
+  CHECK(s.to_vector<float>() == std::vector<float>{3, 6});
+  s = zeros({2});
+  const auto before = trace_function([&](const NDArray& x) {
+    const NDArray read = plus(s, s), copied = s.copy();
+    accumulate(s, x);
+    return std::tuple(read, copied, plus(s, s));
+  });
+  for (float i = 0; i < 3; ++i) {
+    const auto [read, copied, after] = before(g);
+    CHECK(read.to_vector<float>() == std::vector<float>{2 * i, 4 * i});
+    CHECK(copied.to_vector<float>() == std::vector<float>{i, 2 * i});
+    CHECK(after.to_vector<float>() == std::vector<float>{2 * i + 2, 4 * i + 4});
+  }
+}
+
+TEST_CASE("a copy is a copy at every call, and modes within the function are those of its calls") {
+  const NDArray x = array({2.0f, 3.0f});
+  x.attach_grad();
+  const auto copy = trace_function([](const NDArray& a) { return a.copy(); });
+  const auto apart = trace_function([](const NDArray& a) {
+    const strop::pause scope;
+    return times(a, a);
+  });
+  for (int i = 0; i < 2; ++i) {
+    record scope;
+    CHECK(copy(x).address() != x.address());
+    plus(apart(x), x).backward();
+    CHECK(x.grad().to_vector<float>() == std::vector<float>{1, 1});
+  }
 }
 
 TEST_CASE("a traced function within another becomes part of its graph") {
