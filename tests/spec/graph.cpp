@@ -87,8 +87,21 @@ static void traced() {
   CHECK(strop::allclose(found, w.grad()));
 }
 
+/// A file of an operator that this program does not call.
+void lacking() {
+  std::string text = strop::tanh(strop::var("x")).to_json(), why;
+  text.replace(text.find("\"tanh\""), 6, "\"SoftmaxOutput\"");
+  try {
+    strop::Symbol::from_json(text);
+  } catch (const std::exception& e) {
+    why = e.what();
+  }
+  CHECK(why.find("the library's join where the program calls them") != std::string::npos);
+}
+
 int main() {
   files();
+  lacking();
   without_a_name();
   traced();
   std::puts("done");
