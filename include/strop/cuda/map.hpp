@@ -29,7 +29,9 @@ MapLayout<N, M> layout_of(const detail::GpuMap& call) {
   MapLayout<N, M> a{};
   a.dtype = call.dtype;
   a.n = call.common.size();
-  const auto operand = [&](std::size_t k) -> const detail::MapOperand& { return k < N ? call.in[k] : call.out[k - N]; };
+  const auto operand = [&](std::size_t k) -> const detail::MapOperand& {
+    return k < N ? call.in[static_cast<std::int64_t>(k)] : call.out[k - N];
+  };
   std::int64_t below[N + M];  // elements of an operand below the axis
   for (std::int64_t& elements : below) elements = 1;
   std::int64_t extents[64], strides[64][N + M];
@@ -56,10 +58,12 @@ MapLayout<N, M> layout_of(const detail::GpuMap& call) {
     a.extents[at] = merges ? a.extents[at] * extents[axis] : extents[axis];
     std::copy_n(strides[axis], N + M, a.strides[at]);
   }
-  for (std::size_t k = 0; k < N; ++k) a.in[k] = call.in[k].data;
+  for (std::size_t k = 0; k < N; ++k) a.in[k] = call.in[static_cast<std::int64_t>(k)].data;
   for (std::size_t k = 0; k < M; ++k) {
-    a.out[k] = call.out[k].request == Request::null ? nullptr : call.out[k].data;
-    a.add[k] = call.out[k].request == Request::add;
+    a.out[k] = call.out[static_cast<std::int64_t>(k)].request == Request::null
+                   ? nullptr
+                   : call.out[static_cast<std::int64_t>(k)].data;
+    a.add[k] = call.out[static_cast<std::int64_t>(k)].request == Request::add;
   }
   return a;
 }
@@ -141,7 +145,7 @@ class MapLaunch {
 
   template <class C>
   static void result(const T& op, const Layout& a, std::size_t k, const detail::GpuMap& call, Cuda& ctx) {
-    const std::int64_t elements = call.out[k].shape.size();
+    const std::int64_t elements = call.out[static_cast<std::int64_t>(k)].shape.size();
     if (elements == 0) return;
     const std::int64_t terms = a.n / elements;
     const std::int64_t pieces = std::max<std::int64_t>(1, std::min({sum_threads / elements, terms, sum_pieces}));

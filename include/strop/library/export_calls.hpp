@@ -7,6 +7,7 @@
 #include <strop/op/entry.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/plan.hpp>
+#include <strop/op/target.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 
