@@ -77,9 +77,13 @@ STROP_MAPPED(6, (auto a, auto b, auto c, auto d, auto e, auto f), (a, b, c, d, e
 #undef STROP_MAPPED
 #undef STROP_EACH
 
+template <std::size_t>
+struct ProbeAt {  // a class, not an alias, in which nvcc finds no pack
+  using type = Probe;
+};
 template <class F, std::size_t... I>
 constexpr bool takes_probes(std::index_sequence<I...>) {
-  return std::is_invocable_v<const F&, Repeat<I, Probe>...>;
+  return std::is_invocable_v<const F&, typename ProbeAt<I>::type...>;
 }
 template <class X, class Node>
 concept Is = std::same_as<std::remove_cvref_t<X>, Node>;
