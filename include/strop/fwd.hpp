@@ -130,7 +130,7 @@ struct Backend;
 struct GpuDriver;
 }  // namespace memory
 namespace random {
-struct Range;
+struct Range;  // NOLINT(bugprone-forward-declaration-namespace): not that of parameters
 struct Stream;
 }  // namespace random
 

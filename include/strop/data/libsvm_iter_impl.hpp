@@ -30,7 +30,7 @@ struct LibSVMIter::State {
     return !params.label_libsvm.empty() && params.label_libsvm != "NULL";
   }
   static const LibSVMParams& checked(const LibSVMParams& p) {
-    const auto refuse = [](auto... parts) { fail("LibSVMIter: ", parts...); };
+    const auto refuse = [](const auto&... parts) { fail("LibSVMIter: ", parts...); };
     if (p.data_shape.ndim() != 1 || p.data_shape[0] < 1)
       refuse("data_shape is ", p.data_shape, ", expected one extent, the number of features");
     if (p.label_shape.ndim() != 1 || p.label_shape[0] < 1)

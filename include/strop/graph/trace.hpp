@@ -35,9 +35,8 @@ class TracedGraphsRef {
  public:
   TracedGraphsRef() : traces_(new_traced_graphs()) { retain_traced_graphs(traces_); }
   TracedGraphsRef(const TracedGraphsRef& other) : traces_(other.traces_) { retain_traced_graphs(traces_); }
-  TracedGraphsRef& operator=(const TracedGraphsRef& other) {
-    retain_traced_graphs(other.traces_);
-    drop_traced_graphs(std::exchange(traces_, other.traces_));
+  TracedGraphsRef& operator=(TracedGraphsRef other) noexcept {
+    std::swap(traces_, other.traces_);
     return *this;
   }
   ~TracedGraphsRef() { drop_traced_graphs(traces_); }

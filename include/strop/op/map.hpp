@@ -24,7 +24,7 @@ namespace detail {
 template <class F>
 class HeldFunction {
  public:
-  constexpr HeldFunction() noexcept {}
+  constexpr HeldFunction() noexcept = default;
   constexpr HeldFunction(F f) : f_(std::move(f)) {}
   constexpr HeldFunction(const HeldFunction& other) = default;
   constexpr HeldFunction& operator=(const HeldFunction& other) {

@@ -22,7 +22,7 @@
 // expect: row_scale: input 'scale' has shape (3,), expected (2,)
 // expect: row_scale: input 'data' has shape (2,), expected 2 dimensions
 // expect: row_scale: by is -1, expected a number from 0
-// expect: kinds real enumeration(2) string integer?, alias slope, 3 operations an element, 12 operations
+// expect: kinds real enumeration(2) string integer?, alias slope, 1 operations an element, 12 operations
 // expect: arguments data 'any numbers'; data, state written; args variadic
 // expect: load_library: './no-such.so': there is no such file
 // expect: load_library: './libplain.so' is no library of strop operators: it has no function strop_operators
