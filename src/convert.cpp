@@ -22,11 +22,10 @@ LibSVMData read_arrays(const std::string& path) {
                           : name == "label" ? &rows.label
                           : name == "qid"   ? &rows.qid
                                             : nullptr;
-    if (part == nullptr)
-      fail("strop convert: ", path, " holds an array '", name, "', expected data, label and, if any, qid");
+    if (part == nullptr) fail("convert: ", path, " holds an array '", name, "', expected data, label and, if any, qid");
     *part = array;
   }
-  if (!rows.data || !rows.label) fail("strop convert: ", path, " holds no array '", rows.data ? "label" : "data", "'");
+  if (!rows.data || !rows.label) fail("convert: ", path, " holds no array '", rows.data ? "label" : "data", "'");
   if (rows.data.storage() == dense && rows.data.ndim() == 2) rows.data = rows.data.to(csr);
   return rows;
 }

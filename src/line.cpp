@@ -150,7 +150,8 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   if (more != nullptr) more(app, status);
 
   ConvertOptions conversion;
-  CLI::App* convert = app.add_subcommand("convert", "LibSVM text as arrays, and back: strop convert a.libsvm b.npz");
+  CLI::App* convert =
+      app.add_subcommand("convert", cat("LibSVM text as arrays, and back: ", program(), " convert a.libsvm b.npz"));
   convert->footer(
       "a.npz and a.params hold the arrays data (csr), label and, where lines have one, qid; a file of another ending "
       "is\n"

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/output.hpp>
+#include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
 #include <strop/data/libsvm.hpp>
 #include <strop/engine/pool.hpp>
@@ -108,10 +109,11 @@ class LibSVMParser {
   }
   bool at_end_of_row() const { return at_ == end_ || *at_ == '\n' || *at_ == '#'; }
   bool at_end_of_token(bool comma) const { return at_end_of_row() || is_blank(*at_) || (comma && *at_ == ','); }
-  std::string_view token(const char* from) const {
+  /// The text up to the next blank, as a sentence may show it.
+  std::string token(const char* from) const {
     const char* to = from;
     while (to != end_ && !is_blank(*to) && *to != '\n' && *to != '#') ++to;
-    return {from, static_cast<std::size_t>(std::min<std::ptrdiff_t>(to - from, 40))};
+    return printable({from, static_cast<std::size_t>(to - from)}, 40);
   }
 
   void row() {

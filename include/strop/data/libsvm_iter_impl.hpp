@@ -131,7 +131,7 @@ struct LibSVMIter::State {
 };
 
 STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)
-    : state_(new State(data_libsvm, State::checked(params))) {}
+    : state_(new State(data_libsvm, params)) {}
 STROP_IMPL LibSVMIter::LibSVMIter(LibSVMIter&& from) noexcept : state_(std::exchange(from.state_, nullptr)) {}
 STROP_IMPL LibSVMIter& LibSVMIter::operator=(LibSVMIter&& from) noexcept {
   std::swap(state_, from.state_);

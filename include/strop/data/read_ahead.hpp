@@ -18,29 +18,24 @@ template <class Item, class Make>
 class ReadAhead {
  public:
   /// `make(item)` makes the next item; false: there is none.
-  ReadAhead(const char* name, std::size_t depth, Make make) : name_(name), make_(std::move(make)), slots_(depth) {}
+  ReadAhead(const char* name, std::size_t depth, Make make)
+      : name_(name), make_(std::move(make)), ahead_(depth > 0), slots_(ahead_ ? depth : 1) {}
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() { finish(); }
 
   /// The next item; false at the end. What making it threw is thrown here, and again until restart().
   bool next(Item& to) {
-    if (slots_.empty()) {
-      if (failure_) std::rethrow_exception(failure_);
-      try {
-        return make_(to);
-      } catch (...) {
-        failure_ = std::current_exception();
-        throw;
-      }
-    }
     if (!running_) start();
     Slot& slot = slots_[at_];
-    Engine::global().wait(slot.done);
+    if (ahead_)
+      Engine::global().wait(slot.done);
+    else if (!slot.failure)
+      fill(slot);
     if (slot.failure) std::rethrow_exception(slot.failure);
     if (!slot.filled) return false;
     to = std::move(slot.item);
-    push(slot);
+    if (ahead_) push(slot);
     at_ = (at_ + 1) % slots_.size();
     return true;
   }
@@ -49,7 +44,6 @@ class ReadAhead {
   template <class F>
   void restart(F f) {
     finish();
-    failure_ = nullptr;
     f();
   }
 
@@ -64,30 +58,29 @@ class ReadAhead {
     running_ = true;
     over_ = false;
     at_ = 0;
+    for (Slot& slot : slots_) slot.failure = nullptr;
+    if (!ahead_) return;
     source_ = Engine::global().variable();
     for (Slot& slot : slots_) {
       slot.done = Engine::global().variable();
-      slot.failure = nullptr;
       push(slot);
     }
   }
   void push(Slot& slot) {
-    Engine::global().push(
-        [this, &slot] {
-          slot.filled = false;
-          if (over_) return;
-          try {
-            slot.filled = make_(slot.item);
-          } catch (...) {
-            slot.failure = std::current_exception();
-          }
-          over_ = !slot.filled;
-        },
-        {.writes = {source_, slot.done}, .name = name_});
+    Engine::global().push([this, &slot] { fill(slot); }, {.writes = {source_, slot.done}, .name = name_});
+  }
+  void fill(Slot& slot) noexcept {
+    slot.filled = false;
+    if (over_) return;
+    try {
+      slot.filled = make_(slot.item);
+    } catch (...) {
+      slot.failure = std::current_exception();
+    }
+    over_ = !slot.filled;
   }
   void finish() noexcept {
-    if (!running_) return;
-    running_ = false;
+    if (!std::exchange(running_, false) || !ahead_) return;
     try {
       Engine::global().wait_idle(source_);
     } catch (...) {  // operations keep their failures to themselves
@@ -96,10 +89,10 @@ class ReadAhead {
 
   const char* name_;
   Make make_;
+  bool ahead_;
   std::vector<Slot> slots_;
   std::size_t at_ = 0;
   bool running_ = false, over_ = false;
-  std::exception_ptr failure_;  // where nothing is made ahead
   Engine::Variable source_;
 };
 

@@ -281,8 +281,9 @@ STROP_IMPL void TracedGraph::drop_unused() {
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
   std::erase_if(calls, [&](const Made& call) { return graph.find(call.node.get()) < 0; });
   by_calls = recorded || results.empty();
-  for (const Made& call : calls) by_calls = by_calls || call.recorder != nullptr || call.training != training;
-  for (int n = 0; n < graph.size(); ++n) by_calls = by_calls || !graph.node(n).signature.mutated.empty();
+  for (const Made& call : calls)
+    by_calls =
+        by_calls || call.recorder != nullptr || call.training != training || !call.node->signature.mutated.empty();
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;

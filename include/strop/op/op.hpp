@@ -131,30 +131,20 @@ inline constexpr bool is_number<number::Jet> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 
-/// How many outputs T has; -1 where that depends on its parameters.
-template <class T>
-constexpr int outputs_of() {
-  if constexpr (AnyMap<T>)
-    return static_cast<int>(results<T> - stated_mutated<T>().size());
-  else
-    return StatesOutputCount<T> ? -1 : TensorShape<T>::outputs;
-}
-
 /// Runs T and gives its visible outputs: an array, or several.
 template <class T, bool Library>
 auto run(const T& op, Inputs in, Target y, Site site) {
   static_assert(diagnose<T>());
   const Entry& entry = entry_in_use<T, Library>();
-  constexpr int outputs = outputs_of<T>();
-  if constexpr (outputs == 1) {
-    return run_one(entry, &op, in, y, site);
-  } else if constexpr (outputs < 0) {
+  if constexpr (!AnyMap<T> && StatesOutputCount<T>) {
     std::vector<NDArray> out(unsigned_size(TensorShape<T>::output_count(op)));
     run_into(entry, &op, in, y, site, out);
     out.resize(unsigned_size(TensorShape<T>::visible_count(op)));
     return out;
+  } else if constexpr (Counts<T>::out == 1) {
+    return run_one(entry, &op, in, y, site);
   } else {
-    std::array<NDArray, unsigned_size(outputs)> out;
+    std::array<NDArray, unsigned_size(Counts<T>::out)> out;
     run_into(entry, &op, in, y, site, out);
     if constexpr (AnyMap<T>) {
       if constexpr (map_visible<T> == 1)

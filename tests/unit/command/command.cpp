@@ -413,3 +413,25 @@ TEST_CASE("a progress bar is shorter than the terminal") {
       if (columns > 6) CHECK(line.ends_with(cat(percent, '%')));
     }
 }
+
+TEST_CASE("LibSVM text as arrays, and back") {
+  const test::Folder folder;
+  const std::string text = "1 qid:2 1:0.5 3:-2\n0\n-1 2:1e+20\n";
+  test::put_file(folder / "a.libsvm", text);
+  CHECK(strop_says(folder, "convert a.libsvm b.npz --one-based").code == 0);
+  CHECK(text_of(folder / ".out") == "3 rows, 3 features, 3 stored values\n");
+  const NamedArrays arrays = load(folder / "b.npz");
+  REQUIRE(arrays.size() == 3);
+  CHECK(arrays[0].first == "data");
+  CHECK(arrays[0].second.storage() == csr);
+  CHECK(strop_says(folder, "convert b.npz c.libsvm --one-based").code == 0);
+  CHECK(text_of(folder / "c.libsvm") == text);
+  CHECK(strop_says(folder, "convert a.libsvm c.libsvm").code == 2);
+  CHECK(text_of(folder / ".err").find("one of the two names ends in .npz or .params") != std::string::npos);
+  CHECK(strop_says(folder, "convert a.libsvm b.npz --dtype float31").code == 2);
+  test::put_file(folder / "bad.libsvm", "1 0:1\n1 0:x\n");
+  CHECK(strop_says(folder, "convert bad.libsvm d.npz").code == 1);
+  CHECK(text_of(folder / ".err") ==
+        "strop: load_libsvm: \"bad.libsvm\", line 2, byte 5: the value 'x' is no number that float64 can hold\n");
+  CHECK_FALSE(std::ifstream(folder / "d.npz").good());
+}
