@@ -66,6 +66,31 @@ void add_constant_rows(std::vector<Row>& rows) {
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});
 }
 
+void add_image_rows(std::vector<Row>& rows) {
+  const Parts layer{.same_shape = false, .loose = 16};
+  const Sample line{{2, 3, 9}, -2, 2.1}, image{{2, 4, 5, 6}, -2, 2.1}, body{{2, 2, 4, 3, 4}, -2, 2.1};
+  rows.push_back({"Convolution", "kernel=(3,); num_filter=2", {line, {{2, 3, 3}}, {{2}}}, layer});
+  rows.push_back({"Convolution",
+                  "kernel=(3, 2); stride=(2, 1); dilate=(1, 2); pad=(1, 2); num_filter=6; num_group=2; no_bias=True",
+                  {image, {{6, 2, 3, 2}}},
+                  layer});
+  rows.push_back({"Convolution", "kernel=(1, 1); num_filter=3", {image, {{3, 4, 1, 1}}, {{3}}}, layer});
+  rows.push_back(
+      {"Convolution", "kernel=(2, 3, 2); pad=(0, 1, 1); num_filter=2", {body, {{2, 2, 2, 3, 2}}, {{2}}}, layer});
+  for (const std::string op : {"max", "avg", "sum", "lp; p_value=2", "lp; p_value=3"}) {
+    const std::string type = "pool_type=" + op;
+    // sums of cubes stay away from 0
+    const Sample one = op.ends_with('3') ? Sample{{2, 3, 9}} : line,
+                 two = op.ends_with('3') ? Sample{{2, 4, 5, 6}} : image;
+    rows.push_back({"Pooling", type + "; kernel=(3,); stride=(2,); pad=(1,)", {one}, layer});
+    rows.push_back({"Pooling", type + "; kernel=(2, 3); stride=(2, 2); pooling_convention=full", {two}, layer});
+    rows.push_back({"Pooling", type + "; global_pool=True; layout=NHWC", {two}, layer});
+  }
+  rows.push_back({"Pooling", "kernel=(2, 2, 3); pad=(1, 0, 1)", {body}, layer});
+  rows.push_back({"Pooling", "pool_type=avg; kernel=(2, 2); pad=(1, 1); count_include_pad=False", {image}, layer});
+  rows.push_back({"Pooling", "kernel=(3, 3); stride=(2, 2); pooling_convention=same", {image}, layer});
+}
+
 }  // namespace
 
 void add_layer_rows(std::vector<Row>& rows) {
@@ -117,6 +142,7 @@ void add_layer_rows(std::vector<Row>& rows) {
                   {.sparse = false, .same_shape = false, .loose = 8}});
   rows.push_back({"LayerNorm", "", {rowsum, {{6}}, {{6}}}, layer});
   rows.push_back({"LayerNorm", "axis=1; eps=0.01", {image, channels, channels}, layer});
+  add_image_rows(rows);
   add_update_rows(rows);
   add_constant_rows(rows);
 }

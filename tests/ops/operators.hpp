@@ -13,6 +13,7 @@ BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, f
 BlockGrad(data) _sparse_stop_gradient stop_gradient
 Cast(data; dtype) _npi_cast _npx_cast
 Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
+Convolution(data, weight, bias; kernel, stride=(), dilate=(), pad=(), num_filter, num_group=1, workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None) _npx_convolution Convolution_v1
 Dropout(data; p=0.5, mode=training, axes=(), cudnn_off=False) _npx_dropout
 Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False) _sparse_Embedding _npx_embedding
 Flatten(data) _npx_batch_flatten
@@ -24,6 +25,7 @@ LogisticRegressionOutput(data, label; grad_scale=1) _sparse_LogisticRegressionOu
 MAERegressionOutput(data, label; grad_scale=1) _sparse_MAERegressionOutput
 MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null) make_loss_scaled
 Pad(data; mode, pad_width, constant_value=0)
+Pooling(data; kernel=(), pool_type=max, global_pool=False, cudnn_off=False, pooling_convention=valid, stride=(), pad=(), p_value=None, count_include_pad=None, layout=None) _npx_pooling
 Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
 SequenceLast(data; use_sequence_length=False, axis=0)
 SequenceMask(data; use_sequence_length=False, value=0, axis=0) _npx_sequence_mask

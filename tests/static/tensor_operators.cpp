@@ -122,6 +122,14 @@ STROP_TESTED(FullyConnectedSum,
                      dense &&
                  keeps(strop::FullyConnectedSum{.num_hidden = 4, .no_bias = true}) == Keeps::in);
 
+constexpr strop::Convolution images{.kernel = {3, 2}, .pad = {1, 0}, .num_filter = 6, .num_group = 2};
+constexpr strop::Pooling windows{.kernel = {2, 2}, .stride = {2, 2}};
+STROP_TESTED(Convolution, shape(images, of(5, 4, 7, 8), of(6, 2, 3, 2), of(6)) == of(5, 6, 7, 7) &&
+                              type(images, f32, f32, f32) == f32 && storage(images, dense, dense, dense) == dense &&
+                              keeps(images) == Keeps::in);
+STROP_TESTED(Pooling, shape(windows, of(5, 4, 7, 8)) == of(5, 4, 3, 4) && type(windows, f16) == f16 &&
+                          storage(windows, dense) == dense && keeps(windows) == Keeps::in);
+
 // --- reductions, moments and norms -----------------------------------------------------------------------------------
 
 STROP_TESTED(Sum, shape(strop::Sum{.axis = 1}, of(2, 3, 4)) == of(2, 4) && type(strop::Sum{.axis = 1}, i32) == i32 &&

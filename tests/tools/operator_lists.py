@@ -25,7 +25,7 @@ SHARED = {
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
     "init_random": ("init", "random"),
-    "layers": ("dropout", "leaky_relu", "norm"),
+    "layers": ("dropout", "leaky_relu", "norm", "pooling"),
     "linear": ("dot", "fully_connected"),
     "order": ("moments", "order", "sequence"),
     "shape_diag_pad": ("shape/diag", "shape/pad"),

@@ -295,18 +295,24 @@ struct Gemm {
   };
 };
 
-/// c = op(a) · op(b), or c += where `add`: op(a) is m × k, op(b) k × n, c m × n. All are row-major and contiguous;
-/// `a_transposed` says that a is stored as k × m, `b_transposed` that b is stored as n × k. c overlaps neither.
+/// c = a · b, or c += where `add`: a is m × k, b k × n, c m × n and contiguous. c overlaps neither.
 template <class T>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, bool a_transposed, const T* b, bool b_transposed,
-          T* c, bool add = false) {
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b, T* c, bool add = false) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
     if (!add) std::fill(c, c + m * n, T(0));
     return;
   }
-  Gemm<T>::run(m, n, k, Strided<T>::of(a, a_transposed ? m : k, a_transposed),
-               Strided<T>::of(b, b_transposed ? k : n, b_transposed), c, add);
+  Gemm<T>::run(m, n, k, a, b, c, add);
+}
+
+/// c = op(a) · op(b), or c += where `add`: op(a) is m × k, op(b) k × n, c m × n. All are row-major and contiguous;
+/// `a_transposed` says that a is stored as k × m, `b_transposed` that b is stored as n × k. c overlaps neither.
+template <class T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, bool a_transposed, const T* b, bool b_transposed,
+          T* c, bool add = false) {
+  gemm(m, n, k, Strided<T>::of(a, a_transposed ? m : k, a_transposed),
+       Strided<T>::of(b, b_transposed ? k : n, b_transposed), c, add);
 }
 
 }  // namespace STROP_ISA

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/convolution.hpp>
 #include <strop/ops/dot.hpp>
 #include <strop/ops/dropout.hpp>
 #include <strop/ops/elementwise/activation.hpp>
@@ -36,6 +37,7 @@
 #include <strop/ops/norm.hpp>
 #include <strop/ops/optimizer.hpp>
 #include <strop/ops/order.hpp>
+#include <strop/ops/pooling.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Convolution of images of one, two or three spatial axes, as products with the matrix of their windows.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/gemm.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/windows.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+inline namespace STROP_ISA {
+
+/// A convolution as products of matrices. A task is a group of channels of an image; the matrix of its windows has a
+/// row per channel and place of the kernel, and is made in blocks of columns, so that it stays in the caches.
+template <class E>
+struct Convolver {
+  Windows windows;
+  std::int64_t images, groups, channels, filters;  // channels and filters of a group
+  std::int64_t rows = channels * windows.kernel_size(), out = windows.out_size(), in = channels * windows.in_size();
+  bool direct = windows.trivial();  // the image itself is the matrix
+  std::int64_t block =
+      direct ? out : std::min(out, std::max<std::int64_t>(256, (1 << 18) / std::max<std::int64_t>(1, rows)));
+  std::int64_t tasks = images * groups;
+
+  using Space = typename Gemm<E>::Space;
+
+  /// Calls f(first task, end) with tasks side by side; where there are fewer of them than threads, these serve the
+  /// loops of each.
+  template <class F>
+  void each_task(F f) const {
+    const std::int64_t threads = inside_loop ? 1 : num_threads();
+    parallel_for(tasks, tasks < threads ? tasks : (tasks + threads - 1) / threads, f);
+  }
+  /// Calls f(begin, end) for each block of windows.
+  template <class F>
+  void each_block(F f) const {
+    for (std::int64_t begin = 0; begin < out; begin += block) f(begin, std::min(out, begin + block));
+  }
+  const E* weight_of(const E* weight, std::int64_t task) const { return weight + task % groups * filters * rows; }
+  /// The windows [begin, end) of an image as a matrix, in `space` unless the image itself is it.
+  Strided<E> matrix(const E* image, std::int64_t begin, std::int64_t end, E* space) const {
+    if (direct) return {image, out, 1};
+    gather_windows(windows, image, channels, begin, end, space);
+    return {space, end - begin, 1};
+  }
+
+  /// y = weight · windows + bias, or y += that.
+  void result(const E* x, const E* weight, const E* bias, E* y, bool add) const {
+    each_task([&](std::int64_t first, std::int64_t last) {
+      const Space columns(direct ? 0 : rows * block), part(block < out ? filters * block : 0);
+      for (std::int64_t task = first; task < last; ++task)
+        each_block([&](std::int64_t begin, std::int64_t end) {
+          const Strided<E> b = matrix(x + task * in, begin, end, columns.data),
+                           a = Strided<E>::of(weight_of(weight, task), rows, false);
+          E* const to = y + task * filters * out;
+          if (block == out) {
+            if (bias != nullptr) put(nullptr, bias, task, to, 0, out, add);
+            gemm(filters, out, rows, a, b, to, add || bias != nullptr);
+          } else {
+            gemm(filters, end - begin, rows, a, b, part.data);
+            put(part.data, bias, task, to, begin, end, add);
+          }
+        });
+    });
+  }
+
+  /// dx = weightᵀ · dy, put back where the windows took it, or dx += that.
+  void data_gradient(const E* dy, const E* weight, E* dx, bool add) const {
+    each_task([&](std::int64_t first, std::int64_t last) {
+      const Space columns(direct ? 0 : rows * block);
+      for (std::int64_t task = first; task < last; ++task) {
+        E* const to = dx + task * in;
+        if (!direct && !add) std::fill_n(to, in, E(0));
+        each_block([&](std::int64_t begin, std::int64_t end) {
+          gemm(rows, end - begin, filters, Strided<E>::of(weight_of(weight, task), rows, true),
+               {dy + task * filters * out + begin, out, 1}, direct ? to : columns.data, direct && add);
+          if (!direct) scatter_windows(windows, columns.data, channels, begin, end, to);
+        });
+      }
+    });
+  }
+
+  /// dw = Σ dy · windowsᵀ over the images, or dw += that. A small one is summed in up to eight parts side by side,
+  /// however many threads there are.
+  void weight_gradient(const E* dy, const E* x, E* dw, bool add) const {
+    const std::int64_t size = groups * filters * rows,
+                       parts = size > 1 << 16 ? 1 : std::clamp<std::int64_t>(images, 1, 8);
+    const Space sums(parts > 1 ? parts * size : 0);
+    if (!add && parts == 1) std::fill_n(dw, size, E(0));
+    parallel_for(parts, 1, [&](std::int64_t low, std::int64_t high) {
+      const Space columns(direct ? 0 : rows * block);
+      for (std::int64_t part = low; part < high; ++part) {
+        E* const sum = parts > 1 ? sums.data + part * size : dw;
+        if (parts > 1) std::fill_n(sum, size, E(0));
+        const std::int64_t last = images * (part + 1) / parts * groups;
+        for (std::int64_t task = images * part / parts * groups; task < last; ++task)
+          each_block([&](std::int64_t begin, std::int64_t end) {
+            gemm(filters, rows, end - begin, {dy + task * filters * out + begin, out, 1},
+                 matrix(x + task * in, begin, end, columns.data).transpose(), sum + task % groups * filters * rows,
+                 true);
+          });
+      }
+    });
+    if (parts == 1) return;
+    if (!add) std::fill_n(dw, size, E(0));
+    for (std::int64_t part = 0; part < parts; ++part)
+      for (std::int64_t i = 0; i < size; ++i) dw[i] += sums.data[part * size + i];
+  }
+
+  /// db = Σ dy over images and windows, or db += that.
+  void bias_gradient(const E* dy, E* db, bool add) const {
+    const std::int64_t all = groups * filters;
+    const Space ones(out);
+    std::fill_n(ones.data, out, E(1));
+    if (!add) std::fill_n(db, all, E(0));
+    for (std::int64_t image = 0; image < images; ++image)
+      gemm(all, 1, out, dy + image * all * out, false, ones.data, false, db, true);
+  }
+
+ private:
+  /// The columns [begin, end) of the filters of a task: `part` (nothing: zeros) plus bias, to where they stand in `to`.
+  void put(const E* part, const E* bias, std::int64_t task, E* to, std::int64_t begin, std::int64_t end,
+           bool add) const {
+    for (std::int64_t f = 0; f < filters; ++f) {
+      const E plus = bias != nullptr ? bias[task % groups * filters + f] : E(0);
+      E* const row = to + f * out + begin;
+      const E* const from = part + (part != nullptr ? f * (end - begin) : 0);
+      for (std::int64_t i = 0; i < end - begin; ++i)
+        row[i] = (add ? row[i] : E(0)) + (part != nullptr ? from[i] + plus : plus);
+    }
+  }
+};
+
+}  // namespace STROP_ISA
+}  // namespace detail
+
+/// Convolution: y(n, f, o) = b(f) + Σ w(f, c, k) · x(n, c, o · stride + k · dilate − pad), summed over the places k of
+/// the kernel and the channels c of f's group; o and k have one, two or three axes.
+///
+/// data (batch, channels, …), weight (num_filter, channels / num_group, kernel…), bias (num_filter,) unless `no_bias`;
+/// output (batch, num_filter, …) of extents (x + 2 · pad − dilate · (kernel − 1) − 1) / stride + 1, rounded down. What
+/// lies outside of data counts as 0. Floating types; sparse arrays by the dense fallback. The gradient needs data and
+/// weight. Error: kernel or num_filter is missing, a list has not one number per axis, a window covers more than the
+/// padded data, channels or num_filter are no multiple of num_group, the layout has the channels last.
+///
+/// Example: `convolution(array({{{1, 2, 3}}}), array({{{1, 10}}}), {.kernel = {2}, .num_filter = 1, .no_bias = true})`
+/// is
+/// [[[21, 32]]].
+struct Convolution {
+  enum Tune : int { off, limited_workspace, fastest };
+  enum Layout : int { NCW, NCHW, NCDHW, NHWC, NDHWC };
+  Required<Shape> kernel = {};
+  Shape stride = {}, dilate = {}, pad = {};
+  Required<int> num_filter = {};
+  int num_group = 1;
+  std::int64_t workspace = 1024;
+  bool no_bias = false;
+  std::optional<Tune> cudnn_tune = {};
+  bool cudnn_off = false;
+  std::optional<Layout> layout = {};
+
+  static constexpr std::string_view aliases[] = {"_npx_convolution", "Convolution_v1"};
+  static constexpr std::string_view inputs[] = {"data", "weight", "bias"};
+  static constexpr std::string_view doc =
+      "At each place of an image the sum of the elements in a window times the weights of a filter, plus bias. "
+      "data (batch, channels, …) with one to three spatial axes, weight (num_filter, channels / num_group, kernel…), "
+      "bias (num_filter,), output (batch, num_filter, …).";
+  static constexpr Note notes[] = {{"kernel", "extents of a window, one per spatial axis"},
+                                   {"stride", "from window to window; 1 without it"},
+                                   {"dilate", "from element to element of a window; 1 without it"},
+                                   {"pad", "zeros before and after each axis; 0 without it"},
+                                   {"num_filter", "channels of the output"},
+                                   {"num_group", "groups of channels, each with filters of its own"},
+                                   {"workspace", "has no effect"},
+                                   {"no_bias", "there is no bias"},
+                                   {"cudnn_tune", "has no effect"},
+                                   {"cudnn_off", "has no effect"},
+                                   {"layout", "order of the axes: batch, channels, then the spatial ones"}};
+  static constexpr Range range[] = {{"num_filter", 1, 100000}, {"num_group", 1}, {"workspace", 0, 8192}};
+  static constexpr bool accumulates = true, gradient_accumulates = true;
+
+  constexpr int input_count() const { return no_bias ? 2 : 3; }
+
+  constexpr void infer_shape(Shapes& s) const {
+    const Shape& size = *kernel;
+    const int rank = size.ndim();
+    detail::check_kernel(s, size);
+    detail::check_steps(s, "stride", stride, rank, 1);
+    detail::check_steps(s, "dilate", dilate, rank, 1);
+    detail::check_steps(s, "pad", pad, rank, 0);
+    if (layout && *layout != rank - 1)
+      s.fail("layout is ", detail::Text<Layout>::print(*layout), ", expected ",
+             detail::Text<Layout>::print(static_cast<Layout>(rank - 1)));
+    if (*num_filter % num_group != 0)
+      s.fail("num_filter is ", *num_filter, ", expected a multiple of num_group, ", num_group);
+    s.expect_rank(0, rank + 2);
+    Shape data = Shape::filled(rank + 2, Shape::unknown_extent), weight = data;
+    unify(data, s.in(0));
+    if (data[1] >= 0 && data[1] % num_group != 0)
+      s.fail(s.name_in(0), " has ", data[1], " channels, expected a multiple of num_group, ", num_group);
+    weight[0] = *num_filter;
+    if (data[1] >= 0) weight[1] = data[1] / num_group;
+    for (int i = 0; i < rank; ++i) weight[i + 2] = size[i];
+    s.set_in(1, weight);
+    if (!no_bias) s.set_in(2, {*num_filter});
+    if (s.in(1)[1] >= 0) data[1] = detail::checked_product(s.in(1)[1], num_group, s.op());
+    Shape out = Shape::filled(rank + 2, Shape::unknown_extent);
+    out[0] = data[0];
+    out[1] = *num_filter;
+    for (int i = 2; i < rank + 2; ++i)
+      if (data[i] >= 0)
+        out[i] = detail::window_room(s, i, data[i], detail::step_of(pad, i - 2, 0), covered(s, i - 2)) /
+                     detail::step_of(stride, i - 2, 1) +
+                 1;
+    s.set_out(0, out);
+    data[0] = s.out(0)[0];
+    for (int i = 2; i < rank + 2; ++i)  // of a stride of 1 the data's extent follows from the result's
+      if (data[i] < 0 && s.out(0)[i] >= 0 && detail::step_of(stride, i - 2, 1) == 1)
+        data[i] = std::max<std::int64_t>(0, s.out(0)[i] - 1 + covered(s, i - 2) - 2 * detail::step_of(pad, i - 2, 0));
+    s.set_in(0, data);
+  }
+
+  double operations(std::span<const Shape> in) const {
+    double windows = 1;
+    for (int i = 2; i < in[0].ndim(); ++i) {
+      const double covers = static_cast<double>(detail::step_of(dilate, i - 2, 1) * ((*kernel)[i - 2] - 1) + 1);
+      windows *= (static_cast<double>(in[0][i] + 2 * detail::step_of(pad, i - 2, 0)) - covers) /
+                     static_cast<double>(detail::step_of(stride, i - 2, 1)) +
+                 1;
+    }
+    return static_cast<double>(in[0][0]) * windows *
+           (2 * static_cast<double>(in[1].size()) + (no_bias ? 0 : *num_filter));
+  }
+  /// A product for data and one for weight, and the sum for bias.
+  double gradient_operations(std::span<const Shape> takes) const {
+    Convolution product = *this;
+    product.no_bias = true;
+    return 2 * product.operations(takes.subspan(1)) + (no_bias ? 0 : static_cast<double>(takes[0].size()));
+  }
+
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E> weight, View<const E, 1> bias, View<E> y) const {
+    if (y.size() == 0) return;
+    convolver<E>(x.shape(), y.shape())
+        .result(x.data(), weight.data(), bias.data(), y.data(), ctx.request() == Request::add);
+  }
+
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E>> weight,
+            Grad<"data", View<E>> dx, Grad<"weight", View<E>> dw, Grad<"bias", View<E, 1>> db) const {
+    const detail::Convolver<E> convolver = this->convolver<E>(x.shape(), dy.shape());
+    const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
+    if (dx) convolver.data_gradient(dy.data(), weight.data(), dx.data(), adds(0));
+    if (dw) convolver.weight_gradient(dy.data(), x.data(), dw.data(), adds(1));
+    if (db) convolver.bias_gradient(dy.data(), db.data(), adds(2));
+  }
+
+ private:
+  /// What a window covers of an axis.
+  constexpr std::int64_t covered(const Shapes& s, int i) const {
+    return detail::checked_sum(detail::checked_product(detail::step_of(dilate, i, 1), (*kernel)[i] - 1, s.op()), 1,
+                               s.op());
+  }
+  template <class E>
+  detail::Convolver<E> convolver(std::span<const std::int64_t> x, std::span<const std::int64_t> y) const {
+    return {.windows = {x.subspan(2), y.subspan(2), *kernel, stride, dilate, pad},
+            .images = x[0],
+            .groups = num_group,
+            .channels = x[1] / num_group,
+            .filters = y[1] / num_group};
+  }
+};
+inline constexpr Op<Convolution, OnUse> convolution;
+
+using ConvolutionOps = OpList<Convolution>;
+
+}  // namespace strop::inline v0
