@@ -44,6 +44,12 @@ int check(const std::string& name);
 int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
 int info(bool with_products);
+struct GraphOptions {
+  std::string file, svg;
+  std::vector<std::string> shapes;  // "data=1,3,224,224"
+};
+/// What a symbol file says, as a table and, where `svg` is given, as a picture.
+int graph(const GraphOptions& options);
 struct ConvertOptions {
   std::string from, to, dtype = "float32";
   std::int64_t features = 0, labels = 1;

@@ -149,6 +149,18 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
 
   if (more != nullptr) more(app, status);
 
+  GraphOptions net;
+  CLI::App* graph = app.add_subcommand("graph", "What a symbol file says: nodes, shapes, parameters, bytes");
+  graph->footer(
+      "A parameter is an argument that no operator takes as data or label and that --shape does not name; it is "
+      "counted\n"
+      "where it is read first. Bytes are those of results.");
+  graph->add_option("file", net.file, "A symbol as JSON")->required();
+  graph->add_option("--shape", net.shapes, "Of an argument: data=1,3,224,224; may be repeated")
+      ->allow_extra_args(false);
+  graph->add_option("--svg", net.svg, "Where the picture goes");
+  graph->callback([&] { status = strop::command::graph(net); });
+
   ConvertOptions conversion;
   CLI::App* convert =
       app.add_subcommand("convert", cat("LibSVM text as arrays, and back: ", program(), " convert a.libsvm b.npz"));

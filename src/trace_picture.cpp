@@ -2,13 +2,13 @@
 /// \file
 /// `strop trace picture`: a trace as an SVG file, threads over time.
 #include "command.hpp"
+#include "svg.hpp"
 #include "trace.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string_view>
 
 namespace strop::command {
 namespace {
@@ -17,29 +17,6 @@ constexpr double left = 150, width = 1000, top = 64, row = 44, box = 26;
 constexpr std::size_t most_arrows = 400;
 constexpr const char* colours[] = {"#8ecae6", "#ffd166", "#b5e48c", "#cdb4db", "#ffb4a2",
                                    "#a8dadc", "#e9c46a", "#d8e2dc", "#bde0fe", "#f4acb7"};
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 /// 1, 2 or 5 times a power of ten, about a tenth of the whole.
 double tick_of(double whole) {

@@ -435,3 +435,56 @@ TEST_CASE("LibSVM text as arrays, and back") {
         "strop: load_libsvm: \"bad.libsvm\", line 2, byte 5: the value 'x' is no number that float64 can hold\n");
   CHECK_FALSE(std::ifstream(folder / "d.npz").good());
 }
+
+TEST_CASE("graph: a symbol file as a table and as a picture") {
+  const test::Folder folder;
+  test::put_file(folder / "net.json", R"json({"nodes": [
+    {"op": "null", "name": "data", "inputs": []},
+    {"op": "null", "name": "c_weight", "inputs": []},
+    {"op": "null", "name": "c_bias", "inputs": []},
+    {"op": "Convolution", "name": "c", "attrs": {"kernel": "(3, 3)", "num_filter": "8"},
+     "inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]]},
+    {"op": "null", "name": "n_gamma", "inputs": []},
+    {"op": "null", "name": "n_beta", "inputs": []},
+    {"op": "null", "name": "n_moving_mean", "inputs": []},
+    {"op": "null", "name": "n_moving_var", "inputs": []},
+    {"op": "BatchNorm", "name": "n", "inputs": [[3, 0, 0], [4, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]},
+    {"op": "relu", "name": "a<b>", "inputs": [[8, 0, 0]]},
+    {"op": "elemwise_add", "name": "sum", "inputs": [[9, 0, 0], [3, 0, 0]]}],
+    "arg_nodes": [0, 1, 2, 4, 5, 6, 7], "heads": [[10, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
+  const Said table = strop_says(folder, "graph net.json --shape data=2,3,8,9 --svg net.svg");
+  CAPTURE(table.err);
+  CHECK(table.code == 0);
+  CHECK(table.out ==
+        "node  operator      output          parameters           bytes\n"
+        "data  (input)       (2, 3, 8, 9)                          1728\n"
+        "c     Convolution   (2, 8, 6, 7)           224            2688\n"
+        "n     BatchNorm     (2, 8, 6, 7)            16            2688\n"
+        "a<b>  relu          (2, 8, 6, 7)                          2688\n"
+        "sum   elemwise_add  (2, 8, 6, 7)                          2688\n"
+        "                                           240           12480\n"
+        "parameters 960 bytes, 16 states 64 bytes\n"
+        "picture: net.svg\n");
+  const std::string picture = text_of(folder / "net.svg");
+  const auto count = [&](const std::string& what) {
+    std::size_t n = 0;
+    for (std::size_t at = picture.find(what); at != std::string::npos; at = picture.find(what, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count("<g>") == 5);     // a box for each row
+  CHECK(count("<path ") == 5);  // data-c, c-n, n-a, a-sum, c-sum
+  CHECK(count("a&lt;b&gt;") == 2);
+  CHECK(picture.ends_with("</svg>\n"));
+  const Said open = strop_says(folder, "graph net.json");
+  CHECK(open.code == 0);
+  CHECK(open.out.find("left out of the sums: data, c_weight; give --shape") != std::string::npos);
+  for (const char* shape : {"data", "data=", "=1,2", "data=1,x", "data=-1,2"}) {
+    const Said wrong = strop_says(folder, cat("graph net.json --shape ", shape));
+    CHECK(wrong.code == 2);
+    CHECK(wrong.err == cat("strop: graph: --shape is '", shape, "', expected NAME=1,3,224,224\n"));
+  }
+  CHECK(strop_says(folder, "graph net.json --shape c_wieght=8,3,3,3").has("'c_wieght'; nearest: c_weight"));
+  const Said rank = strop_says(folder, "graph net.json --shape data=2,3");
+  CHECK(rank.code == 1);
+  CHECK(rank.err == "strop: Error in node c: Convolution: input 'data' has shape (2, 3), expected 4 dimensions\n");
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// `strop graph`: what a symbol file says, as a table and as a picture.
+#include "graph.hpp"
+#include "command.hpp"
+#include "trace.hpp"
+
+#include <strop/core/printable.hpp>
+#include <strop/core/text.hpp>
+#include <strop/graph/graph.hpp>
+#include <strop/graph/symbol.hpp>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace strop::command {
+namespace {
+
+/// "data=1,3,224,224" or "data=(1, 3, 224, 224)".
+std::pair<std::string, Shape> shape_of(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  const std::string text = equals == std::string::npos ? std::string() : word.substr(equals + 1);
+  Shape shape;
+  const bool plain = !text.starts_with('(') && !text.starts_with('[');
+  if (equals == 0 || text.empty() || !detail::parse_shape(plain ? '(' + text + ')' : text, shape) ||
+      std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; }))
+    throw WrongCall(cat("graph: --shape is '", detail::printable(word, 200), "', expected NAME=1,3,224,224"));
+  return {word.substr(0, equals), shape};
+}
+
+/// Elements, or 0 where not all extents are known.
+std::int64_t elements_of(const Shape& shape) { return shape.known() ? shape.size() : 0; }
+
+/// Which arguments are parameters: those that no operator takes as `data` or `label`, and whose shape is not given.
+detail::List<bool> parameters_of(const detail::Graph& graph, const NamedShapes& given) {
+  detail::List<bool> found;
+  found.resize(graph.size());
+  for (int n = 0; n < graph.size(); ++n)
+    found[n] = graph.node(n).is_variable() && std::none_of(given.begin(), given.end(), [&](const auto& one) {
+                 return one.first == graph.node(n).name;
+               });
+  for (int n = 0; n < graph.size(); ++n) {
+    const detail::Node& node = graph.node(n);
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      if (!node.inputs[i].node || i >= static_cast<int>(node.signature.inputs.size())) continue;
+      const std::string_view name = node.signature.inputs[static_cast<std::size_t>(i)];
+      if (name == "data" || name == "label") found[graph.find(node.inputs[i].node.get())] = false;
+    }
+  }
+  return found;
+}
+
+GraphSummary summarise(const Symbol& net, const NamedShapes& given) {
+  const std::vector<std::string> arguments = net.list_arguments();
+  for (const auto& [name, shape] : given) detail::place_of_name(arguments, name);
+  const detail::Graph graph(net.outputs());
+  const Symbol all = net.get_internals();
+  const std::vector<Shape> shapes = all.infer_shape_partial(given).outputs;
+  const std::vector<Dtype> types = all.infer_type().outputs;
+  const detail::List<bool> is_parameter = parameters_of(graph, given), is_state = graph.auxiliary();
+  GraphSummary out;
+  std::vector<std::size_t> place(static_cast<std::size_t>(graph.size())), first(place.size());
+  std::vector<bool> counted(place.size());
+  std::size_t at = 0;
+  for (int n = 0; n < graph.size(); ++n) {
+    const detail::Node& node = graph.node(n);
+    const auto self = static_cast<std::size_t>(n);
+    first[self] = at;
+    at += static_cast<std::size_t>(node.visible());
+    if (node.is_variable() && !shapes[first[self]].known()) out.open.push_back(node.name);
+    if (is_parameter[n] || is_state[n]) continue;
+    GraphNode row;
+    row.name = node.name;
+    if (!node.is_variable()) row.op = node.entry->name;
+    for (std::size_t k = first[self]; k < at; ++k) {
+      row.shapes.push_back(shapes[k]);
+      row.bytes += elements_of(shapes[k]) * size_of(types[k]);
+    }
+    for (const detail::NodeOutput& in : node.inputs) {
+      if (!in.node) continue;
+      const int from = graph.find(in.node.get());
+      const auto source = static_cast<std::size_t>(from);
+      if (!is_parameter[from] && !is_state[from]) {
+        if (std::find(row.inputs.begin(), row.inputs.end(), place[source]) == row.inputs.end())
+          row.inputs.push_back(place[source]);
+      } else if (!counted[source]) {
+        counted[source] = true;
+        const std::int64_t size = elements_of(shapes[first[source]]), bytes = size * size_of(types[first[source]]);
+        row.parameters += is_state[from] ? 0 : size;
+        (is_state[from] ? out.states : out.parameters) += size;
+        (is_state[from] ? out.state_bytes : out.parameter_bytes) += bytes;
+      }
+    }
+    place[self] = out.nodes.size();
+    out.bytes += row.bytes;
+    out.nodes.push_back(std::move(row));
+  }
+  return out;
+}
+
+void print_table(const GraphSummary& graph) {
+  std::size_t name = 4, op = 8, shape = 6;
+  for (const GraphNode& node : graph.nodes) {
+    name = std::max(name, std::min<std::size_t>(node.name.size(), 40));
+    op = std::max(op, node.op.size());
+    shape = std::max(shape, std::min<std::size_t>(shapes_text(node.shapes).size(), 40));
+  }
+  const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d,
+                        const std::string& e) {
+    const std::string text = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>12}  {:>14}\n", a, name, b, op, c, shape, d, e);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  };
+  line("node", "operator", "output", "parameters", "bytes");
+  for (const GraphNode& node : graph.nodes)
+    line(detail::printable(node.name, 200), node.op.empty() ? "(input)" : node.op, shapes_text(node.shapes),
+         node.parameters == 0 ? "" : std::to_string(node.parameters), std::to_string(node.bytes));
+  line("", "", "", std::to_string(graph.parameters), std::to_string(graph.bytes));
+  std::printf("parameters %lld bytes", static_cast<long long>(graph.parameter_bytes));
+  if (graph.states != 0)
+    std::printf(", %lld states %lld bytes", static_cast<long long>(graph.states),
+                static_cast<long long>(graph.state_bytes));
+  std::printf("\n");
+  if (graph.open.empty()) return;
+  std::string names;
+  for (const std::string& open : graph.open) names += cat(names.empty() ? "" : ", ", open);
+  std::printf("shapes that do not follow, left out of the sums: %s; give --shape NAME=1,3,224,224\n",
+              detail::printable(names, 300).c_str());
+}
+
+}  // namespace
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) text += cat(text.empty() ? "" : ", ", shape);
+  return text;
+}
+
+int graph(const GraphOptions& options) {
+  NamedShapes given;
+  for (const std::string& word : options.shapes) given.push_back(shape_of(word));
+  const GraphSummary summary = summarise(Symbol::load(options.file), given);
+  print_table(summary);
+  if (!options.svg.empty()) {
+    write_whole(options.svg, draw_graph(summary, options.file));
+    std::printf("picture: %s\n", options.svg.c_str());
+  }
+  return 0;
+}
+
+}  // namespace strop::command
