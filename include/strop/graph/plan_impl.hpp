@@ -113,7 +113,8 @@ STROP_IMPL void MemoryPlan::check() const {
   std::vector<const Block*> by_first, by_last, alive;
   for (const Block& block : blocks) by_first.push_back(&block);
   by_last = by_first;
-  std::stable_sort(by_first.begin(), by_first.end(), [](auto* a, auto* b) { return a->first < b->first; });
+  std::sort(by_first.begin(), by_first.end(),
+            [](auto* a, auto* b) { return a->first != b->first ? a->first < b->first : a->at < b->at; });
   std::sort(by_last.begin(), by_last.end(), [](auto* a, auto* b) { return a->last < b->last; });
   const auto place = [&](const Block* block) {
     return std::lower_bound(alive.begin(), alive.end(), block, [](auto* a, auto* b) { return a->at < b->at; });
