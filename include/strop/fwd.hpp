@@ -104,6 +104,7 @@ class GradRequests;
 template <class X>
 struct Inferred;
 class Executor;
+class MemoryPlan;
 template <class G>
 class TracedFunction;
 

@@ -47,10 +47,14 @@
 #include <strop/engine/workers_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
+#include <strop/graph/executor_plan_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/json_read_impl.hpp>
 #include <strop/graph/json_write_impl.hpp>
+#include <strop/graph/mirror_impl.hpp>
+#include <strop/graph/placement_impl.hpp>
+#include <strop/graph/plan_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/graph/trace_impl.hpp>
 #include <strop/library/export_impl.hpp>

@@ -28,8 +28,9 @@ static_assert(defined<strop::Target, strop::Targets, strop::Fallback, strop::Fal
                       strop::number::Mask<strop::number::Num<float>>>);
 static_assert(defined<strop::record, strop::pause, strop::train_mode, strop::predict_mode, strop::Function,
                       strop::GradOptions, strop::GradientCheck, strop::GradientTolerance>);
-static_assert(defined<strop::Symbol, strop::Variable, strop::NameScope, strop::AttrScope, strop::InputSymbol,
-                      strop::GradRequests, strop::Inferred<int>, strop::Executor, strop::TracedFunction<int>>);
+static_assert(
+    defined<strop::Symbol, strop::Variable, strop::NameScope, strop::AttrScope, strop::InputSymbol, strop::GradRequests,
+            strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
 static_assert(
     defined<strop::Engine, strop::EngineKind, strop::EngineOptions, strop::EngineVariable, strop::EngineVariables,
             strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::EngineStreams,

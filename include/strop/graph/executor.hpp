@@ -3,6 +3,7 @@
 /// Executor: a symbolic graph with its arrays. Every node runs by itself, in an order fixed when the graph is bound.
 #pragma once
 #include <strop/graph/gradient.hpp>
+#include <strop/graph/plan.hpp>
 #include <strop/graph/symbol.hpp>
 
 #include <string_view>
@@ -21,8 +22,11 @@ class Executor {
 
   /// Gradients of all arguments that asked for one, of the last forward. One head gradient per output; those of loss
   /// heads may be empty, and where all outputs are loss heads none is needed.
+  ///
+  /// It may run again after the same forward. Where it has written over what it reads, as plan() lets it, forward's
+  /// nodes run first once more; throws Error where one of them draws random numbers, writes a state or keeps one.
   void backward(const std::vector<NDArray>& heads = {});
-  void backward(const NDArray& head) { backward(std::vector<NDArray>{head}); }
+  void backward(const NDArray& head);
 
   const std::vector<NDArray>& outputs() const;
   /// The array of an argument, of its gradient (without array where none is made), of an auxiliary state. Throws Error
@@ -34,6 +38,8 @@ class Executor {
   const NamedArrays& grads() const;
   const NamedArrays& aux_states() const;
   const Symbol& symbol() const;
+  /// Where the values in between lie: `fmt::print("{}", run.plan())`. Forward and backward share one block of memory.
+  MemoryPlan plan() const;
 
   // For the layers above.
   explicit Executor(detail::Ref<detail::BoundGraph> graph);
@@ -51,4 +57,5 @@ class Executor {
 #if !defined(STROP_COMPILED)
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
+#include <strop/graph/executor_plan_impl.hpp>
 #endif

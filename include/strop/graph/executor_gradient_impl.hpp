@@ -5,9 +5,12 @@
 #include <strop/core/config.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
+#include <strop/graph/mirror_impl.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/create.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -39,19 +42,23 @@ STROP_IMPL void set_to_zero(const NDArray& a) {
 /// Arrays that gradients go to, by name; where `make` says so, arguments of floating types without one get a new one.
 STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
   const List<std::string_view> names = names_of(args);
-  check_given("bind: gradients", names_of(given), names);
-  check_given("bind: gradient requests", names_of(wishes.named_), names);
+  check_names("bind: gradients", names_of(given), names);
+  check_names("bind: gradient requests", names_of(wishes.named_), names);
+  const NameTable given_at(names_of(given)), wish_at(names_of(wishes.named_));
   NodeOutputs wanted;
   for (Index i = 0; i < std::ssize(args); ++i) {
     const auto& [name, array] = element(args, i);
-    const NDArray* buffer = find_named(given, name);
+    const int at = given_at.find(name), wish = wish_at.find(name);
+    const NDArray* buffer = at < 0 ? nullptr : &element(given, at).second;
     const bool there = buffer != nullptr && *buffer;
     if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
       fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ",
            to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ', to_text(array.shape()), " on ",
            to_text(device));
     grads.emplace_back(name, there ? *buffer : NDArray());
-    const GradRequest request = there || (make && is_floating(array.dtype())) ? wishes.of(name) : GradRequest::null;
+    const GradRequest request = there || (make && is_floating(array.dtype()))
+                                    ? (wish < 0 ? wishes.all_ : wishes.named_[wish].second)
+                                    : GradRequest::null;
     if (request == GradRequest::add) adding();
     requests.push_back(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
@@ -76,6 +83,26 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
 /// Gradients that go to the same memory are added up there, one after the other.
 STROP_IMPL void BoundGraph::find_joint_gradients() {
   joint.resize(requests.size());
+  struct Lies {
+    std::uintptr_t array, begin, end;
+  };
+  List<Lies> all;
+  for (const auto& [name, a] : grads) {
+    if (!a) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_of(a).data());
+    all.push_back(
+        {reinterpret_cast<std::uintptr_t>(&a.body()), begin, begin + static_cast<std::uintptr_t>(memory_of(a).size())});
+  }
+  bool apart = true;
+  std::sort(all.begin(), all.end(), [](const Lies& a, const Lies& b) { return a.array < b.array; });
+  for (Index i = 1; i < all.size(); ++i) apart = apart && all[i].array != all[i - 1].array;
+  std::sort(all.begin(), all.end(), [](const Lies& a, const Lies& b) { return a.begin < b.begin; });
+  std::uintptr_t end = 0;
+  for (const Lies& one : all) {
+    apart = apart && one.begin >= end;
+    end = std::max(end, one.end);
+  }
+  if (apart) return;  // which many gradients are asked in one sweep
   for (int i = 0; i < requests.size(); ++i)
     for (int j = 0; j < i; ++j) {
       const auto& [name, a] = element(grads, i);
@@ -104,6 +131,11 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   }
   walk.run();
   for (const NodeOutput& w : wanted) out.push_back(walk.gradient(w));
+  contributions = walk.contributions();
+  unread = walk.unread();
+  NodeOutputs all = contributions;
+  for (const NodeOutput& gradient : out) all.push_back(gradient);
+  Mirroring(symbol.outputs()).run(all);
   return out;
 }
 
@@ -112,6 +144,9 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
                                             bool make) {
   for (const NodeOutput& g : gradients)
     if (g.node) ++uses[graph.value(g)];
+  List<int> step_of(values.size(), -1);
+  for (int s = 0; s < backward_steps.size(); ++s)
+    for (int v : backward_steps[s].out) step_of[v] = s;
   int next = 0;
   for (int i = 0; i < requests.size(); ++i) {
     if (requests[i] == Request::null) continue;
@@ -124,9 +159,7 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
            to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
     if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device);
-    Step* maker = nullptr;
-    for (Step& step : backward_steps)
-      if (step.node == gradient.node) maker = &step;
+    Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
         buffer.storage() == array.storage() && !maker->node->like.empty() &&
@@ -158,20 +191,21 @@ STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
 }
 
 /// The head gradients become values of the graph until the end of backward.
-STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
-  if (!given.empty() && given.size() != outputs.size())
+STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
+  if (!given.empty() && given.size() != std::ssize(outputs))
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
+  const NDArray none;
   for (int i = 0; i < head_values.size(); ++i) {
     if (head_values[i] < 0) continue;
-    const NDArray &output = element(outputs, i), head = i < std::ssize(given) ? element(given, i) : NDArray();
-    const std::string name = element(symbol.list_outputs(), i);
+    const NDArray &output = element(outputs, i), &head = i < given.size() ? given[i] : none;
+    const auto name = [&] { return element(symbol.list_outputs(), i); };
     if (!head)
-      fail("backward: output '", name, "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
+      fail("backward: output '", name(), "' is no loss and needs a head gradient of shape ", to_text(output.shape()));
     if (head.shape() != output.shape())
-      fail("backward: the head gradient of '", name, "' has shape ", to_text(head.shape()), ", expected ",
+      fail("backward: the head gradient of '", name(), "' has shape ", to_text(head.shape()), ", expected ",
            to_text(output.shape()));
     if (head.device() != output.device())
-      fail("backward: the head gradient of '", name, "' is on ", to_text(head.device()), ", expected ",
+      fail("backward: the head gradient of '", name(), "' is on ", to_text(head.device()), ", expected ",
            to_text(output.device()));
     NDArray& slot = values[head_values[i]];
     slot = head;
@@ -184,12 +218,23 @@ STROP_IMPL void BoundGraph::set_heads(const std::vector<NDArray>& given) {
   }
 }
 
-STROP_IMPL void BoundGraph::backward(const std::vector<NDArray>& given) {
+/// Forward's nodes once more, where the last backward has written over what this one reads.
+STROP_IMPL void BoundGraph::compute_again() {
+  for (const Step& step : forward_steps)
+    if (const Entry& entry = *step.node->entry; entry.mutates || step.state >= 0 || step.plan->resources.random)
+      fail("backward: it has run since the last forward and has written over what it reads, and node '",
+           step.node->name, "' (", entry.name, ") does not compute the same twice; call forward before each backward");
+  run(forward_steps);
+}
+
+STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
   if (!no_gradient.empty()) throw Error(no_gradient);
   if (!ran) fail("backward: forward has not run");
   if (backward_steps.empty() && deliveries.empty())
     fail("backward: no argument asked for its gradient when the graph was bound");
   set_heads(given);
+  if (spent) compute_again();
+  spent = overwrites;
   run(backward_steps);
   for (const Delivery& delivery : deliveries) {
     const NDArray& buffer = element(grads, delivery.argument).second;
@@ -224,6 +269,7 @@ STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const Named
   return forward(train);
 }
 STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
+STROP_IMPL void Executor::backward(const NDArray& head) { graph_->backward({&head, 1}); }
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
                                  const GradRequests& requests, const NamedArrays& aux) const {

@@ -5,7 +5,10 @@
 #include <strop/core/config.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
+#include <strop/graph/name_table.hpp>
+#include <strop/graph/placement.hpp>
 #include <strop/op/dispatch.hpp>
+#include <strop/tensor/arena.hpp>
 
 #include <span>
 #include <string>
@@ -30,6 +33,17 @@ struct Step {
     int result, argument;  // positions in `out`, and among the arguments
   };
   List<OnPattern> on_pattern;
+  /// Inputs of which the operator looks at shape and type alone, a bit each: they have no memory, and need not be kept.
+  std::uint64_t unread = 0;
+  /// What has to be complete before it writes, where values lie at the same bytes at different times.
+  struct Handover {
+    Buffer *later, *earlier;
+  };
+  List<Handover> handovers;
+  /// Values that results are added to, in their memory; −1, or none at all, where a result is written.
+  List<int> added_to;
+
+  bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
 };
 
 /// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
@@ -53,12 +67,21 @@ struct BoundGraph : Counted {
   List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
   List<NDArray> values;          // of every value of the graph
   NDArray absent;                // for inputs that were left out
+  List<NDArray> shells;          // for inputs that are not read
   List<int> uses;                // how many read it
   List<int> head_values;         // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
   List<Delivery> deliveries;
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
+  Placement placement;
+  List<Ref<Buffer>> blocks;  // of the arena
+  bool overwrites = false;   // backward writes over what it reads of forward
+  bool spent = false;        // and has done so
+
+  // What the walk that makes gradients says of them.
+  NodeOutputs contributions;  // in the order in which they are best computed
+  List<UnreadInputs> unread;
 
   BoundGraph(Symbol s, Device d) : symbol(std::move(s)), device(d) {}
   /// What follows from gradients in plan(): a function, so that programs without gradients do without its code.
@@ -66,7 +89,18 @@ struct BoundGraph : Counted {
 
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
   void plan(const NodeOutputs& gradients, Place place);
-  void make_values(Inference& inference, List<Step>& steps, bool all);
+  List<Node*> order_of_nodes(const Graph& ahead, const NodeOutputs& gradients) const;
+  void find_unread(const Graph& graph, Inference& inference);
+  void drop_unused(List<Step>& steps);
+  void run_early(List<Step>& steps) const;
+  void add_in_place(List<Step>& steps, Inference& inference);
+  bool takes_add(const Step& step, Inference& inference, int value) const;
+  void make_values(const Graph& graph, Inference& inference);
+  void add_to_task(MemoryTask& task, Inference& inference, Step& step, bool all);
+  void add_shares(MemoryTask::Step& task, Inference& inference, const Step& step,
+                  const List<std::int64_t>& bytes) const;
+  void make_arena(Inference& inference);
+  MemoryPlan memory_plan() const;
   void resolve_steps(Inference& inference, List<Step>& steps);
   Index find_state(const Node& node);
   void run(List<Step>& steps);
@@ -79,8 +113,9 @@ struct BoundGraph : Counted {
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
   void set_arguments(const NamedArrays& inputs);
-  void set_heads(const std::vector<NDArray>& given);
-  void backward(const std::vector<NDArray>& given);
+  void set_heads(Span<const NDArray> given);
+  void compute_again();
+  void backward(Span<const NDArray> given);
 };
 
 STROP_IMPL const NDArray& BoundGraph::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
@@ -88,20 +123,31 @@ STROP_IMPL const NDArray& BoundGraph::named(const NamedArrays& arrays, const cha
   fail_unknown(cat("executor: no ", what), name, names_of(arrays));
 }
 
+/// As check_given, of many names as well.
+STROP_IMPL void check_names(std::string_view what, const List<std::string_view>& given,
+                            const List<std::string_view>& known) {
+  if (!NameTable(known).has_each(given)) check_given(what, given, known);
+}
+
 /// The arrays of arguments and states, by name. States may stand among the arguments.
 STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArrays& states) {
   const Graph graph(symbol.outputs());
   const List<bool> written = graph.auxiliary();
   List<std::string_view> all, state_names, missing;
+  const NameTable given_at(names_of(given)), state_at(names_of(states));
+  NameTable known;
+  const auto find = [](const NameTable& at, const NamedArrays& arrays, std::string_view name) {
+    const int i = at.find(name);
+    return i < 0 ? nullptr : &element(arrays, i).second;
+  };
   for (int n = 0; n < graph.size(); ++n) {
     Node& node = graph.node(n);
     if (!node.is_variable()) continue;
-    for (std::string_view name : all)
-      if (name == node.name) fail("bind: two variables are called '", name, "'; give them different names");
+    if (!known.add(node.name)) fail("bind: two variables are called '", node.name, "'; give them different names");
     all.push_back(node.name);
     if (written[n]) state_names.push_back(node.name);
-    const NDArray* array = written[n] ? find_named(states, node.name) : nullptr;
-    if (array == nullptr) array = find_named(given, node.name);
+    const NDArray* array = written[n] ? find(state_at, states, node.name) : nullptr;
+    if (array == nullptr) array = find(given_at, given, node.name);
     if (array == nullptr || !*array) {
       missing.push_back(node.name);
       continue;
@@ -111,8 +157,8 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
     (written[n] ? aux : args).emplace_back(node.name, *array);
     (written[n] ? aux_nodes : arg_nodes).push_back({Ref(&node), 0});
   }
-  check_given("bind", names_of(given), all);
-  check_given("bind: auxiliary states", names_of(states), state_names);
+  check_names("bind", names_of(given), all);
+  check_names("bind: auxiliary states", names_of(states), state_names);
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
@@ -126,13 +172,13 @@ STROP_IMPL Index BoundGraph::find_state(const Node& node) {
   return kept.size() - 1;
 }
 
-/// Infers everything, makes the arrays of all values and fixes the order.
+/// Infers everything, fixes the order, and makes the arrays of all values.
 STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   NodeOutputs roots = symbol.outputs();
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
-  const Graph executed(roots), graph(roots, true);
+  const Graph graph(roots, true);
   Inference inference(graph);
   values.resize(graph.values());
   uses.resize(graph.values());
@@ -152,58 +198,51 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   inference.infer_types();
   inference.infer_storages(device);
 
-  for (int n = 0; n < executed.size(); ++n) {
-    const Node& node = executed.node(n);
-    if (node.is_variable()) continue;
+  for (Node* node : order_of_nodes(ahead, gradients)) {
     Step step;
-    step.node = Ref(&executed.node(n));
-    step.state = find_state(node);
-    for (const NodeOutput& in : node.inputs) {
-      step.in.push_back(graph.value(in));
-      if (in.node) ++uses[step.in.back()];
-    }
-    for (int k = 0; k < node.outputs(); ++k) {
-      step.out.push_back(graph.value(graph.find(&node), k));
+    step.node = Ref(node);
+    step.state = find_state(*node);
+    for (const NodeOutput& in : node->inputs) step.in.push_back(graph.value(in));
+    for (int k = 0; k < node->outputs(); ++k) {
+      step.out.push_back(graph.value(graph.find(node), k));
       step.requests.push_back(Request::write);
     }
-    (ahead.find(&node) >= 0 ? forward_steps : backward_steps).push_back(std::move(step));
+    (ahead.find(node) >= 0 ? forward_steps : backward_steps).push_back(std::move(step));
   }
+  find_unread(graph, inference);
+  for (const List<Step>* steps : {&forward_steps, &backward_steps})
+    for (const Step& step : *steps)
+      for (Index i = 0; i < step.in.size(); ++i)
+        if (step.reads(i)) ++uses[step.in[i]];
   for (const NodeOutput& output : symbol.outputs()) ++uses[graph.value(output)];
   if (place != nullptr) place(*this, graph, inference, gradients);
-  make_values(inference, forward_steps, true);
-  make_values(inference, backward_steps, false);
+  drop_unused(backward_steps);
+  run_early(backward_steps);
+  add_in_place(backward_steps, inference);
+  make_values(graph, inference);
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
   for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values[graph.value(output)]);
   for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
 }
 
-/// The arrays that steps write. Unless all are made, what nobody reads is not computed.
-STROP_IMPL void BoundGraph::make_values(Inference& inference, List<Step>& steps, bool all) {
-  for (Step& step : steps)
-    for (int k = 0; k < step.out.size(); ++k) {
-      const int v = step.out[k];
-      if (!all && uses[v] == 0) step.requests[k] = Request::null;
-      if (values[v]) continue;
-      if (!inference.shape(v).known())
-        fail("bind: the shape of ", step.node->output_name(k), " does not follow from the arguments; known is ",
-             to_text(inference.shape(v)));
-      values[v] = step.requests[k] == Request::null
-                      ? NDArray::fresh_shell(inference.shape(v), *inference.type(v), device, inference.storage(v))
-                      : NDArray(inference.shape(v), *inference.type(v), device, inference.storage(v));
-    }
-}
-
 /// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense.
 STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& steps) {
+  Index next_shell = 0;  // steps of forward read all that they are given
   for (Step& step : steps) {
     List<NDArray> known;  // arrays, or what will be known of them
-    for (int v : step.in) {
-      if (v < 0 && !absent) absent = NDArray::shell({0}, f32, device);
-      known.push_back(v < 0       ? absent
-                      : values[v] ? values[v]
-                                  : NDArray::shell(inference.shape(v), *inference.type(v), device));
-      step.inputs.push_back(v < 0 ? &absent : &values[v]);
+    for (Index i = 0; i < step.in.size(); ++i) {
+      const int v = step.in[i];
+      if (v < 0) {
+        if (!absent) absent = NDArray::shell({0}, f32, device);
+        known.push_back(absent);
+        step.inputs.push_back(&absent);
+        continue;
+      }
+      const bool shell = !step.reads(i);
+      known.push_back(!shell && values[v] ? values[v] : NDArray::shell(inference.shape(v), *inference.type(v), device));
+      if (shell) shells[next_shell] = known.back();
+      step.inputs.push_back(shell ? &shells[next_shell++] : &values[v]);
     }
     for (int v : step.out) step.outputs.push_back(values[v]);
     List<const NDArray*, 8> in;
@@ -231,6 +270,7 @@ STROP_IMPL void BoundGraph::run(List<Step>& steps) {
   const ModeScope unrecorded(nullptr, train);
   for (Step& step : steps) {
     try {
+      for (const Step::Handover& bytes : step.handovers) follow(*bytes.later, *bytes.earlier);
       run_on_patterns(step);
       dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
                        step.state < 0 ? nullptr : &kept[step.state]);
@@ -254,6 +294,7 @@ STROP_IMPL Executor::~Executor() = default;
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
   graph_->train = train;
+  graph_->ran = graph_->spent = false;
   graph_->run(graph_->forward_steps);
   graph_->ran = true;
   return graph_->outputs;
@@ -272,6 +313,7 @@ STROP_IMPL const NamedArrays& Executor::args() const { return graph_->args; }
 STROP_IMPL const NamedArrays& Executor::grads() const { return graph_->grads; }
 STROP_IMPL const NamedArrays& Executor::aux_states() const { return graph_->aux; }
 STROP_IMPL const Symbol& Executor::symbol() const { return graph_->symbol; }
+STROP_IMPL MemoryPlan Executor::plan() const { return graph_->memory_plan(); }
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   if (!*this) fail("bind: the symbol is empty");

@@ -21,6 +21,13 @@ inline std::vector<Symbol> gradients(const Symbol& of, std::initializer_list<Sym
 }
 
 namespace detail {
+/// Inputs of a node of a gradient of which it sees shape and type alone. `of` is the node whose gradient it is, which
+/// decides by its parameters and types; without it, `inputs` has a bit for each.
+struct UnreadInputs {
+  const Node *reader, *of;
+  std::uint64_t inputs;
+};
+
 /// Lists the operators that gradients are made of besides those of the symbols, so that a saved graph finds them by
 /// name: _grad_sum2, _grad_sum3, _grad_sum4, _grad_zeros, _grad_ones. gradients() does it, and who reads a graph.
 void enrol_gradient_operators();

@@ -59,10 +59,15 @@ STROP_IMPL void sum_on_gpu(const GpuMap& call, Cuda& ctx) {
   if (n == 0) return;
   const MapOperand& out = call.out[0];
   const bool add = out.request == Request::add;
-  if (!add && call.in[0].data != out.data)
+  Index first = -1;  // what lies in the result already
+  for (Index k = 0; k < call.in.size(); ++k)
+    if (call.in[k].data == out.data) first = k;
+  if (!add && first < 0) {
+    first = 0;
     driver.copy(ctx.device(), out.data, ctx.device(), call.in[0].data, n * size_of(call.dtype));
-  for (Index k = add ? 0 : 1; k < call.in.size(); ++k)
-    driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
+  }
+  for (Index k = 0; k < call.in.size(); ++k)
+    if (add || k != first) driver.add(ctx.device(), call.dtype, out.data, call.in[k].data, out.data, n);
 }
 template <int Value>
 STROP_IMPL void fill_on_gpu(const GpuMap& call, Cuda& ctx) {
@@ -147,6 +152,8 @@ STROP_IMPL bool is_loss(const Entry& entry) { return entry.gradient.entry != nul
 
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {
+  static constexpr Index most_parts = 64;  // of one composed gradient, that are looked at
+
  public:
   GradientWalk(const NodeOutputs& outputs, const NodeOutputs& wanted) : graph_(both(outputs, wanted)) {
     parts_.resize(graph_.values());
@@ -178,6 +185,11 @@ class GradientWalk {
   /// The gradient of a value; none where nothing leads to it.
   NodeOutput gradient(const NodeOutput& of) { return summed(of.node->output_name(of.index), parts_[graph_.value(of)]); }
 
+  /// What was made, from the outputs to the inputs: in this order each value is needed for the shortest time.
+  const NodeOutputs& contributions() const { return made_; }
+  /// Which inputs gradients do not read.
+  const List<UnreadInputs>& unread() const { return unread_; }
+
  private:
   static NodeOutputs both(NodeOutputs a, const NodeOutputs& b) {
     for (const NodeOutput& one : b) a.push_back(one);
@@ -189,8 +201,13 @@ class GradientWalk {
       if (leads(in)) return true;
     return false;
   }
+  /// Contributions are added up as they come, so that few of them are there at once.
   void contribute(const NodeOutput& to, const NodeOutput& part) {
-    if (leads(to) && part.node) parts_[graph_.value(to)].push_back(part);
+    if (!leads(to) || !part.node) return;
+    made_.push_back(part);
+    NodeOutputs& parts = parts_[graph_.value(to)];
+    parts.push_back(part);
+    if (parts.size() == most_summed) made_.push_back(summed(to.node->output_name(to.index), parts));
   }
 
   /// The sum of the parts, some at a time from the first to the last; the list keeps the total alone.
@@ -210,7 +227,13 @@ class GradientWalk {
   NodeOutput head(int n, int k) {
     const Node& node = graph_.node(n);
     const NodeOutput total = summed(node.output_name(k), parts_[graph_.value(n, k)]);
-    return total.node ? total : plain_node(zeros_entry, {output(n, k)}, cat(node.name, "_grad_zeros"));
+    return total.node ? total : filled(zeros_entry, n, k, "_grad_zeros");
+  }
+  /// Of the output's shape and type, which is all that is seen of it.
+  NodeOutput filled(const Entry& entry, int n, int k, std::string_view suffix) {
+    const NodeOutput made = plain_node(entry, {output(n, k)}, cat(graph_.node(n).name, suffix));
+    unread_.push_back({made.node.get(), nullptr, 1});
+    return made;
   }
 
   void step(int n) {
@@ -237,8 +260,7 @@ class GradientWalk {
     List<Symbol> heads;
     for (int k = 0; k < (node.entry->gradient.heads == every ? node.outputs() : 1); ++k) {
       const bool starts = loss_[n] && parts_[graph_.value(n, k)].empty();
-      heads.push_back(
-          Symbol(starts ? plain_node(ones_entry, {output(n, k)}, cat(node.name, "_grad_ones")) : head(n, k)));
+      heads.push_back(Symbol(starts ? filled(ones_entry, n, k, "_grad_ones") : head(n, k)));
     }
     List<Symbol> in;
     for (const NodeOutput& from : node.inputs) in.push_back(Symbol(from));
@@ -253,6 +275,43 @@ class GradientWalk {
     for (const Symbol& gradient : gradients) {
       if (i < node.inputs.size() && gradient) contribute(node.inputs[i], gradient.outputs()[0]);
       ++i;
+    }
+    find_unread(node, heads, gradients);
+  }
+
+  /// Of inputs that a composed gradient does not read, its parts see shape and type.
+  void find_unread(const Node& node, const List<Symbol>& heads, const std::vector<Symbol>& gradients) {
+    const auto is_unread = [&](const NodeOutput& from) {
+      bool unread = false;
+      for (Index i = 0; i < node.inputs.size(); ++i) {
+        const NodeOutput& in = node.inputs[i];
+        if (in.node != from.node || in.index != from.index) continue;
+        if (in_mask(node.entry->gradient.in, i)) return false;
+        unread = static_cast<bool>(in.node);
+      }
+      return unread;
+    };
+    bool any = false;
+    for (const NodeOutput& in : node.inputs) any = any || is_unread(in);
+    if (!any) return;
+    List<const Node*> parts;
+    const auto visit = [&](const NodeOutput& from) {
+      const Node* const part = from.node.get();
+      bool known = part == nullptr || part->is_variable() || graph_.find(part) >= 0;
+      for (const Symbol& head : heads) known = known || head.outputs()[0].node == from.node;
+      for (const Node* other : parts) known = known || other == part;
+      if (!known && parts.size() < most_parts) parts.push_back(part);
+    };
+    for (const Symbol& gradient : gradients)
+      if (gradient) visit(gradient.outputs()[0]);
+    for (Index at = 0; at < parts.size(); ++at) {
+      const Node& part = *parts[at];
+      std::uint64_t unread = 0;
+      for (Index i = 0; i < part.inputs.size(); ++i) {
+        if (i < 64 && is_unread(part.inputs[i])) unread |= std::uint64_t{1} << i;
+        visit(part.inputs[i]);
+      }
+      if (unread != 0) unread_.push_back({&part, nullptr, unread});
     }
   }
 
@@ -274,6 +333,7 @@ class GradientWalk {
       made->like.push_back(node.inputs[k]);
       made->signature.outputs.push_back(element(node.signature.inputs, k));
     }
+    if (rule.in != 0 && node.entry->facts.kept != nullptr) unread_.push_back({made.get(), &node, 0});
     const auto results = static_cast<int>(made->like.size());
     made->signature.visible = results;
     for (int k = 0; k < results; ++k) contribute(made->like[k], {made, k});
@@ -282,6 +342,8 @@ class GradientWalk {
   Graph graph_;
   List<NodeOutputs> parts_;  // contributions to the gradient of each value
   List<bool> leads_, loss_;  // values that what is wanted leads to; nodes that are loss heads
+  NodeOutputs made_;
+  List<UnreadInputs> unread_;
 };
 
 }  // namespace detail

@@ -155,7 +155,15 @@ TEST_CASE("random programs") {
     auto run = net.bind(strop::cpu(), args, grads);
     const std::vector<double> eager = y.to_vector<double>(), graph = run.forward(true)[0].to_vector<double>();
     CHECK(eager == graph);
+    run.plan().check();
+    CHECK(run.plan().bound() <= run.plan().bytes());
+    CHECK(run.plan().bytes() <= run.plan().unshared());
+    for (unsigned i = 0; i < seed % 4; ++i) {  // values lie at the same bytes; whatever ran before leaves no trace
+      run.backward({weights});
+      if (i == 1) CHECK(run.forward(false)[0].to_vector<double>() == eager);
+    }
     run.backward({weights});
+    CHECK(run.outputs()[0].to_vector<double>() == eager);
 
     for (std::size_t i = 0; i < inputs; ++i) {
       const std::vector<double> g = leaves[i].grad().to_vector<double>();

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Plans of memory: the arena against what is alive at once and against no sharing, of small networks bound for
+/// inference and for training; how long planning and binding take, by node. Bound of planning: 5 ms for 1,000 nodes; of
+/// binding: as much for a node of 100,000 as for one of 1,000.
+#include "measure.hpp"
+
+#include <strop/graph/placement.hpp>
+#include <strop/strop.hpp>
+
+namespace {
+
+using strop::detail::MemoryTask;
+
+strop::Symbol mlp(int layers) {
+  strop::Symbol x = strop::var("data");
+  for (int i = 0; i < layers; ++i)
+    x = strop::relu(strop::fully_connected(x, {.num_hidden = i % 2 == 0 ? 1024 : 512}, strop::cat("fc", i)));
+  return strop::softmax_output(strop::fully_connected(x, {.num_hidden = 10}, "last"), {}, "softmax");
+}
+
+/// Every tenth layer adds what the tenth layer before has computed.
+strop::Symbol residual(int layers) {
+  const strop::Symbol scale = strop::var("scale", {.shape = {1}});
+  strop::Symbol x = strop::var("data"), before = x;
+  for (int i = 0; i < layers; ++i) {
+    x = strop::tanh(strop::broadcast_mul(x, scale));
+    if (i % 10 == 9) before = x = x + before;
+  }
+  return x;
+}
+
+/// Steps that read one or two of the last sixteen values and write one, of 64 bytes to 1 MiB.
+MemoryTask synthetic(int steps) {
+  std::uint64_t state = 1;
+  const auto below = [&](int n) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<int>((state >> 33) % static_cast<std::uint64_t>(n));
+  };
+  MemoryTask task;
+  for (int s = 0; s < steps; ++s) {
+    MemoryTask::Step step;
+    for (int i = 0; i < 2 && s > 0; ++i) step.reads.push_back(s - 1 - below(s < 16 ? s : 16));
+    step.writes.push_back(s);
+    if (s > 0 && below(2) == 0) step.shares.push_back({step.reads[0], s});
+    task.bytes.push_back(std::int64_t{64} << below(15));
+    task.steps.push_back(std::move(step));
+  }
+  return task;
+}
+
+double seconds(auto work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void print(const char* what, const strop::MemoryPlan& plan) {
+  if (!bench::wanted(what)) return;
+  const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  const double arena = mib(plan.bytes()), bound = mib(plan.bound());
+  if (bench::lines)
+    std::printf("%s\t%.4f\n", what, arena / bound);
+  else
+    std::printf("%-34s %8.2f MiB: %.3fx of what is alive at once (%.2f), unshared %8.2f, %d steps, %s\n", what, arena,
+                arena / bound, bound, mib(plan.unshared()), plan.steps(), plan.strategy().c_str());
+}
+
+void row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
+  if (!bench::wanted(what)) return;
+  for (const auto& [how, request] :
+       {std::pair{"inference", strop::GradRequest::null}, {"training", strop::GradRequest::write}})
+    print(strop::cat(what, ", ", how).c_str(), net.simple_bind(strop::cpu(), {{"data", data}}, request).plan());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::start(argc, argv);
+  row("MLP of 12 layers, batch 128", mlp(12), {128, 784});
+  row("100 residual maps of 2^16", residual(100), {1 << 16});
+  for (const int steps : {1'000, 10'000, 100'000}) {
+    const MemoryTask task = synthetic(steps);
+    strop::detail::Placement placed;
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) best = std::min(best, seconds([&] { placed = place_values(task); }));
+    const std::string what = strop::cat("planning ", steps, " steps");
+    if (!bench::wanted(what)) continue;
+    if (bench::lines)
+      bench::line(what, best * 1e9);
+    else
+      std::printf("%-34s %8.2f ms  (%.3fx of what is alive at once)\n", what.c_str(), best * 1e3,
+                  static_cast<double>(placed.bytes) / static_cast<double>(placed.bound));
+  }
+  for (const int nodes : {1'000, 10'000, 100'000}) {
+    const std::string what = strop::cat("binding ", nodes, " maps, with gradients");
+    if (!bench::wanted(what)) continue;
+    strop::Symbol chain = strop::var("data");
+    for (int i = 0; i < nodes; ++i) chain = strop::tanh(chain);
+    const auto x = strop::zeros({4}), dx = strop::zeros({4});
+    const double time = seconds([&] { chain.bind(strop::cpu(), {{"data", x}}, {{"data", dx}}); });
+    if (bench::lines)
+      bench::line(what, time * 1e9 / nodes);
+    else
+      std::printf("%-34s %8.2f ms, %.0f ns a node\n", what.c_str(), time * 1e3, time * 1e9 / nodes);
+  }
+}
