@@ -59,6 +59,7 @@ using Families = OpLists<
     ScalarCompareOps,
     ScalarOps,
     ScatterOps,
+    SddmmOps,
     SelectOps,
     SequenceOps,
     SliceOps,

@@ -5,12 +5,11 @@
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
-#include <strop/tensor/cast.hpp>
+#include <strop/ops/sparse_rows.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
@@ -28,87 +27,25 @@ void add_scaled(E a, const E* x, E* y, std::int64_t n) {
 template <class E>
 E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step, std::int64_t n) {
   E total = 0;
-  for (std::int64_t i = 0; i < n; ++i) total += x[i * x_step] * y[i * y_step];
+  std::int64_t i = 0;
+  if (x_step == 1 && y_step == 1) {
+    using R = number::Rep<number::Vec<E>>;
+    if (n >= 2 * R::lanes) {  // two sums, which do not wait for each other
+      auto one = R::load(x) * R::load(y), two = R::load(x + R::lanes) * R::load(y + R::lanes);
+      for (i = 2 * R::lanes; i + 2 * R::lanes <= n; i += 2 * R::lanes) {
+        one = one + R::load(x + i) * R::load(y + i);
+        two = two + R::load(x + i + R::lanes) * R::load(y + i + R::lanes);
+      }
+      E sums[R::lanes];
+      R::store(sums, one + two);
+      for (const E sum : sums) total += sum;
+    }
+  }
+  for (; i < n; ++i) total += x[i * x_step] * y[i * y_step];
   return total;
 }
 
 }  // namespace STROP_ISA
-
-/// Whether a table of `extent` entries costs no more than work on `stored` values.
-inline bool table_pays(std::int64_t extent, std::int64_t stored) { return extent <= 16 * stored + 1024; }
-
-/// Where an index stands in an ascending list; −1 where it does not.
-class Positions {
- public:
-  Positions(const std::int64_t* indices, std::int64_t count, std::int64_t extent, std::int64_t uses)
-      : indices_(indices), count_(count) {
-    if (!table_pays(extent, uses)) return;
-    table_ = detail::List<std::int64_t>(extent, -1);
-    for (std::int64_t k = 0; k < count; ++k) table_[checked_index(indices[k], extent)] = k;
-  }
-  std::int64_t operator()(std::int64_t i) const {
-    if (!table_.empty()) return table_[i];
-    const std::int64_t* at = std::lower_bound(indices_, indices_ + count_, i);
-    return at != indices_ + count_ && *at == i ? at - indices_ : -1;
-  }
-
- private:
-  const std::int64_t* indices_;
-  std::int64_t count_;
-  detail::List<std::int64_t> table_;
-};
-
-/// A CSR matrix as the kernels read it. Columns are checked where they are used: a file may claim anything.
-template <class E>
-struct CsrRows {
-  std::int64_t rows, cols, stored;
-  const E* data;
-  const std::int64_t *indices, *indptr;
-  explicit CsrRows(const NDArray& a)
-      : rows(a.shape()[0]),
-        cols(a.shape()[1]),
-        stored(a.nnz()),
-        data(a.pointer<const E>()),
-        indices(a.indices().template pointer<const std::int64_t>()),
-        indptr(a.indptr().template pointer<const std::int64_t>()) {}
-  /// f(column, value) for the stored values of a row.
-  template <class F>
-  void each(std::int64_t row, F&& f) const {
-    const RowSpan span = row_span(indptr, row, stored);
-    for (std::int64_t k = span.begin; k < span.end; ++k) f(checked_index(indices[k], cols), data[k]);
-  }
-};
-
-/// The rows of a dense or row-sparse matrix; of the latter only some are there.
-template <class E>
-class MatrixRows {
- public:
-  /// `uses`: how many rows will be asked for.
-  MatrixRows(const NDArray& a, std::int64_t uses)
-      : width_(a.shape().size(1, a.ndim())),
-        data_(a.pointer<const E>()),
-        sparse_(a.storage() == row_sparse),
-        positions_(sparse_ ? a.indices().template pointer<const std::int64_t>() : nullptr, sparse_ ? a.nnz() : 0,
-                   sparse_ ? a.shape()[0] : 0, uses) {}
-  /// Null where the row is not stored, and so zero.
-  const E* operator()(std::int64_t i) const {
-    if (!sparse_) return data_ + i * width_;
-    const std::int64_t at = positions_(i);
-    return at < 0 ? nullptr : data_ + at * width_;
-  }
-  std::int64_t width() const { return width_; }
-
- private:
-  std::int64_t width_;
-  const E* data_;
-  bool sparse_;
-  Positions positions_;
-};
-
-inline std::int64_t rows_per_share(std::int64_t work, std::int64_t rows) {
-  constexpr std::int64_t share = 1 << 17;
-  return std::max<std::int64_t>(1, share / std::max<std::int64_t>(1, work / std::max<std::int64_t>(1, rows)));
-}
 
 /// out = a · b, or += where `add`: a in CSR, b dense or row-sparse.
 template <class E>
@@ -214,15 +151,15 @@ void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const 
   const CsrRows<E> y(b);
   const detail::List<std::int64_t> kept = stored_columns(y, [](std::int64_t) { return true; });
   const auto count = static_cast<std::int64_t>(kept.size());
-  out.allocate_stored(m * count);
+  allocate_stored_as(out, m * count, b.indices().dtype());
   const Positions positions(kept.data(), count, y.cols, y.stored);
   E* const data = out.pointer<E>();
-  auto* const indices = out.indices().pointer<std::int64_t>();
-  auto* const indptr = out.indptr().pointer<std::int64_t>();
-  indptr[0] = 0;
+  const NDArray indices = out.indices();
+  detail::List<std::int64_t> starts(m + 1);
+  for (std::int64_t i = 0; i <= m; ++i) starts[i] = i * count;
+  write_indices(out.indptr(), starts.data(), m + 1);
   for (std::int64_t i = 0; i < m; ++i) {
-    std::copy(kept.begin(), kept.end(), indices + i * count);
-    indptr[i + 1] = (i + 1) * count;
+    write_indices(indices, kept.data(), count, i * count);
     E* const to = data + i * count;
     std::fill(to, to + count, E(0));
     for (std::int64_t k = 0; k < y.rows; ++k) {
@@ -253,14 +190,18 @@ template <class E>
 void product_on_pattern(const NDArray& pattern, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
                         std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
   const CsrRows<E> p(pattern);
-  out.allocate_stored(p.stored);
-  E* to = out.pointer<E>();
-  std::int64_t at = 0;
-  for (std::int64_t i = 0; i < p.rows; ++i)
-    p.each(i,
-           [&](std::int64_t j, E) { to[at++] = inner_product(x + i * x_row, x_step, y + j * y_row, y_step, depth); });
-  std::copy(p.indices, p.indices + p.stored, out.indices().pointer<std::int64_t>());
-  std::copy(p.indptr, p.indptr + p.rows + 1, out.indptr().pointer<std::int64_t>());
+  copy_structure(pattern, out);
+  E* const to = out.pointer<E>();
+  const List<Index> begins = share_rows(p.rows, least_products, [&](Index i) {
+    const RowSpan span = row_span(p.indptr, i, p.stored);
+    return (span.end - span.begin) * depth;
+  });
+  parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+    for (Index i = begins[first]; i < begins[last]; ++i) {
+      Index at = row_span(p.indptr, i, p.stored).begin;
+      p.each(i, [&](Index j, E) { to[at++] = inner_product(x + i * x_row, x_step, y + j * y_row, y_step, depth); });
+    }
+  });
 }
 
 }  // namespace strop::inline v0::detail
