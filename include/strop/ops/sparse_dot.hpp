@@ -5,6 +5,7 @@
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
+#include <strop/ops/csr_transposed.hpp>
 #include <strop/ops/sparse_rows.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -13,15 +14,6 @@
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
-
-/// y += a · x, n elements.
-template <class E>
-void add_scaled(E a, const E* x, E* y, std::int64_t n) {
-  using R = number::Rep<number::Vec<E>>;
-  std::int64_t i = 0;
-  for (; i + R::lanes <= n; i += R::lanes) R::store(y + i, R::load(y + i) + R::load(x + i) * a);
-  for (; i < n; ++i) y[i] += a * x[i];
-}
 
 /// Σ x · y of n elements, which lie `x_step` and `y_step` apart.
 template <class E>
@@ -50,83 +42,46 @@ E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step
 /// out = a · b, or += where `add`: a in CSR, b dense or row-sparse.
 template <class E>
 void csr_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
-  const CsrRows<E> x(a);
-  const MatrixRows<E> y(b, x.stored);
-  const std::int64_t n = y.width();
-  parallel_for(x.rows, rows_per_share((x.stored + x.rows) * n, x.rows), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      E* to = out + i * n;
-      if (n == 1) {
-        E total = add ? *to : E(0);
-        x.each(i, [&](std::int64_t j, E v) {
-          if (const E* row = y(j)) total += v * *row;
-        });
-        *to = total;
-        continue;
-      }
-      if (!add) std::fill(to, to + n, E(0));
-      x.each(i, [&](std::int64_t j, E v) {
-        if (const E* row = y(j)) add_scaled(v, row, to, n);
-      });
-    }
-  });
-}
-
-/// row(j) += a(i, j) · b(i, ·) for all stored a(i, j): aᵀ · b. The threads share the columns of b.
-template <class E, class Row>
-void scatter_products(const CsrRows<E>& x, const MatrixRows<E>& y, Row row) {
-  const std::int64_t n = y.width();
-  parallel_for(n, std::max<std::int64_t>(64, (1 << 18) / std::max<std::int64_t>(1, x.stored)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = 0; i < x.rows; ++i)
-                   if (const E* from = y(i))
-                     x.each(i, [&](std::int64_t j, E v) { add_scaled(v, from + begin, row(j) + begin, end - begin); });
-               });
+  const MatrixRows<E> y(b, a.nnz());
+  with_csr<E>(a, [&](const auto& x) { csr_product(x, y, out, add); });
 }
 
 /// out = aᵀ · b into dense memory.
 template <class E>
 void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
-  const CsrRows<E> x(a);
-  const MatrixRows<E> y(b, x.rows);
-  const std::int64_t n = y.width();
-  if (!add) std::fill(out, out + x.cols * n, E(0));
-  scatter_products(x, y, [&](std::int64_t j) { return out + j * n; });
-}
-
-/// The columns that a CSR matrix stores something in, of the rows that `of` has, ascending.
-template <class E, class Of>
-detail::List<std::int64_t> stored_columns(const CsrRows<E>& x, Of of) {
-  detail::List<std::int64_t> columns;
-  if (table_pays(x.cols, x.stored)) {
-    detail::List<bool> there(x.cols, false);
-    for (std::int64_t i = 0; i < x.rows; ++i)
-      if (of(i)) x.each(i, [&](std::int64_t j, E) { there[j] = true; });
-    for (std::int64_t j = 0; j < x.cols; ++j)
-      if (there[j]) columns.push_back(j);
-    return columns;
-  }
-  for (std::int64_t i = 0; i < x.rows; ++i)
-    if (of(i)) x.each(i, [&](std::int64_t j, E) { columns.push_back(j); });
-  std::sort(columns.begin(), columns.end());
-  columns.resize(std::unique(columns.begin(), columns.end()) - columns.begin());
-  return columns;
+  const MatrixRows<E> y(b, a.shape()[0]);
+  with_csr<E>(a, [&](const auto& x) {
+    x.check(0, x.rows);
+    if (x.stored >= 2 * x.cols) return csr_transposed_product(x, y, x.cols, [](std::int64_t j) { return j; }, out, add);
+    if (!add) std::fill(out, out + x.cols * y.width(), E(0));
+    scatter_rows(x, 0, x.rows, y, 0, y.width(), out);
+  });
 }
 
 /// out = aᵀ · b as a row-sparse array: a row for each column of a that meets a row of b.
 template <class E>
 void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& out) {
-  const CsrRows<E> x(a);
-  const MatrixRows<E> y(b, x.rows);
-  const std::int64_t n = y.width();
-  const detail::List<std::int64_t> kept = stored_columns(x, [&](std::int64_t i) { return y(i) != nullptr; });
-  const auto count = static_cast<std::int64_t>(kept.size());
-  out.allocate_stored(count);
-  std::copy(kept.begin(), kept.end(), out.indices().pointer<std::int64_t>());
-  E* const data = out.pointer<E>();
-  std::fill(data, data + count * n, E(0));
-  const Positions positions(kept.data(), count, x.cols, x.stored);
-  scatter_products(x, y, [&](std::int64_t j) { return data + positions(j) * n; });
+  const MatrixRows<E> y(b, a.shape()[0]);
+  const auto store = [&](const List<std::int64_t>& kept) {
+    out.allocate_stored(kept.size());
+    write_indices(out.indices(), kept.data(), kept.size());
+    return out.pointer<E>();
+  };
+  with_csr<E>(a, [&](const auto& x) {
+    if (y.all() != nullptr && x.stored >= 2 * x.cols) {  // most columns have something
+      const List<std::int64_t> kept = marked_columns(x);
+      return csr_transposed_product(x, y, kept.size(), [&](std::int64_t r) { return kept[r]; }, store(kept), false);
+    }
+    const NumberedColumns columns = number_columns(x, [&](std::int64_t i) { return y(i) != nullptr; });
+    const Index count = columns.kept.size();
+    E* const to = store(columns.kept);
+    if (count == 0) return;
+    const CsrMatrix<E, std::int32_t> numbered{
+        x.rows, count, x.stored, x.data, columns.indices.template pointer<const std::int32_t>(), x.indptr};
+    if (y.width() >= 64 && fits_narrow(x.rows)) return csr_transposed_gather(numbered, y, to, false);
+    std::fill(to, to + count * y.width(), E(0));
+    scatter_rows(numbered, 0, x.rows, y, 0, y.width(), to);
+  });
 }
 
 /// out = a · b, a dense of m rows, b in CSR; into dense memory.
@@ -149,8 +104,9 @@ void dense_times_csr(const E* a, std::int64_t m, const NDArray& b, E* out, bool 
 template <class E>
 void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const NDArray& out) {
   const CsrRows<E> y(b);
-  const detail::List<std::int64_t> kept = stored_columns(y, [](std::int64_t) { return true; });
-  const auto count = static_cast<std::int64_t>(kept.size());
+  List<std::int64_t> kept;
+  with_csr<E>(b, [&](const auto& x) { kept = number_columns(x, [](std::int64_t) { return true; }).kept; });
+  const Index count = kept.size();
   allocate_stored_as(out, m * count, b.indices().dtype());
   const Positions positions(kept.data(), count, y.cols, y.stored);
   E* const data = out.pointer<E>();

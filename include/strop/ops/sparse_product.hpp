@@ -163,9 +163,11 @@ NDArray renumbered(const NDArray& a, const List<Index>& kept) {
 template <class E>
 void leave_out_empty_columns(NDArray& a, NDArray& b) {
   if (table_pays(a.shape()[1], a.nnz() + b.nnz())) return;
-  const auto any = [](Index) { return true; };
-  List<Index> columns = stored_columns(CsrRows<E>(a), any);
-  columns.append(stored_columns(CsrRows<E>(b), any).span());
+  List<Index> columns;
+  for (const NDArray* matrix : {&a, &b}) {
+    const CsrRows<E> rows(*matrix);
+    for (Index i = 0; i < rows.rows; ++i) rows.each(i, [&](Index j, E) { columns.push_back(j); });
+  }
   std::sort(columns.begin(), columns.end());
   columns.resize(std::unique(columns.begin(), columns.end()) - columns.begin());
   a = renumbered<E>(a, columns);

@@ -78,6 +78,8 @@ class MatrixRows {
     const std::int64_t at = positions_(i);
     return at < 0 ? nullptr : data_ + at * width_;
   }
+  /// The rows of a dense matrix one after the other; null for a row-sparse one.
+  const E* all() const { return sparse_ ? nullptr : data_; }
   std::int64_t width() const { return width_; }
 
  private:
