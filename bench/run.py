@@ -19,10 +19,10 @@ import time
 
 BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
-# MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
+# The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
-    "torch": (BENCH / ".venv", ["torch", "numpy"]),
-    "numpy": (BENCH / ".venv", ["torch", "numpy"]),
+    **dict.fromkeys(("torch", "numpy", "scipy", "mkl"),
+                    (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn"])),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
@@ -75,14 +75,14 @@ def peer_python(kind):
     place, packages = ENVIRONMENTS[kind]
     python = place / "bin/python"
     ready = place / ".ready"
-    if not ready.exists():
+    if not ready.exists() or ready.read_text().split() != packages:
         print(f"\n== installing {', '.join(packages)} into {place.relative_to(ROOT)}", flush=True)
         done = subprocess.run([sys.executable, "-m", "venv", str(place)]).returncode
         done = done or subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages]).returncode
         if done != 0:
             print(f"SKIP {kind}: {', '.join(packages)} could not be installed")
             return None
-        ready.touch()
+        ready.write_text(" ".join(packages))
     return python
 
 
@@ -126,26 +126,29 @@ def peer_command(path, build):
     return program and [program]
 
 
-def cases(command, threads):
-    """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`; none where it fails."""
-    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1",
+def cases(command, threads, data):
+    """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`, and its lines that begin with `# `;
+    none where it fails. What we write into the folder `data` the peers read."""
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", STROP_BENCH_DATA=str(data),
                        **{f"{library}_NUM_THREADS": str(threads) for library in ("STROP", "OMP", "MKL", "OPENBLAS")})
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, env=environment)
     if done.returncode != 0:
         print(f"{command[-1]} ended with status {done.returncode}\n{done.stderr}")
-        return {}
-    lines = (line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 1)
-    return {case: float(time_) for case, time_ in lines}
+        return {}, []
+    lines = done.stdout.splitlines()
+    times = (line.split("\t") for line in lines if line.count("\t") == 1)
+    return {case: float(time_) for case, time_ in times}, [line for line in lines if line.startswith("# ")]
 
 
 def compare(name, ours, peers, turns):
     """Lines of a table: our best time of every case, every peer's, and how many times ours that is."""
-    best = {}
+    best, notes = {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
             for threads in THREADS:
                 print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
-                for case, nanoseconds in cases(command, threads).items():
+                found, notes[who] = cases(command, threads, ours[0].parent)
+                for case, nanoseconds in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
     yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
@@ -155,6 +158,8 @@ def compare(name, ours, peers, turns):
             mine = times["strop"]
             yield f"{case:38} {mine / 1e3:12.3f}" + "".join(
                 f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
+    for lines in notes.values():
+        yield from lines
 
 
 def run_peers(build, chosen, results, turns):

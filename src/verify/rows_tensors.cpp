@@ -105,6 +105,13 @@ void add_tensor_rows(std::vector<Row>& rows) {
     rows.push_back({"_backward_dot_again", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
     rows.push_back({"_backward_dot_sum", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
   }
+  rows.push_back({"sddmm", "", {{{4, 5}}, {{4, 3}}, {{5, 3}}}, products});
+  rows.push_back({"sddmm", "", {{{0, 5}}, {{0, 3}}, {{5, 3}}}, products});
+  // Differences see a step where the pattern is zero.
+  rows.push_back({"sddmm",
+                  "",
+                  {listed({3, 4}, {0, 2, 0, 1, 0, 0, 0, 0, 3, 0, 0, 4}), {{3, 40}}, {{4, 40}}},
+                  {.gradient = false, .same_shape = false, .loose = 8}});
   rows.push_back({"cast_storage", "stype=default", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=csr", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 6}}}, moves});

@@ -144,6 +144,162 @@ TEST_CASE("dot with a CSR factor has the gradient of the dense one, in the stora
   CHECK(values(x.grad()) == Numbers{0, 4, 0, 6, 0, 6});
 }
 
+namespace {
+
+/// Three in `one_in` elements are stored, negative ones among them; f64.
+NDArray scattered(std::int64_t rows, std::int64_t cols, unsigned one_in, unsigned salt) {
+  std::vector<double> v;
+  for (std::int64_t i = 0; i < rows * cols; ++i) {
+    salt = salt * 1664525U + 1013904223U;
+    v.push_back((salt >> 16) % one_in < 3 ? static_cast<double>((salt >> 8) % 9) - 4 : 0);
+  }
+  return array(v).reshape({rows, cols}).to(csr);
+}
+/// The other way round: op(a) for which `transposed` gives a back.
+NDArray turned(const NDArray& a, bool transposed) { return transposed ? strop::transpose(a.to(dense)).to(csr) : a; }
+
+}  // namespace
+
+TEST_CASE("the product of CSR matrices is one, whatever is transposed, without a fallback") {
+  for (const unsigned one_in : {3U, 6U, 60U, 100000U})
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true}) {
+        CAPTURE(one_in);
+        CAPTURE(ta);
+        CAPTURE(tb);
+        const NDArray a = turned(scattered(17, 23, one_in, 1), ta), b = turned(scattered(23, 11, one_in, 2), tb);
+        const Dot p{.transpose_a = ta, .transpose_b = tb};
+        strop::clear_fallbacks();
+        const NDArray y = strop::dot(a, b, p);
+        CHECK(strop::fallbacks().empty());
+        CHECK(y.storage() == csr);
+        y.check_format();
+        CHECK(values(y) == values(strop::dot(a.to(dense), b.to(dense), p)));
+      }
+  // What cancels is stored, and what is written twice counts twice.
+  const NDArray y = strop::dot(array({{1, 1}}).to(csr), array({{1, 2}, {-1, 0}}).to(csr));
+  CHECK(y.nnz() == 2);
+  CHECK(values(y) == Numbers{0, 2});
+  const NDArray twice = strop::csr_matrix({1, 2, 3}, {2, 0, 2}, {0, 3}, {1, 3});
+  CHECK(values(strop::dot(twice, array({{1}, {10}, {100}}).to(csr))) == Numbers{402});
+  CHECK(values(strop::dot(twice, twice, {.transpose_b = true})) == Numbers{20});
+  CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), c(), {.transpose_b = true}); }) ==
+        "strop: index 7 of a sparse array is outside its extent 3");
+}
+
+TEST_CASE("gradients of a product of CSR matrices, in their own patterns or dense") {
+  const QuietFallbacks quiet;
+  for (const unsigned one_in : {6U, 40U})
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true})
+        for (const Storage buffer : {csr, dense})
+          for (const Storage head : {csr, dense}) {
+            CAPTURE(one_in);
+            CAPTURE(ta);
+            CAPTURE(tb);
+            CAPTURE(name_of(buffer));
+            CAPTURE(name_of(head));
+            const Dot p{.transpose_a = ta, .transpose_b = tb};
+            const NDArray a = turned(scattered(9, 13, one_in, 3), ta), b = turned(scattered(13, 7, one_in, 4), tb),
+                          x = a.to(dense).copy(), z = b.to(dense).copy(), dy = scattered(9, 7, 6, 5);
+            a.attach_grad(strop::GradRequest::write, buffer);
+            b.attach_grad(strop::GradRequest::add, buffer);
+            x.attach_grad();
+            z.attach_grad();
+            strop::clear_fallbacks();
+            for (int pass = 0; pass < 2; ++pass) {
+              strop::record scope;
+              strop::dot(a, b, p).backward(dy.to(head));
+            }
+            CHECK(strop::fallbacks().empty());
+            {
+              strop::record scope;
+              strop::dot(x, z, p).backward(dy.to(dense));
+            }
+            const auto there = [&](const NDArray& g, const NDArray& of) {
+              return values(buffer == csr ? g * (of.to(dense) != 0) : g);
+            };
+            CHECK(a.grad().storage() == buffer);
+            a.grad().check_format();
+            b.grad().check_format();
+            CHECK(values(a.grad()) == there(x.grad(), a));
+            CHECK(values(b.grad()) == there(z.grad() * 2, b));
+            if (buffer == csr) CHECK(a.grad().nnz() == a.nnz());
+          }
+}
+
+TEST_CASE("columns that are stored in any order, or twice, keep their places in a gradient") {
+  const NDArray a = strop::csr_matrix({1, 2, 3}, {2, 0, 2}, {0, 3}, {1, 3}), b = c();
+  const auto run = [&](const NDArray& lhs, const NDArray& rhs, const Dot& p) {
+    a.attach_grad(strop::GradRequest::write, csr);
+    strop::record scope;
+    strop::dot(lhs, rhs, p).backward();
+  };
+  run(a, b, {.transpose_b = true});  // da = sums of b's columns
+  CHECK(values(a.grad().data()) == Numbers{3, 2, 3});
+  CHECK(values(a.grad().indices()) == Numbers{2, 0, 2});
+  run(a, array({{1, 2}}).to(csr), {.transpose_a = true});
+  CHECK(values(a.grad().data()) == Numbers{3, 3, 3});
+  CHECK(values(a.grad().indices()) == Numbers{2, 0, 2});
+}
+
+TEST_CASE("sddmm multiplies where a pattern stores something") {
+  // A stored zero is a place.
+  const NDArray pattern = strop::csr_matrix({5, 0, -1}, {1, 0, 2}, {0, 1, 3}, {2, 3}), a = array({{1, 2}, {3, 4}}),
+                b = array({{1, 0}, {0, 1}, {1, 1}});
+  const NDArray y = strop::sddmm(pattern, a, b);
+  CHECK(y.storage() == csr);
+  y.check_format();
+  CHECK(values(y.indices()) == Numbers{1, 0, 2});
+  CHECK(values(y.data()) == Numbers{2, 3, 7});
+  CHECK(values(strop::sddmm(pattern.to(dense), a, b)) == Numbers{0, 2, 0, 0, 0, 7});
+  a.attach_grad();
+  b.attach_grad();
+  pattern.attach_grad();
+  {
+    strop::record scope;
+    strop::sddmm(pattern, a, b).backward(strop::csr_matrix({1, 10, 100}, {1, 0, 2}, {0, 1, 3}, {2, 3}));
+  }
+  CHECK(values(a.grad()) == Numbers{0, 1, 110, 100});
+  CHECK(values(b.grad()) == Numbers{30, 40, 1, 2, 300, 400});
+  CHECK(values(pattern.grad()) == Numbers{0, 0, 0, 0, 0, 0});
+  CHECK(error_of([&] { strop::sddmm(pattern, b, a); }) == "sddmm: input 'lhs' has shape (3, 2), expected (2, 2)");
+  CHECK(error_of([&] { strop::sddmm(pattern, a.to(f64), b); }) == "sddmm: input 'lhs' is float64, expected float32");
+
+  // Long rows, many of them: every width of a register and of a share.
+  const NDArray wide = scattered(300, 200, 9, 6);
+  const NDArray l = strop::random::uniform({300, 37}, -1, 1, f64), r = strop::random::uniform({200, 37}, -1, 1, f64);
+  CHECK(strop::allclose(strop::sddmm(wide, l, r), strop::dot(l, r, {.transpose_b = true}) * (wide.to(dense) != 0)));
+}
+
+TEST_CASE("products of wide CSR matrices cost their stored values") {
+  const std::int64_t wide = std::int64_t{1} << 40, far = 1000000000000;
+  const NDArray x = strop::csr_matrix({1, 2, 3}, {5, far, 5}, {0, 2, 3}, {2, wide}),
+                z = strop::csr_matrix({10, 20}, {far, 6}, {0, 1, 2}, {2, wide});
+  x.attach_grad();
+  z.attach_grad();
+  {
+    strop::record scope;
+    const NDArray y = strop::dot(x, z, {.transpose_b = true});
+    CHECK(values(y) == Numbers{20, 0, 0, 0});
+    CHECK(y.nnz() == 1);
+    y.backward();
+  }
+  CHECK(values(x.grad().data()) == Numbers{0, 10, 0});
+  CHECK(values(z.grad().data()) == Numbers{2, 0});
+  const NDArray left = array({{1, 2}}).to(csr);
+  left.attach_grad();
+  {
+    strop::record scope;
+    const NDArray y = strop::dot(left, x);
+    CHECK(y.shape() == Shape{1, wide});
+    CHECK(values(y.data()) == Numbers{7, 2});
+    y.backward(strop::csr_matrix({1, 10}, {5, far}, {0, 2}, {1, wide}));
+  }
+  CHECK(values(left.grad().data()) == Numbers{21, 3});
+  CHECK(values(x.grad().data()) == Numbers{1, 10, 2});
+}
+
 TEST_CASE("a wide CSR matrix costs its stored values") {
   const std::int64_t wide = std::int64_t{1} << 40;
   const NDArray x = strop::csr_matrix({1, 2, 3}, {5, 1000000000000, 5}, {0, 2, 3}, {2, wide});
@@ -161,6 +317,51 @@ TEST_CASE("a wide CSR matrix costs its stored values") {
     z.backward();
   }
   CHECK(values(w.grad().data()) == Numbers{4, 2});
+}
+
+TEST_CASE("results that follow a pattern have indices as wide as its") {
+  const std::vector<std::int32_t> columns{1, 0, 2}, starts{0, 1, 3};
+  const NDArray a = strop::csr_matrix({1, 2, 3}, columns, starts, {2, 3}), b = count(12, {3, 4}),
+                wide = c();  // the same in 64 bits
+  const auto types = [](const NDArray& y) { return std::pair(y.indices().dtype(), y.indptr().dtype()); };
+  const std::pair narrow(strop::i32, strop::i32), long_ones(strop::i64, strop::i64);
+  CHECK(values(strop::dot(a, b)) == values(strop::dot(wide, b)));
+  const NDArray rows = strop::dot(a, count(6, {2, 3}), {.transpose_a = true});
+  CHECK(values(rows) == Numbers{6, 8, 10, 0, 1, 2, 9, 12, 15});
+  CHECK(rows.indices().dtype() == strop::i64);
+  CHECK(types(strop::dot(count(4, {2, 2}), a)) == narrow);
+  for (const bool t : {false, true}) {
+    const Dot p{.transpose_a = t, .transpose_b = !t};
+    const NDArray y = strop::dot(a, a, p);
+    y.check_format();
+    CHECK(types(y) == narrow);
+    CHECK(values(y) == values(strop::dot(wide, wide, p)));
+    CHECK(types(strop::dot(a, wide, p)) == long_ones);
+    CHECK(values(strop::dot(a, wide, p)) == values(y));
+  }
+  CHECK(types(strop::sddmm(a, count(4, {2, 2}), count(6, {3, 2}))) == narrow);
+  CHECK(types(a * 2) == narrow);
+  CHECK(types(a + a) == narrow);
+  CHECK(types(strop::elemwise_mul(a, a)) == narrow);
+  CHECK(types(a + wide) == long_ones);
+  CHECK(values(a + wide) == values(wide * 2));
+  CHECK(types(a.to(f64)) == narrow);
+  CHECK(types(a.slice(1, 2)) == narrow);
+  CHECK(types(a.to(row_sparse).to(csr)) == long_ones);
+  CHECK(values(strop::sum(a, {.axis = 1})) == Numbers{1, 5});
+  // Of 32 bits and of 64 in one array.
+  const NDArray mixed = strop::csr_matrix({1, 2, 3}, columns, std::vector<std::int64_t>{0, 1, 3}, {2, 3});
+  CHECK(values(strop::dot(mixed, b)) == values(strop::dot(wide, b)));
+  CHECK(values(mixed * 2) == values(wide * 2));
+  CHECK(values(strop::sum(mixed, {.axis = 0})) == Numbers{2, 1, 3});
+
+  a.attach_grad();
+  {
+    strop::record scope;
+    strop::dot(a * 2, b).backward();
+  }
+  CHECK(types(a.grad()) == narrow);
+  CHECK(values(a.grad()) == Numbers{0, 44, 0, 12, 0, 76});
 }
 
 TEST_CASE("halves in CSR") {

@@ -200,6 +200,7 @@ rmspropalex_update(weight, grad, n, g, delta; lr, gamma1=0.95, gamma2=0.9, epsil
 round(data) _sparse_round
 rsqrt(data) _sparse_rsqrt
 scatter_nd(data, indices; shape)
+sddmm(pattern, lhs, rhs)
 sgd_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_sgd_mom_update
 sgd_update(weight, grad; lr, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_sgd_update
 shape_array(data) _npx_shape_array

@@ -129,6 +129,19 @@ TEST_CASE("adagrad for the rows that a gradient stores") {
   CHECK(values(history) == Numbers{3, 3, 4, 4, 3, 3});
 }
 
+TEST_CASE("updates take indices of 32 bits, and widen those of what they write") {
+  const std::vector<std::int32_t> all{0, 1, 2}, one{1};
+  const NDArray grad = strop::row_sparse_array({{1, -1}}, one, {3, 2});
+  const NDArray weight = strop::row_sparse_array({{1, 2}, {3, 4}, {5, 6}}, all, {3, 2});
+  const NDArray mom = strop::row_sparse_array(strop::zeros({3, 2}), all, {3, 2});
+  for (int pass = 0; pass < 2; ++pass)
+    strop::sgd_mom_update(weight, grad, mom, {.lr = 0.5, .momentum = 0.5}, strop::into(weight));
+  CHECK(values(weight) == Numbers{1, 2, 1.75, 5.25, 5, 6});
+  CHECK(values(mom) == Numbers{0, 0, -0.75, 0.75, 0, 0});
+  CHECK(weight.indices().dtype() == strop::i64);
+  CHECK(grad.indices().dtype() == strop::i32);
+}
+
 TEST_CASE("_sparse_retain keeps the rows that are listed") {
   const NDArray x = strop::row_sparse_array({{1, 2}, {3, 4}}, {0, 2}, {4, 2});
   const NDArray y = strop::invoke("_sparse_retain", {x, array({2, 1, 2})});

@@ -90,7 +90,11 @@ STROP_TESTED(CrossDeviceCopy, shape(strop::CrossDeviceCopy{}, of(2, 3)) == of(2,
 STROP_TESTED(Dot, shape(strop::Dot{.transpose_a = true}, of(3, 2), of(3, 4)) == of(2, 4) &&
                       type(strop::Dot{.transpose_a = true}, f32, f32) == f32 &&
                       storage(strop::Dot{.transpose_a = true}, csr, dense) == row_sparse &&
-                      keeps(strop::Dot{.transpose_a = true}) == Keeps::in);
+                      storage(strop::Dot{}, csr, csr) == csr && keeps(strop::Dot{.transpose_a = true}) == Keeps::in);
+STROP_TESTED(Sddmm, shape(strop::Sddmm{}, of(3, 5), of(3, 4), of(5, 4)) == of(3, 5) &&
+                        type(strop::Sddmm{}, f64, f64, f64) == f64 &&
+                        storage(strop::Sddmm{}, csr, dense, dense) == csr &&
+                        storage(strop::Sddmm{}, dense, dense, dense) == dense && keeps(strop::Sddmm{}) == Keeps::in);
 STROP_TESTED(DotGradient, shape(strop::DotGradient{}, of(2, 4), of(2, 3), of(3, 4)) == list(of(2, 3), of(3, 4)) &&
                               type(strop::DotGradient{}, f32, f32, f32) == list(f32, f32) &&
                               storage(strop::DotGradient{}, dense, dense, dense) == list(dense, dense) &&

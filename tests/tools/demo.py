@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tour of `./run demo`, whole: demo.py PROGRAM
+"""The tour of `./run demo`, whole, and what `./run demo sparse` shows: demo.py PROGRAM SPARSE_PROGRAM
 
 What it prints, step by step; that the listing it shows is the code that it runs; the accuracy, the confusion table and
 the picture of the training.
@@ -43,8 +43,43 @@ def code_of(text):
     return [line for line in lines if line]
 
 
+def package_index(packages=2000):
+    """An index in which the words of a description tell the section, but for one in twenty."""
+    sections = ["libs", "games", "doc", "python"]
+    words = [["shared", "runtime", "linker"], ["puzzle", "arcade", "level"], ["manual", "guide", "reference"],
+             ["module", "interpreter", "script"]]
+    text = []
+    for i in range(packages):
+        kind = i * 7 % 4
+        said = (kind + 1) % 4 if i % 20 == 0 else kind
+        text.append(f"Package: thing{i}\nVersion: 1\nDescription: {words[said][i % 3]} for {words[said][(i + 1) % 3]}s\n"
+                    f" more of it\nSection: {'contrib/' if i % 9 == 0 else ''}{sections[kind]}\n")
+    return "\n".join(text)
+
+
+def sparse_demo(program, check):
+    with tempfile.TemporaryDirectory() as folder:
+        index = pathlib.Path(folder) / "index"
+        index.write_text(package_index())
+        status, out, err = run([program, index, 3], timeout=300)
+        check("sparse: exit code", status == 0 and err == "", f"exit code {status}\n{out}\n{err}")
+        counts = re.search(r"(\d+) packages to learn from, (\d+) to test \(digest [0-9a-f]{16}\); 4 sections", out)
+        check("sparse: packages", counts and int(counts[1]) + int(counts[2]) == 2000 and 150 < int(counts[2]) < 250, out)
+        scores = [float(x) for x in re.findall(r"(?m)^epoch 3/3 .* test accuracy (0\.\d+)", out)]
+        check("sparse: accuracies", len(scores) == 3 and all(0.9 < x < 1 for x in scores), out)
+        check("sparse: storages", re.search(r"row_sparse +[\d.]+ ms +[\d.]+ KB\n +dense +[\d.]+ ms +[\d.]+ KB", out), out)
+        again = run([program, index, 3], timeout=300)[1]
+        steady = [re.sub(r"[\d.]+ m?s\b", "", text) for text in (out, again)]
+        check("sparse: the same twice", steady[0] == steady[1], out + again)
+        index.write_text("Package: alone\nSection: libs\n")
+        status, out, err = run([program, index])
+        check("sparse: no index", status == 1 and "tells of 1 packages, expected 1000 or more" in err, out + err)
+        status, out, err = run([program, pathlib.Path(folder) / "none"])
+        check("sparse: no file", status == 1 and "cannot read" in err, out + err)
+
+
 def main():
-    program = pathlib.Path(sys.argv[1])
+    program, sparse_program = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     report = Report("demo")
 
     def check(name, good, text):
@@ -53,6 +88,7 @@ def main():
         else:
             report.failed(name, text)
 
+    sparse_demo(sparse_program, check)
     if not (DATA / "train-images-idx3-ubyte.gz").exists():
         report.skipped("demo", f"there is no data set in {DATA} (apt-get install dataset-fashion-mnist)")
         report.finish()

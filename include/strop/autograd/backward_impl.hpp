@@ -330,7 +330,21 @@ class BackwardPass {
                  : dense;
     // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
     const bool knows_pattern = rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, i));
-    return has_sparse_buffer(in) && !knows_pattern ? dense : buffer_storage(in);
+    return has_sparse_buffer(in) && !knows_pattern ? dense : wanted_storage(in);
+  }
+  /// The storage that the gradient ends in: that of the leaf's buffer, also behind maps of one input, whose gradients
+  /// are zero where their heads are.
+  static Storage wanted_storage(const TapeInput& in) {
+    const TapeInput* at = &in;
+    for (int step = 0; step < 8 && !at->leaf && at->source; ++step) {
+      const auto* node = static_cast<const TapeNode*>(at->source.get());
+      const Entry* gradient = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+      if (gradient == nullptr || !gradient->is_map() || node->inputs.size() != 1 ||
+          node->inputs[0].array.shape() != in.array.shape())
+        return dense;
+      at = &node->inputs[0];
+    }
+    return buffer_storage(*at);
   }
   static Storage storage_of_map(const Entry& entry, const TapeNode& node, Span<const NDArray> held) {
     List<Storage, 8> in;
@@ -452,8 +466,9 @@ class BackwardPass {
   void contribute(const TapeInput& in, const NDArray& given) {
     if (!wanted(in)) return;
     if (!in.leaf) {
-      // Whoever made a dense array expects its gradient dense.
-      if (in.array.storage() == dense && given.storage() != dense) return contribute(in, dense_form(given));
+      // Whoever made a dense array expects its gradient dense, unless it goes on to a sparse buffer.
+      if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage())
+        return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (!slot || slot.shape() == given.shape())
         slot = slot ? sum_of(slot, given) : given;

@@ -246,6 +246,7 @@ struct HostedCall {
 };
 
 inline void run_hosted(const Call& call, Context& ctx) {
+  if (has_narrow_indices(call)) return run_on_wide_indices(call, ctx, &run_hosted);  // the layout has wide ones
   const strop_operator* const c = static_cast<const HostedEntry&>(call.entry).c;
   const Index n = call.inputs.size(), m = call.out.size();
   HostedCall hosted{call, {}, {}};

@@ -15,7 +15,10 @@ namespace strop::inline v0::detail {
 struct StoredPattern {
   List<std::int64_t> indptr;   // CSR
   List<std::int64_t> indices;  // columns, or rows
-  friend bool operator==(const StoredPattern&, const StoredPattern&) = default;
+  bool narrow = false;         // it came from indices of 32 bits, and is stored in such
+  friend bool operator==(const StoredPattern& a, const StoredPattern& b) {
+    return a.indptr == b.indptr && a.indices == b.indices;
+  }
 };
 
 StoredPattern pattern_of(const NDArray& a);

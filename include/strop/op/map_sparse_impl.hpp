@@ -8,6 +8,7 @@
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
+#include <strop/op/sparse_parts.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0::detail {
@@ -35,8 +36,10 @@ STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
 
 STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
   StoredPattern p;
-  const auto take = [](const NDArray& given) {
-    const NDArray part = on_device(given, cpu());
+  p.narrow = true;
+  const auto take = [&](const NDArray& given) {
+    p.narrow = p.narrow && given.dtype() == i32;
+    const NDArray part = as_type(on_device(given, cpu()), i64);
     return List<std::int64_t>(Span(part.pointer<std::int64_t>(), part.size()));
   };
   p.indices = take(a.indices());
@@ -46,6 +49,7 @@ STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
 
 STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
   StoredPattern out;
+  out.narrow = a.narrow && b.narrow && fits_narrow(a.indices.size() + b.indices.size());
   if (a.indptr.empty()) {
     merge_sorted(a.indices.data(), a.indices.size(), b.indices.data(), b.indices.size(), both, out.indices);
     return out;
@@ -90,7 +94,7 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
     }
     return out;
   }
-  const auto* indices = x.indices().pointer<std::int64_t>();
+  const IndexReader indices(x.indices());
   const auto match = [&](std::int64_t from, std::int64_t end, std::int64_t p_from, std::int64_t p_end) {
     for (std::int64_t k = p_from; k < p_end; ++k) {
       const std::int64_t wanted = pattern.indices[k];
@@ -99,7 +103,7 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
     }
   };
   if (storage == csr) {
-    const auto* indptr = x.indptr().pointer<std::int64_t>();
+    const IndexReader indptr(x.indptr());
     for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
       match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
   } else {
@@ -114,22 +118,23 @@ STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
     if (!from.empty())
       memory::detail::copy_bytes(y.device(), part.bytes(), cpu(), from.data(),
                                  from.size() * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    return pattern.narrow ? as_type(part, i32).body_ref() : part.body_ref();
   };
-  fill(y.indices(), pattern.indices);
-  if (y.storage() == csr) fill(y.indptr(), pattern.indptr);
+  y.body().indices = fill(y.indices(), pattern.indices);
+  if (y.storage() == csr) y.body().indptr = fill(y.indptr(), pattern.indptr);
 }
 
 /// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
 STROP_IMPL bool is_canonical(const NDArray& given) {
   const NDArray a = on_device(given, cpu());
-  const auto* indices = a.indices().pointer<std::int64_t>();
+  const IndexReader indices(a.indices());
   const auto ascending = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin + 1; k < end; ++k)
       if (indices[k] <= indices[k - 1]) return false;
     return true;
   };
   if (a.storage() == row_sparse) return ascending(0, a.nnz());
-  const auto* indptr = a.indptr().pointer<std::int64_t>();
+  const IndexReader indptr(a.indptr());
   for (std::int64_t row = 0; row < a.shape()[0]; ++row)
     if (!ascending(indptr[row], indptr[row + 1])) return false;
   return true;
@@ -205,6 +210,23 @@ STROP_IMPL NDArray add_stored(const NDArray& a, const NDArray& b) {
   };
   add_elements(values(a), values(b), view_as(result.data(), {result.stored()}));
   return result;
+}
+
+STROP_IMPL void run_on_wide_indices(const Call& call, Context& context, Kernels::Run run) {
+  const auto widen = [](const NDArray& a) {
+    if (!a || !has_narrow_indices(a)) return;
+    const NDArray wide = with_wide_indices(a);
+    a.body().indices = wide.body().indices;
+    a.body().indptr = wide.body().indptr;
+  };
+  for (const NDArray& a : call.out) widen(a);
+  if (call.entry.mutates)
+    for (const int i : signature_of(call.entry, call.params, call.in_count()).mutated) widen(call.in(i));
+  List<NDArray, 4> held;
+  List<const NDArray*, 8> inputs;
+  for (const NDArray* a : call.inputs) held.push_back(*a ? with_wide_indices(*a) : *a);
+  for (const NDArray& a : held) inputs.push_back(&a);
+  run({call.entry, call.params, inputs.span(), call.out, call.requests}, context);
 }
 
 STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,

@@ -19,6 +19,24 @@ void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, 
 void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                     Span<NDArray> out, Span<const Request> requests);
 
+/// Whether the kernels of T read indices of 32 and of 64 bits, each as it comes; said beside T. Others are given
+/// indices of 64 bits.
+template <class T>
+inline constexpr bool reads_any_index = false;
+
+/// Whether an array of the call has indices of 32 bits.
+inline bool has_narrow_indices(const Call& call) {
+  const auto narrow = [](const NDArray& a) { return a && a.storage() != dense && has_narrow_indices(a); };
+  for (const NDArray* a : call.inputs)
+    if (narrow(*a)) return true;
+  for (const NDArray& a : call.out)
+    if (narrow(a)) return true;
+  return false;
+}
+/// Runs a kernel that knows indices of 64 bits only: arrays that it reads are converted; in those that it writes the
+/// indices become wide.
+void run_on_wide_indices(const Call& call, Context& context, Kernels::Run run);
+
 /// The functions by which dispatch reaches sparse arrays.
 struct SparseParts {
   NDArray (*cast)(const NDArray& a, Storage storage) = &cast_storage;

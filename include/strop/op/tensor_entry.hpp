@@ -133,6 +133,8 @@ void run_dense_forward(const Call& call, Ctx& ctx) {
 
 template <class T>
 void run_forward(const Call& call, Context& context) {
+  if constexpr ((InfersStorage<T> || sparse_forward_on_any<T>() || HasSparseForms<T>) && !reads_any_index<T>)
+    if (has_narrow_indices(call)) return run_on_wide_indices(call, context, &run_forward<T>);
   Cpu& ctx = static_cast<Cpu&>(context);
   if constexpr (HasSparseForms<T>) {
     bool sparse = !TensorOp<T>;
@@ -231,6 +233,8 @@ struct TensorGradient {
   /// By M, or by the member of that name for a GPU.
   template <class By, class Ctx>
   static void run(const Call& call, Context& context) {
+    if constexpr (InfersGradientStorage<T> && !reads_any_index<T>)
+      if (has_narrow_indices(call)) return run_on_wide_indices(call, context, &TensorGradient::template run<By, Ctx>);
     Ctx& ctx = static_cast<Ctx&>(context);
     std::array<Placed, S::count> placed;
     const Dtype element = place_gradient(member, call, placed);

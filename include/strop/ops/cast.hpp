@@ -42,16 +42,6 @@ inline void convert_stored(const NDArray& from, const NDArray& to) {
   });
 }
 
-/// Gives `to`, of the same shape and sparse storage, the structure of `from` and room for its values.
-inline void copy_structure(const NDArray& from, const NDArray& to) {
-  to.allocate_stored(from.nnz());
-  const auto copy = [](const NDArray& a, const NDArray& b) {
-    if (a.size() != 0) detail::copy_bytes(b.bytes(), a.bytes(), a.size() * 8);
-  };
-  copy(from.indices(), to.indices());
-  if (from.storage() == csr) copy(from.indptr(), to.indptr());
-}
-
 /// to = from, whatever their types and storages; `to` has its final storage.
 inline void assign(const NDArray& from, const NDArray& to) {
   NDArray source = cast_storage(from, to.storage());
@@ -84,6 +74,8 @@ struct Cast {
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
+template <>
+inline constexpr bool detail::reads_any_index<Cast> = true;
 inline constexpr Op<Cast, OnUse> cast;
 
 /// Error: another number of dimensions.
@@ -115,6 +107,8 @@ struct CastStorage {
   void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
+template <>
+inline constexpr bool detail::reads_any_index<CastStorage> = true;
 inline constexpr Op<CastStorage, OnUse> cast_storage;
 
 /// _CrossDeviceCopy: a copy of an array of any type and storage; `x.to(device)` is recorded as one. In a graph, which
@@ -138,6 +132,8 @@ struct CrossDeviceCopy {
       return Op<CrossDeviceCopy, OnUse>{}(dy);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<CrossDeviceCopy> = true;
 inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
 
 // Templates, so that a program builds the conversions that it calls.

@@ -7,6 +7,7 @@
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/sparse_dot.hpp>
+#include <strop/ops/sparse_product.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -60,9 +61,10 @@ constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_
 ///
 /// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages: csr
 /// · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`; dense · csr →
-/// csr, or dense with `forward_stype`; dense · csrᵀ → dense; others by the dense fallback, into `forward_stype`. The
-/// gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense; that
-/// of the CSR factor is dense, or csr on the stored positions. Error: the axes differ in length.
+/// csr, or dense with `forward_stype`; dense · csrᵀ → dense; csr · csr → csr, either transposed or not: every place
+/// where stored values meet is stored, though their sum be zero; others by the dense fallback, into `forward_stype`.
+/// The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense;
+/// that of a CSR factor is dense, or csr on the stored positions. Error: the axes differ in length.
 ///
 /// Example: `dot(array({{1, 2}, {3, 4}}), array({1, 1}))` is [3, 7].
 struct Dot {
@@ -74,8 +76,7 @@ struct Dot {
   static constexpr std::string_view inputs[] = {"lhs", "rhs"};
   static constexpr std::string_view doc =
       "The sum of products over the last axis of lhs and the first of rhs; two vectors give shape (1,). csr · dense "
-      "and "
-      "csr · row_sparse are dense, with transpose_a row_sparse; dense · csr is csr.";
+      "and csr · row_sparse are dense, with transpose_a row_sparse; dense · csr and csr · csr are csr.";
   static constexpr Note notes[] = {{"transpose_a", "takes the first axis of lhs"},
                                    {"transpose_b", "takes the last axis of rhs"},
                                    {"forward_stype", "the storage of the result"}};
@@ -93,6 +94,7 @@ struct Dot {
   constexpr bool infer_storage(Storages& s) const {
     const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
     s.set_out(0, wanted);
+    if (a == csr && b == csr) return wanted == csr;
     if (a == csr && b != csr && !transpose_b) return wanted == dense || (transpose_a && wanted == row_sparse);
     if (a == dense && b == csr && !transpose_a) return wanted == dense || (!transpose_b && wanted == csr);
     return a == dense && b == dense && wanted == dense;
@@ -102,7 +104,11 @@ struct Dot {
   void forward(Cpu& ctx, const NDArray& lhs, const NDArray& rhs, NDArray& out) const {
     const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
     const bool add = ctx.request() == Request::add;
-    if (lhs.storage() == csr) {
+    if (lhs.storage() == csr && rhs.storage() == csr) {
+      const detail::CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, true);
+      const bool narrow = lhs.indices().dtype() == i32 && rhs.indices().dtype() == i32;
+      detail::csr_times_csr<E>(f.a, f.b, out, narrow ? i32 : i64);
+    } else if (lhs.storage() == csr) {
       if (!transpose_a)
         detail::csr_times_rows(lhs, rhs, out.pointer<E>(), add);
       else if (out.storage() == dense)
@@ -129,6 +135,7 @@ struct Dot {
     const Storage da = s.out(0).value_or(dense), db = s.out(1).value_or(a_csr && !transpose_a ? row_sparse : dense);
     s.set_out(0, da);
     s.set_out(1, db);
+    if (a == csr && b == csr) return s.in(0) != row_sparse && da != row_sparse && db != row_sparse;
     if (s.in(0) != dense || !(a_csr || b_csr || (a == dense && b == dense))) return false;
     return (da == dense || (a_csr && da == csr)) &&
            (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
@@ -137,6 +144,9 @@ struct Dot {
   template <Real E>
   void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs,
             Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
+    if (lhs.storage() == csr && rhs.storage() == csr)
+      return detail::gradients_of_csr_product<E>(dy, lhs, rhs, transpose_a, transpose_b, da,
+                                                 ctx.request(0) == Request::add, db, ctx.request(1) == Request::add);
     const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
     const auto [m, n, k] = d;
     const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
@@ -193,6 +203,7 @@ struct Dot {
 
  private:
   constexpr Storage natural(Storage a, Storage b) const {
+    if (a == csr && b == csr) return csr;
     if (a == csr && b != csr && transpose_a && !transpose_b) return row_sparse;
     return a == dense && b == csr && !transpose_a && !transpose_b ? csr : dense;
   }
@@ -200,6 +211,8 @@ struct Dot {
     return detail::view_as(a, {rows, cols});
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<Dot> = true;
 inline constexpr Op<Dot, OnUse> dot;
 
 /// The gradients of both factors of dot as an operator, whose own gradient is again a dot: dot is linear in each of its

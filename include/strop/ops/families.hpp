@@ -61,6 +61,7 @@ using Families = OpLists<
     ScalarCompareOps,
     ScalarOps,
     ScatterOps,
+    SddmmOps,
     SelectOps,
     SequenceOps,
     SliceOps,

@@ -41,6 +41,7 @@
 #include <strop/ops/random.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>
+#include <strop/ops/sddmm.hpp>
 #include <strop/ops/sequence.hpp>
 #include <strop/ops/shape/broadcast.hpp>
 #include <strop/ops/shape/diag.hpp>

@@ -34,6 +34,13 @@ inline const NDArray& with_all_rows(std::string_view op, std::string_view what, 
 }
 
 inline namespace STROP_ISA {
+/// Asks for the first lines of n elements that will be written.
+template <class E>
+void prefetch(const E* p, std::int64_t n) {
+  constexpr std::int64_t line = 64 / sizeof(E), most = 8 * line;
+  for (std::int64_t i = 0; i < std::min(n, most); i += line) __builtin_prefetch(p + i, 1);
+}
+
 /// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
 /// that a row_sparse gradient stores.
 template <class Step, class E>
@@ -70,9 +77,20 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
-    for (std::int64_t i = 0; i < grad.nnz(); ++i)
-      run(gradient + i * width, checked_index(indices[i], rows) * width, width);
-    return;
+    const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
+          const std::int64_t next = checked_index(indices[i + 4], rows) * width;
+          for (std::size_t k = 1; k < inputs; ++k) prefetch(data[k] + next, width);
+        }
+        run(gradient + i * width, checked_index(indices[i], rows) * width, width);
+      }
+    };
+    const auto* const last = indices + grad.nnz();
+    const bool distinct = std::adjacent_find(indices, last, [](auto a, auto b) { return a >= b; }) == last;
+    return distinct ? parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
+                                   update_rows)
+                    : update_rows(0, grad.nnz());
   }
   const detail::List<E> zeros(width, E(0));
   for (std::int64_t row = 0, i = 0; row < rows; ++row) {

@@ -41,7 +41,7 @@ STROP_IMPL bool close_run(const NDArray* a, std::int64_t i, const NDArray* b, st
 /// Compares two lists of stored entries of `width` elements, both in ascending order of place.
 STROP_IMPL bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, RowSpan in_b, std::int64_t width,
                             const Closeness& close) {
-  const auto *at_a = a.indices().pointer<const std::int64_t>(), *at_b = b.indices().pointer<const std::int64_t>();
+  const IndexReader at_a(a.indices()), at_b(b.indices());
   while (in_a.begin < in_a.end || in_b.begin < in_b.end) {
     const bool has_a = in_a.begin < in_a.end, has_b = in_b.begin < in_b.end;
     const bool from_a = has_a && (!has_b || at_a[in_a.begin] <= at_b[in_b.begin]);
@@ -56,11 +56,11 @@ STROP_IMPL bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, Ro
 
 /// Whether the places of a sparse array ascend, so that two can be walked side by side.
 STROP_IMPL bool ascends(const NDArray& a) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
-  const auto* indptr = a.storage() == csr ? a.indptr().pointer<const std::int64_t>() : nullptr;
-  const std::int64_t runs = indptr != nullptr ? a.shape()[0] : 1;
+  const bool by_row = a.storage() == csr;
+  const IndexReader indices(a.indices()), indptr(by_row ? a.indptr() : a.indices());
+  const std::int64_t runs = by_row ? a.shape()[0] : 1;
   for (std::int64_t run = 0; run < runs; ++run) {
-    const RowSpan span = indptr != nullptr ? row_span(indptr, run, a.nnz()) : RowSpan{0, a.nnz()};
+    const RowSpan span = by_row ? row_span(indptr, run, a.nnz()) : RowSpan{0, a.nnz()};
     for (std::int64_t k = span.begin + 1; k < span.end; ++k)
       if (indices[k] <= indices[k - 1]) return false;
   }
@@ -70,7 +70,7 @@ STROP_IMPL bool ascends(const NDArray& a) {
 STROP_IMPL bool close_sparse(const NDArray& a, const NDArray& b, const Closeness& close) {
   if (a.storage() == row_sparse)
     return close_lists(a, {0, a.nnz()}, b, {0, b.nnz()}, a.shape().size(1, a.ndim()), close);
-  const auto *in_a = a.indptr().pointer<const std::int64_t>(), *in_b = b.indptr().pointer<const std::int64_t>();
+  const IndexReader in_a(a.indptr()), in_b(b.indptr());
   for (std::int64_t row = 0; row < a.shape()[0]; ++row)
     if (!close_lists(a, row_span(in_a, row, a.nnz()), b, row_span(in_b, row, b.nnz()), 1, close)) return false;
   return true;

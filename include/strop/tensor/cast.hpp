@@ -38,11 +38,43 @@ NDArray slice_rows(const NDArray& a, std::int64_t begin, std::int64_t end);
 /// Sets the first bytes of an array to zero, on any device.
 void clear(const NDArray& a, std::int64_t bytes);
 
+/// Indices of a sparse array, of 32 or of 64 bits, as numbers of 64.
+class IndexReader {
+ public:
+  explicit IndexReader(const NDArray& part)
+      : narrow_(part.dtype() == i32 ? part.pointer<const std::int32_t>() : nullptr),
+        wide_(part.dtype() == i32 ? nullptr : part.pointer<const std::int64_t>()) {}
+  std::int64_t operator[](std::int64_t k) const { return narrow_ != nullptr ? narrow_[k] : wide_[k]; }
+  /// f(const std::int32_t*) or f(const std::int64_t*): a loop for each of them.
+  template <class F>
+  void as_stored(F&& f) const {
+    narrow_ != nullptr ? f(narrow_) : f(wide_);
+  }
+
+ private:
+  const std::int32_t* narrow_;
+  const std::int64_t* wide_;
+};
+
+constexpr bool fits_narrow(std::int64_t index) { return index >= INT32_MIN && index <= INT32_MAX; }
+
+/// Whether one of the lists of indices that a sparse array has is of 32 bits.
+bool has_narrow_indices(const NDArray& a);
+/// The array with indices of 64 bits: itself where it has them or is dense, else one that shares its values.
+NDArray with_wide_indices(const NDArray& a);
+/// Room for `count` values in a sparse array whose indices are of the type `index`: int32, or int64; that of a CSR
+/// array's indptr is int64 as well where it could not count them otherwise.
+void allocate_stored_as(const NDArray& a, std::int64_t count, Dtype index);
+/// Writes a list of indices, converted to the type that they are stored in.
+void write_indices(const NDArray& to, const std::int64_t* from, std::int64_t count, std::int64_t at = 0);
+/// Gives `to`, of the same shape and sparse storage, the indices of `from`, in their width, and room for its values.
+void copy_structure(const NDArray& from, const NDArray& to);
+
 /// Where a row's stored values are; refuses a structure that would lead outside the array.
 struct RowSpan {
   std::int64_t begin, end;
 };
-inline RowSpan row_span(const std::int64_t* indptr, std::int64_t row, std::int64_t stored) {
+inline RowSpan row_span(const auto& indptr, std::int64_t row, std::int64_t stored) {
   const RowSpan span{indptr[row], indptr[row + 1]};
   if (span.begin < 0 || span.begin > span.end || span.end > stored)
     fail("strop: indptr of a CSR array says that row ", row, " is stored at ", span.begin, " to ", span.end, " of ",

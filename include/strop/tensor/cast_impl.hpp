@@ -64,6 +64,47 @@ STROP_IMPL void check_filled(const NDArray& a) {
     fail("strop: an array of shape ", a.shape(), " without memory has no elements");
 }
 
+STROP_IMPL bool has_narrow_indices(const NDArray& a) {
+  const Body& b = a.body();
+  return (b.indices && b.indices->dtype == i32) || (b.indptr && b.indptr->dtype == i32);
+}
+
+STROP_IMPL NDArray with_wide_indices(const NDArray& a) {
+  if (!has_narrow_indices(a)) return a;
+  const Body& from = a.body();
+  const NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
+  out.body().buffer = from.buffer;
+  out.body().offset = from.offset;
+  out.body().indices = as_type(NDArray(from.indices), i64).body_ref();
+  if (from.indptr) out.body().indptr = as_type(NDArray(from.indptr), i64).body_ref();
+  return out;
+}
+
+STROP_IMPL void allocate_stored_as(const NDArray& a, std::int64_t count, Dtype index) {
+  a.allocate_stored(count);
+  if (index == i64) return;
+  a.body().indices = NDArray::fresh(Shape{count}, index, a.device()).body_ref();
+  if (a.storage() == csr && fits_narrow(count)) {
+    const NDArray rows = NDArray::fresh(Shape{a.shape()[0] + 1}, index, a.device());
+    if (count == 0) clear(rows, rows.size() * size_of(index));
+    a.body().indptr = rows.body_ref();
+  }
+}
+
+STROP_IMPL void write_indices(const NDArray& to, const std::int64_t* from, std::int64_t count, std::int64_t at) {
+  convert_elements(i64, from, to.dtype(), to.bytes() + at * size_of(to.dtype()), count);
+}
+
+STROP_IMPL void copy_structure(const NDArray& from, const NDArray& to) {
+  const Body& given = from.body();
+  Body& body = to.body();
+  body.buffer = Ref(
+      new Buffer(body.device, checked_product(from.stored(), size_of(body.dtype), "strop: bytes of a sparse array")));
+  body.offset = 0;
+  body.indices = NDArray(given.indices).copy().body_ref();
+  if (given.indptr) body.indptr = NDArray(given.indptr).copy().body_ref();
+}
+
 STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
   const std::int64_t rows = a.shape()[0], cols = a.shape()[1], size = size_of(a.dtype());
@@ -102,7 +143,7 @@ STROP_IMPL NDArray dense_to_row_sparse(const NDArray& a) {
 /// Writes the stored values of one CSR row over a dense row of zeros.
 STROP_IMPL void scatter_row(const NDArray& a, RowSpan span, std::byte* row) {
   const std::int64_t cols = a.shape()[1];
-  const auto* indices = a.indices().pointer<const std::int64_t>();
+  const IndexReader indices(a.indices());
   visit_bits(a.dtype(), [&]<class Bits>(Bits) {
     const auto* from = a.pointer<const Bits>();
     auto* to = reinterpret_cast<Bits*>(row);
@@ -118,7 +159,7 @@ STROP_IMPL NDArray csr_to_dense(const NDArray& a) {
   const NDArray out(a.shape(), a.dtype(), a.device());
   const std::int64_t rows = a.shape()[0], bytes = a.shape()[1] * size_of(a.dtype());
   clear(out, rows * bytes);
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  const IndexReader indptr(a.indptr());
   for (std::int64_t row = 0; row < rows; ++row) {
     const RowSpan span = row_span(indptr, row, a.nnz());
     if (span.begin != span.end) scatter_row(a, span, out.bytes() + row * bytes);
@@ -131,7 +172,7 @@ STROP_IMPL NDArray row_sparse_to_dense(const NDArray& a) {
   const std::int64_t rows = a.shape()[0], bytes = a.shape().size(1, a.ndim()) * size_of(a.dtype());
   clear(out, rows * bytes);
   if (bytes == 0) return out;
-  const auto* indices = a.indices().pointer<const std::int64_t>();
+  const IndexReader indices(a.indices());
   for (std::int64_t k = 0; k < a.nnz(); ++k)
     detail::copy_bytes(out.bytes() + checked_index(indices[k], rows) * bytes, a.bytes() + k * bytes, bytes);
   return out;
@@ -142,7 +183,7 @@ STROP_IMPL NDArray csr_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
   const std::int64_t rows = a.shape()[0],
                      bytes = checked_product(a.shape()[1], size_of(a.dtype()), "strop: a row of a CSR array");
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  const IndexReader indptr(a.indptr());
   std::int64_t kept = 0;
   for (std::int64_t row = 0; row < rows; ++row) kept += indptr[row] < indptr[row + 1] ? 1 : 0;
   byte_count(Shape{kept, a.shape()[1]}, a.dtype());
@@ -164,7 +205,7 @@ STROP_IMPL NDArray row_sparse_to_csr(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), csr);
   const NDArray indptr({rows + 1}, i64, a.device());
   const auto* from = stored.indptr().pointer<const std::int64_t>();
-  const auto* indices = a.indices().pointer<const std::int64_t>();
+  const IndexReader indices(a.indices());
   auto* to = indptr.pointer<std::int64_t>();
   std::int64_t row = 0;
   for (std::int64_t k = 0; k < kept; ++k) {
@@ -206,7 +247,7 @@ STROP_IMPL double element_as_double(const NDArray& a, std::int64_t i) {
 STROP_IMPL NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t end) {
   if (a.device().kind != DeviceKind::cpu) return on_device(slice_csr(on_device(a, cpu()), begin, end), a.device());
   check_filled(a);
-  const auto* from = a.indptr().pointer<const std::int64_t>();
+  const IndexReader from(a.indptr());
   const std::int64_t rows = end - begin, first = from[begin], past = from[end], width = size_of(a.dtype());
   if (first < 0 || first > past || past > a.nnz())
     fail("strop: indptr of a CSR array says that rows ", begin, " to ", end, " are stored at ", first, " to ", past,
@@ -215,10 +256,14 @@ STROP_IMPL NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t 
   out.allocate_stored(past - first);
   auto* to = out.indptr().pointer<std::int64_t>();
   for (std::int64_t row = 0; row <= rows; ++row) to[row] = from[begin + row] - first;
+  const Dtype kind = a.indices().dtype();  // indices stay as wide as they were
+  const NDArray columns = NDArray::fresh(Shape{past - first}, kind, a.device());
   if (past != first) {
     detail::copy_bytes(out.bytes(), a.bytes() + first * width, (past - first) * width);
-    detail::copy_bytes(out.indices().bytes(), a.indices().bytes() + first * 8, (past - first) * 8);
+    detail::copy_bytes(columns.bytes(), a.indices().bytes() + first * size_of(kind), (past - first) * size_of(kind));
   }
+  out.body().indices = columns.body_ref();
+  out.body().indptr = as_type(out.indptr(), a.indptr().dtype()).body_ref();
   return out;
 }
 

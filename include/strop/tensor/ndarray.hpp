@@ -40,7 +40,7 @@ struct Body : Counted, memory::Recycled<Body> {
   Device device;
   Ref<Buffer> buffer;         // elements of a dense array, stored values of a sparse one; none until allocated
   std::int64_t offset = 0;    // bytes into the buffer (views)
-  Ref<Body> indices, indptr;  // of a sparse array: i64, dense
+  Ref<Body> indices, indptr;  // of a sparse array: i64 or i32, dense
   Ref<Lineage> lineage;       // the operation that produced it, while recording
   std::int32_t lineage_index = 0;
   Ref<Lineage> leaf;  // attach_grad: the gradient buffer and its request

@@ -147,8 +147,7 @@ STROP_IMPL std::string sparse_text(const NDArray& a) {
   std::string out = cat(name_of(a.storage()), a.shape(), " {");
   const NDArray values = a.data(), places = a.indices();
   const bool summarised = values.size() > printed_elements, by_row = a.storage() == csr;
-  const auto* indices = places.pointer<const std::int64_t>();
-  const auto* indptr = by_row ? a.indptr().pointer<const std::int64_t>() : nullptr;
+  const IndexReader indices(places), indptr(by_row ? a.indptr() : places);
   for (std::int64_t k = 0, row = 0; k < a.nnz(); ++k) {
     if (k != 0) out += ", ";
     if (summarised && k == 3 && a.nnz() > 6) {

@@ -27,8 +27,10 @@ class SparsePart {
 
   /// The part as it is (`dtype` for a list), on the CPU; Error unless it has `rank` dimensions (any for −1).
   NDArray values(std::string_view function, std::string_view name, int rank, Dtype dtype = f32) const;
-  /// The part as a vector of 64-bit integers; Error where a number is not whole.
-  NDArray integers(std::string_view function, std::string_view name) const;
+  /// The part as a vector of 64-bit integers, or as an array of 32-bit ones where those may stay; Error where a number
+  /// is not whole.
+  NDArray integers(std::string_view function, std::string_view name, bool keep_width = false) const;
+  bool is_list() const { return !array_; }
   Device device() const { return array_ ? array_.device() : cpu(); }
   /// A part of this argument that nobody else holds.
   NDArray own(const NDArray& part) const { return part.is(array_) ? part.copy() : part; }
@@ -46,16 +48,19 @@ struct Coordinates {
 };
 
 /// A CSR matrix of `shape` from copies of its parts: row i stores `data[k]` in column `indices[k]` for k from indptr[i]
-/// to indptr[i + 1] − 1. A braced `data` is float32, an array keeps its dtype. Only lengths are checked here: see
-/// NDArray::check_format.
+/// to indptr[i + 1] − 1. A braced `data` is float32, an array keeps its dtype. Indices of int32 or int64 stay what they
+/// are, others become int64; a braced list of them is int64, or int32 beside such an array. Only lengths are checked
+/// here: see NDArray::check_format.
 NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices, const detail::SparsePart& indptr,
                    const Shape& shape);
 
-/// A CSR matrix from the coordinates of its values, in any order; values of the same place are added up.
+/// A CSR matrix from the coordinates of its values, in any order; values of the same place are added up. Its indices
+/// are int64.
 NDArray csr_matrix(const detail::SparsePart& data, const Coordinates& at, const Shape& shape);
 
 /// A row-sparse array of `shape` from copies of its parts: `data[k]` is row `indices[k]`, the rows that are not listed
-/// are zero. Only lengths are checked here: see NDArray::check_format.
+/// are zero. Indices of int32 or int64 stay what they are, others become int64. Only lengths are checked here: see
+/// NDArray::check_format.
 NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePart& indices, const Shape& shape);
 
 namespace detail {

@@ -29,18 +29,26 @@ STROP_IMPL NDArray SparsePart::values(std::string_view function, std::string_vie
   return a;
 }
 
-STROP_IMPL NDArray SparsePart::integers(std::string_view function, std::string_view name) const {
+STROP_IMPL NDArray SparsePart::integers(std::string_view function, std::string_view name, bool keep_width) const {
   if (array_) check_untraced(function, "it is no operator; make it outside");
   const bool whole = !array_ && literal_.is_list() && !has_real(literal_);
   NDArray a = whole ? from_literal(literal_, i64) : values(function, name, 1, f64);
   if (a.ndim() != 1) fail(function, ": ", name, " has 1 dimension, not shape ", a.shape());
-  if (a.dtype() == i64) return a;
+  if (a.dtype() == i64 || (a.dtype() == i32 && keep_width)) return a;
   const NDArray out(a.shape(), i64);
   convert_elements(a.dtype(), a.bytes(), i64, out.bytes(), a.size());
   for (std::int64_t i = 0; is_floating(a.dtype()) && i < a.size(); ++i)
     if (static_cast<double>(out.pointer<std::int64_t>()[i]) != element_as_double(a, i))
       fail(function, ": ", name, "[", i, "] = ", element_as_double(a, i), " is not a whole number");
   return out;
+}
+
+/// A braced list of indices in the width of the array beside it, where its numbers fit.
+STROP_IMPL NDArray narrowed_like(const NDArray& list, const NDArray& beside) {
+  if (list.dtype() != i64 || beside.dtype() != i32) return list;
+  for (std::int64_t k = 0; k < list.size(); ++k)
+    if (!fits_narrow(list.pointer<const std::int64_t>()[k])) return list;
+  return as_type(list, i32);
 }
 
 }  // namespace detail
@@ -50,8 +58,10 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const detail::Spar
   constexpr std::string_view me = "strop: csr_matrix()";
   if (shape.ndim() != 2) fail(me, ": shape has 2 dimensions, not ", to_text(shape));
   detail::checked_count(shape);
-  const NDArray values = data.values(me, "data", 1), columns = indices.integers(me, "indices"),
-                starts = indptr.integers(me, "indptr");
+  const NDArray values = data.values(me, "data", 1);
+  NDArray columns = indices.integers(me, "indices", true), starts = indptr.integers(me, "indptr", true);
+  if (indices.is_list()) columns = detail::narrowed_like(columns, starts);
+  if (indptr.is_list()) starts = detail::narrowed_like(starts, columns);
   if (columns.size() != values.size())
     fail(me, ": data has ", values.size(), " values and indices has ", columns.size());
   if (starts.size() - 1 != shape[0])
@@ -69,7 +79,7 @@ STROP_IMPL NDArray row_sparse_array(const detail::SparsePart& data, const detail
   constexpr std::string_view me = "strop: row_sparse_array()";
   if (shape.ndim() == 0) fail(me, ": shape has 1 dimension or more, not ()");
   detail::checked_count(shape);
-  const NDArray rows = indices.integers(me, "indices");
+  const NDArray rows = indices.integers(me, "indices", true);
   NDArray values = data.values(me, "data", -1);
   Shape wanted = shape;
   wanted[0] = rows.size();
@@ -157,14 +167,14 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
 namespace detail {
 
 STROP_IMPL void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
+  const IndexReader indices(a.indices());
   for (std::int64_t k = 0; k < a.nnz(); ++k)
     if (indices[k] < 0 || indices[k] >= extent)
       fail("strop: check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ", what);
 }
 
 STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
-  const auto* indices = a.indices().pointer<const std::int64_t>();
+  const IndexReader indices(a.indices());
   for (std::int64_t k = span.begin + 1; k < span.end; ++k)
     if (indices[k] <= indices[k - 1])
       fail("strop: check_format(): indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1],
@@ -185,7 +195,7 @@ STROP_IMPL void check_extents(const NDArray& a) {
   if (b.indptr->shape.ndim() != 1 || b.indptr->shape[0] - 1 != rows)
     fail("strop: check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
          to_text(b.indptr->shape));
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  const IndexReader indptr(a.indptr());
   if (indptr[0] != 0) fail("strop: check_format(): indptr starts with 0, not ", indptr[0]);
   if (indptr[rows] != stored)
     fail("strop: check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
@@ -194,7 +204,7 @@ STROP_IMPL void check_extents(const NDArray& a) {
 STROP_IMPL void check_bounds(const NDArray& a) {
   check_extents(a);
   if (a.storage() == row_sparse) return check_range(a, a.shape()[0], "stored rows");
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  const IndexReader indptr(a.indptr());
   for (std::int64_t row = 0; row < a.shape()[0]; ++row)
     if (indptr[row + 1] < indptr[row])
       fail("strop: check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
@@ -214,7 +224,7 @@ STROP_IMPL void NDArray::check_format(bool full) const {
   if (!full) return;
   detail::check_bounds(a);
   if (storage() == row_sparse) return detail::check_ascending(a, {0, a.nnz()}, "stored rows");
-  const auto* indptr = a.indptr().pointer<const std::int64_t>();
+  const detail::IndexReader indptr(a.indptr());
   for (std::int64_t row = 0; row < a.shape()[0]; ++row)
     detail::check_ascending(a, {indptr[row], indptr[row + 1]}, "columns of a row");
 }

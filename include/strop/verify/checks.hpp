@@ -107,6 +107,8 @@ void empty_axis(Findings& found, const Subject& s);
 void zero_size(Findings& found, const Subject& s);
 /// Of a map: an element among many is, bit for bit, the element alone, whatever its place.
 void places(Findings& found, const Subject& s);
+/// The arrays, the sparse ones of them with indices of int32.
+Arrays with_narrow_indices(const Arrays& arrays);
 /// Every combination of dense, CSR and row-sparse inputs of two dimensions: the dense result, in the storage that
 /// follows from the body where the operator is a map and that it states where it states one (without a fallback then),
 /// with a sound structure; also into a dense array.

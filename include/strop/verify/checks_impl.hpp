@@ -297,6 +297,16 @@ STROP_VERIFY_IMPL void places(Findings& found, const Subject& s) {
   }
 }
 
+STROP_VERIFY_IMPL Arrays with_narrow_indices(const Arrays& arrays) {
+  Arrays out;
+  const auto narrow = [](const NDArray& part) { return detail::as_type(part, i32); };
+  for (const NDArray& a : arrays)
+    out.push_back(a.storage() == csr          ? csr_matrix(a.data(), narrow(a.indices()), narrow(a.indptr()), a.shape())
+                  : a.storage() == row_sparse ? row_sparse_array(a.data(), narrow(a.indices()), a.shape())
+                                              : a);
+  return out;
+}
+
 STROP_VERIFY_IMPL void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
   const QuietFallbacks quiet;
   const Arrays reference = call(s);
@@ -323,7 +333,7 @@ STROP_VERIFY_IMPL void sparse(Findings& found, const Subject& s, Tolerance toler
     const detail::StorageChoice choice = detail::infer_storages(
         *s.entry, s.op(), {storages, in_shapes, out_shapes, mutated, in[0].dtype(), cpu()}, stated);
     clear_fallbacks();
-    const Arrays y = call(s, in);
+    const Arrays y = call(s, in), narrow = call(s, with_narrow_indices(in));
     found.expect(s, way,
                  fallbacks().empty() == choice.why.empty() ? "" : "differs from what is inferred of its fallback");
     for (std::size_t k = 0; k < y.size(); ++k) {
@@ -342,6 +352,7 @@ STROP_VERIFY_IMPL void sparse(Findings& found, const Subject& s, Tolerance toler
       for (std::size_t i = 0; i < wanted.size() && got.size() == wanted.size(); ++i)
         if (std::isnan(wanted[i]) && got[i] == 0) wanted[i] = 0;
       found.expect(s, way, difference(y[k], wanted, reference[k].shape(), tolerance));
+      found.expect(s, way + " with int32 indices", difference(narrow[k], got, reference[k].shape(), {0, 0}));
       Arrays target(y.size());
       target[k] = full(y[k].shape(), 2, y[k].dtype());
       call(s, in, target);

@@ -337,3 +337,22 @@ TEST_CASE("a broadcast sparse argument of a graph has its gradient summed") {
   run.backward({ones({3, 4})});
   CHECK(g.to_vector<double>() == Values{15, 0, 21, 24});
 }
+
+TEST_CASE("maps hand the rows of a gradient on to a row_sparse buffer") {
+  const NDArray x = array({{0, 2, 0, 1}, {3, 0, 0, 0}}).to(csr), w = array({{1, 2}, {3, -1}, {5, 4}, {-2, 6}});
+  const auto gradient = [&](Storage storage, bool elsewhere) {
+    const NDArray weight = w.copy();
+    weight.attach_grad(GradRequest::write, storage);
+    {
+      record scope;
+      const NDArray squared = square_of(weight), y = dot(x, cubic(squared));
+      (elsewhere ? sum(y) + sum(square_of(squared)) : sum(y)).backward();
+    }
+    return weight.grad();
+  };
+  const NDArray rows = gradient(row_sparse, false);
+  CHECK(rows.nnz() == 3);  // row 2 meets nothing stored: no dense gradient was on the way
+  CHECK(allclose(rows, gradient(dense, false)));
+  // what another operator makes of the squares is dense
+  CHECK(allclose(gradient(row_sparse, true), gradient(dense, true)));
+}

@@ -236,7 +236,9 @@ TEST_CASE("describe says what is kept, which storages are served, and what param
   says("quadratic", {"keeps nothing; data with --a 1\n"});
   says("FullyConnected", {"keeps data, weight\n", "dense, row_sparse, dense -> dense\n"});
   says("take", {"composed of operators, keeps indices\n"});
-  says("dot", {"csr, dense -> dense\n", "csr, dense -> row_sparse with --transpose_a True\n", "dense, csr -> csr\n"});
+  says("dot", {"csr, dense -> dense\n", "csr, dense -> row_sparse with --transpose_a True\n", "dense, csr -> csr\n",
+               "csr, csr -> csr\n"});
+  says("sddmm", {"csr, dense, dense -> csr\n", "keeps pattern, lhs, rhs\n"});
   says("cast_storage", {"dense -> csr with --stype csr\n"});
   says("leaky_relu", {"leaky_relu(data, act_type=leaky,", "mask with --act_type prelu\n"});
   says("sparse_retain", {"_sparse_retain data.npz indices.npy -o output.npz\n", "of shape (6, 3) (row_sparse)"});

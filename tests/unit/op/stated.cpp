@@ -346,6 +346,17 @@ TEST_CASE("a sparse result is taken by value and by reference") {
   }
 }
 
+TEST_CASE("views of sparse arrays have indices of 64 bits, whatever the arrays have") {
+  const std::vector<std::int32_t> columns{1, 0}, starts{0, 1, 2};
+  const NDArray x = strop::csr_matrix({1, 2}, columns, starts, {2, 2});
+  for (const NDArray& y : {keep_above(x, {.bound = 1}), keep_above_by_reference(x, {.bound = 1})}) {
+    CHECK(y.indices().dtype() == strop::i64);
+    CHECK(strop::allclose(y, array({{0, 0}, {2, 0}})));
+  }
+  CHECK(strop::allclose(row_lengths(x), array({1, 1})));
+  CHECK(x.indices().dtype() == strop::i32);  // which nobody has written
+}
+
 TEST_CASE("storages follow from the views of forward") {
   const NDArray x = array({{0, 1}, {2, 3}}).to(csr);
   CHECK(row_lengths(x).to_vector<float>() == std::vector<float>{1, 2});

@@ -2,13 +2,17 @@
 /// \file
 /// Sparse arrays from parts and from coordinates; check_format.
 #include <doctest/doctest.h>
+#include <strop/tensor/allclose.hpp>
 #include <strop/tensor/create.hpp>
+#include <strop/tensor/print.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include <cstdint>
 #include <vector>
 
 using namespace strop;
 using Indices = std::vector<std::int64_t>;
+using Narrow = std::vector<std::int32_t>;
 
 TEST_CASE("csr_matrix from lists, arrays and containers") {
   const NDArray a = csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3});
@@ -66,6 +70,41 @@ TEST_CASE("row_sparse_array") {
   CHECK_THROWS_AS(row_sparse_array({1}, {0}, {}), Error);
 }
 
+TEST_CASE("indices of 32 bits stay so, a braced list beside them too, all others become 64") {
+  const auto types = [](const NDArray& a) { return std::pair(a.indices().dtype(), a.indptr().dtype()); };
+  const Narrow columns{0, 2}, starts{0, 1, 2};
+  const NDArray a = csr_matrix({1, 2}, columns, starts, {2, 3});
+  CHECK(types(a) == std::pair(i32, i32));
+  CHECK(types(csr_matrix({1, 2}, columns, {0, 1, 2}, {2, 3})) == std::pair(i32, i32));
+  CHECK(types(csr_matrix({1, 2}, {0, 2}, starts, {2, 3})) == std::pair(i32, i32));
+  CHECK(types(csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3})) == std::pair(i64, i64));
+  CHECK(types(csr_matrix({1, 2}, columns, Indices{0, 1, 2}, {2, 3})) == std::pair(i32, i64));
+  CHECK(types(csr_matrix({1, 2}, array({0, 2}), array<std::uint8_t>({0, 1, 2}), {2, 3})) == std::pair(i64, i64));
+  CHECK(types(csr_matrix({1, 2}, {0, 3000000000}, starts, {2, 4000000000})) == std::pair(i64, i32));
+  CHECK(types(csr_matrix({1, 2}, {.row = Narrow{0, 1}, .col = columns}, {2, 3})) == std::pair(i64, i64));
+  CHECK(row_sparse_array({{1, 2}}, Narrow{1}, {2, 2}).indices().dtype() == i32);
+  CHECK(row_sparse_array({{1, 2}}, {1}, {2, 2}).indices().dtype() == i64);
+
+  const NDArray wide = csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3});
+  a.check_format();
+  CHECK(a.to_vector<int>() == std::vector<int>{1, 0, 0, 0, 0, 2});
+  CHECK(a.indices().to_vector<std::int64_t>() == Indices{0, 2});
+  CHECK(detail::to_text(a) == detail::to_text(wide));
+  CHECK(allclose(a, wide));
+  CHECK_FALSE(allclose(a, csr_matrix({1, 2}, Narrow{1, 2}, starts, {2, 3})));
+  CHECK(types(a.copy()) == std::pair(i32, i32));
+  const NDArray part = a.slice(1, 2);
+  part.check_format();
+  CHECK(types(part) == std::pair(i32, i32));
+  CHECK(part.to_vector<int>() == std::vector<int>{0, 0, 2});
+  const NDArray rows = detail::cast_storage(a, row_sparse);
+  CHECK(rows.indices().dtype() == i64);
+  CHECK(rows.to_vector<int>() == a.to_vector<int>());
+  const NDArray stored = row_sparse_array({{1, 2}}, Narrow{1}, {3, 2});
+  CHECK(stored.to_vector<int>() == std::vector<int>{0, 0, 1, 2, 0, 0});
+  CHECK(detail::cast_storage(stored, csr).to_vector<int>() == stored.to_vector<int>());
+}
+
 TEST_CASE("check_format names what is wrong") {
   const auto broken = [](const NDArray& a, const char* sentence) {
     CHECK_THROWS_WITH_AS(a.check_format(), sentence, Error);
@@ -85,6 +124,12 @@ TEST_CASE("check_format names what is wrong") {
          "strop: check_format(): indices[1] = 1 does not ascend from 2, as the stored rows must");
   broken(row_sparse_array({{1}}, {-1}, {3, 1}),
          "strop: check_format(): indices[0] = -1 is outside 0 to 2, the stored rows");
+  broken(csr_matrix({1, 2}, Narrow{0, 3}, Narrow{0, 1, 2}, {2, 3}),
+         "strop: check_format(): indices[1] = 3 is outside 0 to 2, the columns of a row");
+  broken(csr_matrix({1, 2}, Narrow{0, 2}, Narrow{0, 2, 1}, {2, 3}),
+         "strop: check_format(): indptr ends with the number of stored values, 2, not 1");
+  broken(row_sparse_array({{1, 2}, {3, 4}}, Narrow{2, 1}, {3, 2}),
+         "strop: check_format(): indices[1] = 1 does not ascend from 2, as the stored rows must");
   broken(row_sparse_array({{1}, {2}}, {0, 0}, {1, 1}),
          "strop: check_format(): 2 rows are stored of an array that has 1");
   CHECK_NOTHROW(csr_matrix({1, 2}, {2, 0}, {0, 2, 2}, {2, 3}).check_format(false));  // the order costs a pass

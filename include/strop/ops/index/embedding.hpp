@@ -5,6 +5,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/ranked_set.hpp>
 
 #include <algorithm>
 #include <string_view>
@@ -32,16 +33,23 @@ inline void take_stored_rows(const NDArray& weight, const detail::List<std::int6
 /// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array.
 template <class E>
 void add_stored_rows(const E* dy, const detail::List<std::int64_t>& ids, const NDArray& weight) {
-  detail::List<std::int64_t> rows = ids;
-  std::sort(rows.begin(), rows.end());
-  rows.resize(std::unique(rows.begin(), rows.end()) - rows.begin());
-  weight.allocate_stored(rows.size());
-  if (rows.empty()) return;
-  std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
-  detail::List<std::int64_t> at(ids.size());
-  for (std::int64_t i = 0; i < ids.size(); ++i)
-    at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
-  add_blocks(dy, at, weight.pointer<E>(), 1, rows.size(), weight.shape().size(1, weight.ndim()));
+  const std::int64_t extent = weight.shape()[0], uses = ids.size();
+  detail::List<std::int64_t> at(uses);
+  if (RankedSet::pays(extent, uses)) {
+    RankedSet rows(extent);
+    for (const std::int64_t id : ids) rows.insert(id);
+    weight.allocate_stored(rows.count());
+    rows.list(weight.indices().pointer<std::int64_t>());
+    for (std::int64_t i = 0; i < uses; ++i) at[i] = rows(ids[i]);
+  } else {
+    detail::List<std::int64_t> rows = ids;
+    std::sort(rows.begin(), rows.end());
+    rows.resize(std::unique(rows.begin(), rows.end()) - rows.begin());
+    weight.allocate_stored(rows.size());
+    std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
+    for (std::int64_t i = 0; i < uses; ++i) at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
+  }
+  add_blocks(dy, at, weight.pointer<E>(), 1, weight.nnz(), weight.shape().size(1, weight.ndim()));
 }
 
 }  // namespace detail

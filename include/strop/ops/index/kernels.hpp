@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/op/infer.hpp>
+#include <strop/ops/pieces.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
 
@@ -56,14 +57,18 @@ inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, 
   const std::byte* from = a.bytes();
   std::byte* to = y.bytes();
   parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::byte* block = from + (k / count * extent + at[k % count]) * bytes;
+    for (std::int64_t k = begin; k < end;) {
+      const std::int64_t first = k / count * count, stop = std::min(end, first + count);
+      const std::byte* const blocks = from + k / count * extent * bytes;
+      const auto copy_each = [&](auto copy) {
+        for (; k < stop; ++k) copy(to + k * bytes, blocks + at[k - first] * bytes);
+      };
       if (bytes == 4)
-        std::memcpy(to + k * 4, block, 4);
+        copy_each([](std::byte* y, const std::byte* x) { std::memcpy(y, x, 4); });
       else if (bytes == 8)
-        std::memcpy(to + k * 8, block, 8);
+        copy_each([](std::byte* y, const std::byte* x) { std::memcpy(y, x, 8); });
       else
-        detail::copy_bytes(to + k * bytes, block, bytes);
+        copy_each([bytes](std::byte* y, const std::byte* x) { detail::copy_bytes(y, x, bytes); });
     }
   });
 }
@@ -77,11 +82,15 @@ void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::i
   const auto count = at.size();
   if (count == 0 || inner == 0 || outer == 0) return;
   const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const E* from = dy + (o * count + i) * inner;
-      E* to = da + (o * extent + at[i]) * inner;
-      for (std::int64_t k = first; k < last; ++k) to[k] += from[k];
-    }
+    each_piece<E>(last - first, [&]<class Piece>(std::int64_t c) {
+      const E* from = dy + o * count * inner + first + c;
+      E* const to = da + o * extent * inner + first + c;
+      for (std::int64_t i = 0; i < count; ++i, from += inner) {
+        Piece sum(to + at[i] * inner);
+        sum.add(Piece(from));
+        sum.store(to + at[i] * inner);
+      }
+    });
   };
   if (outer > 1) {
     parallel_for(outer, std::max<std::int64_t>(1, 32768 / (count * inner)), [&](std::int64_t begin, std::int64_t end) {

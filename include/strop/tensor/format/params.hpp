@@ -175,8 +175,8 @@ inline void write_params_array(Output& out, const NDArray& given) {
   out.number(std::int32_t{0});
   out.number(static_cast<std::int32_t>(a.dtype()));
   std::vector<NDArray> parts;
-  if (a.storage() == csr) parts.push_back(a.indptr());
-  if (a.storage() != dense) parts.push_back(a.indices());
+  if (a.storage() == csr) parts.push_back(as_type(a.indptr(), i64));  // which is what the original reads
+  if (a.storage() != dense) parts.push_back(as_type(a.indices(), i64));
   for (const NDArray& part : parts) {
     out.number(static_cast<std::int32_t>(i64));
     write_shape(out, part.shape());

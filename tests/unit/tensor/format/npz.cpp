@@ -74,6 +74,16 @@ const char* const matrix =
 
 }  // namespace
 
+TEST_CASE("indices are written and read as wide as they are") {
+  const std::vector<std::int32_t> columns{0, 2}, starts{0, 1, 2};
+  for (const NDArray& a : {csr_matrix({1, 2}, columns, starts, {2, 3}), csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3}),
+                           row_sparse_array({{1, 2, 3}, {4, 5, 6}}, columns, {3, 3})}) {
+    const NDArray b = read(write({{"a", a}}))[0].second;
+    CHECK(b.indices().dtype() == a.indices().dtype());
+    CHECK(b.to_vector<float>() == a.to_vector<float>());
+  }
+}
+
 TEST_CASE("compressed archives by NumPy and SciPy") {
   const NamedArrays arrays = read(test::from_hex(compressed));
   REQUIRE(arrays.size() == 2);

@@ -71,6 +71,14 @@ TEST_CASE("a file by the original is read, and written again byte for byte") {
   CHECK(write(arrays) == bytes);
 }
 
+TEST_CASE("indices are written as the original reads them, whatever their width") {
+  const std::vector<std::int32_t> columns{0, 2}, starts{0, 1, 2};
+  const std::string wide = write({{"a", csr_matrix({1, 2}, {0, 2}, {0, 1, 2}, {2, 3})}});
+  CHECK(write({{"a", csr_matrix({1, 2}, columns, starts, {2, 3})}}) == wide);
+  CHECK(write({{"a", csr_matrix({1, 2}, columns, std::vector<std::int64_t>{0, 1, 2}, {2, 3})}}) == wide);
+  CHECK(read(wide)[0].second.indices().dtype() == i64);
+}
+
 TEST_CASE("all dtypes and storages, scalars and empty arrays come back") {
   NamedArrays arrays;
   for (Dtype dtype : all_dtypes)

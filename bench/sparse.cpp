@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sparse work: CSR by dense and transposed, element-wise, products of CSR matrices, sampled products, embeddings and
+/// lazy updates. The bound is what the kernel has to move: the stored values and their indices once, and either every
+/// row of the other factor once (compulsory) or one row for each stored value (gather), at this machine's copy rate.
+#include "measure.hpp"
+
+#include <strop/strop.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using strop::NDArray;
+
+/// Random numbers that every standard library draws alike.
+class Random {
+ public:
+  std::uint64_t below(std::int64_t n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % static_cast<std::uint64_t>(n);
+  }
+  double uniform() { return (static_cast<double>(below(1 << 30)) + 1) / (1 << 30); }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+struct Matrix {
+  std::string name;
+  NDArray csr;
+  double stored, rows, cols;
+};
+
+/// `each`(random) stored values in every row, at random columns.
+template <class Each>
+Matrix matrix(const char* name, std::int64_t rows, std::int64_t cols, Each each) {
+  Random random;
+  std::vector<std::int32_t> indices, indptr{0}, row;
+  std::vector<float> data;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    row.clear();
+    for (std::int64_t k = each(random); k > 0; --k) row.push_back(static_cast<std::int32_t>(random.below(cols)));
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    for (std::int32_t j : row) {
+      indices.push_back(j);
+      data.push_back(static_cast<float>(random.uniform() - 0.5));
+    }
+    indptr.push_back(static_cast<std::int32_t>(indices.size()));
+  }
+  const auto array = [](const auto& from, strop::Dtype dtype) {
+    const NDArray a({static_cast<std::int64_t>(from.size())}, dtype);
+    std::copy(from.begin(), from.end(), a.pointer<typename std::remove_cvref_t<decltype(from)>::value_type>());
+    return a;
+  };
+  const NDArray values = array(data, strop::f32), where = array(indices, strop::i32),
+                starts = array(indptr, strop::i32);
+  if (const char* folder = std::getenv("STROP_BENCH_DATA")) {  // for the peers
+    const auto path = std::filesystem::path(folder) / (std::string(name) + ".npz");
+    strop::save(path.string(), {{"data", values},
+                                {"indices", where},
+                                {"indptr", starts},
+                                {"shape", strop::array<std::int64_t>({rows, cols})}});
+  }
+  return {name, strop::csr_matrix(values, where, starts, {rows, cols}), static_cast<double>(data.size()),
+          static_cast<double>(rows), static_cast<double>(cols)};
+}
+
+double copy_rate = 0;  // bytes a nanosecond
+
+/// One line: time, and of which part of the two bounds that is.
+template <class Work>
+void row(const std::string& what, double compulsory, double gather, Work work) {
+  if (!bench::wanted(what)) return;
+  if (bench::lines) {  // as many threads as the environment says
+    bench::Contest contest;
+    contest.add(work);
+    contest.run();
+    return bench::line(what, contest.best(0));
+  }
+  bench::Contest one, two;
+  one.add(work), two.add(work);
+  for (int pass = 0; pass < 3; ++pass) {
+    strop::set_num_threads(1), one.run(2e7);
+    strop::set_num_threads(2), two.run(2e7);
+  }
+  const double best = std::min(one.best(0), two.best(0));
+  std::printf("%-44s %10.1f %10.1f %9.0f%% %9.0f%%\n", what.c_str(), one.best(0) / 1e3, two.best(0) / 1e3,
+              100 * compulsory / copy_rate / best, 100 * gather / copy_rate / best);
+}
+
+void products(const Matrix& a) {
+  for (const std::int64_t width : {1, 2, 8, 16, 32, 128, 512}) {
+    if (a.cols * static_cast<double>(width) > 2e8) continue;
+    const auto cols = static_cast<std::int64_t>(a.cols), rows = static_cast<std::int64_t>(a.rows);
+    const NDArray b = strop::random::uniform({cols, width}, -1, 1), c = strop::zeros({rows, width});
+    const double n = 4 * static_cast<double>(width), structure = 8 * a.stored + 4 * a.rows;
+    row(a.name + " csr * dense, width " + std::to_string(width), structure + n * (a.rows + std::min(a.cols, a.stored)),
+        structure + n * (a.rows + a.stored), [=, x = a.csr] { strop::dot(x, b, strop::Dot{}, strop::into(c)).wait(); });
+  }
+  for (const std::int64_t width : {1, 2, 8, 16, 32, 128}) {
+    const NDArray g = strop::random::uniform({static_cast<std::int64_t>(a.rows), width}, -1, 1);
+    const double n = 4 * static_cast<double>(width), structure = 8 * a.stored + 4 * a.rows;
+    const double kept = static_cast<double>(strop::dot(a.csr, g, {.transpose_a = true}).nnz());
+    row(a.name + " csr' * dense to rows, width " + std::to_string(width), structure + n * (a.rows + kept) + 8 * kept,
+        structure + n * (a.stored + kept) + 8 * kept,
+        [=, x = a.csr] { strop::dot(x, g, {.transpose_a = true}).wait(); });
+  }
+  row(a.name + " csr * 2", 8 * a.stored, 8 * a.stored, [=, x = a.csr] { (x * 2).wait(); });
+}
+
+/// A table of a million rows, of which a batch uses 65,536.
+void embeddings() {
+  constexpr std::int64_t rows = 1'000'000, width = 64, count = 65536;
+  Random random;
+  const NDArray ids({count}, strop::i64), table = strop::random::uniform({rows, width});
+  for (std::int64_t i = 0; i < count; ++i)
+    ids.pointer<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(rows));
+  const NDArray out = strop::zeros({count, width}), head = strop::random::uniform({count, width});
+  const double block = 4.0 * width * count;
+  row("embedding, forward", 8 * count + 2 * block, 8 * count + 2 * block,
+      [=] { strop::embedding(ids, table, {.input_dim = rows, .output_dim = width}, strop::into(out)).wait(); });
+  const strop::Op<strop::EmbeddingGradient, strop::OnUse> gradient;
+  row("embedding, gradient of the rows", 8 * count + 2 * block, 8 * count + 3 * block,
+      [=] { gradient(head, ids, table, {.sparse_grad = true}).wait(); });
+  const NDArray rows_gradient = gradient(head, ids, table, {.sparse_grad = true});
+  const NDArray mean = strop::zeros({rows, width}), variance = strop::zeros({rows, width});
+  const double updated = 4.0 * width * static_cast<double>(rows_gradient.nnz());
+  row("adam, lazy", 7 * updated, 7 * updated,
+      [=] { strop::adam_update(table, rows_gradient, mean, variance, {.lr = 1e-4f}, strop::into(table)).wait(); });
+  row("sgd, lazy", 3 * updated, 3 * updated,
+      [=] { strop::sgd_update(table, rows_gradient, {.lr = 1e-4f}, strop::into(table)).wait(); });
+}
+
+/// The rate of a copy from one array to another beyond the caches, reading and writing counted.
+double measure_copy() {
+  const std::int64_t n = 1 << 24;
+  const NDArray from = strop::zeros({n}), to = strop::zeros({n});
+  bench::Contest contest;
+  contest.add([&] { strop::identity(from, strop::into(to)).wait(); });
+  contest.run(2e8);
+  return 8.0 * static_cast<double>(n) / contest.best(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::start(argc, argv);
+  if (!bench::lines) {
+    copy_rate = measure_copy();
+    std::printf(
+        "Microseconds with one thread and with two; what part the bounds are of the better one, at a copy of %.1f "
+        "GB/s\n",
+        copy_rate);
+    std::printf("%-44s %10s %10s %10s %10s\n", "", "1 thread", "2 threads", "compulsory", "gather");
+  }
+  products(matrix("uniform", 20000, 20000, [](Random&) { return 20; }));
+  products(matrix("power law", 50000, 50000, [](Random& random) {
+    return static_cast<std::int64_t>(std::min(25000.0, 6 * std::pow(random.uniform(), -0.6)));
+  }));
+  products(matrix("wide", 8192, 1000000, [](Random&) { return 15; }));
+  embeddings();
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Two models of sparse data. Every batch touches a few of the weight's rows: its gradient has those rows alone, and
+/// the update goes over nothing else.
+#pragma once
+#include "packages.hpp"
+
+#include <strop/strop.hpp>
+
+namespace sparse_models {
+
+using strop::NDArray;
+
+constexpr std::int64_t batch = 128;
+
+/// A weight of which a batch changes some rows, with AdaGrad's sums of squares.
+struct Weight {
+  NDArray value, history;
+  explicit Weight(NDArray from, strop::Storage gradient = strop::row_sparse)
+      : value(std::move(from)), history(strop::zeros(value.shape())) {
+    value.attach_grad(strop::GradRequest::write, gradient);
+  }
+  void step(float rate) const {
+    strop::sparse_adagrad_update(value, value.grad(), history, {.lr = rate, .rescale_grad = 1.0f / batch},
+                                 strop::into(value));
+  }
+};
+
+/// scores = x · W + b: multinomial logistic regression.
+struct Linear {
+  Weight weight;
+  NDArray bias;
+  Linear(std::int64_t words, std::int64_t classes, strop::Storage gradient = strop::row_sparse)
+      : weight(strop::zeros({words, classes}), gradient), bias(strop::zeros({classes})) {
+    bias.attach_grad();
+  }
+  NDArray operator()(const NDArray& x) const { return strop::dot(x, weight.value) + bias; }
+  void step(float rate) const {
+    weight.step(rate);
+    strop::sgd_update(bias, bias.grad(), {.lr = rate, .rescale_grad = 1.0f / batch}, strop::into(bias));
+  }
+};
+
+/// score = x · w + b + ½ Σ ((x · V)² − x² · V²): a factorization machine, which also weighs pairs of words.
+struct Factors {
+  Linear linear;
+  Weight factors;
+  Factors(std::int64_t words, std::int64_t count)
+      : linear(words, 1), factors(strop::random::normal({words, count}, 0, 0.1)) {}
+  NDArray operator()(const NDArray& x) const {
+    const NDArray& v = factors.value;
+    const NDArray pairs = strop::square(strop::dot(x, v)) - strop::dot(strop::square(x), strop::square(v));
+    return linear(x) + strop::sum(pairs, {.axis = {1}, .keepdims = true}) * 0.5f;
+  }
+  void step(float rate) const {
+    linear.step(rate);
+    factors.step(rate);
+  }
+};
+
+/// What a batch has to say about its loss, and the model about its gradients.
+using Loss = double (*)(const NDArray& scores, const NDArray& labels);
+
+/// The mean of −log p of the right class.
+inline double softmax_loss(const NDArray& scores, const NDArray& labels) {
+  const NDArray p = strop::softmax_output(scores, labels);
+  p.backward();
+  return -strop::sum(strop::log(strop::pick(p, labels) + 1e-12f)).item<float>();
+}
+inline double logistic_loss(const NDArray& scores, const NDArray& labels) {
+  const NDArray p = strop::logistic_regression_output(scores, labels);
+  p.backward();
+  const NDArray right = labels * p + (1 - labels) * (1 - p);
+  return -strop::sum(strop::log(right + 1e-12f)).item<float>();
+}
+
+/// One pass over the data in batches, with `step()` after each. Gives the mean loss.
+template <class Model, class Step>
+double learn(const Model& model, const NDArray& words, const NDArray& labels, Loss loss, float rate, Step step) {
+  const std::int64_t batches = words.shape()[0] / batch;
+  double total = 0;
+  for (std::int64_t b = 0; b < batches; ++b) {
+    const NDArray x = words.slice(b * batch, (b + 1) * batch), y = labels.slice(b * batch, (b + 1) * batch);
+    {
+      strop::record scope;
+      total += loss(model(x), y);
+    }
+    model.step(rate);
+    step();
+  }
+  return total / static_cast<double>(batches * batch);
+}
+
+}  // namespace sparse_models

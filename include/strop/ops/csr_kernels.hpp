@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The inner loops of products with a CSR factor: rows of sums held in registers, work divided by stored values.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/ops/pieces.hpp>
+#include <strop/ops/sparse_rows.hpp>
+#include <strop/tensor/cast.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace strop::inline v0::detail {
+
+inline namespace STROP_ISA {
+/// Whether n indices lie in [0, extent).
+template <class I>
+bool all_below(const I* indices, std::int64_t n, std::int64_t extent) {
+  using U = std::make_unsigned_t<I>;
+  if (extent <= 0) return n == 0;
+  const U last = static_cast<U>(std::min<std::uint64_t>(static_cast<std::uint64_t>(extent) - 1, U(-1)));
+  std::int64_t k = 0;
+#ifndef STROP_NO_LANES
+  typedef U V __attribute__((vector_size(number::lane_bytes)));
+  constexpr std::int64_t lanes = number::lane_bytes / std::int64_t{sizeof(U)};
+  if (n >= lanes) {
+    V most{};
+    for (; k + lanes <= n; k += lanes) {
+      V x;
+      std::memcpy(&x, indices + k, sizeof x);
+      most = x > most ? x : most;
+    }
+    for (std::int64_t i = 0; i < lanes; ++i)
+      if (most[i] > last) return false;
+  }
+#endif
+  for (; k < n; ++k)
+    if (static_cast<U>(indices[k]) > last) return false;
+  return true;
+}
+}  // namespace STROP_ISA
+
+/// A CSR matrix in memory, whose columns are numbered by I. Rows and columns are checked where they are used: a file
+/// may claim anything.
+template <class E, class I>
+struct CsrMatrix {
+  std::int64_t rows, cols, stored;
+  const E* data;
+  const I* indices;
+  IndexReader indptr;
+
+  RowSpan row(std::int64_t i) const { return row_span(indptr, i, stored); }
+  /// Refuses rows [begin, end) that lead outside. Then the loops over them need not look at each.
+  void check(std::int64_t begin, std::int64_t end) const {
+    if (begin >= end) return;
+    for (std::int64_t i = begin; i < end; ++i) row(i);
+    const std::int64_t from = indptr[begin], to = indptr[end];
+    if (!all_below(indices + from, to - from, cols)) [[unlikely]]
+      for (std::int64_t k = from; k < to; ++k) checked_index(indices[k], cols);
+  }
+  /// The first row at which `work` has been done, where a stored value is a unit of it and a row another.
+  std::int64_t row_after(std::int64_t work) const {
+    if (work >= stored + rows) return rows;
+    std::int64_t first = 0, count = rows;
+    while (count > 0) {
+      const std::int64_t half = count / 2, at = first + half;
+      if (indptr[at] + at < work) {
+        first = at + 1;
+        count -= half + 1;
+      } else {
+        count = half;
+      }
+    }
+    return first;
+  }
+  /// The first row of part p of `parts` of the same work.
+  std::int64_t part_begin(std::int64_t p, std::int64_t parts) const {
+    return p == 0 ? 0 : row_after((stored + rows) * p / parts);
+  }
+};
+
+/// f(the CSR matrix that `a` is), of the type of index that it has.
+template <class E, class F>
+void with_csr(const NDArray& a, F&& f) {
+  IndexReader(a.indices()).as_stored([&]<class I>(const I* indices) {
+    f(CsrMatrix<E, I>{a.shape()[0], a.shape()[1], a.nnz(), a.pointer<const E>(), indices, IndexReader(a.indptr())});
+  });
+}
+
+inline namespace STROP_ISA {
+
+/// Σₖ a(i, k) · row(k) of the stored values `span`, of the columns that a piece has. Several chains of sums, since one
+/// addition waits for the one before it: which value goes to which chain depends on its place in the row alone.
+/// `Every`: there is a row for each k, otherwise null is one of zeros.
+template <class Piece, bool Every, class E, class I, class Row>
+[[gnu::always_inline]] inline Piece sum_of_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
+                                                Row row) {
+  constexpr int chains = Piece::registers >= 8 ? 1 : Piece::registers >= 4 ? 2 : 4;
+  Piece sum[std::size_t{chains}];
+  const auto add = [&](Piece& to, std::int64_t k) __attribute__((always_inline)) {
+    const E* const from = row(a.indices[k]);
+    if (Every || from != nullptr) to.add_product(a.data[k], from);
+  };
+  std::int64_t k = begin;
+  for (; k + chains <= end; k += chains)
+    unrolled<chains>([&](int i) __attribute__((always_inline)) { add(sum[i], k + i); });
+  for (; k < end; ++k) add(sum[0], k);
+  unrolled<chains - 1>([&](int i) __attribute__((always_inline)) { sum[0].add(sum[i + 1]); });
+  return sum[0];
+}
+
+/// Rows [begin, end) of a · b, of the columns from c that a piece has.
+template <class Piece, class E, class I>
+[[gnu::noinline]] void rows_of_product(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
+                                       const MatrixRows<E>& b, std::int64_t c, E* out, bool add) {
+  const std::int64_t stride = b.width();
+  const auto each_row = [&]<class Row, bool Every>(Row row, std::bool_constant<Every>) __attribute__((always_inline)) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      Piece sum = sum_of_rows<Piece, Every>(a, a.indptr[i], a.indptr[i + 1], row);
+      E* const to = out + i * stride + c;
+      if (add) sum.add(Piece(to));
+      sum.store(to);
+    }
+  };
+  if (const E* const from = b.all()) {  // a dense matrix has every row: one less thing to ask for each
+    if (stride == 1)
+      each_row([from](std::int64_t j) { return from + j; }, std::true_type{});
+    else
+      each_row([from = from + c, stride](std::int64_t j) { return from + j * stride; }, std::true_type{});
+  } else {
+    each_row(
+        [&b, c](std::int64_t j) {
+          const E* const row = b(j);
+          return row == nullptr ? row : row + c;
+        },
+        std::false_type{});
+  }
+}
+
+/// out = a · b, or += it. The same bits for any number of threads.
+template <class E, class I>
+void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
+  constexpr std::int64_t share = 1 << 15;
+  const std::int64_t n = b.width(), work = a.stored + a.rows;
+  const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
+  parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin == 0 ? 0 : a.row_after(begin * unit), last = a.row_after(end * unit);
+    a.check(first, last);
+    each_piece<E>(n, [&]<class Piece>(std::int64_t c) { rows_of_product<Piece>(a, first, last, b, c, out, add); });
+  });
+}
+
+}  // namespace STROP_ISA
+}  // namespace strop::inline v0::detail

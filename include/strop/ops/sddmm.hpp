@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// sddmm: a product of dense matrices where a pattern stores something.
+#pragma once
+#include <strop/op/map_sparse.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/sparse_dot.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// sddmm: y[i, j] = Σₖ lhs[i, k] · rhs[j, k].
+///
+/// pattern (m, n), lhs (m, k), rhs (n, k), floating types of one kind, lhs and rhs dense. A CSR pattern gives a CSR
+/// result with the pattern's indices, whatever values stand there, a stored zero too; of a dense pattern the places
+/// are those of its elements that are not zero, and the result is dense. Work is proportional to the places times k.
+/// The gradients of lhs and rhs are dense; the pattern has none. Error: extents differ.
+///
+/// Example: `sddmm(csr_matrix({1, 1}, {0, 1}, {0, 1, 2}, {2, 2}), array({{1, 2}, {3, 4}}), array({{1, 0}, {0, 1}}))`
+/// stores 1 at (0, 0) and 4 at (1, 1).
+struct Sddmm {
+  static constexpr std::string_view inputs[] = {"pattern", "lhs", "rhs"};
+  static constexpr std::string_view doc =
+      "The product lhs · rhsᵀ at the places where pattern stores something, or is not zero; elsewhere zero.";
+  static constexpr Note notes[] = {{"pattern", "its places count, not its values"},
+                                   {"lhs", "a row for each row of the pattern"},
+                                   {"rhs", "a row for each column of the pattern"}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    for (int i = 0; i < 3; ++i) s.expect_rank(i, 2);
+    s.set_in(0, s.out(0));
+    s.set_out(0, s.in(0));
+    if (!s.in(1).has_rank() || !s.in(2).has_rank()) return;
+    const Shape lhs = s.in(1), rhs = s.in(2);
+    s.set_in(1, Shape{s.in(0).has_rank() ? s.in(0)[0] : lhs[0], rhs[1] < 0 ? lhs[1] : rhs[1]});
+    s.set_in(2, Shape{s.in(0).has_rank() ? s.in(0)[1] : rhs[0], s.in(1)[1]});
+    s.set_in(0, Shape{s.in(1)[0], s.in(2)[0]});
+    s.set_out(0, s.in(0));
+  }
+  double operations(std::span<const Shape> in) const {  // of a full pattern: what is stored is not in a shape
+    return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][1]);
+  }
+  constexpr bool infer_storage(Storages& s) const {
+    const bool sparse = s.in(0) == csr && s.in(1) == dense && s.in(2) == dense;
+    s.set_out(0, s.out(0).value_or(sparse ? csr : dense));
+    return (sparse && s.out(0) == csr) ||
+           (s.in(0) == dense && s.in(1) == dense && s.in(2) == dense && s.out(0) == dense);
+  }
+
+  template <Real E>
+  void forward(Cpu&, const NDArray& pattern, const NDArray& lhs, const NDArray& rhs, NDArray& y) const {
+    const std::int64_t m = lhs.shape()[0], n = rhs.shape()[0], k = lhs.shape()[1];
+    const E *const a = lhs.pointer<const E>(), *const b = rhs.pointer<const E>();
+    if (pattern.storage() == csr) return detail::product_on_pattern(pattern, a, k, 1, b, k, 1, k, y);
+    const E* const there = pattern.pointer<const E>();
+    E* const to = y.pointer<E>();
+    parallel_for(m, detail::rows_per_share(m * n * (k + 1), m), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i)
+        for (std::int64_t j = 0; j < n; ++j)
+          to[i * n + j] = there[i * n + j] != E(0) ? detail::inner_product(a + i * k, 1, b + j * k, 1, k) : E(0);
+    });
+  }
+
+  constexpr bool infer_gradient_storage(Storages& s) const {  // head, pattern, lhs, rhs
+    for (int k = 0; k < 2; ++k) s.set_out(k, s.out(k).value_or(dense));
+    return (s.in(0) == csr || s.in(0) == dense) && (s.in(1) == csr || s.in(1) == dense) && s.in(2) == dense &&
+           s.in(3) == dense && s.out(0) == dense && s.out(1) == dense;
+  }
+  static constexpr bool gradient_accumulates = true;
+
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"pattern", NDArray> pattern, In<"lhs", NDArray> lhs,
+            In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
+    const NDArray places = pattern.storage() == csr ? NDArray(pattern) : detail::cast_storage(pattern, csr);
+    const NDArray head = detail::projected(dy, places);
+    if (da) detail::csr_times_rows(head, rhs, da.template pointer<E>(), ctx.request(0) == Request::add);
+    if (db) detail::csr_transposed_times_rows(head, lhs, db.template pointer<E>(), ctx.request(1) == Request::add);
+  }
+};
+template <>
+inline constexpr bool detail::reads_any_index<Sddmm> = true;
+inline constexpr Op<Sddmm, OnUse> sddmm;
+
+using SddmmOps = OpList<Sddmm>;
+
+}  // namespace strop::inline v0

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Products of two CSR matrices. Work is proportional to the products of stored values that meet; rows are shared out
+/// among threads by that work, and each is computed by one thread, so that results do not depend on how many there are.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/ops/sparse_dot.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// How many products the rows of a · b take.
+template <class E>
+Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
+  Index products = 0;
+  a.each(i, [&](Index k, E) {
+    const RowSpan span = row_span(b.indptr, k, b.stored);
+    products += span.end - span.begin;
+  });
+  return products;
+}
+
+/// Sums of values by column, of one row at a time: in a table where that pays, else by sorting. Values of a column are
+/// added in the order in which they come.
+template <class E>
+class RowSums {
+ public:
+  RowSums(Index cols, Index products) {
+    if (table_pays(cols, products)) seen_ = List<Index>(cols), sums_ = List<E>(cols);
+  }
+  void add(Index col, E value) {
+    if (seen_.empty()) {
+      places_.push_back({col, sums_.size()});
+      sums_.push_back(value);
+    } else if (seen_[col] != row_) {
+      seen_[col] = row_;
+      sums_[col] = value;
+      places_.push_back({col, col});
+    } else {
+      sums_[col] += value;
+    }
+  }
+  /// Gives f(column, sum) by ascending column, and begins the next row.
+  template <class F>
+  void finish(F f) {
+    std::sort(places_.begin(), places_.end(),
+              [](const Place& a, const Place& b) { return a.col != b.col ? a.col < b.col : a.at < b.at; });
+    for (Index k = 0; k < places_.size();) {
+      const Index col = places_[k].col;
+      E sum = sums_[places_[k].at];
+      while (++k < places_.size() && places_[k].col == col) sum += sums_[places_[k].at];
+      f(col, sum);
+    }
+    places_.clear();
+    if (seen_.empty()) sums_.clear();
+    ++row_;
+  }
+
+ private:
+  struct Place {
+    Index col, at;  // in sums_
+  };
+  List<Index> seen_;  // of a table: the row, from 1, that the column's sum belongs to
+  List<E> sums_;
+  List<Place> places_;
+  Index row_ = 1;
+};
+
+/// out = a · b, all CSR, its indices of the type `index`; a sum of products is stored though it be zero.
+template <class E>
+void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype index) {
+  const CsrRows<E> x(a), y(b);
+  const List<Index> begins =
+      share_rows(x.rows, std::max(least_products, y.cols / 16), [&](Index i) { return products_of_row(x, y, i); });
+  struct Rows {
+    List<Index> columns, ends;
+    List<E> values;
+  };
+  List<Rows> parts(begins.size() - 1);
+  parallel_for(parts.size(), 1, [&](Index first, Index last) {
+    for (Index p = first; p < last; ++p) {
+      Rows& part = parts[p];
+      Index products = 0;
+      for (Index i = begins[p]; i < begins[p + 1]; ++i) products += products_of_row(x, y, i);
+      RowSums<E> sums(y.cols, products);
+      for (Index i = begins[p]; i < begins[p + 1]; ++i) {
+        x.each(i, [&](Index k, E v) { y.each(k, [&](Index j, E w) { sums.add(j, v * w); }); });
+        sums.finish([&](Index j, E sum) {
+          part.columns.push_back(j);
+          part.values.push_back(sum);
+        });
+        part.ends.push_back(part.columns.size());
+      }
+    }
+  });
+  List<Index> offsets(parts.size() + 1);
+  for (Index p = 0; p < parts.size(); ++p) offsets[p + 1] = offsets[p] + parts[p].columns.size();
+  allocate_stored_as(out, offsets.back(), index);
+  const NDArray columns = out.indices(), ends = out.indptr();
+  E* const data = out.pointer<E>();
+  const Index first_end = 0;
+  write_indices(ends, &first_end, 1);
+  parallel_for(parts.size(), 1, [&](Index first, Index last) {
+    for (Index p = first; p < last; ++p) {
+      Rows& part = parts[p];
+      write_indices(columns, part.columns.data(), part.columns.size(), offsets[p]);
+      std::copy(part.values.begin(), part.values.end(), data + offsets[p]);
+      for (Index& end : part.ends) end += offsets[p];
+      write_indices(ends, part.ends.data(), part.ends.size(), begins[p] + 1);
+    }
+  });
+}
+
+/// aᵀ as a CSR matrix of its own: columns ascend in each row where each place is stored once. `from`, where given,
+/// says of each stored value where a has it.
+template <class E>
+NDArray csr_transposed(const NDArray& a, List<Index>* from = nullptr) {
+  const CsrRows<E> x(a);
+  const NDArray out = NDArray::shell({x.cols, x.rows}, a.dtype(), a.device(), csr);
+  out.allocate_stored(x.stored);
+  auto* const indptr = out.indptr().template pointer<std::int64_t>();
+  auto* const indices = out.indices().template pointer<std::int64_t>();
+  E* const data = out.pointer<E>();
+  if (from != nullptr) from->resize(x.stored);
+  std::fill(indptr, indptr + x.cols + 1, 0);
+  for (Index i = 0; i < x.rows; ++i) x.each(i, [&](Index j, E) { ++indptr[j + 1]; });
+  for (Index j = 0; j < x.cols; ++j) indptr[j + 1] += indptr[j];
+  List<Index> next(x.cols);
+  std::copy(indptr, indptr + x.cols, next.begin());
+  for (Index i = 0; i < x.rows; ++i) {
+    Index at = row_span(x.indptr, i, x.stored).begin;
+    x.each(i, [&](Index j, E v) {
+      const Index to = next[j]++;
+      indices[to] = i;
+      data[to] = v;
+      if (from != nullptr) (*from)[to] = at;
+      ++at;
+    });
+  }
+  return out;
+}
+
+/// a with the columns that `kept` lists, ascending, numbered by their places there; there are no others.
+template <class E>
+NDArray renumbered(const NDArray& a, const List<Index>& kept) {
+  const CsrRows<E> x(a);
+  const Positions position(kept.data(), kept.size(), x.cols, x.stored);
+  const NDArray out = NDArray::shell({x.rows, kept.size()}, a.dtype(), a.device(), csr);
+  out.allocate_stored(x.stored);
+  auto* const indices = out.indices().template pointer<std::int64_t>();
+  auto* const indptr = out.indptr().template pointer<std::int64_t>();
+  for (Index k = 0; k < x.stored; ++k) indices[k] = position(checked_index(x.indices[k], x.cols));
+  for (Index i = 0; i <= x.rows; ++i) indptr[i] = x.indptr[i];
+  std::copy(x.data, x.data + x.stored, out.pointer<E>());
+  return out;
+}
+
+/// Of two CSR matrices with the same columns, where a table of these would not pay: only those that one of them stores
+/// something in.
+template <class E>
+void leave_out_empty_columns(NDArray& a, NDArray& b) {
+  if (table_pays(a.shape()[1], a.nnz() + b.nnz())) return;
+  List<Index> columns;
+  for (const NDArray* matrix : {&a, &b}) {
+    const CsrRows<E> rows(*matrix);
+    for (Index i = 0; i < rows.rows; ++i) rows.each(i, [&](Index j, E) { columns.push_back(j); });
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.resize(std::unique(columns.begin(), columns.end()) - columns.begin());
+  a = renumbered<E>(a, columns);
+  b = renumbered<E>(b, columns);
+}
+
+/// The factors of a product of CSR matrices as they are multiplied.
+template <class E>
+struct CsrFactors {
+  NDArray a, b;
+  List<Index> from_a, from_b;  // where the array that was given has a stored value, of a transposed factor
+
+  /// `in_patterns`: whatever is made of them is wanted where something is stored only. The columns of a · bᵀ, which no
+  /// list of rows pays for, are then those that something stands in.
+  CsrFactors(const NDArray& lhs, const NDArray& rhs, bool transpose_a, bool transpose_b, bool in_patterns)
+      : a(lhs), b(rhs) {
+    if (transpose_b && !transpose_a && in_patterns) leave_out_empty_columns<E>(a, b);
+    if (transpose_a) a = csr_transposed<E>(a, &from_a);
+    if (transpose_b) b = csr_transposed<E>(b, &from_b);
+  }
+};
+
+/// The rows of a matrix that is dense or CSR, as dense rows; one at a time, by one thread.
+template <class E>
+class DenseRow {
+ public:
+  explicit DenseRow(const NDArray& a) : cols_(a.shape()[1]) {
+    if (a.storage() == dense)
+      data_ = a.pointer<const E>();
+    else
+      sparse_.push_back(CsrRows<E>(a)), row_ = List<E>(cols_);
+  }
+  const E* operator()(Index i) {
+    if (sparse_.empty()) return data_ + i * cols_;
+    if (last_ >= 0) sparse_[0].each(last_, [&](Index j, E) { row_[j] = E(0); });
+    sparse_[0].each(last_ = i, [&](Index j, E v) { row_[j] += v; });
+    return row_.data();
+  }
+
+ private:
+  Index cols_, last_ = -1;
+  const E* data_ = nullptr;
+  List<CsrRows<E>> sparse_;  // one, or none where a is dense
+  List<E> row_;
+};
+
+/// out = dy · bᵀ, b in CSR and dy dense or CSR: where `pattern` stores something, for an `out` in CSR, or dense.
+template <class E>
+void product_with_csr_transposed(const NDArray& dy, const NDArray& b, const NDArray& pattern, const NDArray& out,
+                                 bool add) {
+  const CsrRows<E> y(b);
+  const auto row_times = [&](const E* row, Index j) {
+    E sum = 0;
+    y.each(j, [&](Index k, E w) { sum += row[k] * w; });
+    return sum;
+  };
+  const bool sparse = out.storage() == csr;
+  const CsrRows<E> p(pattern);
+  if (sparse) copy_structure(pattern, out);
+  E* const to = out.pointer<E>();
+  const List<Index> begins = share_rows(p.rows, std::max(least_products, y.cols / 4),
+                                        [&](Index i) { return sparse ? products_of_row(p, y, i) : y.stored + y.rows; });
+  parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+    DenseRow<E> rows(dy);
+    for (Index i = begins[first]; i < begins[last]; ++i) {
+      const E* const row = rows(i);
+      if (sparse) {
+        Index at = row_span(p.indptr, i, p.stored).begin;
+        p.each(i, [&](Index j, E) { to[at++] = row_times(row, j); });
+      } else {
+        E* const here = to + i * y.rows;
+        for (Index j = 0; j < y.rows; ++j) here[j] = row_times(row, j) + (add ? here[j] : E(0));
+      }
+    }
+  });
+}
+
+/// out = x · dy, x in CSR and dy dense or CSR: where `pattern` stores something, for an `out` in CSR, or dense.
+template <class E>
+void csr_rows_product(const NDArray& x, const NDArray& dy, const NDArray& pattern, const NDArray& out, bool add) {
+  const CsrRows<E> a(x), p(pattern);
+  const bool sparse = out.storage() == csr;
+  if (sparse) copy_structure(pattern, out);
+  E* const to = out.pointer<E>();
+  List<CsrRows<E>> head;  // one, or none where dy is dense
+  if (dy.storage() == csr) head.push_back(CsrRows<E>(dy));
+  const E* const rows = head.empty() ? dy.pointer<const E>() : nullptr;
+  const List<Index> begins = share_rows(a.rows, std::max(least_products, p.cols / 4), [&](Index i) {
+    const RowSpan of_a = row_span(a.indptr, i, a.stored), of_p = row_span(p.indptr, i, p.stored);
+    return head.empty() ? (of_a.end - of_a.begin) * (of_p.end - of_p.begin) : products_of_row(a, head[0], i);
+  });
+  parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+    List<E> sums(p.cols);  // of one row; zero where the row has none
+    for (Index i = begins[first]; i < begins[last]; ++i) {
+      if (!head.empty()) a.each(i, [&](Index r, E v) { head[0].each(r, [&](Index j, E w) { sums[j] += v * w; }); });
+      if (sparse) {
+        Index at = row_span(p.indptr, i, p.stored).begin;
+        p.each(i, [&](Index j, E) {
+          E sum = sums[j];
+          if (rows != nullptr) a.each(i, [&](Index r, E v) { sum += v * rows[r * p.cols + j]; });
+          to[at++] = sum;
+        });
+      } else {
+        E* const here = to + i * p.cols;
+        for (Index j = 0; j < p.cols; ++j) here[j] = sums[j] + (add ? here[j] : E(0));
+      }
+      if (!head.empty()) a.each(i, [&](Index r, E) { head[0].each(r, [&](Index j, E) { sums[j] = E(0); }); });
+    }
+  });
+}
+
+/// The gradient of a factor in the form that was asked for. `make` computes it as the factor was multiplied, in CSR on
+/// the pattern of `factor` or dense, and adds it there if told so; `given` is the factor as it was given, and `from`
+/// says where it has the stored values of one that was transposed for the product.
+template <class E, class Make>
+void gradient_of_factor(const NDArray& given, const NDArray& factor, const List<Index>& from, bool transposed,
+                        const NDArray& out, bool add, Make make) {
+  if (!transposed && (out.storage() == dense || factor.is(given))) return make(out, add);
+  const Shape& shape = factor.shape();
+  if (out.storage() == dense) {
+    const NDArray turned(shape, out.dtype(), out.device());
+    make(turned, false);
+    const E* const values = turned.pointer<const E>();
+    E* const to = out.pointer<E>();
+    for (Index j = 0; j < shape[1]; ++j)
+      for (Index i = 0; i < shape[0]; ++i) {
+        E& y = to[j * shape[0] + i];
+        y = values[i * shape[1] + j] + (add ? y : E(0));
+      }
+    return;
+  }
+  const NDArray turned = NDArray::shell(shape, out.dtype(), out.device(), csr);
+  make(turned, false);
+  const CsrRows<E> pattern(given), values(turned);
+  copy_structure(given, out);
+  E* const to = out.pointer<E>();
+  std::fill(to, to + pattern.stored, E(0));  // of a broken array: what no row has
+  const Index last = values.indptr[values.rows];
+  for (Index k = values.indptr[0]; k < last; ++k) to[transposed ? from[k] : k] = values.data[k];
+}
+
+/// Gradients of y = op(a) · op(b), all CSR, for the head gradient dy, dense or CSR; of those that are given.
+template <class E>
+void gradients_of_csr_product(const NDArray& head, const NDArray& lhs, const NDArray& rhs, bool transpose_a,
+                              bool transpose_b, const NDArray& da, bool add_a, const NDArray& db, bool add_b) {
+  const bool sparse_b = !db || db.storage() == csr;
+  CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, sparse_b && (!da || da.storage() == csr));
+  NDArray dy = head;
+  if (dy.storage() == csr && sparse_b && !transpose_b) leave_out_empty_columns<E>(dy, f.b);
+  if (da)
+    gradient_of_factor<E>(lhs, f.a, f.from_a, transpose_a, da, add_a, [&](const NDArray& out, bool add) {
+      product_with_csr_transposed<E>(dy, f.b, f.a, out, add);
+    });
+  if (db)
+    gradient_of_factor<E>(rhs, f.b, f.from_b, transpose_b, db, add_b, [&](const NDArray& out, bool add) {
+      const NDArray turned = csr_transposed<E>(f.a);  // row j says which rows of dy count
+      if (out.storage() == dense && dy.storage() == dense) return csr_times_rows(turned, dy, out.pointer<E>(), add);
+      csr_rows_product<E>(turned, dy, f.b, out, add);
+    });
+}
+
+}  // namespace strop::inline v0::detail
