@@ -21,7 +21,7 @@ void save_for_peers(const char* part, const PackageSet& set) {
                  {"labels", set.sections}});
 }
 
-void package_index() {
+void epoch_of_packages() {
   if (!bench::wanted("epoch")) return;
   Packages packages;
   try {
@@ -38,7 +38,8 @@ void package_index() {
   double best = 1e300;
   for (int e = 0; e < epochs; ++e) {
     const auto begin = std::chrono::steady_clock::now();
-    learn(model, packages.train.words, packages.train.sections, softmax_loss, 0.5f, [] {});
+    learn(model, packages.train.words, packages.train.sections, softmax_loss,
+          0.6f * static_cast<float>(epochs - e) / epochs, [] {});
     best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count());
   }
   const strop::NDArray found = strop::argmax(model(packages.test.words), {.axis = 1});
@@ -84,5 +85,5 @@ void single_samples() {
 int main(int argc, char** argv) {
   bench::start(argc, argv);
   if (bench::wanted("sample")) single_samples();
-  package_index();
+  epoch_of_packages();
 }

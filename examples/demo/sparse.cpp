@@ -17,7 +17,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Epochs with a line for each; `test` gives the share of packages of the test set that are right.
+/// Epochs with a falling rate and a line for each; `test` gives the share of packages of the test set that are right.
 template <class Model, class Test>
 void train(const Model& model, const NDArray& words, const NDArray& labels, Loss loss, float rate, int epochs,
            Test test) {
@@ -25,7 +25,9 @@ void train(const Model& model, const NDArray& words, const NDArray& labels, Loss
     const auto begin = std::chrono::steady_clock::now();
     const std::string title = "epoch " + std::to_string(e) + '/' + std::to_string(epochs);
     strop::command::Progress progress(title, words.shape()[0] / batch);
-    const double mean = learn(model, words, labels, loss, rate, [&] { progress.step(); });
+    const double mean =
+        learn(model, words, labels, loss, rate * static_cast<float>(epochs + 1 - e) / static_cast<float>(epochs),
+              [&] { progress.step(); });
     const double seconds = seconds_since(begin);
     progress.finish(fmt::format("loss {:.4f}  test accuracy {:.4f}  {:.2f} s", mean, test(), seconds));
   }
@@ -110,7 +112,7 @@ int main(int argc, char** argv) try {
   const Linear linear(words, classes);
   const std::vector<std::int64_t> expected = tests.sections.to_vector<std::int64_t>();
   std::vector<std::int64_t> found;
-  train(linear, data.words, data.sections, softmax_loss, 0.5f, epochs, [&] {
+  train(linear, data.words, data.sections, softmax_loss, 0.6f, epochs, [&] {
     found = strop::argmax(linear(tests.words), {.axis = 1}).to_vector<std::int64_t>();
     return share_right(found, expected);
   });

@@ -61,9 +61,10 @@ struct Factors {
 /// What a batch has to say about its loss, and the model about its gradients.
 using Loss = double (*)(const NDArray& scores, const NDArray& labels);
 
-/// The mean of −log p of the right class.
+/// The sum of −log p of the right class. The gradient is that of labels of which the other classes have a part, lest
+/// the many words that occur a few times be learnt by heart.
 inline double softmax_loss(const NDArray& scores, const NDArray& labels) {
-  const NDArray p = strop::softmax_output(scores, labels);
+  const NDArray p = strop::softmax_output(scores, labels, {.smooth_alpha = 0.3f});
   p.backward();
   return -strop::sum(strop::log(strop::pick(p, labels) + 1e-12f)).item<float>();
 }

@@ -60,7 +60,7 @@ class Stretches {
 
   static int bin_of(std::int64_t size) {
     if (size < 8) return static_cast<int>(size);
-    const int power = std::bit_width(static_cast<std::uint64_t>(size)) - 1;
+    const int power = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size))) - 1;
     return (power - 2) * 8 + static_cast<int>(size >> (power - 3) & 7);
   }
   int next_filled(int bin) const {

@@ -81,7 +81,7 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
       for (std::int64_t i = begin; i < end; ++i) {
         if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
           const std::int64_t next = checked_index(indices[i + 4], rows) * width;
-          for (std::size_t k = 1; k < inputs; ++k) prefetch(data[k] + next, width);
+          for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch(data[tensor] + next, width);
         }
         run(gradient + i * width, checked_index(indices[i], rows) * width, width);
       }

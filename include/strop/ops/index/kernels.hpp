@@ -64,11 +64,11 @@ inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, 
         for (; k < stop; ++k) copy(to + k * bytes, blocks + at[k - first] * bytes);
       };
       if (bytes == 4)
-        copy_each([](std::byte* y, const std::byte* x) { std::memcpy(y, x, 4); });
+        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 4); });
       else if (bytes == 8)
-        copy_each([](std::byte* y, const std::byte* x) { std::memcpy(y, x, 8); });
+        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 8); });
       else
-        copy_each([bytes](std::byte* y, const std::byte* x) { detail::copy_bytes(y, x, bytes); });
+        copy_each([bytes](std::byte* block, const std::byte* found) { detail::copy_bytes(block, found, bytes); });
     }
   });
 }
