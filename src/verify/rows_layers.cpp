@@ -34,6 +34,12 @@ void add_update_rows(std::vector<Row>& rows) {
                   {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
                   false,
                   sparse_elsewhere});
+  rows.push_back({"_contrib_group_adagrad_update",
+                  "lr=0.1; clip_gradient=0.5; rescale_grad=2",
+                  {weight, stored({7, 9}, row_sparse), {{7, 1}, 1.1, 1.9}},
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
+                  false,
+                  sparse_elsewhere});
 }
 
 void add_constant_rows(std::vector<Row>& rows) {

@@ -38,6 +38,7 @@ void add_index_rows(std::vector<Row>& rows) {
                   "input_dim=4; output_dim=6; sparse_grad=True",
                   {at({2, 3}, 4), matrix},
                   {.sparse = false, .same_shape = false}});
+  add("_contrib_SparseEmbedding", "input_dim=4; output_dim=6", {at({2, 3}, 4), matrix});
   add("_backward_Embedding", "", {{{3, 6}}, at({3}, 4), matrix});
   // Coordinates along the first axes: they differ in their ranges, so they are said.
   const Sample places = listed({2, 3}, {0.5, 1.5, 1.5, 2.5, 0.5, 2.5});
@@ -67,6 +68,11 @@ void add_reduce_rows(std::vector<Row>& rows) {
   for (const std::string params :
        {"", "ord=1", "axis=1", "axis=(0, 2); keepdims=True", "ord=1; axis=-1", "axis=0; out_dtype=float64"})
     rows.push_back({"norm", params, {cube}, {.dtypes = !params.ends_with("float64"), .same_shape = false, .loose = 4}});
+  for (const std::string params : {"", "axis=0", "axis=1", "axis=1; keepdims=True", "axis=0; keepdims=True",
+                                   "axis=-1; keepdims=True", "axis=0; exclude=True"})
+    rows.push_back({"_square_sum", params, {{{4, 6}}}, {.same_shape = false, .loose = 4}});
+  rows.push_back({"_square_sum", "axis=1", {none}, parts});
+  rows.push_back({"_square_sum", "axis=(0, 2)", {cube}, {.same_shape = false, .loose = 4}});
   for (const std::string params : {"", "ord=1; axis=0", "axis=-1"})
     rows.push_back({"norm", params, {{{4, 6}}}, {.same_shape = false, .loose = 4}});
   for (const std::string op : {"argmax", "argmin"})

@@ -62,6 +62,21 @@ TEST_CASE("taken elements give their gradient back, added up where one is taken 
                   {count({3, 2}, 1)})[1] == Numbers{5, 6, 4, 6, 0, 0});
 }
 
+TEST_CASE("SparseEmbedding is Embedding with a row-sparse gradient") {
+  const NDArray at = array({1, 3, 1}), m = count({4, 3});
+  for (const Storage storage : {strop::dense, strop::row_sparse}) {
+    const NDArray weight = m.to(storage).copy();
+    weight.attach_grad(strop::GradRequest::write, strop::row_sparse);
+    strop::record scope;
+    const NDArray y = strop::sparse_embedding(at, weight, {.input_dim = 4, .output_dim = 3});
+    CHECK(values(y) == Numbers{3, 4, 5, 9, 10, 11, 3, 4, 5});
+    y.backward();
+    CHECK(weight.grad().storage() == strop::row_sparse);
+    CHECK(values(weight.grad()) == Numbers{0, 0, 0, 2, 2, 2, 0, 0, 0, 1, 1, 1});
+    CHECK(weight.grad().nnz() == 2);
+  }
+}
+
 TEST_CASE("sparse arrays are indexed by their stored values") {
   const strop::verify::QuietFallbacks quiet;
   strop::clear_fallbacks();

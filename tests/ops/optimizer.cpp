@@ -129,6 +129,24 @@ TEST_CASE("adagrad for the rows that a gradient stores") {
   CHECK(values(history) == Numbers{3, 3, 4, 4, 3, 3});
 }
 
+TEST_CASE("group adagrad has one rate for each row that a gradient stores") {
+  // Checked against MXNet 1.9.1.
+  const NDArray weight = strop::ones({4, 3}), history = strop::ones({4, 1});
+  const NDArray grad = strop::row_sparse_array({{1, 2, 3}, {4, 5, 6}}, {0, 2}, {4, 3});
+  for (const Storage storage : {strop::dense, strop::row_sparse}) {
+    const NDArray w = weight.to(storage).copy(), h = history.to(storage).copy();
+    strop::group_adagrad_update(w, grad, h, {.lr = 0.5, .rescale_grad = 0.5, .clip_gradient = 2}, strop::into(w));
+    CHECK(strop::allclose(
+        w, array({{0.8301588, 0.66031766, 0.4904765}, {1, 1, 1}, {0.5527868, 0.5527868, 0.5527868}, {1, 1, 1}})));
+    CHECK(strop::allclose(h, array({{2.1666665}, {1}, {5}, {1}})));
+  }
+  CHECK(refusal("_contrib_group_adagrad_update", {{"lr", "0.1"}}, {weight, weight, history.copy()}) ==
+        "_contrib_group_adagrad_update: storages are (dense, dense, dense), expected (dense, row_sparse, dense) or all "
+        "row_sparse");
+  CHECK(refusal("_contrib_group_adagrad_update", {{"lr", "0.1"}}, {weight, grad, weight.copy()}) ==
+        "_contrib_group_adagrad_update: input 'history' has shape (4, 3), expected (4, 1)");
+}
+
 TEST_CASE("updates take indices of 32 bits, and widen those of what they write") {
   const std::vector<std::int32_t> all{0, 1, 2}, one{1};
   const NDArray grad = strop::row_sparse_array({{1, -1}}, one, {3, 2});

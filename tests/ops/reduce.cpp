@@ -19,6 +19,34 @@ TEST_CASE("sum as MXNet does it") {
   row("sum", {{"axis", "1"}}, {array({{1, Inf}, {-Inf, 2}})}, {{{2}, {Inf, -Inf}}});
 }
 
+TEST_CASE("_square_sum over stored rows, as MXNet does it") {
+  const strop::verify::QuietFallbacks quiet;
+  const NDArray x = strop::row_sparse_array({{1, 2, 3}, {4, 5, 6}}, {0, 2}, {4, 3});
+  strop::clear_fallbacks();
+  CHECK(values(strop::square_sum(x, {.axis = 0})) == Numbers{17, 29, 45});
+  CHECK(values(strop::square_sum(x, {.axis = 1})) == Numbers{14, 0, 77, 0});
+  CHECK(values(strop::square_sum(x)) == Numbers{91});
+  const NDArray rows = strop::square_sum(x, {.axis = 1, .keepdims = true});
+  CHECK(rows.storage() == strop::row_sparse);
+  rows.check_format();
+  CHECK(rows.nnz() == 2);
+  CHECK(values(rows) == Numbers{14, 0, 77, 0});
+  CHECK(values(strop::square_sum(x, {.axis = -1, .keepdims = true})) == Numbers{14, 0, 77, 0});
+  CHECK(values(strop::square_sum(strop::zeros({4, 3}, strop::row_sparse), {.axis = 0})) == Numbers{0, 0, 0});
+  for (const strop::SquareSum& p :
+       {strop::SquareSum{.axis = 0}, strop::SquareSum{.axis = 1}, strop::SquareSum{.axis = 1, .keepdims = true}}) {
+    x.attach_grad();
+    {
+      strop::record scope;
+      strop::square_sum(x, p).backward();
+    }
+    CHECK(x.grad().storage() == strop::row_sparse);
+    CHECK(values(x.grad()) == Numbers{2, 4, 6, 0, 0, 0, 8, 10, 12, 0, 0, 0});
+  }
+  CHECK(strop::fallbacks().empty());
+  CHECK(values(strop::square_sum(array({{1, 2}, {0, 3}}).to(strop::csr), {.axis = 0})) == Numbers{1, 13});
+}
+
 TEST_CASE("mean as MXNet does it") {
   row("mean", {}, {array({{{1.5, -2, 3}, {0.5, 4, -1}}, {{2, 2.5, -3}, {1, -0.5, 6}}})}, {{{1}, {1.1666666}}});
   row("mean", {{"axis", "1"}}, {array({{{1.5, -2, 3}, {0.5, 4, -1}}, {{2, 2.5, -3}, {1, -0.5, 6}}})},

@@ -138,6 +138,11 @@ STROP_TESTED(Pooling, shape(windows, of(5, 4, 7, 8)) == of(5, 4, 3, 4) && type(w
 
 STROP_TESTED(Sum, shape(strop::Sum{.axis = 1}, of(2, 3, 4)) == of(2, 4) && type(strop::Sum{.axis = 1}, i32) == i32 &&
                       storage(strop::Sum{.axis = 1}, csr) == dense && keeps(strop::Sum{.axis = 1}) == Keeps::none);
+STROP_TESTED(SquareSum, shape(strop::SquareSum{.axis = 1}, of(2, 3)) == of(2) &&
+                            type(strop::SquareSum{.axis = 1}, f64) == f64 &&
+                            storage(strop::SquareSum{.axis = 1, .keepdims = true}, row_sparse) == row_sparse &&
+                            storage(strop::SquareSum{.axis = 0}, row_sparse) == dense &&
+                            keeps(strop::SquareSum{.axis = 1}) == Keeps::in);
 STROP_TESTED(Mean, shape(strop::Mean{.axis = {0, -1}, .keepdims = true}, of(2, 3, 4)) == of(1, 3, 1) &&
                        type(strop::Mean{.axis = {0, -1}, .keepdims = true}, f16) == f16 &&
                        storage(strop::Mean{.axis = {0, -1}, .keepdims = true}, csr) == dense &&
@@ -282,6 +287,11 @@ STROP_TESTED(Embedding, shape(strop::Embedding{.input_dim = 10, .output_dim = 4}
                             type(strop::Embedding{.input_dim = 10, .output_dim = 4}, i32, f32) == f32 &&
                             storage(strop::Embedding{.input_dim = 10, .output_dim = 4}, dense, row_sparse) == dense &&
                             keeps(strop::Embedding{.input_dim = 10, .output_dim = 4}) == Keeps::in);
+STROP_TESTED(SparseEmbedding,
+             shape(strop::SparseEmbedding{.input_dim = 10, .output_dim = 4}, of(2, 3), of(10, 4)) == of(2, 3, 4) &&
+                 type(strop::SparseEmbedding{.input_dim = 10, .output_dim = 4}, i32, f32) == f32 &&
+                 storage(strop::SparseEmbedding{.input_dim = 10, .output_dim = 4}, dense, row_sparse) == dense &&
+                 keeps(strop::SparseEmbedding{.input_dim = 10, .output_dim = 4}) == Keeps::in);
 STROP_TESTED(EmbeddingGradient,
              shape(strop::EmbeddingGradient{.sparse_grad = true}, of(3, 6), of(3), of(4, 6)) == of(4, 6) &&
                  type(strop::EmbeddingGradient{.sparse_grad = true}, f32, i32, f32) == f32 &&
@@ -560,33 +570,14 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
                                     storage(strop::SliceAssignScalar{.begin = {1}, .end = {3}}, dense) == dense &&
                                     keeps(strop::SliceAssignScalar{.begin = {1}, .end = {3}}) == Keeps::none);
 
-// --- optimizers ------------------------------------------------------------------------------------------------------
+}  // namespace
 
-STROP_TESTED(SgdUpdate, shape(strop::SgdUpdate{.lr = 1}, of(5, 2), of(5, 2)) == of(5, 2) &&
-                            type(strop::SgdUpdate{.lr = 1}, f32, f32) == f32 &&
-                            storage(strop::SgdUpdate{.lr = 1}, row_sparse, row_sparse) == row_sparse &&
-                            keeps(strop::SgdUpdate{.lr = 1}) == Keeps::none);
-STROP_TESTED(SgdMomUpdate, shape(strop::SgdMomUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
-                               type(strop::SgdMomUpdate{.lr = 1}, f32, f32, f32) == f32 &&
-                               storage(strop::SgdMomUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
-                               keeps(strop::SgdMomUpdate{.lr = 1}) == Keeps::none);
-STROP_TESTED(AdamUpdate, shape(strop::AdamUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
-                             type(strop::AdamUpdate{.lr = 1}, f64, f64, f64, f64) == f64 &&
-                             storage(strop::AdamUpdate{.lr = 1}, dense, row_sparse, dense, dense) == dense &&
-                             keeps(strop::AdamUpdate{.lr = 1}) == Keeps::none);
-STROP_TESTED(FtrlUpdate,
-             shape(strop::FtrlUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
-                 type(strop::FtrlUpdate{.lr = 1}, f32, f32, f32, f32) == f32 &&
-                 storage(strop::FtrlUpdate{.lr = 1}, row_sparse, row_sparse, row_sparse, row_sparse) == row_sparse &&
-                 keeps(strop::FtrlUpdate{.lr = 1}) == Keeps::none);
-STROP_TESTED(SparseAdagradUpdate,
-             shape(strop::SparseAdagradUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
-                 type(strop::SparseAdagradUpdate{.lr = 1}, f32, f32, f32) == f32 &&
-                 storage(strop::SparseAdagradUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
-                 keeps(strop::SparseAdagradUpdate{.lr = 1}) == Keeps::none);
+#include "update_operators.hpp"
 
 #undef STROP_TESTED
 #undef STROP_TESTED_WITH_TEXT
+
+namespace {
 
 /// Names the operator that has no line, by its type.
 template <class T>

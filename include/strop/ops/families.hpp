@@ -70,6 +70,7 @@ using Families = OpLists<
     SparseOptimizerOps,
     SparseRetainOps,
     SpecialOps,
+    SquareSumOps,
     SumOps,
     TakeOps,
     TransposeOps,

@@ -54,3 +54,4 @@
 #include <strop/ops/softmax_output.hpp>
 #include <strop/ops/sparse_optimizer.hpp>
 #include <strop/ops/sparse_retain.hpp>
+#include <strop/ops/square_sum.hpp>

@@ -8,6 +8,7 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/optimizer.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -326,6 +327,72 @@ struct SparseAdagradUpdate {
 };
 inline constexpr Op<SparseAdagradUpdate, OnUse> sparse_adagrad_update;
 
-using SparseOptimizerOps = OpList<SgdUpdate, SgdMomUpdate, AdamUpdate, FtrlUpdate, SparseAdagradUpdate>;
+/// _contrib_group_adagrad_update: AdaGrad with one rate for each row that the gradient stores. g = clip(rescale_grad ·
+/// grad); history ← history + mean of g² over the row; the new weight is weight − lr · g / √(history + epsilon).
+///
+/// weight and grad have one shape of two dimensions, history (rows, 1), all one floating type; history is written. The
+/// gradient is row_sparse; weight and history are dense, or row_sparse with all rows. Error: other storages.
+///
+/// Example: `group_adagrad_update(weight, grad, history, {.lr = 0.1f}, into(weight))`.
+struct GroupAdagradUpdate {
+  Required<float> lr = {};
+  float rescale_grad = 1, clip_gradient = -1, epsilon = 1e-5f;
+
+  static constexpr std::string_view name = "_contrib_group_adagrad_update";
+  static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
+  static constexpr std::span<const Note> notes = detail::update_notes;
+  static constexpr std::string_view doc =
+      "AdaGrad with one rate a row, for the rows that a row_sparse gradient stores: a new weight from weight, grad and "
+      "history, which is written and has one element a row.";
+  static constexpr Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+
+  constexpr void infer_shape(Shapes& s) const {
+    for (int i = 0; i < 3; ++i) s.expect_rank(i, 2);
+    for (int i = 0; i < 2; ++i) {
+      s.set_in(i, s.out(0));
+      s.set_out(0, s.in(i));
+    }
+    s.set_in(0, s.out(0));
+    if (s.out(0).has_rank()) s.set_in(2, Shape{s.out(0)[0], 1});
+  }
+  constexpr bool infer_storage(Storages& s) const {
+    if (s.in(1) != row_sparse || s.in(0) != s.in(2) || s.in(0) == csr)
+      fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)), ", ", name_of(s.in(2)),
+           "), expected (dense, row_sparse, dense) or all row_sparse");
+    return s.set_out(0, s.in(0));
+  }
+  template <Real E>
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history, NDArray& out) const {
+    const NDArray& from = detail::with_all_rows(name, "weight", weight, false);
+    if (!out.is(weight) && out.bytes() != from.bytes()) {
+      if (out.storage() == row_sparse) detail::copy_structure(from, out);
+      std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
+    }
+    detail::with_all_rows(name, "history", history, true);
+    const std::int64_t rows = out.shape()[0], width = out.shape()[1];
+    const detail::IndexReader indices(grad.indices());
+    detail::List<E> step(width);
+    for (std::int64_t k = 0; k < grad.nnz() && width != 0; ++k) {
+      const std::int64_t row = detail::checked_index(indices[k], rows);
+      const E *const g = grad.pointer<const E>() + k * width, bound = E(clip_gradient);
+      E squares = 0;
+      for (std::int64_t j = 0; j < width; ++j) {
+        step[j] = E(rescale_grad) * g[j];
+        if (bound >= 0) step[j] = step[j] > bound ? bound : step[j] < -bound ? -bound : step[j];
+        squares += step[j] * step[j];
+      }
+      E& squared = history.pointer<E>()[row];
+      squared += squares / static_cast<E>(width);
+      const E rate = E(*lr) / std::sqrt(squared + E(epsilon));
+      E* const to = out.pointer<E>() + row * width;
+      for (std::int64_t j = 0; j < width; ++j) to[j] -= rate * step[j];
+    }
+  }
+};
+inline constexpr Op<GroupAdagradUpdate, OnUse> group_adagrad_update;
+
+using SparseOptimizerOps =
+    OpList<SgdUpdate, SgdMomUpdate, AdamUpdate, FtrlUpdate, SparseAdagradUpdate, GroupAdagradUpdate>;
 
 }  // namespace strop::inline v0

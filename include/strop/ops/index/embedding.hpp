@@ -139,7 +139,46 @@ struct EmbeddingGradient {
   auto gradient(const auto& ddw, const auto& dy, const auto& data, const auto& like) const;
 };
 
+/// _contrib_SparseEmbedding: Embedding with a gradient of `weight` that is row-sparse, under the name that older models
+/// have for it.
+///
+/// `deterministic` asked the original for sums in one order, which they have here always.
+/// Example: `sparse_embedding(array({1}), array({{1, 2}, {3, 4}}), {.input_dim = 2, .output_dim = 2})` is [[3, 4]].
+struct SparseEmbedding {
+  Required<std::int64_t> input_dim = {}, output_dim = {};
+  Dtype dtype = f32;
+  bool deterministic = false;
+
+  static constexpr std::string_view name = "_contrib_SparseEmbedding", aliases[] = {"SparseEmbedding"},
+                                    inputs[] = {"data", "weight"};
+  static constexpr std::string_view doc =
+      "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. The gradient of weight "
+      "is row-sparse.";
+  static constexpr Note notes[] = {{"input_dim", "rows of weight"},
+                                   {"output_dim", "columns of weight"},
+                                   {"dtype", "type of weight where nothing else says it"},
+                                   {"deterministic", "changes nothing: sums have one order"}};
+  static constexpr Range range[] = {{"input_dim", 1}, {"output_dim", 1}};
+  static constexpr std::string_view gradient_reads[] = {"data"};
+
+  constexpr void infer_shape(Shapes& s) const { plain().infer_shape(s); }
+  constexpr void infer_type(Types& t) const { plain().infer_type(t); }
+  constexpr bool infer_storage(Storages& s) const { return plain().infer_storage(s); }
+  void forward(Cpu& ctx, const NDArray& data, const NDArray& weight, NDArray& y) const {
+    plain().forward(ctx, data, weight, y);
+  }
+  auto gradient(const auto& dy, const auto& data, const auto& weight) const {
+    return plain().gradient(dy, data, weight);
+  }
+
+ private:
+  constexpr Embedding plain() const {
+    return {.input_dim = input_dim, .output_dim = output_dim, .dtype = dtype, .sparse_grad = true};
+  }
+};
+
 inline constexpr Op<Embedding, OnUse> embedding;
+inline constexpr Op<SparseEmbedding, OnUse> sparse_embedding;
 inline constexpr Op<EmbeddingGradient, OnUse> embedding_gradient;
 
 auto Embedding::gradient(const auto& dy, const auto& data, const auto& weight) const {
@@ -150,6 +189,6 @@ auto EmbeddingGradient::gradient(const auto& ddw, const auto&, const auto& data,
   return std::vector<std::remove_cvref_t<decltype(ddw)>>{take(ddw, data)};
 }
 
-using EmbeddingOps = OpList<Embedding, EmbeddingGradient>;
+using EmbeddingOps = OpList<Embedding, EmbeddingGradient, SparseEmbedding>;
 
 }  // namespace strop::inline v0

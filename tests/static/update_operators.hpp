@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The lines of tensor_operators.cpp that are of optimizer updates.
+#pragma once
+
+namespace {
+
+STROP_TESTED(SgdUpdate, shape(strop::SgdUpdate{.lr = 1}, of(5, 2), of(5, 2)) == of(5, 2) &&
+                            type(strop::SgdUpdate{.lr = 1}, f32, f32) == f32 &&
+                            storage(strop::SgdUpdate{.lr = 1}, row_sparse, row_sparse) == row_sparse &&
+                            keeps(strop::SgdUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(SgdMomUpdate, shape(strop::SgdMomUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                               type(strop::SgdMomUpdate{.lr = 1}, f32, f32, f32) == f32 &&
+                               storage(strop::SgdMomUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
+                               keeps(strop::SgdMomUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(AdamUpdate, shape(strop::AdamUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                             type(strop::AdamUpdate{.lr = 1}, f64, f64, f64, f64) == f64 &&
+                             storage(strop::AdamUpdate{.lr = 1}, dense, row_sparse, dense, dense) == dense &&
+                             keeps(strop::AdamUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(FtrlUpdate,
+             shape(strop::FtrlUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                 type(strop::FtrlUpdate{.lr = 1}, f32, f32, f32, f32) == f32 &&
+                 storage(strop::FtrlUpdate{.lr = 1}, row_sparse, row_sparse, row_sparse, row_sparse) == row_sparse &&
+                 keeps(strop::FtrlUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(SparseAdagradUpdate,
+             shape(strop::SparseAdagradUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                 type(strop::SparseAdagradUpdate{.lr = 1}, f32, f32, f32) == f32 &&
+                 storage(strop::SparseAdagradUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
+                 keeps(strop::SparseAdagradUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(GroupAdagradUpdate, shape(strop::GroupAdagradUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 1)) == of(5, 2) &&
+                                     type(strop::GroupAdagradUpdate{.lr = 1}, f32, f32, f32) == f32 &&
+                                     storage(strop::GroupAdagradUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
+                                     keeps(strop::GroupAdagradUpdate{.lr = 1}) == Keeps::none);
+
+}  // namespace
