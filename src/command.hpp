@@ -27,7 +27,7 @@ class WrongCall : public Error {
 };
 
 struct TrainOptions {
-  std::string activation = "relu", data = "/usr/share/datasets/fashion-mnist", plot;
+  std::string net = "mlp", mode = "eager", activation = "relu", data = "/usr/share/datasets/fashion-mnist", plot;
   int epochs = 10, batch = 128;
   double rate = 0.1, momentum = 0.9;
   std::uint64_t seed = 1;

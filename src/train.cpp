@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `strop train`: the MLP 784-256-10 on Fashion-MNIST, with any unary operator as activation.
+/// `strop train`: an MLP or LeNet on Fashion-MNIST, with any unary operator as activation.
 #include "command.hpp"
 #include "operator.hpp"
 #include "picture.hpp"
 #include "progress.hpp"
+#include "train_network.hpp"
 
 #include <strop/data/idx.hpp>
-#include <strop/ops/fully_connected.hpp>
-#include <strop/ops/softmax_output.hpp>
-#include <strop/ops/sparse_optimizer.hpp>
+#include <strop/memory/allocator.hpp>
 #include <strop/strop.hpp>
 #include <strop/tensor/format/file.hpp>
 
@@ -24,10 +23,6 @@ namespace {
 constexpr int classes = 10;
 constexpr const char* labels[classes] = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
                                          "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
-
-struct Images {
-  NDArray pixels, classes;  // (n, 784) in [0, 1], (n,)
-};
 
 Images read_images(const std::string& folder, const std::string& part) {
   const auto path = [&](const char* kind) {
@@ -51,33 +46,11 @@ Images read_images(const std::string& folder, const std::string& part) {
   return {raw.reshape({n, -1}).to(f32) / 255.0, names.to(f32)};
 }
 
-/// A layer's weight and bias with their momenta.
-struct Layer {
-  NDArray weight, bias, weight_momentum, bias_momentum;
-  Layer(std::int64_t out, std::int64_t in)
-      : weight(random::normal({out, in}, 0, std::sqrt(2.0 / static_cast<double>(in)))),
-        bias(zeros({out})),
-        weight_momentum(zeros({out, in})),
-        bias_momentum(zeros({out})) {
-    weight.attach_grad();
-    bias.attach_grad();
-  }
-  NDArray operator()(const NDArray& x) const {
-    return fully_connected(x, weight, bias, {.num_hidden = static_cast<int>(weight.shape()[0])});
-  }
-  void step(float rate, float momentum, float rescale) const {
-    sgd_mom_update(weight, weight.grad(), weight_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale},
-                   into(weight));
-    sgd_mom_update(bias, bias.grad(), bias_momentum, {.lr = rate, .momentum = momentum, .rescale_grad = rescale},
-                   into(bias));
-  }
-};
-
-/// Rows of the images in another order.
+/// Rows of the images in another order; behind the last the first again.
 void gather(const Images& from, const strop::detail::List<std::int64_t>& order, std::int64_t begin, const Images& to) {
   const std::int64_t count = to.pixels.shape()[0], width = from.pixels.shape()[1];
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t row = order[begin + i];
+    const std::int64_t row = order[(begin + i) % order.size()];
     strop::detail::copy_bytes(to.pixels.pointer<float>() + i * width, from.pixels.pointer<float>() + row * width,
                               width * std::int64_t{sizeof(float)});
     to.classes.pointer<float>()[i] = from.classes.pointer<float>()[row];
@@ -108,12 +81,26 @@ void check_options(const TrainOptions& options) {
   if (!options.plot.empty()) {
     const detail::Output place(options.plot);  // refused before the work where it cannot be written
   }
+  if (options.net != "mlp" && options.net != "lenet")
+    throw WrongCall(cat("train: --net is '", detail::printable(options.net, 100), "', expected mlp or lenet"));
+  if (options.mode != "eager" && options.mode != "graph")
+    throw WrongCall(cat("train: --mode is '", detail::printable(options.mode, 100), "', expected eager or graph"));
 }
 
-std::vector<std::int64_t> predict(const NDArray& scores) {
-  for (const float score : scores.to_vector<float>())
-    if (!std::isfinite(score)) fail("train: the scores are no finite numbers; try a smaller --rate");
-  return argmax(scores, {.axis = 1}).to_vector<std::int64_t>();
+/// The class of each image, a batch at a time.
+std::vector<std::int64_t> predict(Network& network, const Images& images, const Images& batch) {
+  strop::detail::List<std::int64_t> order(images.pixels.shape()[0]);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::int64_t> found;
+  for (std::int64_t at = 0; at < order.size(); at += batch.pixels.shape()[0]) {
+    gather(images, order, at, batch);
+    const NDArray scores = network.recognise();
+    for (const float score : scores.to_vector<float>())
+      if (!std::isfinite(score)) fail("train: the scores are no finite numbers; try a smaller --rate");
+    for (const std::int64_t one : argmax(scores, {.axis = 1}).to_vector<std::int64_t>())
+      if (static_cast<strop::detail::Index>(found.size()) < order.size()) found.push_back(one);
+  }
+  return found;
 }
 
 }  // namespace
@@ -127,20 +114,20 @@ int train(const TrainOptions& options) {
   if (options.batch > images.pixels.shape()[0])
     throw WrongCall(cat("train: --batch is ", options.batch, ", more than the ", images.pixels.shape()[0],
                         " images in ", options.data));
+  memory::reset_peak(cpu());
+  const std::int64_t beside = memory::statistics(cpu()).live_bytes;
   random::seed(options.seed);
-  const Layer hidden(256, images.pixels.shape()[1]), output(classes, 256);
-  const auto scores = [&](const NDArray& x) {
-    return output(detail::invoke_entry(activation, std::array<NDArray, 1>{hidden(x)}, {}, {})[0]);
-  };
+  const Images batch{NDArray({options.batch, images.pixels.shape()[1]}), NDArray({options.batch})};
+  Network network(options, activation, batch, classes);
   const std::int64_t count = images.pixels.shape()[0], batches = count / options.batch;
-  std::printf("%lld images, %lld for testing; 784-256-10 with %s, batch %d, rate %g, momentum %g\n",
-              static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]),
-              std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum);
+  std::printf("%lld images, %lld for testing; %s with %s, batch %d, rate %g, momentum %g, mode %s\n",
+              static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]), network.title().c_str(),
+              std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum,
+              options.mode.c_str());
   strop::detail::List<std::int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  const Images batch{NDArray({options.batch, images.pixels.shape()[1]}), NDArray({options.batch})};
   Curve loss{"training loss", {}}, accuracy{"test accuracy", {}};
-  double best = 0;
+  double best = 0, all = 0;
   std::vector<std::int64_t> found;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const auto begin = std::chrono::steady_clock::now();
@@ -153,16 +140,7 @@ int train(const TrainOptions& options) {
     double total = 0;
     for (std::int64_t b = 0; b < batches; ++b) {
       gather(images, order, b * options.batch, batch);
-      NDArray probabilities;
-      {
-        record scope;
-        probabilities = softmax_output(scores(batch.pixels), batch.classes);
-      }
-      probabilities.backward();
-      hidden.step(static_cast<float>(rate), static_cast<float>(options.momentum),
-                  1.0F / static_cast<float>(options.batch));
-      output.step(static_cast<float>(rate), static_cast<float>(options.momentum),
-                  1.0F / static_cast<float>(options.batch));
+      const NDArray probabilities = network.train(static_cast<float>(rate), static_cast<float>(options.momentum));
       const float* p = probabilities.pointer<float>();
       for (std::int64_t i = 0; i < options.batch; ++i) {
         const double right = p[i * classes + static_cast<std::int64_t>(batch.classes.pointer<float>()[i])];
@@ -173,7 +151,7 @@ int train(const TrainOptions& options) {
     const double mean_loss = total / static_cast<double>(batches * options.batch);
     if (!std::isfinite(mean_loss))
       fail("train: the loss is not a number in epoch ", epoch + 1, "; try a smaller --rate");
-    found = predict(scores(tests.pixels));
+    found = predict(network, tests, batch);
     std::int64_t right = 0;
     for (std::size_t i = 0; i < found.size(); ++i)
       right += found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
@@ -182,6 +160,7 @@ int train(const TrainOptions& options) {
     loss.values.push_back(mean_loss);
     accuracy.values.push_back(score);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    all += seconds;
     progress.finish(cat("loss ", std::round(mean_loss * 1e4) / 1e4, "  test accuracy ", std::round(score * 1e4) / 1e4,
                         "  ", std::round(seconds * 10) / 10, " s"));
   }
@@ -196,8 +175,11 @@ int train(const TrainOptions& options) {
     std::printf("\n");
   }
   std::printf("\ntest accuracy %.4f after %d epochs, best %.4f\n", accuracy.values.back(), options.epochs, best);
+  const std::int64_t most = memory::statistics(cpu()).peak_bytes - beside;
+  std::printf("mode %s: %.1f s, at most %.1f MB beside the images\n", options.mode.c_str(), all,
+              static_cast<double>(most) / 1e6);
   if (!options.plot.empty()) {
-    draw_curves(options.plot, cat("784-256-10, ", activation.snake), {loss, accuracy});
+    draw_curves(options.plot, cat(network.title(), ", ", activation.snake), {loss, accuracy});
     std::printf("picture: %s\n", options.plot.c_str());
   }
   return 0;

@@ -57,16 +57,17 @@ void put_idx(const std::string& path, const std::vector<std::uint32_t>& shape, c
 }
 
 /// Four files of small images: label i % 10 for image i.
-void put_images(const test::Folder& folder, std::uint32_t train = 20, std::uint32_t tests = 10) {
+void put_images(const test::Folder& folder, std::uint32_t train = 20, std::uint32_t tests = 10,
+                std::uint32_t side = 4) {
   for (const bool part : {false, true}) {
     const std::uint32_t n = part ? tests : train;
     const std::string name = part ? "t10k" : "train";
     std::string pixels, labels;
     for (std::uint32_t i = 0; i < n; ++i) {
-      for (std::uint32_t k = 0; k < 16; ++k) pixels += static_cast<char>(i * k % 251);
+      for (std::uint32_t k = 0; k < side * side; ++k) pixels += static_cast<char>(i * k % 251);
       labels += static_cast<char>(i % 10);
     }
-    put_idx(folder / (name + "-images-idx3-ubyte").c_str(), {n, 4, 4}, pixels);
+    put_idx(folder / (name + "-images-idx3-ubyte").c_str(), {n, side, side}, pixels);
     put_idx(folder / (name + "-labels-idx1-ubyte").c_str(), {n}, labels);
   }
 }
@@ -403,6 +404,41 @@ TEST_CASE("train checks what it is given before it works") {
   refused("t10k-images-idx3-ubyte", {0, 4, 4}, "", "has shape (0, 4, 4), expected images");
   refused("t10k-images-idx3-ubyte", {10, 2, 2}, std::string(40, '\1'), "images have 16 pixels, those for testing 4");
   refused("train-images-idx3-ubyte", {0xffffffffU, 0xffffffffU, 0xffffffffU}, "", "an array cannot have shape");
+}
+
+TEST_CASE("train as a graph: the losses and the accuracy of training call by call") {
+  const test::Folder folder;
+  put_images(folder, 60, 26, 20);  // 26 are no whole number of batches
+  for (const char* net : {"mlp", "lenet"}) {
+    CAPTURE(net);
+    std::vector<std::string> lines[2];
+    for (const bool graph : {false, true}) {
+      const Said said =
+          strop_says(folder, cat("train --data . --epochs 2 --batch 10 --activation tanh --rate 0.01 --net ", net,
+                                 graph ? " --mode graph" : " --mode eager"));
+      CAPTURE(said.err);
+      CHECK(said.code == 0);
+      CHECK(said.out.find(graph ? "\nmode graph: " : "\nmode eager: ") != std::string::npos);
+      CHECK(said.out.find(" MB beside the images\n") != std::string::npos);
+      for (const char* epoch : {"epoch 1/2  loss ", "epoch 2/2  loss ", "  Trouser "}) {
+        const std::size_t at = said.out.find(epoch);
+        REQUIRE(at != std::string::npos);
+        lines[graph ? 1 : 0].push_back(said.out.substr(at, said.out.find("  ", at + 20) - at));  // without the time
+      }
+    }
+    CHECK(lines[0] == lines[1]);
+  }
+  const auto refused = [&](const char* words, const char* why) {
+    const Said said = strop_says(folder, cat("train --data . --batch 10 ", words));
+    CHECK(said.code == 2);
+    CHECK(said.err == why);
+  };
+  refused("--net vgg", "strop: train: --net is 'vgg', expected mlp or lenet\n");
+  refused("--mode lazy", "strop: train: --mode is 'lazy', expected eager or graph\n");
+  const test::Folder small;
+  put_images(small);
+  CHECK(strop_says(small, "train --data . --batch 10 --net lenet").err ==
+        "strop: train: images have 16 pixels, and lenet takes square ones of 16 × 16 or more\n");
 }
 
 TEST_CASE("a progress bar is shorter than the terminal") {
