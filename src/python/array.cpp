@@ -31,8 +31,7 @@ PyObject* make_nothing(PyTypeObject*, PyObject*, PyObject*) {
   return nullptr;
 }
 
-// --- members
-// ----------------------------------------------------------------------------------------------------------
+// --- members --------------------------------------------------------------------------------------------------------
 
 PyObject* get_shape(PyObject* self, void*) { return shape_tuple(own(self).shape()); }
 PyObject* get_dtype(PyObject* self, void*) { return Py_NewRef(dtype_object(own(self).dtype())); }
@@ -69,8 +68,7 @@ PyGetSetDef members[] = {
 PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak), READONLY, nullptr},
                          {nullptr, 0, 0, 0, nullptr}};
 
-// --- numbers
-// ----------------------------------------------------------------------------------------------------------
+// --- numbers --------------------------------------------------------------------------------------------------------
 
 template <Binary which>
 PyObject* of_two(PyObject* a, PyObject* b) {
@@ -155,8 +153,7 @@ PyObject* repr(PyObject* self) {
   return guarded([&] { return call_hook(Hook::repr, self).release().ptr(); });
 }
 
-// --- indices
-// ----------------------------------------------------------------------------------------------------------
+// --- indices --------------------------------------------------------------------------------------------------------
 
 Py_ssize_t length(PyObject* self) {
   return guarded(
@@ -207,8 +204,7 @@ PyObject* iterate(PyObject* self) {
   });
 }
 
-// --- memory
-// -----------------------------------------------------------------------------------------------------------
+// --- memory ---------------------------------------------------------------------------------------------------------
 
 /// The extents and strides that a view of the buffer protocol refers to.
 struct Layout {

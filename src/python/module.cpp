@@ -24,8 +24,7 @@
 namespace strop::python {
 namespace {
 
-// --- memory of other libraries
-// ------------------------------------------------------------------------------------------
+// --- memory of other libraries --------------------------------------------------------------------------------------
 
 Dtype dtype_of_format(const char* format, Py_ssize_t width) {
   const std::string_view text = format == nullptr ? "B" : format;
@@ -178,8 +177,7 @@ void add_memory(nb::module_& module) {
   });
 }
 
-// --- gradients
-// ----------------------------------------------------------------------------------------------------------
+// --- gradients ------------------------------------------------------------------------------------------------------
 
 /// A step that is written in Python: an object with _forward and _backward on lists of arrays.
 class PythonFunction : public Function {

@@ -15,8 +15,7 @@ namespace strop::python {
 
 namespace nb = nanobind;
 
-// --- failures
-// ---------------------------------------------------------------------------------------------------------
+// --- failures -------------------------------------------------------------------------------------------------------
 
 /// What kind of failure an Error is, beside being strop.Error.
 enum class Kind : std::uint8_t { other, value, type, index, memory };
@@ -48,8 +47,7 @@ R guarded(F&& f, R failed = nullptr) noexcept {
   }
 }
 
-// --- arrays
-// -----------------------------------------------------------------------------------------------------------
+// --- arrays ---------------------------------------------------------------------------------------------------------
 
 /// An array as Python sees it. Never without an array.
 struct ArrayObject {
@@ -90,8 +88,7 @@ void wait_for(const NDArray& array);
 /// Gives an object back from any thread, also one that Python does not know.
 void release_later(PyObject* object) noexcept;
 
-// --- values
-// -----------------------------------------------------------------------------------------------------------
+// --- values ---------------------------------------------------------------------------------------------------------
 
 /// Functions that the Python part of the package gives.
 enum class Hook : std::uint8_t {
@@ -135,8 +132,7 @@ PyObject* shape_tuple(const Shape& shape);
 /// "cpu(0)", "gpu", a Context, None.
 Device device_of(PyObject* object);
 
-// --- operators and symbols
-// ----------------------------------------------------------------------------------------------
+// --- operators and symbols ------------------------------------------------------------------------------------------
 
 void add_operators(nb::module_& module);
 void add_symbols(nb::module_& module);

@@ -152,7 +152,7 @@ void add_symbols(nb::module_& module) {
       .def("_attr", [](const Symbol& s, const std::string& key) { return s.attr(key); })
       .def("_list_attr", [](const Symbol& s) { return dict_of(s.list_attr()); })
       .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
-      .def("_set_attr", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
+      .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
       .def("_replace", [](const Symbol& s, const NamedSymbols& with) { return s(with); })
       .def("_infer_shape", &infer_shapes)
       .def("_infer_type", &infer_types)

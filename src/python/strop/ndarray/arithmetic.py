@@ -2,7 +2,6 @@
 """The operators of Python as functions, of arrays and numbers on either side."""
 import operator
 
-from .. import _strop
 from .._strop import NDArray
 
 __all__ = ["add", "divide", "equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and", "logical_or",
@@ -11,8 +10,6 @@ __all__ = ["add", "divide", "equal", "greater", "greater_equal", "lesser", "less
 
 def _plain(name, function):
     def call(lhs, rhs):
-        if not isinstance(lhs, NDArray) and not isinstance(rhs, NDArray):
-            return function(lhs, rhs)
         return function(lhs, rhs)
 
     call.__name__ = call.__qualname__ = name

@@ -129,10 +129,6 @@ def _positions(a, key):
         raise _strop.IndexError(f"index: {error}") from None
 
 
-def _numpy_key(parts):
-    return tuple(parts)
-
-
 def read(a, key):
     """a[key]."""
     if a._storage != 0:
@@ -151,7 +147,7 @@ def read(a, key):
             raise _strop.IndexError(f"index: {low if low < -a.shape[0] else high} is outside axis 0, which has extent {a.shape[0]}")
         where = _strop.copy_of_buffer(np.where(first < 0, first + a.shape[0], first).astype(np.int64))
         return _operators().take(a, where, axis=0)
-    where = _positions(a, _numpy_key(parts))
+    where = _positions(a, tuple(parts))
     if where.size == 0:
         return _strop.empty(where.shape, a.dtype, a.context, 0)
     return _operators().take(_strop.reshape(a, (-1,)), _strop.copy_of_buffer(np.ascontiguousarray(where)), axis=0)
@@ -223,7 +219,7 @@ def write(a, key, value):
     if all(_is_basic(p) for p in parts):
         _write_basic(a, parts, value)
         return
-    where = _positions(a, _numpy_key(parts))
+    where = _positions(a, tuple(parts))
     if where.size == 0:
         return
     made = _value_array(a, value, where.shape)

@@ -8,9 +8,8 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, _hook, _Null, extends, storage_number
+from ..base import STORAGES, _hook, extends, storage_number
 from ..context import current_context
-from ..ndarray import NDArray
 
 __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "hypot", "lesser",
            "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
@@ -34,7 +33,7 @@ def _name_and_attributes(called, given, attributes):
     """What the scopes that are open make of a new node's name and attributes."""
     if given is not None and not isinstance(given, str):
         raise _strop.TypeError(f"{called}: name is of type {type(given).__name__}, expected a string")
-    return _name.current().get(given, called.lower().strip("_") if False else called.lower()), attribute.current().get(attributes)
+    return _name.current().get(given, called.lower()), attribute.current().get(attributes)
 
 
 def _binary(both, scalar, reversed_scalar):
@@ -134,7 +133,8 @@ class _Members:
 
     def list_inputs(self):
         """Names of all variables: arguments and auxiliary states."""
-        return [s.name for s in self.get_internals() if s.get_children() is None and s.list_arguments() + s.list_auxiliary_states() and s.list_outputs() == [s.name]]
+        variables = set(self.list_arguments() + self.list_auxiliary_states())
+        return [name for name in self.get_internals().list_outputs() if name in variables]
 
     def attr(self, key):
         """A parameter or an attribute of the node as text; None where it has none of that name."""
@@ -146,20 +146,18 @@ class _Members:
             raise _strop.ValueError("list_attr: of one node alone; attr_dict() is of all")
         return self._list_attr()
 
-    def _set_attrs(self, **attributes):
+    def _set_attr(self, **attributes):
+        """Sets attributes of the node, for all that share it."""
         for key, value in attributes.items():
             if not isinstance(value, str):
                 raise _strop.ValueError(f"_set_attr: {key} is of type {type(value).__name__}, expected a string")
-            _strop.Symbol._set_attr(self, key, value)
+            self._set_one(key, value)
 
     def infer_shape(self, *args, **kwargs):
         """(shapes of arguments, of outputs, of auxiliary states) from those of some arguments; three times None where
         something stays unknown."""
         found = self._infer_shape(self._known(args, kwargs), True)
-        if any(not _complete(shape) for shapes in found for shape in shapes):
-            self._infer_shape(self._known(args, kwargs), True)
-            return None, None, None
-        return found
+        return found if all(_complete(shape) for shapes in found for shape in shapes) else (None, None, None)
 
     def infer_shape_partial(self, *args, **kwargs):
         """The same, where shapes may stay unknown: () or extents of 0."""
@@ -199,8 +197,6 @@ class _Members:
         shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in names]
         types = [(name, dtype) for name, dtype in (type_dict or {}).items() if dtype is not None]
         return self._simple_bind(ctx or current_context(), shapes, _requests(names, grad_req), types)
-
-    _bind_ = bind
 
     def eval(self, ctx=None, **kwargs):
         """The outputs for these arrays."""
@@ -272,7 +268,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
         options["dtype"] = dtype
     if stype is not None:
         options["storage"] = storage_number(stype)
-    return _strop._var(_name.current().get(name, "variable") if isinstance(_name.current(), _name.Prefix) and False else name, options)
+    return _strop._var(name, options)
 
 
 Variable = var
