@@ -255,7 +255,9 @@ STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
 
 }  // namespace detail
 
-STROP_IMPL GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named) {
+STROP_IMPL GradRequests::GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named)
+    : GradRequests(std::span(named.begin(), named.size())) {}
+STROP_IMPL GradRequests::GradRequests(std::span<const std::pair<std::string_view, GradRequest>> named) {
   for (const auto& [name, request] : named) named_.push_back({std::string(name), request});
 }
 STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {

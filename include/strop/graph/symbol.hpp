@@ -51,6 +51,7 @@ class GradRequests {
  public:
   GradRequests(GradRequest all) : all_(all) {}
   GradRequests(std::initializer_list<std::pair<std::string_view, GradRequest>> named);
+  explicit GradRequests(std::span<const std::pair<std::string_view, GradRequest>> named);
   GradRequest of(std::string_view argument) const;
 
  private:

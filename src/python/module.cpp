@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The module: making arrays, exchange with other libraries, files, gradients, random numbers, the engine.
+#include "python.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <strop/autograd/backward.hpp>
+#include <strop/library/load.hpp>
+#include <strop/memory/random.hpp>
+#include <strop/op/fallback.hpp>
+#include <strop/tensor/create.hpp>
+#include <strop/tensor/dlpack.hpp>
+#include <strop/tensor/io.hpp>
+#include <strop/tensor/sparse.hpp>
+#include <strop/tensor/variable.hpp>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace strop::python {
+namespace {
+
+// --- memory of other libraries --------------------------------------------------------------------------------------
+
+Dtype dtype_of_format(const char* format, Py_ssize_t width) {
+  const std::string_view text = format == nullptr ? "B" : format;
+  const char letter = text.empty() ? 'B' : text.back();
+  const bool native =
+      text.size() == 1 || (text.size() == 2 && (text[0] == '<' || text[0] == '=' || text[0] == '@' || text[0] == '|'));
+  if (native) {
+    if (letter == '?') return boolean;
+    if (letter == 'e') return f16;
+    if (letter == 'f') return f32;
+    if (letter == 'd') return f64;
+    if (letter == 'B') return u8;
+    if (letter == 'b') return i8;
+    if ((letter == 'i' || letter == 'l' || letter == 'q' || letter == 'n') && width == 4) return i32;
+    if ((letter == 'i' || letter == 'l' || letter == 'q' || letter == 'n') && width == 8) return i64;
+  }
+  refuse(Kind::type, "strop: no array has elements of the buffer format '", text, "'");
+}
+
+/// A buffer of Python that is given back with the last array on it, from whichever thread.
+struct HeldBuffer {
+  Py_buffer view;
+  explicit HeldBuffer(PyObject* object, int flags) {
+    if (PyObject_GetBuffer(object, &view, flags) != 0) nb::raise_python_error();
+  }
+  ~HeldBuffer() { PyBuffer_Release(&view); }
+  HeldBuffer(const HeldBuffer&) = delete;
+  HeldBuffer& operator=(const HeldBuffer&) = delete;
+  Shape shape() const {
+    Shape made;
+    for (int i = 0; i < view.ndim; ++i) made.push_back(view.shape[i]);
+    return made;
+  }
+};
+
+/// A copy of the elements of any object with a buffer.
+NDArray copy_of_buffer(nb::object object) {
+  const HeldBuffer from(object.ptr(), PyBUF_STRIDED_RO | PyBUF_FORMAT);
+  const Dtype dtype = dtype_of_format(from.view.format, from.view.itemsize);
+  const NDArray made(from.shape(), dtype);
+  detail::List<std::int64_t> strides(from.view.ndim + 1);
+  for (int i = 0; i < from.view.ndim; ++i) strides[i] = from.view.strides[i];
+  if (made.size() == 0) return made;
+  const Unlocked others(is_long(made.size()));
+  detail::gather_strided(static_cast<const std::byte*>(from.view.buf), made.shape(), strides.data(), size_of(dtype),
+                         made.bytes());
+  return made;
+}
+
+/// An array over the memory of an object with a buffer that is row-major and may be written.
+NDArray share_buffer(nb::object object) {
+  auto held = std::make_unique<HeldBuffer>(object.ptr(), PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
+  const Dtype dtype = dtype_of_format(held->view.format, held->view.itemsize);
+  NDArray made = NDArray::shell(held->shape(), dtype);
+  // The buffer is given back by a capsule, which any thread can drop.
+  void* const data = held->view.buf;
+  const Py_ssize_t bytes = held->view.len;
+  nb::object keeper = nb::capsule(held.release(), [](void* p) noexcept { delete static_cast<HeldBuffer*>(p); });
+  const auto release = [](void* context, void*) noexcept { release_later(static_cast<PyObject*>(context)); };
+  made.body().buffer = detail::Ref(new detail::Buffer(cpu(), bytes, data, release, keeper.ptr()));
+  keeper.release();
+  return made;
+}
+
+template <class Managed>
+void drop_tensor(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;  // somebody took it
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  if (managed->deleter != nullptr) managed->deleter(managed);
+}
+
+nb::object to_capsule(const NDArray& a, bool versioned) {
+  wait_for(a);
+  PyObject* made = nullptr;
+  if (versioned) {
+    made = PyCapsule_New(to_dlpack_versioned(a), "dltensor_versioned",
+                         [](PyObject* c) { drop_tensor<dlpack::DLManagedTensorVersioned>(c, "dltensor_versioned"); });
+  } else {
+    made = PyCapsule_New(to_dlpack(a), "dltensor",
+                         [](PyObject* c) { drop_tensor<dlpack::DLManagedTensor>(c, "dltensor"); });
+  }
+  if (made == nullptr) nb::raise_python_error();
+  return nb::steal(made);
+}
+
+template <class Managed>
+NDArray take_tensor(PyObject* capsule, const char* name, const char* used) {
+  auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  NDArray made = from_dlpack(managed);
+  if (PyCapsule_SetName(capsule, used) != 0) nb::raise_python_error();
+  return made;
+}
+NDArray from_capsule(nb::object capsule) {
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0)
+    return take_tensor<dlpack::DLManagedTensorVersioned>(capsule.ptr(), "dltensor_versioned",
+                                                         "used_dltensor_versioned");
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") != 0)
+    return take_tensor<dlpack::DLManagedTensor>(capsule.ptr(), "dltensor", "used_dltensor");
+  refuse(Kind::value, "from_dlpack: the capsule holds no tensor, or somebody has taken it");
+}
+
+void add_memory(nb::module_& module) {
+  module.def("copy_of_buffer", &copy_of_buffer);
+  module.def("share_buffer", &share_buffer);
+  module.def("to_capsule", &to_capsule);
+  module.def("from_capsule", &from_capsule);
+  module.def("empty", [](const Shape& shape, Dtype dtype, nb::object ctx, int storage) {
+    const Device device = device_of(ctx.ptr());
+    return NDArray(shape, dtype, device, static_cast<Storage>(storage));
+  });
+  module.def("full", [](const Shape& shape, double value, Dtype dtype, nb::object ctx) {
+    return full(shape, value, dtype, device_of(ctx.ptr()));
+  });
+  module.def("copy", [](const NDArray& a) {
+    const Unlocked others(a.busy() || is_long(a.size()));
+    return a.copy();
+  });
+  module.def("reshape", [](const NDArray& a, const Shape& shape) { return a.reshape(shape); });
+  module.def("slice", [](const NDArray& a, std::int64_t begin, std::int64_t end) { return a.slice(begin, end); });
+  module.def("item", [](const NDArray& a) {
+    wait_for(a);
+    return is_floating(a.dtype()) ? nb::object(nb::float_(a.item<double>()))
+                                  : nb::object(nb::int_(a.item<std::int64_t>()));
+  });
+  module.def("to_storage",
+             [](const NDArray& a, int storage) { return detail::cast_storage(a, static_cast<Storage>(storage)); });
+  module.def("to_device", [](const NDArray& a, nb::object ctx) { return detail::on_device(a, device_of(ctx.ptr())); });
+  module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
+  module.def("csr_matrix", [](const NDArray& data, const NDArray& indices, const NDArray& indptr, const Shape& shape) {
+    return csr_matrix(data, indices, indptr, shape);
+  });
+  module.def("csr_from_coordinates",
+             [](const NDArray& data, const NDArray& row, const NDArray& col, const Shape& shape) {
+               return csr_matrix(data, {.row = row, .col = col}, shape);
+             });
+  module.def("row_sparse_array", [](const NDArray& data, const NDArray& indices, const Shape& shape) {
+    return row_sparse_array(data, indices, shape);
+  });
+  module.def("part", [](const NDArray& a, int which) {
+    return which == 0 ? a.data() : which == 1 ? a.indices() : a.indptr();
+  });
+  module.def("check_format", [](const NDArray& a, bool full) { a.check_format(full); });
+  module.def("save", [](const std::string& path, const NamedArrays& arrays) {
+    const Unlocked others(true);
+    save(path, arrays);
+  });
+  module.def("load", [](const std::string& path) {
+    const Unlocked others(true);
+    return load(path);
+  });
+}
+
+// --- gradients ------------------------------------------------------------------------------------------------------
+
+/// A step that is written in Python: an object with _forward and _backward on lists of arrays.
+class PythonFunction : public Function {
+ public:
+  explicit PythonFunction(nb::object object) : object_(object.release().ptr()) {}
+  ~PythonFunction() override { release_later(object_); }
+  std::vector<NDArray> forward(std::span<const NDArray> in) override { return call("_forward", in); }
+  std::vector<NDArray> backward(std::span<const NDArray> heads) override { return call("_backward", heads); }
+
+ private:
+  std::vector<NDArray> call(const char* name, std::span<const NDArray> arrays) const {
+    const nb::gil_scoped_acquire locked;
+    nb::list list;
+    for (const NDArray& a : arrays) list.append(a);
+    return nb::cast<std::vector<NDArray>>(nb::borrow(object_).attr(name)(list));
+  }
+  PyObject* object_;
+};
+
+bool set_recording(bool on) {
+  const bool before = is_recording();
+  const detail::Recorder* const recorder = on ? &detail::tape : nullptr;
+  (detail::call_mode.tracer == nullptr ? detail::call_mode.recorder : detail::call_mode.recorded) = recorder;
+  return before;
+}
+
+void add_gradients(nb::module_& module) {
+  (void)Op<detail::GradAdd, OnUse>::entry();  // an operator of the original, which joins when it is used
+  module.def("is_recording", [] { return is_recording(); }, "Whether this thread's calls are recorded.");
+  module.def("is_training", [] { return is_training(); }, "Whether this thread's calls are those of training.");
+  module.def("set_recording", &set_recording, "Switches recording on or off; what it was before.");
+  module.def(
+      "set_training", [](bool on) { return std::exchange(detail::call_mode.training, on); },
+      "Switches training on or off; what it was before.");
+  module.def("attach_grad", [](const NDArray& a, int request, int storage) {
+    storage < 0 ? a.attach_grad(static_cast<GradRequest>(request))
+                : a.attach_grad(static_cast<GradRequest>(request), static_cast<Storage>(storage));
+  });
+  module.def("mark_variable", [](const NDArray& a, const NDArray& gradient, int request) {
+    if (gradient && (gradient.shape() != a.shape() || gradient.dtype() != a.dtype()))
+      refuse(Kind::value, "mark_variables: a gradient of shape ", gradient.shape(), " and ", name_of(gradient.dtype()),
+             " for an array of shape ", a.shape(), " and ", name_of(a.dtype()));
+    a.attach_grad(static_cast<GradRequest>(request));
+    if (request != 0) static_cast<detail::Leaf*>(a.body().leaf.get())->gradient = gradient;
+  });
+  module.def("detach", [](const NDArray& a) { return a.detach(); });
+  module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
+    const Unlocked others(true);
+    backward(heads, gradients, retain);
+  });
+  module.def("grad", [](const NDArray& head, const std::vector<NDArray>& variables,
+                        const std::vector<NDArray>& gradients, bool create, bool retain) {
+    const Unlocked others(true);
+    return grad(head, variables, {gradients, create, retain});
+  });
+  module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
+    return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
+  });
+}
+
+void add_system(nb::module_& module) {
+  module.def("seed", [](std::uint64_t number) { random::seed(number); });
+  module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
+  module.def("wait_all", [] {
+    const Unlocked others(true);
+    Engine::global().wait_all();
+  });
+  module.def("load_library", [](const std::string& path) {
+    nb::list names;
+    for (const std::string_view name : load_library(path).operators()) names.append(to_text(name));
+    return names;
+  });
+  module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
+  module.def("set_fallback", [](int mode) { return static_cast<int>(set_fallback(static_cast<Fallback>(mode))); });
+  module.def("fallbacks", [] {
+    nb::list all;
+    for (const FallbackRecord& one : fallbacks())
+      all.append(nb::make_tuple(to_text(one.op), to_text(one.storages), to_text(one.params), one.count));
+    return all;
+  });
+  module.def("clear_fallbacks", [] { clear_fallbacks(); });
+}
+
+}  // namespace
+
+void add_exchange(nb::module_& module) {
+  add_memory(module);
+  add_gradients(module);
+  add_system(module);
+}
+
+}  // namespace strop::python
+
+NB_MODULE(_strop, module) {
+  using namespace strop::python;
+  make_errors(module);
+  add_arrays(module);
+  add_operators(module);
+  add_symbols(module);
+  add_exchange(module);
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operators as callables of Python: one class for all, made from their entries in the registry.
+#include "schema.hpp"
+
+#include <strop/core/list.hpp>
+#include <strop/op/dispatch.hpp>
+
+#include <structmember.h>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace strop::python {
+namespace {
+
+using detail::Index;
+using detail::List;
+
+struct OperatorObject {
+  PyObject_HEAD vectorcallfunc call;
+  const Entry* entry;
+  Schema* schema;  // once it was called or looked at
+  PyObject* name;
+  bool symbolic;  // makes nodes also where no input is a symbol
+
+  Schema& known() {
+    if (schema == nullptr) schema = &schema_of(*entry);
+    return *schema;
+  }
+};
+PyTypeObject* operator_type = nullptr;
+struct {
+  PyObject *out, *name, *attributes, *null;
+} keywords;
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+void set_param(const Schema& schema, const Schema::Param& param, ParamBox& box, PyObject* value) {
+  const detail::ParamTable& table = *schema.entry.params;
+  if (PyUnicode_Check(value) == 0) {
+    if (value == Py_None && !table.fields[param.field].type->optional) return;  // not given
+    if (param.store != nullptr && param.store(value, table.at(table, box.get(), param.field))) return;
+  }
+  try {
+    detail::set_param(schema.entry.snake, table, box.get(), table.fields[param.field].name, text_of(value));
+  } catch (const Refusal&) {
+    throw;
+  } catch (const Error& error) {
+    throw Refusal(PyUnicode_Check(value) != 0 || PyNumber_Check(value) != 0 ? Kind::value : Kind::type, error.what());
+  }
+}
+
+/// The arguments of one call.
+struct CallArguments {
+  List<PyObject*, 8> inputs;  // null: left out
+  std::optional<ParamBox> box;
+  PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
+  bool symbolic = false;
+};
+
+void take_input(const Schema& schema, CallArguments& call, Index at, PyObject* value, PyObject* name) {
+  const bool symbol = !is_array(value) && is_symbol(value);
+  if (!symbol && !is_array(value))
+    refuse(Kind::type, schema.entry.snake, ": input '", view_of(name), "' is of type ", Py_TYPE(value)->tp_name,
+           ", expected an NDArray", call.symbolic ? " or a Symbol" : "");
+  if (at < call.inputs.size() && call.inputs[at] != nullptr)
+    refuse(Kind::type, schema.entry.snake, ": input '", view_of(name), "' is given twice");
+  call.symbolic = call.symbolic || symbol;
+  while (call.inputs.size() <= at) call.inputs.push_back(nullptr);
+  call.inputs[at] = value;
+}
+
+void take_param(const Schema& schema, CallArguments& call, const Schema::Param& param, PyObject* value) {
+  if (value == keywords.null) return;
+  if (!call.box) call.box.emplace(schema.entry.params);
+  set_param(schema, param, *call.box, value);
+}
+
+void take_positional(const Schema& schema, CallArguments& call, PyObject* const* args, Py_ssize_t count) {
+  if (schema.variadic) {
+    const bool list = count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]));
+    const Py_ssize_t many = list ? PySequence_Size(args[0]) : count;
+    for (Py_ssize_t i = 0; i < many; ++i) {
+      PyObject* const value =
+          list ? PyList_Check(args[0]) ? PyList_GetItem(args[0], i) : PyTuple_GetItem(args[0], i) : args[i];
+      take_input(schema, call, i, value,
+                 schema.inputs[std::min(static_cast<std::size_t>(i), schema.inputs.size() - 1)]);
+    }
+    return;
+  }
+  const auto inputs = static_cast<Py_ssize_t>(schema.inputs.size());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (i < inputs) {
+      const auto at = static_cast<std::size_t>(i);
+      if (args[i] != Py_None || !schema.arguments.inputs[at].optional)
+        take_input(schema, call, i, args[i], schema.inputs[at]);
+    } else if (i - inputs < static_cast<Py_ssize_t>(schema.fields)) {
+      take_param(schema, call, schema.params[static_cast<std::size_t>(i - inputs)], args[i]);
+    } else {
+      refuse(Kind::type, schema.entry.snake, ": takes ", inputs, " inputs and ", schema.fields, " parameters, got ",
+             count, " arguments");
+    }
+  }
+}
+
+/// Says which keywords there are.
+[[noreturn]] void refuse_keyword(const Schema& schema, PyObject* key) {
+  std::vector<std::string_view> names;
+  for (PyObject* input : schema.inputs) names.push_back(view_of(input));
+  for (const Schema::Param& param : schema.params) names.push_back(view_of(param.name));
+  refuse(Kind::type, schema.entry.snake, ": no argument '", view_of(key), "'",
+         names.empty() ? "" : "; nearest: ", detail::list_nearest(view_of(key), names, 5));
+}
+
+void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyObject* value, Py_ssize_t positional) {
+  for (std::size_t i = 0; i < schema.params.size(); ++i) {
+    const Schema::Param& param = schema.params[i];
+    if (!is_name(param.name, key)) continue;
+    if (!schema.variadic && i < schema.fields && static_cast<Py_ssize_t>(schema.inputs.size() + i) < positional)
+      refuse(Kind::type, schema.entry.snake, ": parameter '", view_of(key), "' is given twice");
+    return take_param(schema, call, param, value);
+  }
+  for (std::size_t i = 0; i < schema.inputs.size(); ++i) {
+    if (!is_name(schema.inputs[i], key)) continue;
+    if (value == Py_None || value == keywords.null) return;
+    if (schema.variadic && (PyList_Check(value) || PyTuple_Check(value))) {
+      for (Py_ssize_t k = 0; k < PySequence_Size(value); ++k) {
+        const nb::object one = nb::steal(PySequence_GetItem(value, k));  // the list keeps it
+        take_input(schema, call, static_cast<Index>(i) + k, one.ptr(), key);
+      }
+      return;
+    }
+    return take_input(schema, call, static_cast<Index>(i), value, key);
+  }
+  if (is_name(keywords.out, key)) {
+    call.out = value == Py_None ? nullptr : value;
+    return;
+  }
+  if (is_name(keywords.name, key)) {
+    call.name = value == Py_None ? nullptr : value;
+    return;
+  }
+  if (is_name(keywords.attributes, key)) {
+    call.attributes = value == Py_None ? nullptr : value;
+    return;
+  }
+  const std::string_view text = view_of(key);
+  if (text.starts_with("__") && text.ends_with("__")) return;  // attributes of other tools
+  if (schema.variadic && text.starts_with("arg")) {            // arg0, arg1, …
+    std::int64_t at = 0;
+    if (detail::parse_integer(text.substr(3), at) && at >= 0 && at < 1 << 16)
+      return take_input(schema, call, at, value, key);
+  }
+  refuse_keyword(schema, key);
+}
+
+/// The inputs that a call with these parameters has, in its own order: those that were left out may stand before
+/// others.
+void place_inputs(const Schema& schema, CallArguments& call, const void* op) {
+  bool gap = false;
+  int given = 0;
+  for (PyObject* one : call.inputs) {
+    gap = gap || one == nullptr;
+    given += one != nullptr ? 1 : 0;
+  }
+  if (!gap) return;
+  const Signature signature = detail::signature_of(schema.entry, op, given);
+  List<PyObject*, 8> placed;
+  int used = 0;
+  for (const std::string_view name : signature.inputs) {
+    PyObject* found = nullptr;
+    for (Index i = 0; i < call.inputs.size() && i < std::ssize(schema.inputs); ++i)
+      if (call.inputs[i] != nullptr && view_of(detail::element(schema.inputs, i)) == name) found = call.inputs[i];
+    if (found == nullptr && !call.symbolic) refuse(Kind::type, schema.entry.snake, ": input '", name, "' is missing");
+    placed.push_back(found);
+    used += found != nullptr ? 1 : 0;
+  }
+  if (used != given)
+    refuse(Kind::type, schema.entry.snake, ": takes ", signature.inputs.size(), " inputs with these parameters, got ",
+           given);
+  call.inputs = placed;
+}
+
+/// Runs the operator on arrays; `out` is one array, a list of them, or null.
+PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
+  const Entry& entry = schema.entry;
+  List<const NDArray*, 8> in;
+  std::int64_t elements = 0;
+  bool waits = inputs.empty();
+  for (PyObject* one : inputs) {
+    const NDArray& a = array_of(one);
+    in.push_back(&a);
+    elements += a.size();
+    waits = waits || a.busy();
+  }
+  const auto [outputs, visible] = schema.outputs >= 0
+                                      ? std::pair(schema.outputs, schema.visible)
+                                      : detail::count_outputs(entry, op, static_cast<int>(inputs.size()));
+  List<NDArray, 4> results(outputs);
+  List<Request, 8> requests;
+  if (out != nullptr) {
+    const bool list = PyList_Check(out) || PyTuple_Check(out);
+    const Py_ssize_t count = list ? PySequence_Size(out) : 1;
+    if (count > outputs) refuse(Kind::value, entry.snake, ": 'out' has ", count, " arrays, expected at most ", outputs);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
+      if (!is_array(one))
+        refuse(Kind::type, entry.snake, ": 'out' is of type ", Py_TYPE(one)->tp_name,
+               ", expected an NDArray or a list of them");
+      results[i] = array_of(one);
+      requests.push_back(Request::write);
+      waits = waits || results[i].busy();
+    }
+  }
+  {
+    const Unlocked others(waits || is_long(elements));
+    detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
+  }
+  if (out != nullptr) return Py_NewRef(out);
+  if (visible == 1) return wrap(std::move(results[0]));
+  PyObject* const list = PyList_New(visible);
+  if (list == nullptr) nb::raise_python_error();
+  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k])));
+  return list;
+}
+
+PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t flags, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    auto* const self = reinterpret_cast<OperatorObject*>(callable);
+    const Schema& schema = self->known();
+    const Py_ssize_t positional = PyVectorcall_NARGS(flags);
+    CallArguments call;
+    call.symbolic = self->symbolic;
+    take_positional(schema, call, args, positional);
+    const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; i < named; ++i)
+      take_keyword(schema, call, PyTuple_GET_ITEM(names, i), args[positional + i], positional);
+    const detail::ParamTable* const table = schema.entry.params;
+    if (table != nullptr && table->checked && (call.box || !schema.any_default)) {
+      const void* const object = call.box ? call.box->get() : schema.defaults.get();
+      for (std::size_t i = 0; i < schema.fields; ++i)
+        if (table->missing(object, i))
+          refuse(Kind::type, schema.entry.snake, ": parameter '", table->fields[i].name, "' is missing");
+      detail::check_params(schema.entry.snake, *table, object);
+    }
+    const void* const op = call.box ? call.box->get() : schema.defaults.get();
+    place_inputs(schema, call, op);
+    if (call.symbolic) {
+      for (PyObject* one : call.inputs)
+        if (one != nullptr && is_array(one))
+          refuse(Kind::type, schema.entry.snake, ": an NDArray among Symbols, expected Symbols alone");
+      return make_symbol(schema.entry, op, call.inputs.span(), self->name, call.name, call.attributes);
+    }
+    return run(schema, op, call.inputs.span(), call.out);
+  });
+}
+
+// --- operators of arithmetic ----------------------------------------------------------------------------------------
+
+struct BinaryNames {
+  const char *broadcast, *same, *scalar, *reversed;
+};
+constexpr BinaryNames binary_names[] = {
+    {"broadcast_add", "elemwise_add", "_plus_scalar", "_plus_scalar"},
+    {"broadcast_sub", "elemwise_sub", "_minus_scalar", "_rminus_scalar"},
+    {"broadcast_mul", "elemwise_mul", "_mul_scalar", "_mul_scalar"},
+    {"broadcast_div", "elemwise_div", "_div_scalar", "_rdiv_scalar"},
+    {"broadcast_mod", "_mod", "_mod_scalar", "_rmod_scalar"},
+    {"broadcast_power", "_power", "_power_scalar", "_rpower_scalar"},
+    {"broadcast_equal", "_equal", "_equal_scalar", "_equal_scalar"},
+    {"broadcast_not_equal", "_not_equal", "_not_equal_scalar", "_not_equal_scalar"},
+    {"broadcast_greater", "_greater", "_greater_scalar", "_lesser_scalar"},
+    {"broadcast_greater_equal", "_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar"},
+    {"broadcast_lesser", "_lesser", "_lesser_scalar", "_greater_scalar"},
+    {"broadcast_lesser_equal", "_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar"},
+    {"dot", "dot", nullptr, nullptr},
+};
+
+/// The operator of a fixed name, looked up once.
+Schema& schema_called(const char* name) {
+  static std::map<const char*, Schema*> known;
+  Schema*& found = known[name];
+  if (found == nullptr) found = &schema_of(detail::find_operator(name));
+  return *found;
+}
+const Schema& operator_of(Binary which, const char* BinaryNames::* form) {
+  static Schema* known[static_cast<std::size_t>(Binary::count)][4];
+  const auto row = static_cast<std::size_t>(which);
+  const std::size_t column = form == &BinaryNames::broadcast ? 0U
+                             : form == &BinaryNames::same    ? 1U
+                             : form == &BinaryNames::scalar  ? 2U
+                                                             : 3U;
+  if (known[row][column] == nullptr) known[row][column] = &schema_called(binary_names[row].*form);
+  return *known[row][column];
+}
+
+PyObject* of_scalar(const Schema& schema, PyObject* array, double value, PyObject* out) {
+  ParamBox box(schema.entry.params);
+  const detail::ParamTable& table = *schema.entry.params;
+  if (table.fields[0].type == &detail::value_type<double>)
+    *static_cast<double*>(table.at(table, box.get(), 0)) = value;
+  else
+    detail::set_param(schema.entry.snake, table, box.get(), "scalar", detail::print_real(value));
+  return run(schema, box.get(), {&array, 1}, out);
+}
+
+PyObject* make_operator(PyTypeObject*, PyObject* args, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const char* name = nullptr;
+    PyObject* called = nullptr;
+    int symbolic = 0;
+    if (PyArg_ParseTuple(args, "sUp", &name, &called, &symbolic) == 0) return nullptr;
+    const Entry& entry = detail::find_operator(name);
+    PyObject* const made = operator_type->tp_alloc(operator_type, 0);
+    if (made == nullptr) return nullptr;
+    auto* const self = reinterpret_cast<OperatorObject*>(made);
+    self->call = call_operator;
+    self->entry = &entry;
+    self->schema = nullptr;
+    self->name = Py_NewRef(called);
+    self->symbolic = symbolic != 0;
+    return made;
+  });
+}
+void free_operator(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  Py_DECREF(reinterpret_cast<OperatorObject*>(self)->name);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+/// As functions do: found in a class it is a method.
+PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
+  return object == nullptr || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
+}
+PyObject* show(PyObject* self) {
+  return PyUnicode_FromFormat("<operator %U>", reinterpret_cast<OperatorObject*>(self)->name);
+}
+PyObject* get_name(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<OperatorObject*>(self)->name); }
+template <Hook which>
+PyObject* get_by_hook(PyObject* self, void*) {
+  return guarded([&] { return call_hook(which, self).release().ptr(); });
+}
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const auto* const op = reinterpret_cast<OperatorObject*>(self);
+    const nb::object name = to_text(op->entry->name);
+    return Py_BuildValue("(O(OOi))", operator_type, name.ptr(), op->name, op->symbolic ? 1 : 0);
+  });
+}
+
+nb::list describe_arguments(const std::vector<Argument>& list) {
+  nb::list all;
+  for (const Argument& a : list) {
+    nb::dict one;
+    one["name"] = to_text(a.name);
+    one["doc"] = to_text(a.doc);
+    one["written"] = a.written;
+    one["optional"] = a.optional;
+    one["variadic"] = a.variadic;
+    one["hidden"] = a.hidden;
+    all.append(one);
+  }
+  return all;
+}
+
+/// All that the entry says of the operator, for signatures, documents and stubs.
+nb::dict describe(const Schema& schema) {
+  const Entry& e = schema.entry;
+  nb::dict all;
+  nb::list aliases, params, types;
+  for (std::string_view alias : e.aliases) aliases.append(to_text(alias));
+  for (const Dtype type : all_dtypes)
+    if (e.dtypes.contains(type)) types.append(to_text(name_of(type)));
+  for (std::size_t i = 0; i < schema.fields; ++i) {
+    const detail::Field& field = e.params->fields[i];
+    nb::dict one;
+    nb::list words;
+    for (std::string_view word : field.type->words) words.append(to_text(word));
+    one["name"] = to_text(field.name);
+    one["type"] = to_text(field.type->name);
+    one["kind"] = to_text(name_of(field.type->kind));
+    one["optional"] = field.type->optional;
+    one["words"] = words;
+    const bool required = e.params->missing(schema.defaults.get(), i);
+    one["default"] = required ? nb::none() : to_text(e.params->print(schema.defaults.get(), i));
+    one["required"] = required;
+    one["range"] = nb::none();
+    if (const Range* const range = e.params->range(i)) one["range"] = to_text(detail::bounds_of(*range, {}));
+    one["doc"] = to_text("");
+    for (const Note& note : e.notes)
+      if (note.name == field.name) one["doc"] = to_text(note.text);
+    params.append(one);
+  }
+  all["name"] = to_text(e.name);
+  all["snake"] = to_text(e.snake);
+  all["aliases"] = aliases;
+  all["doc"] = to_text(e.doc);
+  all["inputs"] = describe_arguments(schema.arguments.inputs);
+  all["outputs"] = describe_arguments(schema.arguments.outputs);
+  all["params"] = params;
+  all["dtypes"] = types;
+  all["map"] = e.is_map();
+  all["library"] = e.library;
+  all["zero_gradient"] = e.gradient.zero;
+  all["gradient"] = e.gradient.entry != nullptr || e.gradient.compose != nullptr;
+  return all;
+}
+PyObject* get_description(PyObject* self, void*) {
+  return guarded([&] { return describe(reinterpret_cast<OperatorObject*>(self)->known()).release().ptr(); });
+}
+/// Whether it reads arrays, the first of which may stand before a dot.
+PyObject* get_is_method(PyObject* self, void*) {
+  const Entry& e = *reinterpret_cast<OperatorObject*>(self)->entry;
+  return PyBool_FromLong(e.inputs > 0 && !e.mutates ? 1 : 0);
+}
+
+PyGetSetDef operator_members[] = {
+    {"__name__", get_name, nullptr, nullptr, nullptr},
+    {"__qualname__", get_name, nullptr, nullptr, nullptr},
+    {"__doc__", get_by_hook<Hook::document>, nullptr, nullptr, nullptr},
+    {"__signature__", get_by_hook<Hook::signature>, nullptr, nullptr, nullptr},
+    {"is_method", get_is_method, nullptr, "Whether it takes a fixed number of arrays and writes none of them.",
+     nullptr},
+    {"description", get_description, nullptr, "What the registry knows of the operator.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef operator_offsets[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorObject, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyMethodDef operator_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+template <class F>
+constexpr PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+/// Every operator that programs call by name, with all its names.
+nb::list list_operators() {
+  nb::list all;
+  for (const Entry* e : detail::all_operators()) {
+    if (e->is_gradient()) continue;
+    nb::list names;
+    names.append(to_text(e->name));
+    if (e->snake != e->name) names.append(to_text(e->snake));
+    for (std::string_view alias : e->aliases)
+      if (alias != e->snake) names.append(to_text(alias));
+    all.append(names);
+  }
+  return all;
+}
+
+}  // namespace
+
+PyObject* binary(Binary which, PyObject* a, PyObject* b, PyObject* out) {
+  if (is_array(a) && is_array(b)) {
+    const NDArray &x = array_of(a), &y = array_of(b);
+    const bool same = (x.storage() != dense || y.storage() != dense) && x.shape() == y.shape();
+    PyObject* const both[] = {a, b};
+    const Schema& schema = operator_of(which, same ? &BinaryNames::same : &BinaryNames::broadcast);
+    return run(schema, schema.defaults.get(), both, out);
+  }
+  const bool reversed = !is_array(a);
+  PyObject *const array = reversed ? b : a, *const other = reversed ? a : b;
+  const std::optional<double> number =
+      binary_names[static_cast<std::size_t>(which)].scalar == nullptr || is_array(other) ? std::nullopt
+                                                                                         : number_of(other);
+  if (number)
+    return of_scalar(operator_of(which, reversed ? &BinaryNames::reversed : &BinaryNames::scalar), array, *number, out);
+  const nb::object made = converted(other, array);
+  if (made.ptr() == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return reversed ? binary(which, made.ptr(), array, out) : binary(which, array, made.ptr(), out);
+}
+
+PyObject* unary(const char* name, PyObject* a) {
+  const Schema& schema = schema_called(name);
+  return run(schema, schema.defaults.get(), {&a, 1}, nullptr);
+}
+
+void add_operators(nb::module_& module) {
+  PyType_Slot slots[] = {slot(Py_tp_new, make_operator),
+                         slot(Py_tp_dealloc, free_operator),
+                         slot(Py_tp_call, PyVectorcall_Call),
+                         slot(Py_tp_descr_get, bind),
+                         slot(Py_tp_repr, show),
+                         slot(Py_tp_getset, operator_members),
+                         slot(Py_tp_members, operator_offsets),
+                         slot(Py_tp_methods, operator_methods),
+                         {0, nullptr}};
+  PyType_Spec spec{"strop._strop.Operator", static_cast<int>(sizeof(OperatorObject)), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+  PyObject* const made = PyType_FromSpec(&spec);
+  if (made == nullptr) nb::raise_python_error();
+  operator_type = reinterpret_cast<PyTypeObject*>(made);
+  module.attr("Operator") = nb::borrow(made);
+  keywords = {interned("out").release().ptr(), interned("name").release().ptr(), interned("attr").release().ptr(),
+              nullptr};
+  module.def("_set_null", [](nb::object null) { keywords.null = null.release().ptr(); });
+  module.def("list_operators", &list_operators, "The names of every operator, its own first.");
+}
+
+}  // namespace strop::python

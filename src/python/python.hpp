@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the parts of the Python module share: arrays as Python objects, failures, values as text.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <strop/op/registry.hpp>
+#include <strop/tensor/ndarray.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace strop::python {
+
+namespace nb = nanobind;
+
+// --- failures -------------------------------------------------------------------------------------------------------
+
+/// What kind of failure an Error is, beside being strop.Error.
+enum class Kind : std::uint8_t { other, value, type, index, memory };
+
+/// A failure that is one of Python's own kinds as well.
+class Refusal : public Error {
+ public:
+  Refusal(Kind k, const std::string& text) : Error(text), kind(k) {}
+  Kind kind;
+};
+template <class... Parts>
+[[noreturn]] void refuse(Kind kind, const Parts&... parts) {
+  throw Refusal(kind, cat(parts...));
+}
+
+/// Makes strop.Error and those that are Python's kinds as well, and hands them to the module.
+void make_errors(nb::module_& module);
+/// Sets Python's error to what is being thrown.
+void set_error() noexcept;
+
+/// Runs f for a function that Python calls; what it throws becomes Python's error and `failed`.
+template <class F, class R = PyObject*>
+R guarded(F&& f, R failed = nullptr) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return failed;
+  }
+}
+
+// --- arrays ---------------------------------------------------------------------------------------------------------
+
+/// An array as Python sees it. Never without an array.
+struct ArrayObject {
+  PyObject_HEAD PyObject* weak;
+  NDArray array;
+};
+
+/// The type of dense arrays, of which those of sparse ones are subclasses.
+PyTypeObject* array_type();
+inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_type()) != 0; }
+inline const NDArray& array_of(PyObject* object) { return reinterpret_cast<ArrayObject*>(object)->array; }
+/// A new object of the class that its storage asks for; None for a handle without an array.
+PyObject* wrap(NDArray array);
+void add_arrays(nb::module_& module);
+
+/// An object of another type as an array of the type of `like`; null where it is none.
+nb::object converted(PyObject* object, PyObject* like);
+
+/// Whether a call on so many elements is worth letting other threads of Python run.
+inline bool is_long(std::int64_t elements) { return elements > 1 << 14; }
+
+/// Lets other threads of Python run while it lives, where that is worth it.
+class Unlocked {
+ public:
+  explicit Unlocked(bool worth) : state_(worth ? PyEval_SaveThread() : nullptr) {}
+  ~Unlocked() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Waits for the elements while other threads run.
+void wait_for(const NDArray& array);
+/// Gives an object back from any thread, also one that Python does not know.
+void release_later(PyObject* object) noexcept;
+
+// --- values ---------------------------------------------------------------------------------------------------------
+
+/// Functions that the Python part of the package gives.
+enum class Hook : std::uint8_t {
+  getitem,
+  setitem,
+  repr,
+  convert,
+  empty,
+  dtype_name,
+  symbol,
+  signature,
+  document,
+  count
+};
+PyObject* hook(Hook which);
+/// What a hook returns for these arguments; throws where it raises.
+template <class... Arguments>
+nb::object call_hook(Hook which, Arguments... arguments) {
+  PyObject* const list[] = {arguments...};
+  PyObject* const result = PyObject_Vectorcall(hook(which), list, sizeof...(arguments), nullptr);
+  if (result == nullptr) nb::raise_python_error();
+  return nb::steal(result);
+}
+
+/// The type of elements that an object names: a NumPy type, a name.
+Dtype dtype_of_object(PyObject* object);
+/// How Python names it: numpy.float32, …; borrowed.
+PyObject* dtype_object(Dtype dtype);
+/// A number of any type; empty where the object is none.
+std::optional<double> number_of(PyObject* object);
+std::optional<std::int64_t> integer_of(PyObject* object);
+/// Whole numbers of a sequence, or one alone.
+std::optional<Shape> shape_of(PyObject* object);
+/// A value as the text that parameters are read from.
+std::string text_of(PyObject* object);
+std::string_view view_of(PyObject* text);
+inline nb::object to_text(std::string_view text) {
+  return nb::steal(PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+}
+PyObject* shape_tuple(const Shape& shape);
+/// "cpu(0)", "gpu", a Context, None.
+Device device_of(PyObject* object);
+
+// --- operators and symbols ------------------------------------------------------------------------------------------
+
+void add_operators(nb::module_& module);
+void add_symbols(nb::module_& module);
+void add_exchange(nb::module_& module);
+
+/// The operators behind + and its like, of two arrays and of an array and a number.
+enum class Binary : std::uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  power,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  lesser,
+  lesser_equal,
+  matmul,
+  count
+};
+/// a ∘ b, into `out` where it is not null; NotImplemented where an operand is none.
+PyObject* binary(Binary which, PyObject* a, PyObject* b, PyObject* out = nullptr);
+PyObject* unary(const char* name, PyObject* a);
+
+bool is_symbol(PyObject* object);
+/// A node of the operator: `inputs` are symbols or null for those that are left out. Steals nothing.
+PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
+                      PyObject* name, PyObject* attributes);
+
+}  // namespace strop::python
+
+namespace nanobind::detail {
+
+/// Arrays as arguments and results of functions that nanobind binds.
+template <>
+struct type_caster<strop::NDArray> {
+  NB_TYPE_CASTER(strop::NDArray, const_name("NDArray"))
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    if (src.is_none()) {
+      value = {};
+      return true;
+    }
+    if (!strop::python::is_array(src.ptr())) return false;
+    value = strop::python::array_of(src.ptr());
+    return true;
+  }
+  static handle from_cpp(const strop::NDArray& array, rv_policy, cleanup_list*) noexcept {
+    return strop::python::guarded([&] { return strop::python::wrap(array); });
+  }
+};
+template <>
+struct type_caster<strop::Dtype> {
+  NB_TYPE_CASTER(strop::Dtype, const_name("type"))
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    try {
+      value = strop::python::dtype_of_object(src.ptr());
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+  static handle from_cpp(strop::Dtype dtype, rv_policy, cleanup_list*) noexcept {
+    return handle(strop::python::dtype_object(dtype)).inc_ref();
+  }
+};
+template <>
+struct type_caster<strop::Shape> {
+  NB_TYPE_CASTER(strop::Shape, const_name("tuple"))
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    try {
+      const std::optional<strop::Shape> shape = strop::python::shape_of(src.ptr());
+      if (shape) value = *shape;
+      return shape.has_value();
+    } catch (...) {
+      return false;
+    }
+  }
+  static handle from_cpp(const strop::Shape& shape, rv_policy, cleanup_list*) noexcept {
+    return strop::python::shape_tuple(shape);
+  }
+};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What calls from Python need of an operator's entry, read once: its arguments, and how its parameters are set.
+#pragma once
+#include "python.hpp"
+
+#include <strop/op/describe.hpp>
+#include <strop/op/param_box.hpp>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+namespace strop::python {
+
+using detail::ParamBox;
+
+// --- parameters -----------------------------------------------------------------------------------------------------
+
+// store_value(object, to): sets a parameter from a value of Python; false where only its text can tell.
+inline bool store_value(PyObject* from, bool& to) {
+  if (PyBool_Check(from) == 0) return false;
+  to = from == Py_True;
+  return true;
+}
+template <std::integral V>
+bool store_value(PyObject* from, V& to) {
+  const std::optional<std::int64_t> whole = integer_of(from);
+  if (!whole || (sizeof(V) == 8 && std::is_unsigned_v<V>)) return false;
+  to = static_cast<V>(*whole);
+  return static_cast<std::int64_t>(to) == *whole;
+}
+template <std::floating_point V>
+bool store_value(PyObject* from, V& to) {
+  const std::optional<double> number = number_of(from);
+  if (!number) return false;
+  to = static_cast<V>(*number);
+  return std::isinf(to) == std::isinf(*number);
+}
+inline bool store_value(PyObject* from, Shape& to) {
+  std::optional<Shape> shape = shape_of(from);
+  if (shape) to = std::move(*shape);
+  return shape.has_value();
+}
+inline bool store_value(PyObject* from, Axes& to) {
+  if (from == Py_None) return to.list.reset(), true;
+  return store_value(from, to.list.emplace());
+}
+inline bool store_value(PyObject* from, Dtype& to) {
+  if (PyUnicode_Check(from) != 0) return false;
+  to = dtype_of_object(from);
+  return true;
+}
+template <class V>
+bool store_value(PyObject* from, std::optional<V>& to) {
+  if (from == Py_None) return to.reset(), true;
+  return store_value(from, to.emplace());
+}
+template <class V>
+bool store_value(PyObject* from, Required<V>& to) {
+  return store_value(from, to.value.emplace());
+}
+
+using Store = bool (*)(PyObject*, void*);
+
+template <class V>
+bool takes(const detail::ValueType* type, Store& store) {
+  if (type != &detail::value_type<V>) return false;
+  store = [](PyObject* from, void* to) { return store_value(from, *static_cast<V*>(to)); };
+  return true;
+}
+template <class... V>
+Store find_store(const detail::ValueType* type) {
+  Store store = nullptr;
+  ((takes<V>(type, store) || takes<std::optional<V>>(type, store) || takes<Required<V>>(type, store)) || ...);
+  return store;
+}
+/// How values of such a parameter are set without a text; null: by their text.
+inline Store store_of(const detail::ValueType* type) {
+  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype>(type);
+}
+
+// --- what is known of an operator -----------------------------------------------------------------------------------
+
+inline nb::object interned(std::string_view text) {
+  PyObject* made = PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  if (made == nullptr) nb::raise_python_error();
+  PyUnicode_InternInPlace(&made);
+  return nb::steal(made);
+}
+
+/// What calls need of an entry, read once. Lives as long as the process.
+struct Schema {
+  struct Param {
+    PyObject* name;
+    std::size_t field;
+    Store store;
+  };
+  const Entry& entry;
+  Arguments arguments;
+  std::vector<PyObject*> inputs;
+  std::vector<Param> params;  // the fields in their order, then their aliases
+  std::size_t fields = 0;
+  ParamBox defaults;
+  bool variadic = false, any_default = true;
+  int outputs = -1, visible = -1;  // where they do not depend on the call
+
+  explicit Schema(const Entry& e) : entry(e), arguments(arguments_of(e)), defaults(e.params) {
+    for (const Argument& a : arguments.inputs) {
+      inputs.push_back(interned(a.name).release().ptr());
+      variadic = variadic || a.variadic;
+    }
+    if (e.params != nullptr) {
+      fields = e.params->fields.size();
+      for (std::size_t i = 0; i < fields; ++i) {
+        params.push_back({interned(e.params->fields[i].name).release().ptr(), i, store_of(e.params->fields[i].type)});
+        any_default = any_default && !e.params->missing(defaults.get(), i);
+      }
+      for (const ParamAlias& other : e.params->aliases)
+        if (const std::optional<std::size_t> field = e.params->find(other.alias))
+          params.push_back({interned(other.alias).release().ptr(), *field, params[*field].store});
+    }
+    if (e.is_map() || fields == 0) std::tie(outputs, visible) = std::pair(e.outputs, e.visible);
+  }
+};
+
+/// Of a parameter or input: the same object where a call in a program spells it.
+inline bool is_name(PyObject* known, PyObject* key) {
+  return known == key ||
+         (PyUnicode_GET_LENGTH(known) == PyUnicode_GET_LENGTH(key) && PyUnicode_Compare(known, key) == 0);
+}
+
+inline Schema& schema_of(const Entry& entry) {
+  static std::map<const Entry*, std::unique_ptr<Schema>> known;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<Schema>& made = known[&entry];
+  if (!made) made = std::make_unique<Schema>(entry);
+  return *made;
+}
+
+}  // namespace strop::python

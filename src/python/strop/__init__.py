@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""strop: operators are plain structs; every registered one is a function here, of arrays and of symbols.
+
+`import strop as mx` runs programs of MXNet's mx.nd, mx.sym and mx.autograd.
+"""
+try:
+    import numpy as _numpy  # noqa: F401
+except ImportError as _error:
+    raise ImportError(f"strop needs NumPy: {_error}") from _error
+try:
+    from . import _strop
+except ImportError as _error:
+    raise ImportError(f"strop: the extension of the package cannot be loaded: {_error}") from _error
+
+from . import base, error
+from .base import Error, MXNetError
+from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+from . import attribute, autograd, context, engine, name
+from .attribute import AttrScope
+from . import ndarray
+from . import ndarray as nd
+from .ndarray import linalg, contrib, image, sparse
+from . import random
+from . import random as rnd
+from . import symbol
+from . import symbol as sym
+from .symbol import Symbol
+from . import executor
+from .executor import Executor
+from . import _register
+
+__version__ = "0.1.0"
+
+_register.add_public(globals(), nd)
+
+
+def load_library(path):
+    """Operators of a shared library: found by name from then on, here and in every module of operators."""
+    names = _strop.load_library(str(path))
+    _register.refresh(nd._OPERATORS, sym._OPERATORS)
+    _register.add_public(globals(), nd)
+    return names
+
+
+def set_fallback(mode):
+    """What happens when an operator works on dense copies of sparse arrays: "silent", "warn" or "error"; what it was
+    before."""
+    modes = ("silent", "warn", "error")
+    if mode not in modes:
+        raise error.ValueError(f"set_fallback: no mode {mode!r}, expected silent, warn or error")
+    return modes[_strop.set_fallback(modes.index(mode))]
+
+
+fallbacks = _strop.fallbacks
+clear_fallbacks = _strop.clear_fallbacks
+set_asynchronous = _strop.set_asynchronous

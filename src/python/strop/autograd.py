@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of what is computed while it is recorded."""
+from . import _strop
+from ._strop import is_recording, is_training, set_recording, set_training
+from .base import GRAD_REQUESTS
+
+__all__ = ["Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
+           "record", "set_recording", "set_training", "train_mode"]
+
+
+class _Mode:
+    """Sets how this thread's calls run, and puts back what was before."""
+
+    def __init__(self, recording, training):
+        self._enter = recording, training
+        self._before = []
+
+    def __enter__(self):
+        recording, training = self._enter
+        self._before.append((None if recording is None else set_recording(recording), None if training is None else set_training(training)))
+
+    def __exit__(self, *failure):
+        recording, training = self._before.pop()
+        if recording is not None:
+            set_recording(recording)
+        if training is not None:
+            set_training(training)
+
+    def __call__(self, function):
+        """As a decorator."""
+
+        def run(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return run
+
+
+def record(train_mode=True):  # pylint: disable=redefined-outer-name
+    """While it is open calls are recorded for backward, in training mode unless said."""
+    return _Mode(True, train_mode)
+
+
+def pause(train_mode=False):  # pylint: disable=redefined-outer-name
+    """While it is open nothing is recorded."""
+    return _Mode(False, train_mode)
+
+
+def train_mode():
+    """Operators behave as in training, recorded or not."""
+    return _Mode(None, True)
+
+
+def predict_mode():
+    """Operators behave as in prediction, recorded or not."""
+    return _Mode(None, False)
+
+
+def _listed(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def mark_variables(variables, gradients, grad_reqs="write"):
+    """Asks for the gradients of the variables, in these arrays."""
+    variables, gradients = _listed(variables), _listed(gradients)
+    requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(variables) == len(gradients) == len(requests):
+        raise _strop.ValueError(f"mark_variables: {len(variables)} variables, {len(gradients)} gradients and {len(requests)} requests")
+    for variable, gradient, request in zip(variables, gradients, requests):
+        _strop.mark_variable(variable, gradient, request_number(request))
+
+
+def request_number(request):
+    """What the core calls a gradient request."""
+    if request not in GRAD_REQUESTS:
+        raise _strop.ValueError(f"strop: no gradient request {request!r}, expected null, write or add")
+    return GRAD_REQUESTS[request]
+
+
+def _head_gradients(heads, head_grads, what):
+    if head_grads is None:
+        return []
+    gradients = _listed(head_grads)
+    if len(gradients) != len(heads):
+        raise _strop.ValueError(f"{what}: {len(heads)} heads and {len(gradients)} head gradients")
+    return gradients
+
+
+def backward(heads, head_grads=None, retain_graph=False, train_mode=True):  # pylint: disable=redefined-outer-name, unused-argument
+    """Gradients of the heads for every array with attach_grad() that they were computed from. Calls are differentiated
+    in the mode in which they were made."""
+    heads = _listed(heads)
+    _strop.backward(heads, _head_gradients(heads, head_grads, "backward"), retain_graph)
+
+
+def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):  # pylint: disable=redefined-outer-name, unused-argument
+    """The gradients of the heads' sum for the variables, as new arrays. With create_graph they can be differentiated
+    again."""
+    heads = _listed(heads)
+    wanted = _listed(variables)
+    if not wanted:
+        raise _strop.ValueError("grad: no variables")
+    gradients = _head_gradients(heads, head_grads, "grad") or [None] * len(heads)
+    keep = create_graph if retain_graph is None else retain_graph
+    total = None
+    for i, (head, gradient) in enumerate(zip(heads, gradients)):
+        more = keep or i + 1 < len(heads)
+        found = _strop.grad(head, wanted, [] if gradient is None else [gradient], create_graph, more)
+        total = found if total is None else [a + b for a, b in zip(total, found)]
+    return total if isinstance(variables, (list, tuple)) else total[0]
+
+
+class Function:
+    """A step whose forward and backward are written on arrays: derive, write both, call an object with arrays."""
+
+    _used = False
+    _several = False
+    _saved = ()
+
+    def save_for_backward(self, *arrays):
+        """Keeps arrays for backward, as saved_tensors."""
+        self._saved = tuple(a.detach() for a in arrays)  # with their history they would keep themselves alive
+
+    @property
+    def saved_tensors(self):
+        return self._saved
+
+    def forward(self, *inputs):
+        """The results, from the inputs."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads):
+        """The gradients of the inputs, from those of the results."""
+        raise NotImplementedError
+
+    def _forward(self, inputs):
+        made = self.forward(*inputs)
+        self._several = isinstance(made, (list, tuple))
+        return _listed(made)
+
+    def _backward(self, gradients):
+        return _listed(self.backward(*gradients))
+
+    def __call__(self, *inputs):
+        if self._used:
+            raise _strop.Error("Function: an object is called once; make another for another call")
+        self._used = True
+        made = _strop.apply_function(self, list(inputs))
+        return made if self._several else made[0]
+
+
+def get_symbol(x):
+    """What the array was computed from, as a symbol: there is none of an array."""
+    raise _strop.Error("get_symbol: the history of an array is no symbol; build the graph with sym, or trace the function")

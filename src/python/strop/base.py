@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors, element types and the marker of a parameter that is not given: what every other module stands on."""
+import numpy as np
+
+from . import _strop
+
+Error = _strop.Error
+MXNetError = Error
+
+
+class _NullType:
+    """The default of a parameter that has one of its own: not given."""
+
+    def __repr__(self):
+        return "_Null"
+
+    def __bool__(self):
+        return False
+
+
+_Null = _NullType()
+bfloat16 = np.dtype([("bfloat16", np.uint16)])  # NumPy has no such type: two opaque bytes
+
+# By the numbers that files use.
+_DTYPES = {0: np.float32, 1: np.float64, 2: np.float16, 3: np.uint8, 4: np.int32, 5: np.int8, 6: np.int64, 7: np.bool_, 12: bfloat16}
+STORAGES = ("default", "row_sparse", "csr")
+GRAD_REQUESTS = {"null": 0, "write": 1, "add": 3}
+
+mx_real_t = np.float32
+string_types = (str,)
+integer_types = (int, np.integer)
+numeric_types = (float, int, np.generic)
+
+for _number, _dtype in _DTYPES.items():
+    _strop._set_dtype(_number, _dtype)
+_strop._set_null(_Null)
+
+
+def _dtype_name(dtype):
+    """The name of whatever names an element type."""
+    if isinstance(dtype, str) and dtype == "bfloat16" or dtype is bfloat16:
+        return "bfloat16"
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError:
+        return str(dtype)
+    return "bfloat16" if dtype == bfloat16 else dtype.name
+
+
+def storage_number(stype):
+    """The number of a storage type by its name, as the core counts them."""
+    if stype in STORAGES:
+        return STORAGES.index(stype)
+    raise _strop.ValueError(f"strop: no storage type {stype!r}; there are default, row_sparse and csr")
+
+
+# The functions that the core calls, by their number.
+_HOOKS = ("getitem", "setitem", "repr", "convert", "empty", "dtype_name", "symbol", "signature", "document")
+
+
+def _hook(name):
+    """Gives the core a function that is written in Python."""
+
+    def take(function):
+        _strop._set_hook(_HOOKS.index(name), function)
+        return function
+
+    return take
+
+
+_hook("empty")(np.empty)
+_hook("dtype_name")(_dtype_name)
+
+
+def extends(cls):
+    """Moves what a class body defines into a class of the core."""
+
+    def take(body):
+        for name, value in vars(body).items():
+            if name not in ("__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__slots__"):
+                setattr(cls, name, value)
+        return cls
+
+    return take

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where arrays live: cpu(i) and gpu(i), and the context that creation takes where none is said."""
+import threading
+
+from . import _strop
+
+
+class Context:
+    """A processor by kind and number. ``with cpu(1):`` makes it the one that new arrays are on."""
+
+    devtype2str = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
+    devstr2type = {name: number for number, name in devtype2str.items()}
+    _current = threading.local()
+
+    def __init__(self, device_type, device_id=0):
+        if isinstance(device_type, Context):
+            device_type, device_id = device_type.device_type, device_type.device_id
+        if device_type not in self.devstr2type:
+            raise _strop.ValueError(f"Context: no kind of device {device_type!r}, expected cpu or gpu")
+        self.device_typeid = self.devstr2type[device_type]
+        self.device_id = int(device_id)
+
+    @property
+    def device_type(self):
+        return self.devtype2str[self.device_typeid]
+
+    def __hash__(self):
+        return hash((self.device_typeid, self.device_id))
+
+    def __eq__(self, other):
+        return isinstance(other, Context) and (self.device_typeid, self.device_id) == (other.device_typeid, other.device_id)
+
+    def __repr__(self):
+        return f"{self.device_type}({self.device_id})"
+
+    __str__ = __repr__
+
+    def __enter__(self):
+        stack = self._current.__dict__.setdefault("stack", [])
+        stack.append(self)
+        return self
+
+    def __exit__(self, *failure):
+        self._current.stack.pop()
+
+    def empty_cache(self):
+        """Nothing: memory that is free is given to whoever needs it next."""
+
+
+def cpu(device_id=0):
+    """The processor that the program runs on."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id=0):
+    """The processor's memory, as gpu(i) reads it."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id=0):
+    """A GPU by its number."""
+    return Context("gpu", device_id)
+
+
+def num_gpus():
+    """How many GPUs arrays can be on: those that the program was built with a driver for."""
+    return 0
+
+
+_CPU = Context("cpu", 0)
+
+
+def current_context():
+    """The context of the innermost ``with``, else cpu(0)."""
+    stack = Context._current.__dict__.get("stack")
+    return stack[-1] if stack else _CPU
+
+
+current_device = current_context
+Device = Context
+
+
+def of_device(kind_and_number):
+    """The Context of what the core calls a device."""
+    return Context("gpu" if kind_and_number[0] == 2 else "cpu", kind_and_number[1])

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executor: a symbol with its arrays, which runs forward and backward."""
+import numpy as np
+
+from . import _strop
+from ._strop import Executor, NDArray
+from .base import extends
+
+__all__ = ["Executor"]
+
+
+@extends(Executor)
+class _Members:
+    @property
+    def arg_dict(self):
+        """The arrays of the arguments, by name."""
+        return dict(zip(self._arg_names, self.arg_arrays))
+
+    @property
+    def grad_dict(self):
+        """Their gradients, by name; None where none is computed."""
+        return dict(zip(self._arg_names, self.grad_arrays))
+
+    @property
+    def aux_dict(self):
+        """The arrays of the auxiliary states, by name."""
+        return dict(zip(self._aux_names, self.aux_arrays))
+
+    @property
+    def output_dict(self):
+        """The results of forward(), by name."""
+        return dict(zip(self._symbol.list_outputs(), self.outputs))
+
+    def forward(self, is_train=False, **inputs):
+        """Computes the outputs; arrays that are given by name are copied into the arguments before."""
+        named = []
+        for name, value in inputs.items():
+            if not isinstance(value, NDArray):
+                from .ndarray import array
+
+                if name not in self._arg_names:
+                    raise _strop.TypeError(f"forward: no argument {name!r}; there are {', '.join(self._arg_names)}")
+                value = array(np.asarray(value), dtype=self.arg_dict[name].dtype)
+            named.append((name, value))
+        self._forward(bool(is_train), named)
+        return self.outputs
+
+    def backward(self, out_grads=None, is_train=True):
+        """Gradients of the arguments that asked for one; head gradients are 1 where none are given."""
+        if out_grads is None:
+            heads = []
+        elif isinstance(out_grads, NDArray):
+            heads = [out_grads]
+        elif isinstance(out_grads, dict):
+            heads = [out_grads[name] for name in self._symbol.list_outputs()]
+        else:
+            heads = list(out_grads)
+        self._backward(heads)
+
+    def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
+        """Copies arrays into the arguments and states of their names."""
+        for given, own, what in ((arg_params, self.arg_dict, "argument"), (aux_params or {}, self.aux_dict, "auxiliary state")):
+            for name, value in given.items():
+                if name in own:
+                    value.astype(own[name].dtype, copy=False).copyto(own[name])
+                elif not allow_extra_params:
+                    raise _strop.ValueError(f"copy_params_from: no {what} {name!r}")

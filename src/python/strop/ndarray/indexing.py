@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""x[key] and x[key] = value with all that NumPy takes as a key.
+
+Integers, slices, None and an ellipsis become views where the elements lie together, else the operator `slice`; arrays of
+integers and of bools become `take` and `gather_nd`. All of it is recorded.
+"""
+import numpy as np
+
+from .. import _strop
+from .._strop import NDArray
+
+
+def _operators():
+    from . import op
+
+    return op
+
+
+def _index_array(part):
+    """A part of a key as an array of integers or bools; None where it is neither."""
+    if isinstance(part, NDArray):
+        part = part.asnumpy()
+        return part if part.dtype == bool or part.dtype.kind in "iu" else part.astype(np.int64)  # float indices are the original's
+    if isinstance(part, (list, tuple, range, np.ndarray)):
+        part = np.asarray(part)
+        if part.size == 0:
+            part = part.astype(np.int64)
+        if part.dtype == bool or part.dtype.kind in "iu":
+            return part
+        raise _strop.IndexError(f"index: an array of {part.dtype}, expected integers or bools")
+    if isinstance(part, (bool, np.bool_)):
+        return np.asarray(part)
+    return None
+
+
+def _is_basic(part):
+    return part is None or part is Ellipsis or isinstance(part, slice) or (isinstance(part, (int, np.integer)) and not isinstance(part, bool))
+
+
+def _parts(a, key):
+    """The key as a list with one entry for each axis (an integer, a slice or an array) and None for new ones."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    for i, part in enumerate(parts):
+        if not _is_basic(part):
+            found = _index_array(part)
+            if found is None:
+                try:
+                    parts[i] = part.__index__()
+                    continue
+                except (AttributeError, TypeError):
+                    raise _strop.IndexError(f"index: {type(part).__name__} is no index; integers, slices, None, ... and arrays are") from None
+            parts[i] = found
+    used = sum(0 if p is None or p is Ellipsis else p.ndim if isinstance(p, np.ndarray) and p.dtype == bool else 1 for p in parts)
+    dots = [i for i, p in enumerate(parts) if p is Ellipsis]
+    if len(dots) > 1:
+        raise _strop.IndexError("index: more than one ellipsis")
+    if used > a.ndim:
+        raise _strop.IndexError(f"index: {used} indices for an array of shape {a.shape}")
+    rest = [slice(None)] * (a.ndim - used)
+    at = dots[0] if dots else len(parts)
+    parts[at:at + len(dots)] = rest
+    return parts
+
+
+def _check(i, extent, axis):
+    if not -extent <= i < extent:
+        raise _strop.IndexError(f"index: {i} is outside axis {axis}, which has extent {extent}")
+    return i % extent
+
+
+def _bounds(part, extent, axis):
+    """(begin, step, count) of an integer or a slice."""
+    if isinstance(part, slice):
+        begin, end, step = part.indices(extent)
+        return begin, step, len(range(begin, end, step))
+    return _check(int(part), extent, axis), 1, 1
+
+
+def _slice_params(bounds):
+    """begin, end and step of the operator slice; the end of a slice that runs down to the first element is None."""
+    begin = tuple(b for b, _, _ in bounds)
+    end = tuple(None if b + s * n < 0 else b + s * n for b, s, n in bounds)
+    return begin, end, tuple(s for _, s, _ in bounds)
+
+
+def _basic_shape(parts, bounds):
+    shape, axis = [], 0
+    for part in parts:
+        if part is None:
+            shape.append(1)
+            continue
+        if isinstance(part, slice):
+            shape.append(bounds[axis][2])
+        axis += 1
+    return tuple(shape)
+
+
+def _read_basic(a, parts):
+    bounds = [_bounds(p, extent, axis) for axis, (p, extent) in enumerate(zip((p for p in parts if p is not None), a.shape))]
+    shape = _basic_shape(parts, bounds)
+    if 0 in [n for _, _, n in bounds]:
+        return _strop.empty(shape, a.dtype, a.context, 0)
+    # The first axis that is neither taken whole nor at one place decides: what follows it has to be whole.
+    out, axis = a, 0
+    while axis < len(bounds) and bounds[axis][2] == 1 and bounds[axis][1] > 0 and out.ndim > 0:
+        begin = bounds[axis][0]
+        out = _strop.reshape(_strop.slice(out, begin, begin + 1), out.shape[1:] or (1,))
+        axis += 1
+        if out.shape == (1,) and axis == len(bounds):
+            break
+    rest = bounds[axis:]
+    whole = [b == 0 and s == 1 and n == extent for (b, s, n), extent in zip(rest, a.shape[axis:])]
+    if rest and not all(whole):
+        if rest[0][1] == 1 and all(whole[1:]):
+            out = _strop.slice(out, rest[0][0], rest[0][0] + rest[0][2])
+        else:
+            begin, end, step = _slice_params(rest)
+            out = _operators().slice(out, begin=begin, end=end, step=step)
+    if shape == () and a.ndim > 0:
+        shape = (1,)  # as the original, which has no arrays without dimensions
+    return out if out.shape == shape else _strop.reshape(out, shape) if shape else out
+
+
+def _positions(a, key):
+    """Where the elements that a key names lie, counted in row-major order."""
+    try:
+        return np.arange(a.size, dtype=np.int64).reshape(a.shape)[key]
+    except IndexError as error:
+        raise _strop.IndexError(f"index: {error}") from None
+
+
+def read(a, key):
+    """a[key]."""
+    if a._storage != 0:
+        return type(a)._read(a, key)
+    if a.ndim == 0 and key == ():
+        return a
+    if isinstance(key, tuple) and not key:
+        return a
+    parts = _parts(a, key)
+    if all(_is_basic(p) for p in parts):
+        return _read_basic(a, parts)
+    first = parts[0]
+    if isinstance(first, np.ndarray) and first.dtype != bool and all(isinstance(p, slice) and p == slice(None) for p in parts[1:]) and a.size:
+        low, high = (int(first.min()), int(first.max())) if first.size else (0, 0)
+        if first.size and (low < -a.shape[0] or high >= a.shape[0]):
+            raise _strop.IndexError(f"index: {low if low < -a.shape[0] else high} is outside axis 0, which has extent {a.shape[0]}")
+        where = _strop.copy_of_buffer(np.where(first < 0, first + a.shape[0], first).astype(np.int64))
+        return _operators().take(a, where, axis=0)
+    where = _positions(a, tuple(parts))
+    if where.size == 0:
+        return _strop.empty(where.shape, a.dtype, a.context, 0)
+    return _operators().take(_strop.reshape(a, (-1,)), _strop.copy_of_buffer(np.ascontiguousarray(where)), axis=0)
+
+
+def _value_array(a, value, shape):
+    """The value as an array of that shape and the type of the array that it goes to."""
+    if isinstance(value, NDArray):
+        if value._storage != 0:
+            value = value.tostype("default")
+        if value.dtype != a.dtype:
+            value = value.astype(a.dtype)
+    else:
+        value = _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=a.dtype)))
+    if value.shape == shape:
+        return value
+    if value.size == int(np.prod(shape, dtype=np.int64)):
+        squeezed = tuple(n for n in value.shape if n != 1)
+        if squeezed == tuple(n for n in shape if n != 1):
+            return _strop.reshape(value, shape)
+    extra = value.ndim - len(shape)
+    if extra > 0 and all(n == 1 for n in value.shape[:extra]):
+        value = _strop.reshape(value, value.shape[extra:])
+    if value.ndim > len(shape) or any(v not in (1, n) for v, n in zip(value.shape[::-1], shape[::-1])):
+        raise _strop.ValueError(f"index: a value of shape {value.shape} does not fit into elements of shape {shape}")
+    value = _strop.reshape(value, (1,) * (len(shape) - value.ndim) + value.shape) if value.ndim < len(shape) else value
+    return value if value.shape == shape else _operators().broadcast_to(value, shape=shape)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float, np.generic)) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def _write_basic(a, parts, value):
+    bounds = [_bounds(p, extent, axis) for axis, (p, extent) in enumerate(zip((p for p in parts if p is not None), a.shape))]
+    shape = _basic_shape(parts, bounds)
+    if 0 in [n for _, _, n in bounds]:
+        _value_array(a, value, shape)
+        return
+    number = float(value) if _is_number(value) else None
+    whole = all(b == 0 and s == 1 and n == extent for (b, s, n), extent in zip(bounds, a.shape))
+    exact = number is not None and (a.dtype not in (np.int64,) or abs(number) < 2**53)
+    if whole:
+        if exact:
+            _operators()._full(shape=a.shape, value=number, dtype=a.dtype, out=a)
+        else:
+            made = _value_array(a, value, shape)
+            _operators()._copyto(_strop.reshape(made, a.shape) if made.shape != a.shape else made, out=a)
+        return
+    begin, end, step = _slice_params(bounds)
+    if exact:
+        _operators()._slice_assign_scalar(a, scalar=number, begin=begin, end=end, step=step, out=a)
+        return
+    made = _value_array(a, value, shape)
+    counts = tuple(n for _, _, n in bounds)
+    _operators()._slice_assign(a, made if made.shape == counts else _strop.reshape(made, counts), begin=begin, end=end, step=step, out=a)
+
+
+def write(a, key, value):
+    """a[key] = value."""
+    if a._storage != 0:
+        type(a)._write(a, key, value)
+        return
+    if not (_is_number(value) or isinstance(value, (NDArray, np.ndarray, list, tuple))):
+        raise _strop.TypeError(f"index: cannot assign {type(value).__name__}, expected an array or a number")
+    if isinstance(key, tuple) and not key:
+        key = Ellipsis
+    parts = _parts(a, key)
+    if all(_is_basic(p) for p in parts):
+        _write_basic(a, parts, value)
+        return
+    where = _positions(a, tuple(parts))
+    if where.size == 0:
+        return
+    made = _value_array(a, value, where.shape)
+    flat = _strop.reshape(a, (-1,))
+    indices = _strop.copy_of_buffer(np.ascontiguousarray(where.reshape(1, -1)))
+    _operators()._scatter_set_nd(flat, _strop.reshape(made, (-1,)), indices, shape=flat.shape, out=flat)

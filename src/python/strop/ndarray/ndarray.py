@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NDArray: what the core leaves to Python, and the functions that make arrays."""
+import numpy as np
+
+from .. import _strop
+from .._strop import NDArray
+from ..autograd import request_number
+from ..base import STORAGES, _hook, _Null, bfloat16, extends, mx_real_t, storage_number
+from ..context import Context, current_context, of_device
+from . import indexing
+
+__all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "from_dlpack", "from_numpy", "full", "linspace",
+           "load", "load_frombuffer", "moveaxis", "ones", "onehot_encode", "save", "split_v2", "to_dlpack_for_read",
+           "to_dlpack_for_write", "waitall", "zeros"]
+
+def operators():
+    """The module of all operators by their own names."""
+    from . import op
+
+    return op
+
+
+def _given(value, default):
+    return default if value is None or value is _Null else value
+
+
+def _extents(shape):
+    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(extent) for extent in shape)
+
+
+@extends(NDArray)
+class _Members:
+    __array_priority__ = 1000.0
+
+    @property
+    def context(self):
+        """Where the array is."""
+        return of_device(self._device)
+
+    ctx = context
+    device = context
+
+    @property
+    def stype(self):
+        """The storage type: default, row_sparse or csr."""
+        return STORAGES[self._storage]
+
+    @property
+    def T(self):
+        """The array with its axes in reverse order."""
+        return self if self.ndim < 2 else self.transpose()
+
+    @property
+    def handle(self):
+        """The object itself, which is what stands for a handle here."""
+        return self
+
+    @property
+    def writable(self):
+        return True
+
+    @property
+    def itemsize(self):
+        return np.dtype(self.dtype).itemsize
+
+    @property
+    def __array_interface__(self):
+        if self._storage != 0 or self.dtype is bfloat16:
+            raise AttributeError("__array_interface__ is of dense arrays of NumPy's types")
+        return {"version": 3, "shape": self.shape, "typestr": np.dtype(self.dtype).str, "data": (self._pointer, False), "strides": None}
+
+    def __array__(self, dtype=None, copy=None):
+        made = self.asnumpy()
+        return made if dtype is None else made.astype(dtype, copy=False)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if copy:
+            return _strop.to_capsule(_strop.copy(self), max_version is not None and max_version[0] >= 1)
+        return _strop.to_capsule(self, max_version is not None and max_version[0] >= 1)
+
+    def __dlpack_device__(self):
+        return self._device
+
+    def asscalar(self):
+        """The only element as a number of Python."""
+        if self.size != 1:
+            raise _strop.ValueError(f"asscalar: an array of shape {self.shape}, expected one element")
+        return self.asnumpy().reshape(-1)[0]
+
+    def item(self):
+        """The only element as a number of Python."""
+        return self.asscalar().item()
+
+    def tolist(self):
+        """Nested lists of numbers."""
+        return self.asnumpy().tolist()
+
+    def astype(self, dtype, copy=True):
+        """The elements in another type; the array itself where it has that type and no copy is asked for."""
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        return operators().Cast(self, dtype=dtype)
+
+    def copy(self):
+        """A new array with the same elements."""
+        return operators()._copy(self) if self._storage == 0 else _strop.copy(self)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return _strop.copy(self)
+
+    def copyto(self, other):
+        """Writes the elements to another array, or copies them to a context; what they were written to."""
+        if isinstance(other, Context):
+            return _strop.copy(_strop.to_device(self, other))
+        if not isinstance(other, NDArray):
+            raise _strop.TypeError(f"copyto: expected an NDArray or a Context, got {type(other).__name__}")
+        if _strop.same(self, other):
+            return other
+        if other.shape != self.shape:
+            raise _strop.ValueError(f"copyto: the array has shape {self.shape}, the one that is written {other.shape}")
+        if self.stype != other.stype:
+            return operators().cast_storage(self, stype=other.stype, out=other)
+        if self.dtype != other.dtype:
+            return operators().Cast(self, dtype=other.dtype, out=other)
+        return operators()._copyto(self, out=other)
+
+    def as_in_context(self, context):
+        """The array on a context: itself where it is there."""
+        return self if self.context == context else self.copyto(context)
+
+    as_in_ctx = as_in_context
+    to_device = as_in_context
+
+    def as_nd_ndarray(self):
+        return self
+
+    def tostype(self, stype):
+        """The array in another storage type: default, row_sparse or csr."""
+        return operators().cast_storage(self, stype=stype)
+
+    def reshape(self, *shape, **kwargs):
+        """A view in another shape, with the original's codes: 0 keeps an extent, -1 infers one, -2 copies the rest,
+        -3 merges two, -4 splits one."""
+        reverse = kwargs.pop("reverse", False)
+        if not shape:
+            shape = kwargs.pop("shape", ())
+        elif len(shape) == 1 and not isinstance(shape[0], (int, np.integer)):
+            shape = shape[0]
+        if kwargs:
+            raise _strop.TypeError(f"reshape: no argument {next(iter(kwargs))!r}, expected shape or reverse")
+        shape = _extents(shape)
+        if reverse:
+            return operators().Reshape(self, shape=shape, reverse=True)
+        if shape == () and self.size == 1:
+            return _strop.reshape(self, shape)
+        return _strop.reshape(self, shape) if shape else operators().Reshape(self, shape=shape)
+
+    def attach_grad(self, grad_req="write", stype=None):
+        """Asks for the gradient with respect to this array."""
+        _strop.attach_grad(self, request_number(grad_req), -1 if stype is None else storage_number(stype))
+
+    def detach(self):
+        """The same elements without history."""
+        return _strop.detach(self)
+
+    def backward(self, out_grad=None, retain_graph=False, train_mode=True):
+        """Gradients of everything that the array was computed from."""
+        _strop.backward([self], [] if out_grad is None else [out_grad], retain_graph)
+
+    def transpose(self, *axes, **kwargs):
+        """The array with its axes in another order, in reverse order where none is given."""
+        if len(axes) > 1 or (axes and isinstance(axes[0], (int, np.integer))):
+            axes = (axes,)
+        return operators().transpose(self, *axes, **kwargs)
+
+    def broadcast_to(self, shape):
+        """The elements repeated to a shape, which may have more axes in front."""
+        shape = _extents(shape)
+        own = self if self.ndim >= len(shape) else _strop.reshape(self, (1,) * (len(shape) - self.ndim) + self.shape)
+        return operators().broadcast_to(own, shape=shape)
+
+    def split_v2(self, indices_or_sections, axis=0, squeeze_axis=False):
+        """Parts along an axis: so many, or those that begin at the indices."""
+        return split_v2(self, indices_or_sections, axis, squeeze_axis)
+
+    def __reduce__(self):
+        return _rebuild, (self.asnumpy(), self.dtype is bfloat16, str(self.context))
+
+    def to_dlpack_for_read(self):
+        return to_dlpack_for_read(self)
+
+    def to_dlpack_for_write(self):
+        return to_dlpack_for_write(self)
+
+    def __floordiv__(self, other):
+        return operators().floor(self / other)
+
+    def __rfloordiv__(self, other):
+        return operators().floor(other / self)
+
+    def __round__(self, digits=0):
+        return operators().round(self) if digits == 0 else operators().round(self * 10**digits) / 10**digits
+
+
+def _rebuild(elements, is_bfloat16, ctx):
+    return _strop.to_device(array(elements, dtype=elements.dtype), ctx)
+
+
+@_hook("repr")
+def _repr(a):
+    extents = "x".join(str(extent) for extent in a.shape)
+    if a._storage != 0:
+        return f"\n<{type(a).__name__} {extents} @{a.context}>"
+    return f"\n{a.asnumpy()}\n<{type(a).__name__} {extents} @{a.context}>"
+
+
+@_hook("convert")
+def _convert(value, like):
+    """An object of NumPy as an array of the type of one that it meets."""
+    return _strop.copy_of_buffer(np.asarray(value, dtype=like.dtype))
+
+
+_hook("getitem")(indexing.read)
+_hook("setitem")(indexing.write)
+
+
+def array(source_array, ctx=None, dtype=None):
+    """An array with a copy of the elements of an array, a list or whatever NumPy reads; float32 unless said, or what an
+    NDArray, a SciPy matrix has."""
+    ctx = ctx or current_context()
+    if isinstance(source_array, NDArray) and source_array._storage == 0:
+        made = source_array if dtype is None else source_array.astype(dtype)
+        return _strop.to_device(_strop.copy(made), ctx)
+    if isinstance(source_array, NDArray) or (hasattr(source_array, "tocsr") and hasattr(source_array, "nnz")):
+        from . import sparse
+
+        return sparse.array(source_array, ctx, dtype)
+    try:
+        source = np.asarray(source_array, dtype=_given(dtype, mx_real_t))
+    except (TypeError, ValueError) as error:
+        raise _strop.TypeError(f"array: the source is no array of numbers: {error}") from None
+    made = _strop.copy_of_buffer(source)
+    return made if ctx.device_typeid == 1 and ctx.device_id == 0 else _strop.to_device(made, ctx)
+
+
+def empty(shape, ctx=None, dtype=None, stype=None):
+    """An array whose elements are not set."""
+    return _strop.empty(_extents(shape), _given(dtype, mx_real_t), ctx or current_context(), 0 if stype is None else storage_number(stype))
+
+
+def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
+    """An array of one value."""
+    if out is not None:
+        out[:] = val
+        return out
+    return _strop.full(_extents(shape), float(val), _given(dtype, mx_real_t), ctx or current_context())
+
+
+def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
+    """An array of zeros; of another storage type it stores nothing."""
+    if stype not in (None, "default"):
+        return empty(shape, ctx, dtype, stype)
+    return full(shape, 0, ctx, dtype, kwargs.get("out"))
+
+
+def ones(shape, ctx=None, dtype=None, **kwargs):
+    """An array of ones."""
+    return full(shape, 1, ctx, dtype, kwargs.get("out"))
+
+
+def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dtype=mx_real_t):
+    """start, start + step, ... before stop, each `repeat` times; from 0 to start where stop is None."""
+    made = operators()._arange(start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, dtype=_given(dtype, mx_real_t))
+    return _strop.to_device(made, ctx or current_context())
+
+
+def linspace(start, stop, num, endpoint=True, ctx=None, dtype=mx_real_t):
+    """num numbers from start to stop."""
+    made = operators()._linspace(start=start, stop=stop, num=num, endpoint=endpoint, dtype=_given(dtype, mx_real_t))
+    return _strop.to_device(made, ctx or current_context())
+
+
+def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
+    """N rows and M columns (N where M is 0) with ones on diagonal k."""
+    made = operators()._eye(N=N, M=M or 0, k=k, dtype=_given(dtype, mx_real_t), **kwargs)
+    return _strop.to_device(made, ctx or current_context())
+
+
+def concatenate(arrays, axis=0, always_copy=True):
+    """The arrays one behind the other along an axis."""
+    if len(arrays) == 1 and not always_copy:
+        return arrays[0]
+    return operators().Concat(*arrays, dim=axis)
+
+
+def moveaxis(tensor, source, destination):
+    """The array with some axes at other places."""
+    order = list(range(tensor.ndim))
+    sources = [source] if isinstance(source, int) else list(source)
+    targets = [destination] if isinstance(destination, int) else list(destination)
+    for axes in (sources, targets):
+        for i, axis in enumerate(axes):
+            if not -tensor.ndim <= axis < tensor.ndim:
+                raise _strop.ValueError(f"moveaxis: there is no axis {axis} in shape {tensor.shape}")
+            axes[i] = axis % tensor.ndim
+    if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
+        raise _strop.ValueError("moveaxis: source and destination have to be as many axes, each once")
+    order = [axis for axis in order if axis not in sources]
+    for target, axis in sorted(zip(targets, sources)):
+        order.insert(target, axis)
+    return operators().transpose(tensor, axes=tuple(order))
+
+
+def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
+    """Parts along an axis: so many, or those that begin at the indices."""
+    if isinstance(indices_or_sections, (int, np.integer)):
+        return operators()._split_v2(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=int(indices_or_sections))
+    return operators()._split_v2(ary, indices=(0, *indices_or_sections), axis=axis, squeeze_axis=squeeze_axis)
+
+
+def onehot_encode(indices, out):
+    """Writes rows with a one where the indices say."""
+    return operators().one_hot(indices, depth=out.shape[1], dtype=out.dtype, out=out)
+
+
+def from_numpy(ndarray, zero_copy=True):
+    """An array over the memory of a NumPy array, or a copy of it."""
+    if not zero_copy:
+        return array(ndarray, dtype=ndarray.dtype)
+    if not ndarray.flags["C_CONTIGUOUS"]:
+        raise _strop.ValueError("from_numpy: only a row-major array without gaps can be shared; copy it, or say zero_copy=False")
+    made = _strop.share_buffer(ndarray)
+    ndarray.flags["WRITEABLE"] = False  # as the original does: the elements are ours to write
+    return made
+
+
+def from_dlpack(source):
+    """An array over the memory of an object with __dlpack__, or of a capsule."""
+    if hasattr(source, "__dlpack__"):
+        try:
+            source = source.__dlpack__(max_version=(1, 0))
+        except TypeError:
+            source = source.__dlpack__()
+    return _strop.from_capsule(source)
+
+
+def to_dlpack_for_read(data):
+    """A capsule with the array's memory, for others to read."""
+    return _strop.to_capsule(data, False)
+
+
+def to_dlpack_for_write(data):
+    """A capsule with the array's memory, for others to write."""
+    return _strop.to_capsule(data, False)
+
+
+def waitall():
+    """Waits until everything that was asked for is done; raises what failed and nobody has seen."""
+    _strop.wait_all()
+
+
+def save(fname, data):
+    """Writes an array, a list or a dictionary of arrays to a file: .params, .npz, .npy; another name is the first."""
+    if isinstance(data, NDArray):
+        named = [("", data)]
+    elif isinstance(data, dict):
+        named = [(str(name), a) for name, a in data.items()]
+    elif isinstance(data, (list, tuple)):
+        named = [("", a) for a in data]
+    else:
+        raise _strop.TypeError(f"save: expected an NDArray, a list or a dictionary of them, got {type(data).__name__}")
+    for _, a in named:
+        if not isinstance(a, NDArray):
+            raise _strop.TypeError(f"save: expected NDArrays, got {type(a).__name__}")
+    _strop.save(str(fname), named)
+
+
+def load(fname):
+    """The arrays of a file: a dictionary where they have names, else a list."""
+    named = _strop.load(str(fname))
+    return dict(named) if any(name for name, _ in named) else [a for _, a in named]
+
+
+def load_frombuffer(buf):
+    """The arrays of a file's bytes."""
+    import os
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "arrays.params")
+        with open(path, "wb") as file:
+            file.write(buf)
+        return load(path)

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSRNDArray and RowSparseNDArray, the functions that make them, and the operators with a sparse form."""
+import numpy as np
+
+from .. import _strop
+from .._strop import NDArray
+from ..base import mx_real_t, storage_number
+from ..context import current_context
+from . import ndarray as _dense
+
+__all__ = ["BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty",
+           "multiply", "row_sparse_array", "subtract", "zeros"]
+
+
+class BaseSparseNDArray(NDArray):
+    """What both sparse kinds of array have in common."""
+
+    __slots__ = ()
+
+    def astype(self, dtype, copy=True):
+        """The stored values in another type."""
+        if not copy and np.dtype(dtype) == self.dtype:
+            return self
+        return self._with(self.data.astype(dtype))
+
+    def check_format(self, full_check=True):
+        """Raises where the structure is wrong: indptr, the order and range of indices."""
+        _strop.check_format(self, full_check)
+
+    @property
+    def _indices_type(self):
+        return np.int64
+
+    def reshape(self, *shape, **kwargs):
+        raise _strop.TypeError(f"reshape: takes a dense array, this one is {self.stype}; say tostype('default') first")
+
+    def __iadd__(self, other):
+        raise _strop.TypeError("+=: a sparse array keeps its pattern; say x = x + y")
+
+    __isub__ = __imul__ = __itruediv__ = __imod__ = __ipow__ = __iadd__
+
+    @classmethod
+    def _write(cls, a, key, value):
+        if key != slice(None) and key is not Ellipsis:
+            raise _strop.IndexError(f"index: of a {a.stype} array only all elements can be written, x[:] = y")
+        if isinstance(value, NDArray):
+            value.copyto(a)
+            return
+        if isinstance(value, (int, float, np.generic)):
+            value = np.full(a.shape, value)
+        _dense.operators().cast_storage(_dense.array(value, dtype=a.dtype), stype=a.stype, out=a)
+
+
+class CSRNDArray(BaseSparseNDArray):
+    """A matrix that stores some values of each row: data, their columns in indices, where rows begin in indptr."""
+
+    __slots__ = ()
+
+    @property
+    def data(self):
+        """The stored values."""
+        return _strop.part(self, 0)
+
+    @property
+    def indices(self):
+        """The column of each stored value."""
+        return _strop.part(self, 1)
+
+    @property
+    def indptr(self):
+        """Where each row begins among the stored values."""
+        return _strop.part(self, 2)
+
+    @property
+    def nnz(self):
+        """How many values are stored."""
+        return self.data.size
+
+    def asscipy(self):
+        """A copy as scipy.sparse.csr_matrix."""
+        import scipy.sparse
+
+        return scipy.sparse.csr_matrix((self.data.asnumpy(), self.indices.asnumpy(), self.indptr.asnumpy()), shape=self.shape, dtype=self.dtype)
+
+    def _with(self, data):
+        return _strop.csr_matrix(data, self.indices, self.indptr, self.shape)
+
+    @classmethod
+    def _read(cls, a, key):
+        if isinstance(key, (int, np.integer)):
+            extent = a.shape[0]
+            if not -extent <= key < extent:
+                raise _strop.IndexError(f"index: {key} is outside axis 0, which has extent {extent}")
+            return _strop.slice(a, int(key) % extent, int(key) % extent + 1)
+        if isinstance(key, slice):
+            begin, end, step = key.indices(a.shape[0])
+            if step == 1:
+                return _strop.slice(a, begin, max(begin, end))
+        if key is Ellipsis:
+            return a
+        if isinstance(key, tuple) and len(key) == 2 and all(isinstance(k, (int, slice)) for k in key):
+            bounds = [k if isinstance(k, slice) else slice(k % extent, k % extent + 1) for k, extent in zip(key, a.shape)]
+            limits = [b.indices(extent) for b, extent in zip(bounds, a.shape)]
+            if all(step == 1 for _, _, step in limits):
+                made = _dense.operators().slice(a, begin=tuple(b for b, _, _ in limits), end=tuple(max(b, e) for b, e, _ in limits))
+                return made.tostype("default")[tuple(0 if isinstance(k, int) else slice(None) for k in key)] if any(isinstance(k, int) for k in key) else made
+        raise _strop.IndexError("index: of a csr array rows are read, by an integer or a slice without a step, and blocks by two")
+
+    def __reduce__(self):
+        return _rebuild_csr, (self.data.asnumpy(), self.indices.asnumpy(), self.indptr.asnumpy(), self.shape)
+
+
+class RowSparseNDArray(BaseSparseNDArray):
+    """An array that stores some of its rows: data, their numbers in indices."""
+
+    __slots__ = ()
+
+    @property
+    def data(self):
+        """The stored rows."""
+        return _strop.part(self, 0)
+
+    @property
+    def indices(self):
+        """The number of each stored row."""
+        return _strop.part(self, 1)
+
+    def retain(self, indices):
+        """The rows that are listed; the others are zero."""
+        from . import sparse
+
+        return sparse.retain(self, indices)
+
+    def _with(self, data):
+        return _strop.row_sparse_array(data, self.indices, self.shape)
+
+    @classmethod
+    def _read(cls, a, key):
+        if key is Ellipsis or key == slice(None):
+            return a
+        raise _strop.IndexError("index: a row_sparse array is read as a whole, x[:]; say tostype('default') first")
+
+    def __reduce__(self):
+        return _rebuild_rows, (self.data.asnumpy(), self.indices.asnumpy(), self.shape)
+
+
+_strop._set_class(1, RowSparseNDArray)
+_strop._set_class(2, CSRNDArray)
+
+
+def _rebuild_csr(data, indices, indptr, shape):
+    return _strop.csr_matrix(_part(data, data.dtype), _part(indices, np.int64), _part(indptr, np.int64), shape)
+
+
+def _rebuild_rows(data, indices, shape):
+    return _strop.row_sparse_array(_part(data, data.dtype), _part(indices, np.int64), shape)
+
+
+def _part(value, dtype):
+    if isinstance(value, NDArray):
+        return value if value.dtype == np.dtype(dtype) else value.astype(dtype)
+    return _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=dtype)))
+
+
+def _dtype_of(value, dtype):
+    """The type of the values: as asked for, as an array says, else float32."""
+    if dtype is not None:
+        return dtype
+    return value.dtype if isinstance(value, (NDArray, np.ndarray)) or hasattr(value, "tocsr") else mx_real_t
+
+
+def _is_scipy(value):
+    return hasattr(value, "tocsr") and hasattr(value, "nnz")
+
+
+def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
+    """A CSR matrix: from (data, indices, indptr), from (data, (row, column)), a shape, a dense or sparse matrix."""
+    ctx = ctx or current_context()
+    if _is_scipy(arg1):
+        made = arg1.tocsr()
+        if not made.has_canonical_format:
+            made = made.copy()
+            made.sum_duplicates()
+        return _strop.to_device(_rebuild_csr(np.asarray(made.data, dtype=_dtype_of(arg1, dtype)), made.indices, made.indptr, made.shape), ctx)
+    if isinstance(arg1, tuple):
+        if len(arg1) == 2 and isinstance(arg1[1], tuple):
+            data, (row, column) = arg1
+            row, column = _part(row, np.int64), _part(column, np.int64)
+            if shape is None:
+                shape = (int(row.asnumpy().max()) + 1 if row.size else 0, int(column.asnumpy().max()) + 1 if column.size else 0)
+            return _strop.to_device(_strop.csr_from_coordinates(_part(data, _dtype_of(data, dtype)), row, column, shape), ctx)
+        if len(arg1) == 2:
+            return zeros("csr", arg1, ctx, dtype)
+        if len(arg1) != 3:
+            raise _strop.ValueError(f"csr_matrix: a tuple of {len(arg1)}, expected (data, indices, indptr), (data, (row, column)) or a shape")
+        data, indices, indptr = arg1
+        indices, indptr = _part(indices, np.int64), _part(indptr, np.int64)
+        if shape is None:
+            shape = (indptr.size - 1, int(indices.asnumpy().max()) + 1 if indices.size else 0)
+        made = _strop.csr_matrix(_part(data, _dtype_of(data, dtype)), indices, indptr, shape)
+        made.check_format()
+        return _strop.to_device(made, ctx)
+    return _from_any(arg1, "csr", shape, ctx, dtype)
+
+
+def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
+    """A row-sparse array: from (data, indices), a shape, a dense or sparse array."""
+    ctx = ctx or current_context()
+    if isinstance(arg1, tuple):
+        if len(arg1) == 2 and not all(isinstance(extent, (int, np.integer)) for extent in arg1):
+            data, indices = _part(arg1[0], _dtype_of(arg1[0], dtype)), _part(arg1[1], np.int64)
+            if shape is None:
+                shape = (int(indices.asnumpy().max()) + 1 if indices.size else 0, *data.shape[1:])
+            made = _strop.row_sparse_array(data, indices, shape)
+            made.check_format()
+            return _strop.to_device(made, ctx)
+        return zeros("row_sparse", arg1, ctx, dtype)
+    return _from_any(arg1, "row_sparse", shape, ctx, dtype)
+
+
+def _from_any(source, stype, shape, ctx, dtype):
+    if isinstance(source, NDArray):
+        made = source.tostype(stype)
+        made = made if dtype is None or made.dtype == np.dtype(dtype) else made.astype(dtype)
+    else:
+        made = _dense.array(source, ctx, _dtype_of(source, dtype)).tostype(stype)
+    if shape is not None and tuple(shape) != made.shape:
+        raise _strop.ValueError(f"{stype}: the source has shape {made.shape}, {tuple(shape)} was asked for")
+    return _strop.to_device(made, ctx)
+
+
+def array(source_array, ctx=None, dtype=None):
+    """A copy of a sparse array of ours or of SciPy."""
+    if isinstance(source_array, NDArray):
+        if source_array.stype == "default":
+            raise _strop.ValueError("sparse.array: the source is dense; say tostype")
+        made = source_array if dtype is None else source_array.astype(dtype)
+        return _strop.to_device(_strop.copy(made), ctx or current_context())
+    if _is_scipy(source_array):
+        return csr_matrix(source_array, ctx=ctx, dtype=dtype)
+    raise _strop.ValueError(f"sparse.array: {type(source_array).__name__} is no sparse array; say array(), csr_matrix() or row_sparse_array()")
+
+
+def zeros(stype, shape, ctx=None, dtype=None, **kwargs):
+    """An array that stores nothing."""
+    if stype == "default":
+        return _dense.zeros(shape, ctx, dtype, **kwargs)
+    storage_number(stype)
+    return _dense.empty(shape, ctx, dtype, stype)
+
+
+def empty(stype, shape, ctx=None, dtype=None):
+    """An array that stores nothing."""
+    return zeros(stype, shape, ctx, dtype)
+
+
+def add(lhs, rhs):
+    """lhs + rhs; sparse where both are and have one shape."""
+    return lhs + rhs
+
+
+def subtract(lhs, rhs):
+    """lhs - rhs; sparse where both are and have one shape."""
+    return lhs - rhs
+
+
+def multiply(lhs, rhs):
+    """lhs * rhs."""
+    return lhs * rhs
+
+
+def divide(lhs, rhs):
+    """lhs / rhs."""
+    return lhs / rhs

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers: their seed, and the functions of ndarray.random."""
+from . import _strop
+from .ndarray.random import *  # noqa: F401,F403
+
+
+def seed(seed_state, ctx="all"):
+    """Restarts the random numbers, of one context or of all: from here on they follow from the seed and from the order
+    of calls."""
+    if not isinstance(seed_state, int):
+        seed_state = int(seed_state)
+    if ctx == "all":
+        _strop.seed(seed_state % 2**64)
+    else:
+        _strop.seed(seed_state % 2**64, ctx)

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbol: what the core leaves to Python, and the functions that make variables and groups."""
+import json
+
+import numpy as np
+
+from .. import _strop, attribute
+from .. import name as _name
+from .._strop import Symbol
+from ..autograd import request_number
+from ..base import STORAGES, _hook, extends, storage_number
+from ..context import current_context
+
+__all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "hypot", "lesser",
+           "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
+           "minimum", "not_equal", "ones", "pow", "power", "split_v2", "var", "zeros"]
+
+_ARITHMETIC = {"add": ("broadcast_add", "_plus_scalar", "_plus_scalar"), "sub": ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
+               "mul": ("broadcast_mul", "_mul_scalar", "_mul_scalar"), "truediv": ("broadcast_div", "_div_scalar", "_rdiv_scalar"),
+               "mod": ("broadcast_mod", "_mod_scalar", "_rmod_scalar"), "pow": ("broadcast_power", "_power_scalar", "_rpower_scalar")}
+_SAME = {"broadcast_add": "elemwise_add", "broadcast_sub": "elemwise_sub", "broadcast_mul": "elemwise_mul", "broadcast_div": "elemwise_div"}
+_COMPARISONS = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "lesser", "le": "lesser_equal"}
+
+
+def _find(operator):
+    from . import _internal, op
+
+    return getattr(op if hasattr(op, operator) else _internal, operator)
+
+
+@_hook("symbol")
+def _name_and_attributes(called, given, attributes):
+    """What the scopes that are open make of a new node's name and attributes."""
+    if given is not None and not isinstance(given, str):
+        raise _strop.TypeError(f"{called}: name is of type {type(given).__name__}, expected a string")
+    return _name.current().get(given, called.lower()), attribute.current().get(attributes)
+
+
+def _binary(both, scalar, reversed_scalar):
+    def forward(self, other):
+        if isinstance(other, Symbol):
+            return _find(both)(self, other)
+        if isinstance(other, (int, float, np.generic)):
+            return _find(scalar)(self, scalar=float(other))
+        return NotImplemented
+
+    def backward(self, other):
+        if isinstance(other, (int, float, np.generic)):
+            return _find(reversed_scalar)(self, scalar=float(other))
+        return NotImplemented
+
+    return forward, backward
+
+
+for _operator, _names in _ARITHMETIC.items():
+    _forward, _backward = _binary(_SAME.get(_names[0], _names[0].replace("broadcast", "")), *_names[1:])
+    setattr(Symbol, f"__{_operator}__", _forward)
+    setattr(Symbol, f"__r{_operator}__", _backward)
+for _operator, _which in _COMPARISONS.items():
+    setattr(Symbol, f"__{_operator}__", _binary("_" + _which, f"_{_which}_scalar", f"_{_which}_scalar")[0])
+
+
+@extends(Symbol)
+class _Members:
+    __array_priority__ = 1000.0
+
+    def __hash__(self):
+        return id(self) >> 4
+
+    def __repr__(self):
+        if self.name is None:
+            return f"<Symbol group [{', '.join(self[i].name for i in range(len(self)))}]>"
+        return f"<Symbol {self.name}>"
+
+    def __bool__(self):
+        raise _strop.TypeError("bool(): a symbol has no value; bind it first")
+
+    def __len__(self):
+        return self._size
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index):
+        """One output by its position or its name, or several as a group."""
+        if isinstance(index, str):
+            names = self.list_outputs()
+            if index not in names and f"{index}_output" in names:
+                index = f"{index}_output"
+            return self._named(index)
+        if isinstance(index, slice):
+            return Group([self[i] for i in range(*index.indices(len(self)))])
+        if not -len(self) <= index < len(self):
+            raise _strop.IndexError(f"symbol: no output {index}; it has {len(self)}")
+        return self._at(index % len(self))
+
+    def __neg__(self):
+        return _find("_mul_scalar")(self, scalar=-1.0)
+
+    def __abs__(self):
+        return _find("abs")(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return load_json(self.tojson())
+
+    def __call__(self, *args, **kwargs):
+        """The same expression with other expressions in place of its variables, in their order or by name."""
+        kwargs.pop("name", None)
+        if args and kwargs:
+            raise _strop.TypeError("symbol: replacements are given in order or by name, not both")
+        for one in (*args, *kwargs.values()):
+            if not isinstance(one, Symbol):
+                raise _strop.TypeError(f"symbol: a replacement is of type {type(one).__name__}, expected a Symbol")
+        if args:
+            kwargs = dict(zip(self.list_arguments(), args))
+        return self._replace(list(kwargs.items()))
+
+    def __reduce__(self):
+        return load_json, (self.tojson(),)
+
+    @property
+    def num_outputs(self):
+        """How many outputs it has."""
+        return self._size
+
+    def get_children(self):
+        """The inputs of its node as a group; None for a variable."""
+        made = self._children()
+        return made if len(made) else None
+
+    def list_inputs(self):
+        """Names of all variables: arguments and auxiliary states."""
+        variables = set(self.list_arguments() + self.list_auxiliary_states())
+        return [name for name in self.get_internals().list_outputs() if name in variables]
+
+    def attr(self, key):
+        """A parameter or an attribute of the node as text; None where it has none of that name."""
+        return self._attr(key) or None
+
+    def list_attr(self, recursive=False):
+        """Parameters and attributes of the node."""
+        if recursive:
+            raise _strop.ValueError("list_attr: of one node alone; attr_dict() is of all")
+        return self._list_attr()
+
+    def _set_attr(self, **attributes):
+        """Sets attributes of the node, for all that share it."""
+        for key, value in attributes.items():
+            if not isinstance(value, str):
+                raise _strop.ValueError(f"_set_attr: {key} is of type {type(value).__name__}, expected a string")
+            self._set_one(key, value)
+
+    def infer_shape(self, *args, **kwargs):
+        """(shapes of arguments, of outputs, of auxiliary states) from those of some arguments; three times None where
+        something stays unknown."""
+        found = self._infer_shape(self._known(args, kwargs), True)
+        return found if all(_complete(shape) for shapes in found for shape in shapes) else (None, None, None)
+
+    def infer_shape_partial(self, *args, **kwargs):
+        """The same, where shapes may stay unknown: () or extents of 0."""
+        return self._infer_shape(self._known(args, kwargs), True)
+
+    def _known(self, args, kwargs):
+        if args and kwargs:
+            raise _strop.TypeError("infer: what is known is given in order or by name, not both")
+        names = self.list_arguments()
+        if args:
+            return [(name, value) for name, value in zip(names, args) if value is not None]
+        return [(name, value) for name, value in kwargs.items() if value is not None and name in names]
+
+    def infer_type(self, *args, **kwargs):
+        """(types of arguments, of outputs, of auxiliary states) from those of some arguments."""
+        return self._infer_type(self._known(args, kwargs))
+
+    infer_type_partial = infer_type
+
+    def infer_storage_type(self, **kwargs):
+        """(storage types of arguments, of outputs, of auxiliary states) from those of some arguments."""
+        known = [(name, storage_number(value)) for name, value in self._known((), kwargs)]
+        return tuple([STORAGES[number] for number in numbers] for numbers in self._infer_storage(known))
+
+    def bind(self, ctx=None, args=None, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
+        """An Executor on these arrays."""
+        names = self.list_arguments()
+        given = _named(names, args, "args")
+        grads = _named(names, args_grad, "args_grad")
+        aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
+        return self._bind(ctx or current_context(), given, [(n, a) for n, a in grads if a is not None], _requests(names, grad_req), aux)
+
+    def simple_bind(self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None, shared_arg_names=None,
+                    shared_exec=None, shared_buffer=None, **kwargs):
+        """An Executor on new arrays, whose shapes follow from those given."""
+        names = self.list_arguments()
+        shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in names]
+        types = [(name, dtype) for name, dtype in (type_dict or {}).items() if dtype is not None]
+        return self._simple_bind(ctx or current_context(), shapes, _requests(names, grad_req), types)
+
+    def eval(self, ctx=None, **kwargs):
+        """The outputs for these arrays."""
+        return self.bind(ctx, kwargs).forward()
+
+    def grad(self, wrt):
+        raise _strop.Error("grad: bind the symbol and call backward")
+
+    def debug_str(self):
+        """The nodes as text."""
+        return json.dumps(json.loads(self.tojson()), indent=2)
+
+    def astype(self, dtype):
+        """The elements in another type."""
+        return _find("Cast")(self, dtype=dtype)
+
+    def reshape(self, *shape, **kwargs):
+        """The elements in another shape."""
+        if shape:
+            kwargs["shape"] = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return _find("Reshape")(self, **kwargs)
+
+    def split_v2(self, *args, **kwargs):
+        return split_v2(self, *args, **kwargs)
+
+    def as_nd_ndarray(self):
+        return self
+
+
+def _complete(shape):
+    return 0 not in shape and shape != ()
+
+
+def _named(names, given, what):
+    if given is None:
+        return []
+    if isinstance(given, dict):
+        return [(name, given[name]) for name in names if name in given]
+    given = list(given)
+    if len(given) != len(names):
+        raise _strop.ValueError(f"bind: {what} has {len(given)} arrays, expected one for each of {', '.join(names)}")
+    return list(zip(names, given))
+
+
+def _requests(names, grad_req):
+    if isinstance(grad_req, str):
+        grad_req = [grad_req] * len(names)
+    named = grad_req.items() if isinstance(grad_req, dict) else zip(names, grad_req)
+    return [(name, request_number(request)) for name, request in named]
+
+
+def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, profiler_scope=None, **kwargs):
+    """A variable: an argument of every graph that uses it."""
+    if not isinstance(name, str):
+        raise _strop.TypeError(f"var: the name is of type {type(name).__name__}, expected a string")
+    options = dict(attribute.current().get(attr))
+    for key, value in (("lr_mult", lr_mult), ("wd_mult", wd_mult)):
+        if value is not None:
+            options[f"__{key}__"] = str(value)
+    if init is not None:
+        options["__init__"] = init if isinstance(init, str) else init.dumps()
+    for key, value in kwargs.items():
+        if not (key.startswith("__") and key.endswith("__")):
+            raise _strop.ValueError(f"var: no option {key!r}; attributes are written __{key}__")
+        options[key] = str(value)
+    if shape is not None:
+        options["shape"] = shape
+    if dtype is not None:
+        options["dtype"] = dtype
+    if stype is not None:
+        options["storage"] = storage_number(stype)
+    return _strop._var(name, options)
+
+
+Variable = var
+
+
+def Group(symbols):
+    """The outputs of several symbols as one."""
+    symbols = list(symbols)
+    if not symbols or any(not isinstance(s, Symbol) for s in symbols):
+        raise _strop.TypeError("Group: expected a list of symbols")
+    return _strop._group(symbols)
+
+
+def load(fname):
+    """The symbol of a file."""
+    return _strop._symbol_load(str(fname))
+
+
+def load_json(json_str):
+    """The symbol that a text describes."""
+    if not isinstance(json_str, str):
+        raise _strop.TypeError("load_json: expected a string")
+    return _strop._symbol_from_json(json_str)
+
+
+def _two(name, both, scalar, reversed_scalar, plain):
+    def call(left, right):
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return _find(both)(left, right)
+        if isinstance(left, Symbol):
+            return _find(scalar)(left, scalar=float(right))
+        if isinstance(right, Symbol):
+            return _find(reversed_scalar)(right, scalar=float(left))
+        return plain(left, right)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"{name} of symbols, or of a symbol and a number."
+    return call
+
+
+_TURNED = {"greater": "lesser", "lesser": "greater", "greater_equal": "lesser_equal", "lesser_equal": "greater_equal"}
+_PLAIN = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater, "greater_equal": np.greater_equal, "lesser": np.less,
+          "lesser_equal": np.less_equal, "maximum": max, "minimum": min, "hypot": np.hypot, "logical_and": np.logical_and,
+          "logical_or": np.logical_or, "logical_xor": np.logical_xor}
+for _operator, _number in _PLAIN.items():
+    globals()[_operator] = _two(_operator, "_" + _operator, f"_{_operator}_scalar", f"_{_TURNED.get(_operator, _operator)}_scalar", _number)
+pow = power = _two("power", "_power", "_power_scalar", "_rpower_scalar", lambda a, b: a**b)  # noqa: A001
+
+
+def zeros(shape, dtype=None, **kwargs):
+    """A node of zeros."""
+    return _find("_zeros")(shape=shape, dtype=dtype or np.float32, **kwargs)
+
+
+def ones(shape, dtype=None, **kwargs):
+    """A node of ones."""
+    return _find("_ones")(shape=shape, dtype=dtype or np.float32, **kwargs)
+
+
+def full(shape, val, dtype=None, **kwargs):
+    """A node of one value."""
+    return _find("_full")(shape=shape, value=float(val), dtype=dtype or np.float32, **kwargs)
+
+
+def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None):
+    """A node of start, start + step, ... before stop."""
+    return _find("_arange")(start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, name=name, dtype=dtype or np.float32)
+
+
+def linspace(start, stop, num, endpoint=True, name=None, dtype=None):
+    """A node of num numbers from start to stop."""
+    return _find("_linspace")(start=start, stop=stop, num=num, endpoint=endpoint, name=name, dtype=dtype or np.float32)
+
+
+def eye(N, M=0, k=0, dtype=None, **kwargs):
+    """A node with ones on diagonal k."""
+    return _find("_eye")(N=N, M=M, k=k, dtype=dtype or np.float32, **kwargs)
+
+
+def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
+    """Parts along an axis: so many, or those that begin at the indices."""
+    if isinstance(indices_or_sections, int):
+        return _find("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
+    return _find("_split_v2")(ary, indices=(0, *indices_or_sections), axis=axis, squeeze_axis=squeeze_axis)

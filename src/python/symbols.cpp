@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Symbols and executors in Python.
+#include "python.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <strop/graph/executor.hpp>
+#include <strop/graph/graph.hpp>
+#include <strop/graph/symbol.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace strop::python {
+namespace {
+
+using detail::Node;
+using detail::NodeOutput;
+
+/// Attributes of a node as (key, text) pairs.
+nb::dict dict_of(const NamedTexts& texts) {
+  nb::dict all;
+  for (const auto& [key, text] : texts) all[to_text(key)] = to_text(text);
+  return all;
+}
+
+/// Everything that the nodes below say, by node.
+nb::dict attributes_of_all(const Symbol& symbol) {
+  nb::dict all;
+  const detail::Graph graph(symbol.outputs());
+  for (int n = 0; n < graph.size(); ++n) {
+    const nb::dict one = dict_of(Symbol(NodeOutput{detail::Ref<Node>(&graph.node(n)), 0}).list_attr());
+    if (one.size() != 0) all[to_text(graph.node(n).name)] = one;
+  }
+  return all;
+}
+
+Variable variable_of(const nb::dict& options) {
+  Variable made;
+  for (const auto& [key, value] : options) {
+    const std::string name = text_of(key.ptr());
+    if (name == "shape") {
+      const std::optional<Shape> shape = shape_of(value.ptr());
+      if (!shape) refuse(Kind::type, "var: shape is ", text_of(value.ptr()), ", expected whole numbers");
+      made.shape = *shape;
+      for (std::int64_t& extent : made.shape)
+        if (extent == 0) extent = Shape::unknown_extent;  // which is how the original writes them
+    } else if (name == "dtype") {
+      made.dtype = dtype_of_object(value.ptr());
+    } else if (name == "storage") {
+      made.storage = static_cast<Storage>(nb::cast<int>(value));
+    } else {
+      made.attributes.push_back({name, text_of(value.ptr())});
+    }
+  }
+  return made;
+}
+
+/// What inference found, as lists of tuples; None for what stays unknown.
+template <class X, class F>
+nb::tuple in_lists(const Inferred<X>& found, F&& one) {
+  const auto list = [&](const std::vector<X>& values) {
+    nb::list all;
+    for (const X& value : values) all.append(one(value));
+    return all;
+  };
+  return nb::make_tuple(list(found.args), list(found.outputs), list(found.aux));
+}
+nb::object shape_object(const Shape& shape) {
+  if (!shape.has_rank()) return nb::make_tuple();
+  Shape shown = shape;
+  for (std::int64_t& extent : shown)
+    if (extent < 0) extent = 0;
+  return nb::steal(shape_tuple(shown));
+}
+nb::tuple infer_shapes(const Symbol& symbol, const NamedShapes& known, bool partial) {
+  NamedShapes shapes;
+  for (const auto& [name, shape] : known) {
+    Shape open = shape;
+    for (std::int64_t& extent : open)
+      if (extent == 0) extent = Shape::unknown_extent;
+    shapes.emplace_back(name, open);
+  }
+  return in_lists(partial ? symbol.infer_shape_partial(shapes) : symbol.infer_shape(shapes), shape_object);
+}
+nb::tuple infer_types(const Symbol& symbol, const NamedTypes& known) {
+  return in_lists(symbol.infer_type(known), [](Dtype type) { return nb::borrow(dtype_object(type)); });
+}
+nb::tuple infer_storages(const Symbol& symbol, const std::vector<std::pair<std::string, int>>& known) {
+  NamedStorages storages;
+  for (const auto& [name, storage] : known) storages.emplace_back(name, static_cast<Storage>(storage));
+  return in_lists(symbol.infer_storage(storages), [](Storage storage) { return nb::int_(static_cast<int>(storage)); });
+}
+
+using NamedNumbers = std::vector<std::pair<std::string, int>>;
+std::vector<std::pair<std::string_view, GradRequest>> requests_of(const NamedNumbers& named) {
+  std::vector<std::pair<std::string_view, GradRequest>> all;
+  for (const auto& [name, request] : named) all.emplace_back(name, static_cast<GradRequest>(request));
+  return all;
+}
+std::vector<NDArray> arrays_of(const NamedArrays& named) {
+  std::vector<NDArray> all;
+  for (const auto& one : named) all.push_back(one.second);
+  return all;
+}
+std::vector<std::string> names_of(const NamedArrays& named) {
+  std::vector<std::string> all;
+  for (const auto& one : named) all.push_back(one.first);
+  return all;
+}
+
+}  // namespace
+
+bool is_symbol(PyObject* object) { return nb::isinstance<Symbol>(nb::handle(object)); }
+
+PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
+                      PyObject* name, PyObject* attributes) {
+  std::vector<Symbol> in;
+  for (PyObject* one : inputs) in.push_back(one != nullptr ? *nb::inst_ptr<Symbol>(nb::handle(one)) : Symbol());
+  // (name, attributes) as the scopes that are open say
+  const nb::object said =
+      call_hook(Hook::symbol, called, name != nullptr ? name : Py_None, attributes != nullptr ? attributes : Py_None);
+  const nb::tuple both = nb::cast<nb::tuple>(said);
+  Symbol made = detail::make_node(entry, op, in, nb::cast<std::string>(both[0]));
+  const nb::dict texts = nb::cast<nb::dict>(both[1]);
+  Node& node = *made.outputs()[0].node;
+  for (const auto& [key, value] : texts) {
+    const std::string text = text_of(value.ptr());
+    made[0].set_attr(text_of(key.ptr()), text);
+    for (detail::Index i = 0; i < node.inputs.size(); ++i)  // variables that were made for it
+      if (node.inputs[i].node && (i >= std::ssize(in) || !detail::element(in, i)))
+        Symbol(node.inputs[i]).set_attr(text_of(key.ptr()), text);
+  }
+  return nb::cast(std::move(made)).release().ptr();
+}
+
+void add_symbols(nb::module_& module) {
+  nb::class_<Symbol>(module, "Symbol", "One or several outputs of a symbolic graph.")
+      .def_prop_ro("_size", &Symbol::size)
+      .def_prop_ro(
+          "name", [](const Symbol& s) { return s.name().empty() ? nb::object(nb::none()) : to_text(s.name()); },
+          "The name of the node; None for a group.")
+      .def("_at", [](const Symbol& s, std::int64_t i) { return s[i]; })
+      .def("_named", [](const Symbol& s, const std::string& name) { return s[name]; })
+      .def("list_arguments", &Symbol::list_arguments, "Names of the variables that it is computed from.")
+      .def("list_outputs", &Symbol::list_outputs, "Names of its outputs.")
+      .def("list_auxiliary_states", &Symbol::list_auxiliary_states, "Names of the variables that its operators write.")
+      .def("get_internals", &Symbol::get_internals, "Every output of every node, as a group.")
+      .def("_children", &Symbol::get_children)
+      .def("_attr", [](const Symbol& s, const std::string& key) { return s.attr(key); })
+      .def("_list_attr", [](const Symbol& s) { return dict_of(s.list_attr()); })
+      .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
+      .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
+      .def("_replace", [](const Symbol& s, const NamedSymbols& with) { return s(with); })
+      .def("_infer_shape", &infer_shapes)
+      .def("_infer_type", &infer_types)
+      .def("_infer_storage", &infer_storages)
+      .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of the original's version 1.7.")
+      .def(
+          "save", [](const Symbol& s, const std::string& path) { s.save(path); }, "tojson() in a file.")
+      .def("_bind",
+           [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
+              const NamedNumbers& requests, const NamedArrays& aux) {
+             const auto wishes = requests_of(requests);
+             return s.bind(device_of(ctx.ptr()), args, grads, GradRequests(std::span(wishes)), aux);
+           })
+      .def("_simple_bind", [](const Symbol& s, nb::object ctx, const NamedShapes& shapes, const NamedNumbers& requests,
+                              const NamedTypes& types) {
+        const auto wishes = requests_of(requests);
+        return s.simple_bind(device_of(ctx.ptr()), shapes, GradRequests(std::span(wishes)), types);
+      });
+  module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
+  module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
+  module.def("_symbol_from_json", [](const std::string& text) { return Symbol::from_json(text); });
+  module.def("_symbol_load", [](const std::string& path) { return Symbol::load(path); });
+
+  nb::class_<Executor>(module, "Executor", "A symbolic graph with its arrays.")
+      .def("_forward",
+           [](Executor& run, bool train, const NamedArrays& inputs) {
+             const Unlocked others(true);
+             return inputs.empty() ? run.forward(train) : run.forward(train, inputs);
+           })
+      .def("_backward",
+           [](Executor& run, const std::vector<NDArray>& heads) {
+             const Unlocked others(true);
+             run.backward(heads);
+           })
+      .def_prop_ro(
+          "outputs", [](const Executor& run) { return run.outputs(); }, "The arrays that forward() computes.")
+      .def_prop_ro(
+          "arg_arrays", [](const Executor& run) { return arrays_of(run.args()); }, "The arrays of the arguments.")
+      .def_prop_ro(
+          "grad_arrays", [](const Executor& run) { return arrays_of(run.grads()); },
+          "Their gradients; None where none is computed.")
+      .def_prop_ro(
+          "aux_arrays", [](const Executor& run) { return arrays_of(run.aux_states()); },
+          "The arrays of the auxiliary states.")
+      .def_prop_ro("_arg_names", [](const Executor& run) { return names_of(run.args()); })
+      .def_prop_ro("_aux_names", [](const Executor& run) { return names_of(run.aux_states()); })
+      .def_prop_ro("_symbol", [](const Executor& run) { return run.symbol(); });
+}
+
+}  // namespace strop::python

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Values of Python as values of parameters, and failures as exceptions of Python.
+#include "python.hpp"
+
+#include <strop/core/text.hpp>
+
+#include <cmath>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace strop::python {
+namespace {
+
+PyObject* errors[5];
+PyObject* hooks[static_cast<std::size_t>(Hook::count)];
+PyObject* dtype_objects[13];  // by the number of the type
+PyObject* known_dtypes;       // what named a type before
+
+PyObject* new_error(nb::module_& module, const char* name, const char* doc, PyObject* bases) {
+  PyObject* const made = PyErr_NewExceptionWithDoc(name, doc, bases, nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  const std::string_view full = name;
+  module.attr(std::string(full.substr(full.rfind('.') + 1)).c_str()) = nb::borrow(made);
+  return made;
+}
+
+/// Which of Python's kinds a failure of the library is.
+Kind kind_of(const Error& error) {
+  return std::string_view(error.what()).starts_with("memory::allocate: ") ? Kind::memory : Kind::value;
+}
+void set_error(Kind kind, const char* text) { PyErr_SetString(errors[static_cast<std::size_t>(kind)], text); }
+
+}  // namespace
+
+void make_errors(nb::module_& module) {
+  errors[0] = new_error(
+      module, "strop.Error",
+      "What strop raises: one sentence that names the operator, the argument, what was expected and what came.",
+      PyExc_RuntimeError);
+  const auto both = [&](const char* name, PyObject* kind) {
+    const nb::object bases = nb::make_tuple(nb::borrow(errors[0]), nb::borrow(kind));
+    return new_error(module, name, "An Error that is one of Python's own kind as well.", bases.ptr());
+  };
+  errors[1] = both("strop.error.ValueError", PyExc_ValueError);
+  errors[2] = both("strop.error.TypeError", PyExc_TypeError);
+  errors[3] = both("strop.error.IndexError", PyExc_IndexError);
+  errors[4] = both("strop.error.MemoryError", PyExc_MemoryError);
+  known_dtypes = PyDict_New();
+  module.def("_set_hook", [](int which, nb::object function) { hooks[which] = function.release().ptr(); });
+  module.def("_set_dtype", [](int number, nb::object type) {
+    if (PyDict_SetItem(known_dtypes, type.ptr(), nb::int_(number).ptr()) != 0) nb::raise_python_error();
+    dtype_objects[number] = type.release().ptr();
+  });
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error&) {
+      python::set_error();
+    }
+  });
+}
+
+void set_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const Refusal& error) {
+    set_error(error.kind, error.what());
+  } catch (const Error& error) {
+    set_error(kind_of(error), error.what());
+  } catch (const std::bad_alloc&) {
+    set_error(Kind::memory, "strop: no memory is left");
+  } catch (const std::exception& error) {
+    set_error(Kind::other, error.what());
+  } catch (...) {
+    set_error(Kind::other, "strop: an unknown failure");
+  }
+}
+
+PyObject* hook(Hook which) {
+  PyObject* const function = hooks[static_cast<std::size_t>(which)];
+  if (function == nullptr) refuse(Kind::other, "strop: the package is not imported; import strop, not strop._strop");
+  return function;
+}
+
+void wait_for(const NDArray& array) {
+  if (!array.busy() && array.device().kind == DeviceKind::cpu) return;
+  const Unlocked others(true);
+  array.wait();
+}
+
+void release_later(PyObject* object) noexcept {
+  if (!Py_IsInitialized()) return;
+  if (PyGILState_Check() != 0) {
+    Py_DECREF(object);
+    return;
+  }
+  // A thread of Python may wait for this one: it takes the object when it comes by.
+  const auto give_back = [](void* given) {
+    Py_DECREF(static_cast<PyObject*>(given));
+    return 0;
+  };
+  if (Py_AddPendingCall(give_back, object) == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(object);
+  PyGILState_Release(state);
+}
+
+PyObject* dtype_object(Dtype dtype) { return dtype_objects[static_cast<std::size_t>(dtype)]; }
+
+Dtype dtype_of_object(PyObject* object) {
+  if (PyObject* const known = PyDict_GetItemWithError(known_dtypes, object))
+    return static_cast<Dtype>(PyLong_AsLong(known));
+  PyErr_Clear();  // what has no hash
+  const nb::object name = call_hook(Hook::dtype_name, object);
+  Dtype dtype = f32;
+  if (!detail::parse_dtype(view_of(name.ptr()), dtype))
+    refuse(Kind::type, "strop: no array has elements of ", view_of(name.ptr()),
+           "; there are float16, bfloat16, float32, float64, uint8, int8, int32, int64 and bool");
+  if (PyDict_SetItem(known_dtypes, object, nb::int_(static_cast<int>(dtype)).ptr()) != 0) PyErr_Clear();
+  return dtype;
+}
+
+std::optional<double> number_of(PyObject* object) {
+  double value = 0;
+  if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
+  if (PyLong_Check(object)) {
+    value = PyLong_AsDouble(object);
+  } else {
+    if (PyUnicode_Check(object) || PyBytes_Check(object) || PyNumber_Check(object) == 0 ||
+        PySequence_Check(object) != 0)
+      return std::nullopt;
+    const nb::object made = nb::steal(PyNumber_Float(object));
+    if (made.ptr() != nullptr) value = PyFloat_AsDouble(made.ptr());
+  }
+  if (PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> integer_of(PyObject* object) {
+  long long value = 0;
+  if (PyLong_Check(object)) {
+    value = PyLong_AsLongLong(object);
+  } else {
+    if (PyIndex_Check(object) == 0) return std::nullopt;
+    const nb::object made = nb::steal(PyNumber_Index(object));
+    value = made.ptr() != nullptr ? PyLong_AsLongLong(made.ptr()) : -1;
+  }
+  if (value != -1 || PyErr_Occurred() == nullptr) return value;
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+std::optional<Shape> shape_of(PyObject* object) {
+  if (const std::optional<std::int64_t> one = integer_of(object)) return Shape{*one};
+  if (PyUnicode_Check(object) || PySequence_Check(object) == 0) return std::nullopt;
+  const nb::object list = nb::steal(PySequence_Fast(object, ""));
+  if (list.ptr() == nullptr) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  Shape shape;
+  const Py_ssize_t count = PySequence_Size(list.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const nb::object item = nb::steal(PySequence_GetItem(list.ptr(), i));
+    const std::optional<std::int64_t> extent = item.ptr() != nullptr ? integer_of(item.ptr()) : std::nullopt;
+    if (!extent) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    shape.push_back(*extent);
+  }
+  return shape;
+}
+
+std::string_view view_of(PyObject* text) {
+  Py_ssize_t size = 0;
+  const char* const from = PyUnicode_AsUTF8AndSize(text, &size);
+  if (from == nullptr) nb::raise_python_error();
+  return {from, static_cast<std::size_t>(size)};
+}
+
+std::string text_of(PyObject* object) {
+  if (PyUnicode_Check(object)) return std::string(view_of(object));
+  if (PyFloat_Check(object)) return detail::print_real(PyFloat_AsDouble(object));
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    const Py_ssize_t count = PySequence_Size(object);
+    std::string text = "(";
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      const nb::object item = nb::steal(PySequence_GetItem(object, i));
+      if (item.ptr() == nullptr) nb::raise_python_error();
+      text += cat(i == 0 ? "" : ", ", text_of(item.ptr()));
+    }
+    return text += count == 1 ? ",)" : ")";
+  }
+  if (object == Py_None || PyBool_Check(object) || PyLong_Check(object)) {
+    const nb::object text = nb::steal(PyObject_Str(object));
+    if (text.ptr() == nullptr) nb::raise_python_error();
+    return std::string(view_of(text.ptr()));
+  }
+  if (PyType_Check(object) || PyDict_Contains(known_dtypes, object) == 1)
+    return std::string(name_of(dtype_of_object(object)));
+  PyErr_Clear();
+  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.bool"))
+    return PyObject_IsTrue(object) == 1 ? "True" : "False";
+  if (const std::optional<std::int64_t> whole = integer_of(object)) return cat(*whole);
+  if (const std::optional<double> number = number_of(object)) return detail::print_real(*number);
+  if (PyObject_HasAttrString(object, "itemsize") != 0 && PyObject_HasAttrString(object, "kind") != 0)
+    return std::string(name_of(dtype_of_object(object)));  // a numpy.dtype
+  const nb::object text = nb::steal(PyObject_Str(object));
+  if (text.ptr() == nullptr) nb::raise_python_error();
+  return std::string(view_of(text.ptr()));
+}
+
+PyObject* shape_tuple(const Shape& shape) {
+  PyObject* const made = PyTuple_New(shape.ndim());
+  if (made == nullptr) return nullptr;
+  for (int i = 0; i < shape.ndim(); ++i) PyTuple_SetItem(made, i, PyLong_FromLongLong(shape[i]));
+  return made;
+}
+
+Device device_of(PyObject* object) {
+  if (object == nullptr || object == Py_None) return cpu();
+  const std::string text = text_of(object);
+  const std::size_t bracket = text.find('(');
+  const std::string_view kind = std::string_view(text).substr(0, bracket);
+  std::int64_t id = 0;
+  const bool numbered = bracket != std::string::npos;
+  const bool sound =
+      !numbered || (text.ends_with(')') &&
+                    detail::parse_integer(std::string_view(text).substr(bracket + 1, text.size() - bracket - 2), id));
+  if (!sound || id < 0 || id > INT16_MAX ||
+      (kind != "cpu" && kind != "gpu" && kind != "cpu_pinned" && kind != "cpu_shared"))
+    refuse(Kind::value, "strop: '", text, "' is no context, expected cpu(0), gpu(0) or another number");
+  return kind == "gpu" ? gpu(static_cast<int>(id)) : cpu(static_cast<int>(id));
+}
+
+}  // namespace strop::python

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that is shared with others: who may look at it, who gives it back."""
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import strop as mx
+
+
+def test_numpy_looks_without_a_copy():
+    x = mx.nd.array([[1, 2], [3, 4]])
+    view = np.asarray(x)
+    assert view.dtype == np.float32 and view.ctypes.data == x._pointer
+    view[0, 0] = 9
+    assert x[0, 0].asscalar() == 9
+    assert np.array(x, dtype="f8").dtype == np.float64
+    assert x.__array_interface__["data"][0] == x._pointer
+    assert memoryview(x).shape == (2, 2) and memoryview(x).format == "f"
+    assert np.sin(x).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int8", "int32", "int64", "bool"])
+def test_every_type_has_its_buffer(dtype):
+    x = mx.nd.ones((2, 3), dtype=dtype)
+    assert np.asarray(x).dtype == np.dtype(dtype) and np.asarray(x).ctypes.data == x._pointer
+
+
+def test_the_memory_lives_as_long_as_somebody_looks():
+    x = mx.nd.array(np.arange(1000))
+    view = np.asarray(x)
+    del x
+    gc.collect()
+    mx.nd.ones((1000,))
+    assert (view == np.arange(1000)).all()
+
+
+def test_sparse_arrays_have_no_buffer():
+    x = mx.nd.sparse.csr_matrix(np.eye(2))
+    with pytest.raises(BufferError):
+        memoryview(x)
+    np.testing.assert_array_equal(np.asarray(x.asnumpy()), np.eye(2))
+
+
+def test_from_numpy_shares():
+    source = np.arange(6, dtype="f4").reshape(2, 3)
+    x = mx.nd.from_numpy(source)
+    assert x._pointer == source.ctypes.data and x.shape == (2, 3)
+    assert not source.flags.writeable
+    before = sys.getrefcount(source)
+    del x
+    gc.collect()
+    assert sys.getrefcount(source) == before - 1
+    assert mx.nd.from_numpy(np.ones(3), zero_copy=False).dtype is np.float64
+    with pytest.raises(ValueError):
+        mx.nd.from_numpy(np.ones((2, 3)).T)
+
+
+def test_dlpack_both_ways():
+    x = mx.nd.array([[1, 2], [3, 4]])
+    assert x.__dlpack_device__() == (1, 0)
+    view = np.from_dlpack(x)
+    assert view.ctypes.data == x._pointer
+    source = np.arange(4.0)
+    y = mx.nd.from_dlpack(source)
+    assert y._pointer == source.ctypes.data and y.dtype is np.float64
+    z = mx.nd.from_dlpack(mx.nd.to_dlpack_for_write(x))
+    z[0] = 7
+    assert x[0, 0].asscalar() == 7
+    capsule = mx.nd.to_dlpack_for_read(x)
+    mx.nd.from_dlpack(capsule)
+    with pytest.raises(ValueError):
+        mx.nd.from_dlpack(capsule)  # taken
+
+
+def test_dlpack_gives_back():
+    source = np.arange(4.0)
+    before = sys.getrefcount(source)
+    y = mx.nd.from_dlpack(source)
+    capsule = source.__dlpack__()
+    assert sys.getrefcount(source) > before
+    del y, capsule
+    gc.collect()
+    assert sys.getrefcount(source) == before
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    x = mx.nd.array([[1, 2], [3, 4]])
+    t = torch.from_dlpack(x)
+    assert t.data_ptr() == x._pointer
+    assert mx.nd.from_dlpack(t)._pointer == t.data_ptr()
+
+
+def test_arrays_go_when_nobody_holds_them():
+    x = mx.nd.ones((2,))
+    gone = weakref.ref(x)
+    y = x + 1
+    del x
+    gc.collect()
+    assert gone() is None and y.shape == (2,)
+
+
+def test_calls_leak_nothing():
+    x = mx.nd.ones((2, 2))
+    relu = mx.nd.relu
+    for args in ((x,), (x, x)):
+        counts = []
+        for _ in range(3):
+            for _ in range(200):
+                try:
+                    relu(*args)
+                    mx.nd.sum(x, axis=(0, 1), keepdims=True)
+                    mx.nd.clip(x, a_min=0, a_max="2")
+                    x[0], x[:, 1], x.shape, x.dtype, x + 1, x == x
+                except mx.Error:
+                    pass
+            gc.collect()
+            counts.append((sys.getrefcount(x), sys.getrefcount(relu), sys.getrefcount(np.float32), len(gc.get_objects())))
+        assert counts[1][:3] == counts[2][:3]
+        assert abs(counts[2][3] - counts[1][3]) < 20

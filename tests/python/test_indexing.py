@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""x[key] and x[key] = value, as NumPy does; one element alone has shape (1,), as in the original."""
+import numpy as np
+import pytest
+
+import strop as mx
+
+SOURCE = np.arange(24, dtype="f4").reshape(2, 3, 4)
+S = slice
+BASIC = [0, -1, (0, 1), (0, 1, 2), S(0, 1), S(None, None, -1), (S(None), 1), (S(None), S(1, 3)), (S(None), S(1, 3), S(None, None, 2)),
+         (1, S(None), 2), (Ellipsis, 1), (0, Ellipsis), None, (S(None), None), (1, None, 2), (S(1, None), S(None, None, -1)), Ellipsis,
+         (S(None), S(3, 0, -1)), (S(0, 0),), (S(None), S(2, 1)), (1, S(1, 3)), (1, 2, S(1, 3)), (S(-1, None), S(-2, None)),
+         (S(None), S(None), S(10, None, -3)), (np.int64(1), S(None))]
+ADVANCED = [[0, 1], ([0, 1], [1, 2]), (S(None), [0, 2]), (S(None), [0, 1], 1), (0, [0, 2]), (S(None), S(None), [1, 3]),
+            ([0, 1], [0, 1], [0, 1]), np.array([[0, 1], [1, 0]]), np.array([True, False]), (S(None), np.array([True, False, True])),
+            SOURCE > 5, ([[0], [1]], [0, 2]), ([-1, 0],), (Ellipsis, [0, -1]), (None, [0, 1])]
+
+
+def expected(key):
+    found = SOURCE[key]
+    return found.reshape(1) if np.ndim(found) == 0 else found
+
+
+@pytest.mark.parametrize("key", BASIC + ADVANCED, ids=str)
+def test_read(key):
+    made = mx.nd.array(SOURCE)[key]
+    assert made.shape == expected(key).shape
+    np.testing.assert_array_equal(made.asnumpy(), expected(key))
+
+
+@pytest.mark.parametrize("key", BASIC + ADVANCED, ids=str)
+def test_write_a_number_and_an_array(key, rng):
+    for value in (7, -1.5, rng.uniform(size=SOURCE[key].shape).astype("f4")):
+        want = SOURCE.copy()
+        want[key] = value
+        x = mx.nd.array(SOURCE)
+        x[key] = value
+        np.testing.assert_array_equal(x.asnumpy(), want)
+        if np.ndim(value):
+            x = mx.nd.array(SOURCE)
+            x[key] = mx.nd.array(value)
+            np.testing.assert_array_equal(x.asnumpy(), want)
+
+
+def test_write_what_broadcasts():
+    x, want = mx.nd.zeros((2, 3)), np.zeros((2, 3))
+    x[:] = mx.nd.array([1, 2, 3])
+    want[:] = [1, 2, 3]
+    np.testing.assert_array_equal(x.asnumpy(), want)
+    x[:, 1:] = np.array([[5], [6]])
+    want[:, 1:] = [[5], [6]]
+    np.testing.assert_array_equal(x.asnumpy(), want)
+    x[1] = [7, 8, 9]
+    want[1] = [7, 8, 9]
+    np.testing.assert_array_equal(x.asnumpy(), want)
+
+
+def test_arrays_of_ours_are_keys():
+    x = mx.nd.array(SOURCE)
+    np.testing.assert_array_equal(x[mx.nd.array([1, 0])].asnumpy(), SOURCE[[1, 0]])
+    np.testing.assert_array_equal(x[:, mx.nd.array([2, 0], dtype="int32")].asnumpy(), SOURCE[:, [2, 0]])
+
+
+def test_views_share_memory():
+    x = mx.nd.zeros((3, 4))
+    x[1][:] = 1
+    x[2:][:] = 2
+    x[0, 1:3][:] = 3
+    np.testing.assert_array_equal(x.asnumpy(), [[0, 3, 3, 0], [1, 1, 1, 1], [2, 2, 2, 2]])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "uint8", "int32", "int64", "float16"])
+def test_every_type(dtype):
+    source = np.arange(12).reshape(3, 4).astype(dtype)
+    x = mx.nd.array(source, dtype=dtype)
+    np.testing.assert_array_equal(x[1:, ::2].asnumpy(), source[1:, ::2])
+    x[1, 1:3] = 100
+    source[1, 1:3] = 100
+    x[[0, 2], [0, 0]] = mx.nd.array([5, 6])
+    source[[0, 2], [0, 0]] = [5, 6]
+    np.testing.assert_array_equal(x.asnumpy(), source)
+
+
+def test_large_integers_stay_exact():
+    x = mx.nd.zeros((3,), dtype="int64")
+    x[1] = 2**60 + 1
+    x[2:] = 2**60 + 3
+    assert x.asnumpy().tolist() == [0, 2**60 + 1, 2**60 + 3]
+
+
+@pytest.mark.parametrize("key", [2, -3, (0, 3), (0, 0, 0, 0), ([2],), (0, [0, 5]), "a", 1.5, (Ellipsis, Ellipsis), np.array([0.5])], ids=str)
+def test_what_is_no_index(key):
+    with pytest.raises(IndexError):
+        mx.nd.array(SOURCE)[key]
+
+
+def test_what_does_not_fit():
+    x = mx.nd.zeros((2, 3))
+    with pytest.raises(ValueError):
+        x[:] = mx.nd.zeros((4,))
+    with pytest.raises(ValueError):
+        x[0] = [1, 2]
+    with pytest.raises(TypeError):
+        x[0] = "text"
+    with pytest.raises(TypeError):
+        del x[0]
+
+
+def test_gradients_of_what_is_read():
+    x = mx.nd.array(SOURCE)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = (x[1, :, 1:3] * 2).sum() + x[[0, 1], [1, 2]].sum() * 3 + x[0].sum()
+    y.backward()
+    want = np.zeros_like(SOURCE)
+    want[1, :, 1:3] += 2
+    np.add.at(want, ([0, 1], [1, 2]), 3)
+    want[0] += 1
+    np.testing.assert_array_equal(x.grad.asnumpy(), want)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators as functions: where they are, how they are called, what they say."""
+import inspect
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import strop as mx
+
+nd = mx.nd
+X = np.array([[1, -2, 3], [4, 5, -6]], "f4")
+
+
+def everything():
+    return {name: operator for name, operator in vars(nd).items() if type(operator) is mx._strop.Operator}
+
+
+def test_names_go_where_the_original_has_them():
+    assert nd.FullyConnected and nd.fully_connected and mx.relu is nd.relu and mx.sym.relu is not nd.relu
+    assert nd.contrib.quadratic and nd.sparse.relu and nd._internal._plus_scalar and nd.random.uniform_like
+    assert nd.op.relu is nd.relu and nd.op.Reshape is nd.Reshape
+    assert not [name for name in vars(nd) if name.startswith(("_npi_", "_npx_", "_backward_"))]
+    for names in mx._strop.list_operators():
+        for name in names:
+            where = mx._register.place(name)
+            if where is not None:
+                module = nd if where[0] == "" else getattr(nd, where[0])
+                assert hasattr(module, where[1]), name
+
+
+def test_calls():
+    x = nd.array(X)
+    want = X.clip(0, 2)
+    for made in (nd.clip(x, 0, 2), nd.clip(data=x, a_min=0, a_max=2), nd.clip(x, a_max="2", a_min="0"), x.clip(0, a_max=2.0),
+                 nd.clip(x, np.float32(0), np.int64(2)), mx.clip(x, 0, 2)):
+        np.testing.assert_array_equal(made.asnumpy(), want)
+    out = nd.zeros((2, 3))
+    assert nd.clip(x, 0, 2, out=out) is out and nd.clip(x, 0, 2, out=None) is not out
+    np.testing.assert_array_equal(out.asnumpy(), want)
+    np.testing.assert_array_equal(nd.relu(x, name="anything").asnumpy(), X.clip(0))
+
+
+def test_parameters_as_values_and_as_text():
+    x = nd.array(X)
+    for axis in (1, "1", (1,), [1], "(1,)", np.int64(1)):
+        np.testing.assert_array_equal(nd.sum(x, axis=axis).asnumpy(), X.sum(1))
+    for axis in (None, (0, 1), "(0, 1)", mx.base._Null):
+        np.testing.assert_array_equal(nd.sum(x, axis=axis).asnumpy(), [X.sum()])
+    for flag in (True, "True", 1, "1", np.bool_(True)):
+        assert nd.sum(x, axis=1, keepdims=flag).shape == (2, 1)
+    for dtype in ("int32", np.int32, np.dtype("int32")):
+        assert nd.cast(x, dtype=dtype).dtype is np.int32
+    for begin in ((0, 1), (None, 1), "(0, 1)", "(None, 1)", [0, 1]):
+        np.testing.assert_array_equal(nd.slice(x, begin=begin, end=(2, 3)).asnumpy(), X[:, 1:])
+
+
+def test_variadic():
+    x = nd.array(X)
+    want = np.concatenate([X, X, X], 1)
+    for made in (nd.concat(x, x, x, dim=1), nd.concat([x, x, x], dim=1), nd.Concat(x, x, x, num_args=3, dim=1), nd.concat((x, x, x), dim=1)):
+        np.testing.assert_array_equal(made.asnumpy(), want)
+    np.testing.assert_array_equal(nd.add_n(x, x).asnumpy(), X * 2)
+    assert nd.stack(x, x, axis=0).shape == (2, 2, 3)
+
+
+def test_optional_inputs():
+    x, w, b = nd.array(X), nd.ones((2, 3)), nd.ones((2,))
+    with_bias = nd.FullyConnected(x, w, b, num_hidden=2).asnumpy()
+    without = nd.FullyConnected(x, w, num_hidden=2, no_bias=True).asnumpy()
+    np.testing.assert_array_equal(with_bias, without + 1)
+    np.testing.assert_array_equal(nd.FullyConnected(x, w, None, num_hidden=2, no_bias=True).asnumpy(), without)
+    np.testing.assert_array_equal(nd.FullyConnected(weight=w, data=x, num_hidden=2, no_bias=True).asnumpy(), without)
+    with pytest.raises(ValueError):
+        nd.FullyConnected(x, w, num_hidden=2)
+    assert nd.SequenceMask(nd.ones((2, 3)), value=0).shape == (2, 3)
+    np.testing.assert_array_equal(nd.SequenceMask(nd.ones((2, 2)), nd.array([1, 2]), use_sequence_length=True).asnumpy(), [[1, 1], [0, 1]])
+
+
+def test_several_results():
+    found = nd.topk(nd.array(X), k=2, ret_typ="both")
+    assert isinstance(found, list) and len(found) == 2
+    a, b = nd.zeros((2, 2)), nd.zeros((2, 2))
+    made = nd.topk(nd.array(X), k=2, ret_typ="both", out=[a, b])
+    assert made[0] is a and made[1] is b
+    np.testing.assert_array_equal(b.asnumpy(), found[1].asnumpy())
+
+
+def test_updates_write_their_inputs():
+    w, g, m = nd.ones((3,)), nd.ones((3,)), nd.zeros((3,))
+    assert nd.sgd_mom_update(w, g, m, lr=0.1, momentum=0.9, out=w) is w
+    np.testing.assert_allclose(w.asnumpy(), 0.9)
+    np.testing.assert_allclose(m.asnumpy(), -0.1, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call, kind, said",
+    [
+        (lambda x: nd.relu(3), TypeError, "expected an NDArray"),
+        (lambda x: nd.relu(x, x), TypeError, "got 2 arguments"),
+        (lambda x: nd.relu(x, data=x), TypeError, "given twice"),
+        (lambda x: nd.relu(x, foo=1), TypeError, "no argument 'foo'"),
+        (lambda x: nd.clip(x, 0, 1, a_max=2), TypeError, "given twice"),
+        (lambda x: nd.clip(x, 0), TypeError, "'a_max' is missing"),
+        (lambda x: nd.clip(x, "low", 1), ValueError, "'a_min' is 'low'"),
+        (lambda x: nd.Activation(x, act_type="gelu"), ValueError, "expected one of"),
+        (lambda x: nd.sum(x, axis=5), ValueError, "sum"),
+        (lambda x: nd.sum(x, axis=1.5), ValueError, "axis"),
+        (lambda x: nd.sum(x, axis={}), TypeError, "axis"),
+        (lambda x: nd.elemwise_add(x, nd.zeros((4,))), ValueError, "elemwise_add"),
+        (lambda x: nd.relu(), ValueError, "relu"),
+        (lambda x: nd.cast(x, dtype="complex64"), ValueError, "dtype"),
+        (lambda x: nd.relu(x, out=3), TypeError, "'out'"),
+        (lambda x: nd.relu(x, out=[x, x]), ValueError, "'out' has 2"),
+        (lambda x: nd.relu(x, out=nd.zeros((5,))), ValueError, "relu"),
+        (lambda x: nd.concat(x, 3), TypeError, "expected an NDArray"),
+    ],
+)
+def test_failures_are_errors_of_their_kind(call, kind, said):
+    with pytest.raises(kind) as raised:
+        call(nd.array(X))
+    assert isinstance(raised.value, mx.Error) and isinstance(raised.value, mx.base.MXNetError) and said in str(raised.value)
+
+
+def test_memory():
+    with pytest.raises(MemoryError) as raised:
+        nd.zeros((1 << 50,))
+    assert isinstance(raised.value, mx.Error)
+
+
+def test_unknown_operators():
+    with pytest.raises(AttributeError):
+        nd.no_such_operator  # noqa: B018
+    with pytest.raises(mx.Error):
+        mx._strop.Operator("no_such_operator", "x", False)
+
+
+def test_every_operator_has_a_signature_and_a_document():
+    operators = everything()
+    assert len(operators) > 200
+    for name, operator in operators.items():
+        signature = inspect.signature(operator)
+        assert {"out", "name"} <= set(signature.parameters), name
+        assert operator.__doc__ and "Types:" in operator.__doc__ and operator.__name__ == name
+        assert pickle.loads(pickle.dumps(operator)).__name__ == name
+    assert str(inspect.signature(nd.clip)) == "(data: 'NDArray', a_min: 'float', a_max: 'float', *, out=None, name=None) -> 'NDArray'"
+    assert str(inspect.signature(nd.sum)) == "(data: 'NDArray', axis: 'tuple | None' = None, keepdims: 'bool' = False, exclude: 'bool' = False, *, out=None, name=None) -> 'NDArray'"
+    assert "a_min : float, required" in nd.clip.__doc__ and repr(nd.clip) == "<operator clip>"
+
+
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "exp", "square", "negative", "abs", "sqrt", "tanh"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_maps_against_numpy(name, dtype, rng):
+    reference = {"relu": lambda a: np.maximum(a, 0), "sigmoid": lambda a: 1 / (1 + np.exp(-a))}.get(name) or getattr(np, name)
+    a = rng.uniform(0.1, 2, (3, 5)).astype(dtype)
+    made = getattr(nd, name)(nd.array(a, dtype=dtype))
+    assert made.dtype is np.dtype(dtype).type
+    np.testing.assert_allclose(made.asnumpy(), reference(a.astype("f8")), rtol=2e-3 if dtype == "float16" else 1e-5)
+
+
+def test_random_numbers_follow_from_the_seed():
+    draws = []
+    for _ in range(2):
+        mx.random.seed(7)
+        draws.append(np.concatenate([nd.random.uniform(-1, 1, (5,)).asnumpy(), nd.random.normal(0, 1, (5,)).asnumpy(), mx.random.randint(0, 9, (5,)).asnumpy()]))
+    np.testing.assert_array_equal(*draws)
+    assert nd.random.uniform(0, 1, dtype="float64").dtype is np.float64 and nd.random.randn(2, 3).shape == (2, 3)
+    out = nd.zeros((1000,))
+    assert nd.random.normal(3, 0.5, out=out) is out and abs(out.mean().asscalar() - 3) < 0.1
+    assert abs(nd.random.exponential(2, shape=(4000,)).mean().asscalar() - 2) < 0.3
+    assert sorted(nd.random.shuffle(nd.arange(10)).asnumpy()) == list(range(10))
+    mx.random.seed(3, ctx=mx.cpu())
+
+
+def test_large_calls_are_asynchronous_and_waited_for():
+    x = nd.ones((1 << 20,))
+    for _ in range(10):
+        x = x + 1
+    assert x.asnumpy()[-1] == 11
+    x.wait_to_read()
+    mx.nd.waitall()
+    y = nd.zeros((1 << 20,))
+    y += x
+    assert float(y[0]) == 11
+
+
+def test_threads():
+    failures = []
+
+    def work(k):
+        try:
+            a = nd.full((1 << 12,), k)
+            for _ in range(300):
+                b = nd.square(a) + k
+            assert b.asnumpy()[5] == k * k + k
+            big = nd.full((1 << 19,), k)
+            assert (big + big).asnumpy()[-1] == 2 * k
+        except Exception as failure:  # pylint: disable=broad-except
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSR and row-sparse arrays."""
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import strop as mx
+
+sp = mx.nd.sparse
+DENSE = np.array([[1, 0, 2], [0, 0, 0], [0, 3, 0]], "f4")
+
+
+def test_from_parts():
+    a = sp.csr_matrix(([1, 2, 3], [0, 2, 1], [0, 2, 2, 3]), shape=(3, 3))
+    assert isinstance(a, sp.CSRNDArray) and isinstance(a, sp.BaseSparseNDArray) and isinstance(a, mx.nd.NDArray)
+    assert a.stype == "csr" and a.shape == (3, 3) and a.dtype is np.float32 and a.nnz == 3
+    np.testing.assert_array_equal(a.asnumpy(), DENSE)
+    assert a.indices.dtype is np.int64 and a.indptr.asnumpy().tolist() == [0, 2, 2, 3]
+    assert sp.csr_matrix(([1, 2], ([1, 0], [0, 1])), shape=(2, 2)).asnumpy().tolist() == [[0, 2], [1, 0]]
+    r = sp.row_sparse_array(([[1, 2]], [1]), shape=(3, 2))
+    assert isinstance(r, sp.RowSparseNDArray) and r.stype == "row_sparse"
+    assert r.asnumpy().tolist() == [[0, 0], [1, 2], [0, 0]] and r.indices.asnumpy().tolist() == [1]
+    assert r.retain(mx.nd.array([0, 1], dtype="int64")).asnumpy().tolist() == r.asnumpy().tolist()
+
+
+def test_from_anything():
+    x = mx.nd.array(DENSE)
+    for made in (x.tostype("csr"), sp.csr_matrix(DENSE), sp.csr_matrix(x), mx.nd.cast_storage(x, stype="csr"), sp.array(x.tostype("csr")), mx.nd.array(x.tostype("csr"))):
+        assert made.stype == "csr"
+        np.testing.assert_array_equal(made.asnumpy(), DENSE)
+        np.testing.assert_array_equal(made.tostype("default").asnumpy(), DENSE)
+    assert x.tostype("row_sparse").indices.asnumpy().tolist() == [0, 2]
+    assert sp.zeros("csr", (2, 3)).nnz == 0 and mx.nd.zeros((2, 3), stype="row_sparse").stype == "row_sparse"
+    assert sp.csr_matrix((2, 3)).shape == (2, 3)
+
+
+def test_scipy_both_ways():
+    scipy = pytest.importorskip("scipy.sparse")
+    source = scipy.csr_matrix(DENSE)
+    for made in (sp.csr_matrix(source), mx.nd.array(source), sp.array(source.tocoo())):
+        assert made.stype == "csr"
+        np.testing.assert_array_equal(made.asnumpy(), DENSE)
+    back = sp.csr_matrix(source).asscipy()
+    assert (back != source).nnz == 0 and back.dtype == source.dtype
+
+
+def test_rows():
+    a = sp.csr_matrix(DENSE)
+    assert a[0].stype == "csr" and a[0].asnumpy().tolist() == [[1, 0, 2]]
+    assert a[-1].asnumpy().tolist() == [[0, 3, 0]]
+    assert a[1:].asnumpy().tolist() == DENSE[1:].tolist()
+    with pytest.raises(IndexError):
+        a[3]
+    with pytest.raises(IndexError):
+        sp.row_sparse_array(DENSE)[0]
+
+
+def test_arithmetic_keeps_the_storage():
+    a = sp.csr_matrix(DENSE)
+    assert (a + a).stype == "csr" and (a * 2).stype == "csr" and (-a).stype == "csr" and abs(a).stype == "csr"
+    np.testing.assert_array_equal((a + a).asnumpy(), DENSE * 2)
+    np.testing.assert_array_equal(sp.add(a, a).asnumpy(), DENSE * 2)
+    r = mx.nd.array(DENSE).tostype("row_sparse")
+    assert (r - r).stype == "row_sparse" and sp.relu(r).stype == "row_sparse"
+    np.testing.assert_allclose(sp.dot(a, mx.nd.array(DENSE)).asnumpy(), DENSE @ DENSE)
+    with pytest.raises(TypeError):
+        a += a
+
+
+def test_write_all():
+    a = sp.zeros("row_sparse", (3, 3))
+    a[:] = mx.nd.array(DENSE).tostype("row_sparse")
+    np.testing.assert_array_equal(a.asnumpy(), DENSE)
+    a[:] = DENSE * 2
+    np.testing.assert_array_equal(a.asnumpy(), DENSE * 2)
+    with pytest.raises(IndexError):
+        a[0] = 1
+
+
+def test_copies():
+    for a in (sp.csr_matrix(DENSE), sp.row_sparse_array(DENSE)):
+        for made in (copy.deepcopy(a), pickle.loads(pickle.dumps(a)), a.copy(), a.astype("float64")):
+            assert type(made) is type(a)
+            np.testing.assert_array_equal(made.asnumpy(), DENSE)
+    assert repr(sp.csr_matrix(DENSE)) == "\n<CSRNDArray 3x3 @cpu(0)>"
+
+
+def test_wrong_structure():
+    with pytest.raises(mx.Error):
+        sp.csr_matrix(([1, 2], [0, 7], [0, 1, 2]), shape=(2, 2))
+    with pytest.raises(ValueError):
+        sp.csr_matrix((1, 2, 3, 4))
+    with pytest.raises(ValueError):
+        mx.nd.zeros((2, 2), stype="coo")
+
+
+def test_fallback_is_counted_and_may_be_refused():
+    mx.clear_fallbacks()
+    a = sp.csr_matrix(DENSE)
+    before = mx.set_fallback("silent")
+    try:
+        assert mx.nd.relu(a).stype == "csr" and mx.fallbacks() == []
+        assert mx.nd.exp(a).stype == "default"
+        mx.nd.sort(a)
+        assert [one[0] for one in mx.fallbacks()] == ["exp", "sort"]
+        mx.set_fallback("error")
+        with pytest.raises(mx.Error):
+            mx.nd.sort(a)
+    finally:
+        mx.set_fallback(before)
+        mx.clear_fallbacks()
+    with pytest.raises(ValueError):
+        mx.set_fallback("never")
+
+
+def test_gradient_of_a_sparse_product():
+    a = sp.csr_matrix(DENSE)
+    w = mx.nd.ones((3, 2))
+    w.attach_grad(stype="row_sparse")
+    with mx.autograd.record():
+        y = mx.nd.dot(a, w).sum()
+    y.backward()
+    assert w.grad.stype == "row_sparse"
+    np.testing.assert_allclose(w.grad.asnumpy(), DENSE.T @ np.ones((3, 2)))

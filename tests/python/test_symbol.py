@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbols, their names and attributes, inference, and executors."""
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import strop as mx
+from strop import nd, sym
+
+
+def network():
+    data = sym.Variable("data")
+    hidden = sym.FullyConnected(data, num_hidden=4, name="fc1")
+    return sym.FullyConnected(sym.Activation(hidden, act_type="tanh", name="act"), name="fc2", num_hidden=2)
+
+
+def test_names_and_lists():
+    net = network()
+    assert net.name == "fc2" and repr(net) == "<Symbol fc2>"
+    assert net.list_arguments() == ["data", "fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias"] == net.list_inputs()
+    assert net.list_outputs() == ["fc2_output"] and net.list_auxiliary_states() == []
+    internals = net.get_internals()
+    assert internals["fc1_output"].name == "fc1" and internals["fc1"].name == "fc1" and len(internals) == 8
+    assert [s.name for s in net.get_children()] == ["act", "fc2_weight", "fc2_bias"]
+    assert sym.var("x").get_children() is None
+    norm = sym.BatchNorm(sym.var("x"), name="bn")
+    assert norm.list_arguments() == ["x", "bn_gamma", "bn_beta"]
+    assert norm.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]
+    with pytest.raises(mx.Error):
+        net["nothing"]
+    with pytest.raises(IndexError):
+        net[1]
+
+
+def test_groups():
+    a, b = sym.var("a"), sym.var("b")
+    both = sym.Group([a + b, a * b])
+    assert len(both) == both.num_outputs == 2 and both.name is None and both[1].list_arguments() == ["a", "b"]
+    assert [s.list_outputs()[0] for s in both] == both.list_outputs()
+    assert len(both[0:1]) == 1
+    parts = sym.split(a, num_outputs=3, name="s")
+    assert parts.list_outputs() == ["s_output0", "s_output1", "s_output2"] and parts[2].name == "s"
+    with pytest.raises(TypeError):
+        sym.Group([a, 3])
+
+
+def test_arithmetic():
+    a, b = sym.var("a"), sym.var("b")
+    x, y = np.array([1.0, 2, 3], "f4"), np.array([3.0, 2, 2], "f4")
+    cases = [(a + b, x + y), (a - b, x - y), (a * b, x * y), (a / b, x / y), (a**b, x**y), (a % b, x % y), (a + 1, x + 1), (1 - a, 1 - x), (2 / a, 2 / x),
+             (2**a, 2**x), (7 % a, 7 % x), (-a, -x), (abs(-a), x), (a == b, x == y), (a > b, x > y), (a <= 2, x <= 2), (sym.maximum(a, b), np.maximum(x, y)),
+             (sym.minimum(2, a), np.minimum(2, x)), (sym.pow(a, 2), x**2), (a.exp(), np.exp(x)), (a.sum(axis=0), [x.sum()]), (a.reshape((3, 1)), x[:, None])]
+    for symbol, want in cases:
+        given = {name: nd.array(value) for name, value in (("a", x), ("b", y)) if name in symbol.list_arguments()}
+        np.testing.assert_allclose(symbol.eval(**given)[0].asnumpy(), want, rtol=1e-5)
+    with pytest.raises(TypeError):
+        bool(a == b)
+    with pytest.raises(TypeError):
+        a + "text"
+
+
+def test_automatic_names():
+    with mx.name.NameManager():
+        assert sym.relu(sym.var("x")).name == "relu0" and sym.relu(sym.var("x")).name == "relu1"
+        assert sym.FullyConnected(sym.var("x"), num_hidden=1).list_arguments()[1] == "fullyconnected0_weight"
+        with mx.name.Prefix("stage_"):
+            assert sym.relu(sym.var("x")).name == "stage_relu0" and sym.relu(sym.var("x"), name="mine").name == "stage_mine"
+        assert sym.relu(sym.var("x")).name == "relu2"
+    with pytest.raises(TypeError):
+        sym.relu(sym.var("x"), name=3)
+
+
+def test_attributes():
+    with mx.AttrScope(ctx_group="stage1"):
+        x = sym.var("x", attr={"mood": "good"}, lr_mult=2)
+        with mx.AttrScope(__more__="yes"):
+            y = sym.FullyConnected(x, num_hidden=3, name="fc")
+    assert x.attr("ctx_group") == "stage1" and x.attr("mood") == "good" and x.attr("__lr_mult__") == "2" and x.attr("nothing") is None
+    assert y.attr("ctx_group") == "stage1" and y.attr("__more__") == "yes" and y.attr("num_hidden") == "3"
+    attributes = y.attr_dict()
+    assert attributes["fc"]["num_hidden"] == "3" and attributes["fc_weight"]["__ctx_group__"] == "stage1"
+    assert sym.relu(sym.var("z")).attr("ctx_group") is None
+    with pytest.raises(ValueError):
+        mx.AttrScope(a=1)
+    with pytest.raises(ValueError):
+        sym.var("x", wrong=1)
+
+
+def test_composition():
+    inner = sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc")
+    outer = inner(data=sym.relu(sym.var("x"), name="r"))
+    assert outer.list_arguments() == ["x", "fc_weight", "fc_bias"] and inner.list_arguments()[0] == "data"
+    assert inner(sym.var("y")).list_arguments()[0] == "y"
+    with pytest.raises(TypeError):
+        inner(data=nd.ones((1,)))
+    with pytest.raises(TypeError):
+        sym.relu(nd.ones((1,)))
+    with pytest.raises(TypeError):
+        sym.broadcast_add(sym.var("a"), nd.ones((1,)))
+    assert mx.relu(sym.var("x")).list_arguments() == ["x"]  # at the top level: of both
+
+
+def test_inference():
+    net = network()
+    arguments, outputs, states = net.infer_shape(data=(5, 3))
+    assert arguments == [(5, 3), (4, 3), (4,), (2, 4), (2,)] and outputs == [(5, 2)] and states == []
+    assert net.infer_shape((5, 3))[1] == [(5, 2)]
+    assert net.infer_shape() == (None, None, None)
+    assert net.infer_shape_partial()[0][1] == (4, 0)
+    assert sym.var("x", shape=(2, 3)).infer_shape()[0] == [(2, 3)]
+    with pytest.raises(mx.Error):
+        net.infer_shape(data=(5, 3), fc1_weight=(7, 7))
+    types = net.infer_type(data="float64")
+    assert types[0] == [np.float64] * 5 and types[1] == [np.float64]
+    storages = sym.dot(sym.var("a"), sym.var("b")).infer_storage_type(a="csr")
+    assert storages[0] == ["csr", "default"] and storages[1] == ["default"]
+
+
+def test_text_and_files(tmp_path):
+    net = network()
+    assert json.loads(net.tojson())["nodes"][0]["name"] == "data"
+    path = str(tmp_path / "net.json")
+    net.save(path)
+    for back in (sym.load(path), sym.load_json(net.tojson()), pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        assert back.tojson() == net.tojson()
+    with pytest.raises(mx.Error):
+        sym.load_json("{}")
+    with pytest.raises(mx.Error):
+        sym.load(str(tmp_path / "none.json"))
+
+
+def test_bind(rng):
+    x, w = rng.normal(size=(3, 4)).astype("f4"), rng.normal(size=(2, 4)).astype("f4")
+    net = sym.FullyConnected(sym.var("x"), sym.var("w"), num_hidden=2, no_bias=True)
+    arrays = [nd.array(x), nd.array(w)]
+    grads = [nd.zeros((3, 4)), nd.zeros((2, 4))]
+    run = net.bind(mx.cpu(), arrays, grads)
+    np.testing.assert_allclose(run.forward(is_train=True)[0].asnumpy(), x @ w.T, rtol=1e-5)
+    head = rng.normal(size=(3, 2)).astype("f4")
+    run.backward(nd.array(head))
+    np.testing.assert_allclose(grads[0].asnumpy(), head @ w, rtol=1e-5)
+    np.testing.assert_allclose(run.grad_dict["w"].asnumpy(), head.T @ x, rtol=1e-5)
+    np.testing.assert_allclose(run.forward(x=x * 2)[0].asnumpy(), 2 * x @ w.T, rtol=1e-5)
+    assert run.arg_dict["w"].shape == (2, 4) and run.outputs[0].shape == (3, 2) and list(run.output_dict) == net.list_outputs()
+    with pytest.raises(mx.Error):
+        net.bind(mx.cpu(), {"x": nd.array(x)})
+    with pytest.raises(ValueError):
+        net.bind(mx.cpu(), [nd.array(x)])
+    with pytest.raises(TypeError):
+        run.forward(nothing=x)
+
+
+def test_gradient_requests():
+    net = sym.var("a") * sym.var("b")
+    a, b = nd.array([2.0]), nd.array([3.0])
+    grads = {"a": nd.ones((1,)), "b": nd.ones((1,))}
+    run = net.bind(mx.cpu(), {"a": a, "b": b}, grads, {"a": "add", "b": "write"})
+    for _ in range(2):
+        run.forward(is_train=True)
+        run.backward(nd.ones((1,)))
+    assert grads["a"].asscalar() == 7 and grads["b"].asscalar() == 2
+    run = net.bind(mx.cpu(), {"a": a, "b": b}, {"b": grads["b"]}, ["null", "write"])
+    run.forward(is_train=True)
+    run.backward([nd.ones((1,))])
+    assert run.grad_dict["a"] is None and grads["b"].asscalar() == 2
+    with pytest.raises(ValueError):
+        net.bind(mx.cpu(), {"a": a, "b": b}, grads, "sometimes")
+
+
+def test_training(rng):
+    x = rng.normal(size=(64, 2)).astype("f4")
+    label = (x[:, 0] * x[:, 1] > 0).astype("f4")
+    net = sym.SoftmaxOutput(sym.FullyConnected(sym.Activation(sym.FullyConnected(sym.var("data"), num_hidden=16, name="fc1"), act_type="tanh"), num_hidden=2, name="fc2"), name="softmax")
+    run = net.simple_bind(mx.cpu(), data=x.shape, softmax_label=label.shape, grad_req={n: "null" if n in ("data", "softmax_label") else "write" for n in net.list_arguments()})
+    for name, array in run.arg_dict.items():
+        if name.endswith("weight"):
+            array[:] = rng.normal(size=array.shape) * 0.5
+    run.copy_params_from({"data": nd.array(x), "softmax_label": nd.array(label)})
+    for _ in range(300):
+        run.forward(is_train=True)
+        run.backward()
+        for name, array in run.arg_dict.items():
+            if run.grad_dict[name] is not None:
+                nd.sgd_update(array, run.grad_dict[name], lr=0.5, rescale_grad=1 / 64, out=array)
+    assert (run.forward()[0].asnumpy().argmax(1) == label).mean() > 0.9
+    with pytest.raises(ValueError):
+        run.copy_params_from({"other": nd.ones((1,))})
+
+
+def test_states_are_written():
+    net = sym.BatchNorm(sym.var("x"), fix_gamma=False, momentum=0.5, name="bn")
+    run = net.simple_bind(mx.cpu(), x=(4, 3))
+    run.arg_dict["x"][:] = np.arange(12).reshape(4, 3)
+    run.arg_dict["bn_gamma"][:] = 1
+    run.aux_dict["bn_moving_var"][:] = 1
+    run.forward(is_train=True)
+    np.testing.assert_allclose(run.outputs[0].asnumpy().mean(0), 0, atol=1e-5)
+    run.forward(is_train=False)
+    assert (run.aux_dict["bn_moving_mean"].asnumpy() != 0).any()
