@@ -51,6 +51,11 @@
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/json_read_impl.hpp>
 #include <strop/graph/json_write_impl.hpp>
+#include <strop/graph/passes/common_impl.hpp>
+#include <strop/graph/passes/constants_impl.hpp>
+#include <strop/graph/passes/fuse_impl.hpp>
+#include <strop/graph/passes/fused_map_impl.hpp>
+#include <strop/graph/passes/passes_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/graph/trace_impl.hpp>
 #include <strop/library/export_impl.hpp>

@@ -5,6 +5,7 @@
 #include <strop/core/config.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
+#include <strop/graph/passes/passes.hpp>
 #include <strop/op/dispatch.hpp>
 
 #include <span>
@@ -42,6 +43,7 @@ struct Delivery {
 /// All that an executor holds.
 struct BoundGraph : Counted {
   Symbol symbol;
+  NodeOutputs net;  // what runs in its place, output by output
   Device device;
   NamedArrays args, grads, aux;
   std::vector<NDArray> outputs;
@@ -60,11 +62,12 @@ struct BoundGraph : Counted {
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
 
-  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), device(d) {}
+  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), net(symbol.outputs()), device(d) {}
   /// What follows from gradients in plan(): a function, so that programs without gradients do without its code.
   using Place = void (*)(BoundGraph&, const Graph&, Inference&, const NodeOutputs& gradients);
 
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
+  void optimize(const NodeOutputs& wanted);
   void plan(const NodeOutputs& gradients, Place place);
   void make_values(Inference& inference, List<Step>& steps, bool all);
   void resolve_steps(Inference& inference, List<Step>& steps);
@@ -116,6 +119,14 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
+/// Lets the passes make of the symbol what runs in its place.
+STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
+  BoundVariables variables{{}, {}, wanted};
+  variables.add(arg_nodes, args);
+  variables.add(aux_nodes, aux);
+  net = optimized(net, device, variables);
+}
+
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
 STROP_IMPL Index BoundGraph::find_state(const Node& node) {
   for (Index i = 0; i < keeper.size(); ++i)
@@ -128,7 +139,7 @@ STROP_IMPL Index BoundGraph::find_state(const Node& node) {
 
 /// Infers everything, makes the arrays of all values and fixes the order.
 STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
-  NodeOutputs roots = symbol.outputs();
+  NodeOutputs roots = net;
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
@@ -168,13 +179,13 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     }
     (ahead.find(&node) >= 0 ? forward_steps : backward_steps).push_back(std::move(step));
   }
-  for (const NodeOutput& output : symbol.outputs()) ++uses[graph.value(output)];
+  for (const NodeOutput& output : net) ++uses[graph.value(output)];
   if (place != nullptr) place(*this, graph, inference, gradients);
   make_values(inference, forward_steps, true);
   make_values(inference, backward_steps, false);
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
-  for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values[graph.value(output)]);
+  for (const NodeOutput& output : net) outputs.push_back(values[graph.value(output)]);
   for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
 }
 
@@ -278,6 +289,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, {});
   for (const auto& arg : run->args) run->grads.emplace_back(arg.first, NDArray());
+  run->optimize({});
   run->plan({}, nullptr);
   return Executor(run);
 }
