@@ -37,7 +37,8 @@ STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
   const auto node_of = [&](int n) -> const Node& { return *made.at(graph.graph.value(n, 0)).node; };
   for (int n = 0; n < graph.graph.size(); ++n) {
     made.keep(n);
-    const Node& node = node_of(n);
+    const Ref<Node> copy = made.at(graph.graph.value(n, 0)).node;  // which may be replaced, output by output
+    const Node& node = *copy;
     if (!graph.is_pure(n) || node.outputs() == 0) continue;
     std::uint64_t hash = reinterpret_cast<std::uintptr_t>(node.entry) >> 4;
     for (const NodeOutput& in : node.inputs) {
