@@ -63,6 +63,7 @@ inline constexpr Known known_variables[] = {
     {"STROP_GPU_MEM_POOL_TYPE", "MXNET_GPU_MEM_POOL_TYPE", Known::word, pool_expected, pool_types},
     {"STROP_CPU_PINNED_MEM_POOL_TYPE", "MXNET_CPU_PINNED_MEM_POOL_TYPE", Known::word, pool_expected, pool_types},
     {"STROP_STORAGE_FALLBACK_LOG_VERBOSE", "MXNET_STORAGE_FALLBACK_LOG_VERBOSE", Known::flag, "0 or 1"},
+    {"STROP_FUSE", "", Known::flag, "0 or 1"},
 };
 
 /// Throws Error, with one sentence, where any variable has a wrong value. Whatever reads one asks this first, so that a

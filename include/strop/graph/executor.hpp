@@ -3,6 +3,7 @@
 /// Executor: a symbolic graph with its arrays. Every node runs by itself, in an order fixed when the graph is bound.
 #pragma once
 #include <strop/graph/gradient.hpp>
+#include <strop/graph/passes/passes.hpp>
 #include <strop/graph/plan.hpp>
 #include <strop/graph/symbol.hpp>
 

@@ -64,6 +64,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
   }
   find_joint_gradients();
+  optimize(wanted);
   NodeOutputs gradients;
   gradients.resize(wanted.size());
   try {
@@ -119,8 +120,8 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
 STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   NodeOutputs out;
   if (wanted.empty()) return out;
-  GradientWalk walk(symbol.outputs(), wanted);
-  for (const NodeOutput& output : symbol.outputs()) {
+  GradientWalk walk(net, wanted);
+  for (const NodeOutput& output : net) {
     NodeOutput head;
     if (output.node->is_variable() || !is_loss(*output.node->entry)) {
       head = new_variable(cat(output.node->output_name(output.index), "_head"));
@@ -135,7 +136,7 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   unread = walk.unread();
   NodeOutputs all = contributions;
   for (const NodeOutput& gradient : out) all.push_back(gradient);
-  Mirroring(symbol.outputs()).run(all);
+  Mirroring(net).run(all);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/name_table.hpp>
 #include <strop/graph/placement.hpp>
+#include <strop/graph/passes/passes.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/tensor/arena.hpp>
 
@@ -56,6 +57,7 @@ struct Delivery {
 /// All that an executor holds.
 struct BoundGraph : Counted {
   Symbol symbol;
+  NodeOutputs net;  // what runs in its place, output by output
   Device device;
   NamedArrays args, grads, aux;
   std::vector<NDArray> outputs;
@@ -83,11 +85,12 @@ struct BoundGraph : Counted {
   NodeOutputs contributions;  // in the order in which they are best computed
   List<UnreadInputs> unread;
 
-  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), device(d) {}
+  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), net(symbol.outputs()), device(d) {}
   /// What follows from gradients in plan(): a function, so that programs without gradients do without its code.
   using Place = void (*)(BoundGraph&, const Graph&, Inference&, const NodeOutputs& gradients);
 
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
+  void optimize(const NodeOutputs& wanted);
   void plan(const NodeOutputs& gradients, Place place);
   List<Node*> order_of_nodes(const Graph& ahead, const NodeOutputs& gradients) const;
   void find_unread(const Graph& graph, Inference& inference);
@@ -162,6 +165,14 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
+/// Lets the passes make of the symbol what runs in its place.
+STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
+  BoundVariables variables{{}, {}, wanted};
+  variables.add(arg_nodes, args);
+  variables.add(aux_nodes, aux);
+  net = optimized(net, device, variables);
+}
+
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
 STROP_IMPL Index BoundGraph::find_state(const Node& node) {
   for (Index i = 0; i < keeper.size(); ++i)
@@ -174,7 +185,7 @@ STROP_IMPL Index BoundGraph::find_state(const Node& node) {
 
 /// Infers everything, fixes the order, and makes the arrays of all values.
 STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
-  NodeOutputs roots = symbol.outputs();
+  NodeOutputs roots = net;
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
@@ -185,7 +196,9 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   const auto give = [&](const NamedArrays& arrays, const NodeOutputs& nodes) {
     for (int i = 0; i < nodes.size(); ++i) {
       const NDArray& array = element(arrays, i).second;
-      const int n = graph.find(nodes[i].node.get()), value = graph.value(n, 0);
+      const int n = graph.find(nodes[i].node.get());
+      if (n < 0) continue;  // a pass left nothing that reads it
+      const int value = graph.value(n, 0);
       inference.give_shape(n, array.shape());
       inference.give_type(n, array.dtype());
       inference.storage(value) = array.storage();
@@ -214,7 +227,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
     for (const Step& step : *steps)
       for (Index i = 0; i < step.in.size(); ++i)
         if (step.reads(i)) ++uses[step.in[i]];
-  for (const NodeOutput& output : symbol.outputs()) ++uses[graph.value(output)];
+  for (const NodeOutput& output : net) ++uses[graph.value(output)];
   if (place != nullptr) place(*this, graph, inference, gradients);
   drop_unused(backward_steps);
   run_early(backward_steps);
@@ -222,7 +235,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   make_values(graph, inference);
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
-  for (const NodeOutput& output : symbol.outputs()) outputs.push_back(values[graph.value(output)]);
+  for (const NodeOutput& output : net) outputs.push_back(values[graph.value(output)]);
   for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
 }
 
@@ -320,6 +333,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, {});
   for (const auto& arg : run->args) run->grads.emplace_back(arg.first, NDArray());
+  run->optimize({});
   run->plan({}, nullptr);
   return Executor(run);
 }

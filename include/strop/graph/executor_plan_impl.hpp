@@ -19,12 +19,12 @@ namespace detail {
 /// Forward's nodes, and behind them backward's, as far as the gradients need them, each as soon as what it contributes
 /// to can go on.
 STROP_IMPL List<Node*> BoundGraph::order_of_nodes(const Graph& ahead, const NodeOutputs& gradients) const {
-  NodeOutputs roots = symbol.outputs();
+  NodeOutputs roots = net;
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
   if (!contributions.empty()) {
     const Graph needed(roots);
-    NodeOutputs in_order = symbol.outputs();
+    NodeOutputs in_order = net;
     for (const NodeOutput& part : contributions)
       if (needed.find(part.node.get()) >= 0) in_order.push_back(part);
     for (const NodeOutput& root : roots) in_order.push_back(root);
@@ -198,7 +198,7 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
   MemoryTask task;
   task.bytes = List<std::int64_t>(values.size(), MemoryTask::outside);
   List<bool> seen(values.size());
-  for (const NodeOutput& output : symbol.outputs()) seen[graph.value(output)] = true;
+  for (const NodeOutput& output : net) seen[graph.value(output)] = true;
   for (List<Step>* steps : {&forward_steps, &backward_steps})
     for (Step& step : *steps)
       for (Index k = 0; k < step.out.size(); ++k) {

@@ -292,9 +292,13 @@ STROP_IMPL void TracedGraph::drop_unused() {
 
 /// Makes the executor. Its arrays are those of the arguments of each call and, for results, new ones.
 STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
-  const Graph graph(symbol.outputs(), true);
   const Device device = in.empty() ? captured.empty() ? cpu() : captured[0].second.device() : in[0].device();
-  const Ref<BoundGraph> made(new BoundGraph(symbol, device));
+  BoundVariables variables;
+  for (std::size_t i = 0; i < in.size(); ++i) variables.add(argument_nodes[i], in[i]);
+  for (const auto& [node, array] : captured) variables.add(node, array);
+  const NodeOutputs net = optimized(results, device, variables);
+  const Graph graph(net, true);
+  const Ref<BoundGraph> made(new BoundGraph(Symbol(net), device));
   const auto give = [&](const NodeOutput& node, const NDArray& array) {
     if (graph.value(node) < 0) return;  // nothing depends on it
     made->args.emplace_back(node.node->name, array);
@@ -306,7 +310,7 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   made->plan({}, nullptr);
   made->args.clear();  // the values hold what lasts
   for (const NodeOutput& node : argument_nodes) argument_values.push_back(graph.value(node));
-  for (const NodeOutput& node : results) result_values.push_back(graph.value(node));
+  for (const NodeOutput& node : net) result_values.push_back(graph.value(node));
   for (const int v : result_values)
     for (Step& step : made->forward_steps)
       for (int k = 0; k < step.out.size(); ++k) {

@@ -13,8 +13,16 @@
 
 namespace strop::inline v0::memory {
 
-/// Like memcpy; whole 16-byte words of the target are written without being read into the caches first.
-inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
+/// Before other threads are told of what stream_part has written.
+inline void stream_end() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+/// Like memcpy; whole 16-byte words of the target are written without being read into the caches first. Other threads
+/// see it after stream_end().
+inline void stream_part(void* to, const void* from, std::int64_t bytes) {
 #if defined(__SSE2__)
   auto* target = static_cast<char*>(to);
   const auto* source = static_cast<const char*>(from);
@@ -30,10 +38,13 @@ inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(target + at + k),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at + k)));
   strop::detail::copy_bytes(target + at, source + at, bytes - at);
-  _mm_sfence();  // before other threads are told that the copy is there
 #else
   strop::detail::copy_bytes(to, from, bytes);
 #endif
+}
+inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
+  stream_part(to, from, bytes);
+  stream_end();
 }
 
 }  // namespace strop::inline v0::memory
