@@ -6,8 +6,8 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/name_table.hpp>
-#include <strop/graph/placement.hpp>
 #include <strop/graph/passes/passes.hpp>
+#include <strop/graph/placement.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/tensor/arena.hpp>
 
