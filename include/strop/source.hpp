@@ -53,13 +53,13 @@
 #include <strop/graph/json_read_impl.hpp>
 #include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/mirror_impl.hpp>
-#include <strop/graph/placement_impl.hpp>
-#include <strop/graph/plan_impl.hpp>
 #include <strop/graph/passes/common_impl.hpp>
 #include <strop/graph/passes/constants_impl.hpp>
 #include <strop/graph/passes/fuse_impl.hpp>
 #include <strop/graph/passes/fused_map_impl.hpp>
 #include <strop/graph/passes/passes_impl.hpp>
+#include <strop/graph/placement_impl.hpp>
+#include <strop/graph/plan_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/graph/trace_impl.hpp>
 #include <strop/library/export_impl.hpp>
