@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The kernels of products with a CSR factor, on the shapes that take each of their ways: widths around those of
+/// registers, few and many values a column, empty rows, a full row and a full column.
+#include "harness.hpp"
+
+using namespace ops_test;
+using strop::csr;
+using strop::dense;
+using strop::Dtype;
+using strop::f32;
+using strop::f64;
+using strop::i32;
+using strop::i64;
+using strop::row_sparse;
+
+namespace {
+
+/// Whole numbers, so that sums are exact in any order: 0 where `kept` says no.
+template <class Kept>
+NDArray whole(const Shape& shape, Dtype dtype, Kept kept) {
+  const NDArray y = strop::zeros(shape, f64);
+  auto* to = y.pointer<double>();
+  std::uint64_t state = 7;
+  for (std::int64_t k = 0; k < y.size(); ++k) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    if (kept(k, state >> 40)) to[k] = static_cast<double>((state >> 33) % 9) - 4;
+  }
+  return y.to(dtype);
+}
+NDArray filled(const Shape& shape, Dtype dtype) {
+  return whole(shape, dtype, [](auto, auto) { return true; });
+}
+
+/// A matrix that stores `permille` of its elements, the whole of row 1 and of column 2, and nothing in row 3.
+NDArray matrix(std::int64_t rows, std::int64_t cols, std::uint64_t permille, Dtype dtype, Dtype index) {
+  const NDArray a = whole({rows, cols}, dtype, [&](std::int64_t k, std::uint64_t random) {
+                      const std::int64_t i = k / cols, j = k % cols;
+                      return i != 3 && ((i == 1 && cols < 1000) || j == 2 || random % 1000 < permille);
+                    }).to(csr);
+  return strop::csr_matrix(a.data(), a.indices().to(index), a.indptr().to(index), a.shape());
+}
+
+/// The stored rows of a row-sparse matrix: every third.
+NDArray some_rows(const NDArray& a) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < a.shape()[0]; i += 3) rows.push_back(i);
+  const NDArray list({static_cast<std::int64_t>(rows.size())}, i64);
+  std::copy(rows.begin(), rows.end(), list.pointer<std::int64_t>());
+  return strop::row_sparse_array(strop::take(a, list), list, a.shape());
+}
+
+struct Threads {
+  int before = strop::num_threads();
+  explicit Threads(int n) { strop::set_num_threads(n); }
+  ~Threads() { strop::set_num_threads(before); }
+};
+
+struct Extents {
+  std::int64_t rows, cols;
+  std::uint64_t permille;
+};
+constexpr Extents shapes[] = {{12, 9, 300}, {1500, 11, 700}, {40, 4000, 2}};
+
+}  // namespace
+
+TEST_CASE("CSR products of every width, type and index are those of the dense matrix") {
+  for (const Extents& e : shapes)
+    for (const Dtype dtype : {f32, f64})
+      for (const Dtype index : {i32, i64}) {
+        const NDArray a = matrix(e.rows, e.cols, e.permille, dtype, index), whole_a = a.to(dense);
+        for (const std::int64_t n : {1, 2, 3, 5, 8, 15, 16, 17, 33, 64, 130}) {
+          CAPTURE(e.rows);
+          CAPTURE(n);
+          const NDArray b = filled({e.cols, n}, dtype), g = filled({e.rows, n}, dtype);
+          const NDArray expected = strop::dot(whole_a, b), turned = strop::dot(whole_a, g, {.transpose_a = true});
+          CHECK(values(strop::dot(a, b)) == values(expected));
+          const NDArray rows = strop::dot(a, g, {.transpose_a = true});
+          CHECK(rows.storage() == row_sparse);
+          CHECK_NOTHROW(rows.check_format());
+          CHECK(values(rows.to(dense)) == values(turned));
+          CHECK(values(strop::dot(a, g, {.transpose_a = true, .forward_stype = dense})) == values(turned));
+          const NDArray sum = strop::ones({e.rows, n}, dtype), turned_sum = strop::ones({e.cols, n}, dtype);
+          strop::dot(a, b, {}, strop::add_to(sum));
+          CHECK(values(sum) == values(expected + 1));
+          strop::dot(a, g, {.transpose_a = true, .forward_stype = dense}, strop::add_to(turned_sum));
+          CHECK(values(turned_sum) == values(turned + 1));
+          const NDArray few = some_rows(b), few_g = some_rows(g);
+          CHECK(values(strop::dot(a, few)) == values(strop::dot(whole_a, few.to(dense))));
+          CHECK(values(strop::dot(a, few_g, {.transpose_a = true}).to(dense)) ==
+                values(strop::dot(whole_a, few_g.to(dense), {.transpose_a = true})));
+        }
+      }
+}
+
+TEST_CASE("CSR products have the same bits for any number of threads") {
+  const NDArray pattern = matrix(3000, 50, 600, f32, i32);
+  const NDArray a = strop::csr_matrix(strop::random::uniform(pattern.data().shape(), -1, 1), pattern.indices(),
+                                      pattern.indptr(), pattern.shape());
+  for (const std::int64_t n : {1, 7, 16, 100}) {
+    CAPTURE(n);
+    const NDArray b = strop::random::uniform({50, n}, -1, 1), g = strop::random::uniform({3000, n}, -1, 1);
+    const auto both = [&](int threads) {
+      const Threads scope(threads);
+      return std::pair(values(strop::dot(a, b)), values(strop::dot(a, g, {.transpose_a = true}).to(dense)));
+    };
+    CHECK(both(1) == both(4));
+  }
+}
+
+TEST_CASE("CSR products refuse a structure that leads outside, wherever it does") {
+  const auto with = [](std::int64_t column, std::int64_t end, Dtype index) {
+    NDArray columns = strop::zeros({40}, i64), starts = strop::zeros({3}, i64);
+    for (int k = 0; k < 40; ++k) columns.pointer<std::int64_t>()[k] = k;
+    columns.pointer<std::int64_t>()[29] = column;
+    starts.pointer<std::int64_t>()[1] = 20;
+    starts.pointer<std::int64_t>()[2] = end;
+    return strop::csr_matrix(strop::ones({40}), columns.to(index), starts.to(index), {2, 40});
+  };
+  for (const Dtype index : {i32, i64})
+    for (const bool transpose : {false, true})
+      for (const std::int64_t n : {1, 20}) {
+        const NDArray b = strop::ones({transpose ? 2 : 40, n});
+        const auto message = [&](const NDArray& a) {
+          return error_of([&] { strop::dot(a, b, {.transpose_a = transpose}); });
+        };
+        CHECK(message(with(29, 40, index)) == "no error");
+        CHECK(message(with(40, 40, index)) == "strop: index 40 of a sparse array is outside its extent 40");
+        CHECK(message(with(-1, 40, index)) == "strop: index -1 of a sparse array is outside its extent 40");
+        CHECK(message(with(29, 10, index)).starts_with("strop: indptr of a CSR array says that row 1 is stored at"));
+      }
+}
