@@ -113,6 +113,14 @@ void add_tensor_rows(std::vector<Row>& rows) {
   }
   rows.push_back({"sddmm", "", {{{4, 5}}, {{4, 3}}, {{5, 3}}}, products});
   rows.push_back({"sddmm", "", {{{0, 5}}, {{0, 3}}, {{5, 3}}}, products});
+  for (const std::string op : {"stored_softmax", "stored_log_softmax"}) {
+    rows.push_back({op, "", {{{4, 21}}}, {.same_shape = false, .loose = 8}});
+    rows.push_back({op, "", {{{0, 5}}}, {.same_shape = false}});
+    rows.push_back({op,
+                    "",
+                    {listed({4, 5}, {0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 4, -1, 2, 1, 3, 5, 4})},
+                    {.gradient = false, .same_shape = false, .loose = 8}});
+  }
   // Differences see a step where the pattern is zero.
   rows.push_back({"sddmm",
                   "",

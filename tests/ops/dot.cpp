@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.hpp"
 
+#include <cmath>
+
 using namespace ops_test;
 using strop::array;
 using strop::BatchDot;
@@ -270,6 +272,54 @@ TEST_CASE("sddmm multiplies where a pattern stores something") {
   const NDArray wide = scattered(300, 200, 9, 6);
   const NDArray l = strop::random::uniform({300, 37}, -1, 1, f64), r = strop::random::uniform({200, 37}, -1, 1, f64);
   CHECK(strop::allclose(strop::sddmm(wide, l, r), strop::dot(l, r, {.transpose_b = true}) * (wide.to(dense) != 0)));
+}
+
+TEST_CASE("softmax over the stored values of each row") {
+  const strop::verify::QuietFallbacks quiet;
+  const double three = std::log(3.0);
+  const NDArray x = strop::csr_matrix(array<double>({0, three, 7}), {2, 0, 1}, {0, 2, 2, 3}, {3, 3});
+  for (const bool logarithm : {false, true}) {
+    strop::clear_fallbacks();
+    x.attach_grad();
+    NDArray y;
+    {
+      strop::record scope;
+      y = logarithm ? strop::stored_log_softmax(x) : strop::stored_softmax(x);
+      y.backward(array<double>({{4, 9, 8}, {9, 9, 9}, {9, 5, 9}}));
+    }
+    CHECK(y.storage() == csr);
+    CHECK(values(y.indices()) == Numbers{2, 0, 1});
+    const NDArray p = array<double>({0.25, 0.75, 1});  // of the first row in the order 2, 0
+    CHECK(strop::allclose(y.data(), logarithm ? strop::log(p) : p));
+    CHECK(x.grad().storage() == csr);
+    CHECK(strop::allclose(x.grad().data(), logarithm ? array<double>({8 - 12 * 0.25, 4 - 12 * 0.75, 0})
+                                                     : array<double>({0.25 * 3, 0.75 * -1, 0})));
+    CHECK(strop::fallbacks().empty());
+  }
+  CHECK(values(strop::stored_softmax(array({{0, 2, 2}, {0, 0, 0}}))) == Numbers{0, 0.5, 0.5, 0, 0, 0});
+  CHECK(error_of([] { strop::stored_softmax(array({1, 2})); }) ==
+        "stored_softmax: input 'data' has shape (2,), expected 2 dimensions");
+}
+
+TEST_CASE("where on a CSR condition") {
+  const strop::verify::QuietFallbacks quiet;
+  strop::clear_fallbacks();
+  const NDArray condition = strop::csr_matrix({0, 1, 2}, {0, 2, 1}, {0, 2, 3}, {2, 3}), a = count(6, {2, 3}),
+                b = count(6, {2, 3}) * 10;
+  a.attach_grad();
+  b.attach_grad();
+  NDArray y;
+  {
+    strop::record scope;
+    y = strop::where(condition, a, b);
+    y.backward(count(6, {2, 3}));
+  }
+  CHECK(y.storage() == dense);
+  CHECK(values(y) == Numbers{0, 10, 2, 30, 4, 50});
+  CHECK(values(a.grad()) == Numbers{0, 0, 2, 0, 4, 0});
+  CHECK(values(b.grad()) == Numbers{0, 1, 0, 3, 0, 5});
+  CHECK(values(strop::where(condition.to(strop::u8), a.to(strop::i8), b.to(strop::i8))) == values(y));
+  CHECK(strop::fallbacks().empty());
 }
 
 TEST_CASE("products of wide CSR matrices cost their stored values") {

@@ -35,11 +35,11 @@ SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, us
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
 _CrossDeviceCopy(data) _copyto cross_device_copy
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
-_contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding
+_contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_div_sqrt_dim(data) div_sqrt_dim
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
-_contrib_group_adagrad_update(weight, grad, history; lr, rescale_grad=1, clip_gradient=-1, epsilon=1e-05)
+_contrib_group_adagrad_update(weight, grad, history; lr, rescale_grad=1, clip_gradient=-1, epsilon=1e-05) group_adagrad_update
 _contrib_quadratic(data; a=0, b=0, c=0) quadratic
 _contrib_round_ste(data) _sparse__contrib_round_ste round_ste
 _contrib_sign_ste(data) _sparse__contrib_sign_ste sign_ste
@@ -102,7 +102,7 @@ _slice_assign_scalar(data; scalar=0, begin, end, step=()) slice_assign_scalar _c
 _sparse_adagrad_update(weight, grad, history; lr, epsilon=1e-07, wd=0, rescale_grad=1, clip_gradient=-1) sparse_adagrad_update
 _sparse_retain(data, indices) sparse_retain
 _split_v2(data; indices=(), axis=1, squeeze_axis=False, sections=0) _npi_split split_v2
-_square_sum(data; axis=None, keepdims=False, exclude=False)
+_square_sum(data; axis=None, keepdims=False, exclude=False) square_sum
 _unravel_index(data; shape=()) unravel_index
 _zeros(; shape=(), ctx=, dtype=float32) zeros
 _zeros_without_dtype(; shape=(), ctx=, dtype=-1) zeros_without_dtype
@@ -228,6 +228,8 @@ sqrt(data) _sparse_sqrt
 square(data) _sparse_square
 squeeze(data; axis=None)
 stack(arg0, arg1; axis=0, num_args=0)
+stored_log_softmax(data)
+stored_softmax(data)
 sum(data; axis=None, keepdims=False, exclude=False) _sparse_sum sum_axis
 take(a, indices; axis=0, mode=clip) _npi_take
 tan(data) _sparse_tan

@@ -71,7 +71,7 @@ STROP_TESTED(AddN, shape(strop::AddN{}, of(2, 3), of(2, 3), of(2, 3)) == of(2, 3
                        keeps(strop::AddN{}) == Keeps::none);
 STROP_TESTED(Where, shape(strop::Where{}, of(2), of(2, 3), of(2, 3)) == of(2, 3) &&
                         type(strop::Where{}, i32, f64, f64) == f64 &&
-                        storage(strop::Where{}, dense, dense, dense) == dense && keeps(strop::Where{}) == Keeps::in);
+                        storage(strop::Where{}, csr, dense, dense) == dense && keeps(strop::Where{}) == Keeps::in);
 STROP_TESTED(Cast, shape(strop::Cast{.dtype = i32}, of(2, 3)) == of(2, 3) &&
                        type(strop::Cast{.dtype = i32}, f32) == i32 &&
                        storage(strop::Cast{.dtype = i32}, row_sparse) == row_sparse &&
@@ -203,6 +203,13 @@ STROP_TESTED(Softmax, shape(strop::Softmax{.dtype = f64}, of(2, 3)) == of(2, 3) 
                           type(strop::Softmax{.dtype = f64}, f32) == f64 &&
                           storage(strop::Softmax{.dtype = f64}, dense) == dense &&
                           keeps(strop::Softmax{.dtype = f64}) == Keeps::in_out);
+STROP_TESTED(StoredSoftmax,
+             shape(strop::StoredSoftmax{}, of(2, 3)) == of(2, 3) && type(strop::StoredSoftmax{}, f64) == f64 &&
+                 storage(strop::StoredSoftmax{}, csr) == csr && keeps(strop::StoredSoftmax{}) == Keeps::in_out);
+STROP_TESTED(StoredLogSoftmax, shape(strop::StoredLogSoftmax{}, of(2, 3)) == of(2, 3) &&
+                                   type(strop::StoredLogSoftmax{}, f64) == f64 &&
+                                   storage(strop::StoredLogSoftmax{}, dense) == dense &&
+                                   keeps(strop::StoredLogSoftmax{}) == Keeps::in_out);
 STROP_TESTED(LogSoftmax, shape(strop::LogSoftmax{.axis = 0}, of(2, 3)) == of(2, 3) &&
                              type(strop::LogSoftmax{.axis = 0}, f16) == f16 &&
                              storage(strop::LogSoftmax{.axis = 0}, dense) == dense &&
@@ -324,77 +331,6 @@ STROP_TESTED(SparseRetain, shape(strop::SparseRetain{}, of(5, 2), of(3)) == of(5
                                type(strop::SparseRetain{}, f32, i64) == f32 &&
                                storage(strop::SparseRetain{}, row_sparse, dense) == row_sparse &&
                                keeps(strop::SparseRetain{}) == Keeps::in);
-
-// --- made and drawn arrays -------------------------------------------------------------------------------------------
-
-STROP_TESTED_WITH_TEXT(ZerosOp, shape(strop::ZerosOp{.shape = {2, 3}, .dtype = i32}) == of(2, 3) &&
-                                    type(strop::ZerosOp{.shape = {2, 3}, .dtype = i32}) == i32 &&
-                                    storage(strop::ZerosOp{.shape = {2, 3}, .dtype = i32}) == dense &&
-                                    keeps(strop::ZerosOp{.shape = {2, 3}, .dtype = i32}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(ZerosWithoutDtypeOp, shape(strop::ZerosWithoutDtypeOp{.shape = {2, 3}}) == of(2, 3) &&
-                                                type(strop::ZerosWithoutDtypeOp{.shape = {2, 3}}) == f32 &&
-                                                storage(strop::ZerosWithoutDtypeOp{.shape = {2, 3}}) == dense &&
-                                                keeps(strop::ZerosWithoutDtypeOp{.shape = {2, 3}}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(OnesOp, shape(strop::OnesOp{.shape = {2, 3}, .dtype = f16}) == of(2, 3) &&
-                                   type(strop::OnesOp{.shape = {2, 3}, .dtype = f16}) == f16 &&
-                                   storage(strop::OnesOp{.shape = {2, 3}, .dtype = f16}) == dense &&
-                                   keeps(strop::OnesOp{.shape = {2, 3}, .dtype = f16}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(FullOp, shape(strop::FullOp{.shape = {4}, .dtype = boolean, .value = 1}) == of(4) &&
-                                   type(strop::FullOp{.shape = {4}, .dtype = boolean, .value = 1}) == boolean &&
-                                   storage(strop::FullOp{.shape = {4}, .dtype = boolean, .value = 1}) == dense &&
-                                   keeps(strop::FullOp{.shape = {4}, .dtype = boolean, .value = 1}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(ArangeOp,
-                       shape(strop::ArangeOp{.start = 1, .stop = 4, .step = 0.5, .repeat = 2}) == of(12) &&
-                           type(strop::ArangeOp{.start = 1, .stop = 4, .step = 0.5, .repeat = 2}) == f32 &&
-                           storage(strop::ArangeOp{.start = 1, .stop = 4, .step = 0.5, .repeat = 2}) == dense &&
-                           keeps(strop::ArangeOp{.start = 1, .stop = 4, .step = 0.5, .repeat = 2}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(EyeOp, shape(strop::EyeOp{.N = 3, .M = 5}) == of(3, 5) &&
-                                  type(strop::EyeOp{.N = 3, .M = 5}) == f32 &&
-                                  storage(strop::EyeOp{.N = 3, .M = 5}) == dense &&
-                                  keeps(strop::EyeOp{.N = 3, .M = 5}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(LinspaceOp,
-                       shape(strop::LinspaceOp{.start = 0, .stop = 1, .num = 7, .dtype = f64}) == of(7) &&
-                           type(strop::LinspaceOp{.start = 0, .stop = 1, .num = 7, .dtype = f64}) == f64 &&
-                           storage(strop::LinspaceOp{.start = 0, .stop = 1, .num = 7, .dtype = f64}) == dense &&
-                           keeps(strop::LinspaceOp{.start = 0, .stop = 1, .num = 7, .dtype = f64}) == Keeps::none);
-STROP_TESTED(ZerosLike, shape(strop::ZerosLike{}, of(2, 3)) == of(2, 3) && type(strop::ZerosLike{}, i32) == i32 &&
-                            storage(strop::ZerosLike{}, csr) == csr && keeps(strop::ZerosLike{}) == Keeps::none);
-STROP_TESTED(OnesLike, shape(strop::OnesLike{}, of(2, 3)) == of(2, 3) && type(strop::OnesLike{}, i32) == i32 &&
-                           storage(strop::OnesLike{}, csr) == dense && keeps(strop::OnesLike{}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(ArangeLike, shape(strop::ArangeLike{.axis = 1}, of(2, 3)) == of(3) &&
-                                       type(strop::ArangeLike{.axis = 1}, f64) == f64 &&
-                                       storage(strop::ArangeLike{.axis = 1}, dense) == dense &&
-                                       keeps(strop::ArangeLike{.axis = 1}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(RandomUniform, shape(strop::RandomUniform{.shape = {2, 3}}) == of(2, 3) &&
-                                          type(strop::RandomUniform{.shape = {2, 3}}) == f32 &&
-                                          storage(strop::RandomUniform{.shape = {2, 3}}) == dense &&
-                                          keeps(strop::RandomUniform{.shape = {2, 3}}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(RandomNormal, shape(strop::RandomNormal{.shape = {2, 3}, .dtype = f64}) == of(2, 3) &&
-                                         type(strop::RandomNormal{.shape = {2, 3}, .dtype = f64}) == f64 &&
-                                         storage(strop::RandomNormal{.shape = {2, 3}, .dtype = f64}) == dense &&
-                                         keeps(strop::RandomNormal{.shape = {2, 3}, .dtype = f64}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(RandomExponential, shape(strop::RandomExponential{.shape = {4}}) == of(4) &&
-                                              type(strop::RandomExponential{.shape = {4}}) == f32 &&
-                                              storage(strop::RandomExponential{.shape = {4}}) == dense &&
-                                              keeps(strop::RandomExponential{.shape = {4}}) == Keeps::none);
-STROP_TESTED_WITH_TEXT(RandomRandint,
-                       shape(strop::RandomRandint{.low = 0, .high = 9, .shape = {4}}) == of(4) &&
-                           type(strop::RandomRandint{.low = 0, .high = 9, .shape = {4}}) == i32 &&
-                           storage(strop::RandomRandint{.low = 0, .high = 9, .shape = {4}}) == dense &&
-                           keeps(strop::RandomRandint{.low = 0, .high = 9, .shape = {4}}) == Keeps::none);
-STROP_TESTED(RandomUniformLike, shape(strop::RandomUniformLike{}, of(2, 3)) == of(2, 3) &&
-                                    type(strop::RandomUniformLike{}, f64) == f64 &&
-                                    storage(strop::RandomUniformLike{}, dense) == dense &&
-                                    keeps(strop::RandomUniformLike{}) == Keeps::none);
-STROP_TESTED(RandomNormalLike,
-             shape(strop::RandomNormalLike{}, of(2, 3)) == of(2, 3) && type(strop::RandomNormalLike{}, f16) == f16 &&
-                 storage(strop::RandomNormalLike{}, dense) == dense && keeps(strop::RandomNormalLike{}) == Keeps::none);
-STROP_TESTED(RandomExponentialLike, shape(strop::RandomExponentialLike{}, of(2, 3)) == of(2, 3) &&
-                                        type(strop::RandomExponentialLike{}, f32) == f32 &&
-                                        storage(strop::RandomExponentialLike{}, dense) == dense &&
-                                        keeps(strop::RandomExponentialLike{}) == Keeps::none);
-STROP_TESTED(Shuffle, shape(strop::Shuffle{}, of(2, 3)) == of(2, 3) && type(strop::Shuffle{}, i32) == i32 &&
-                          storage(strop::Shuffle{}, dense) == dense && keeps(strop::Shuffle{}) == Keeps::none);
 
 // --- order -----------------------------------------------------------------------------------------------------------
 
@@ -572,6 +508,7 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
 
 }  // namespace
 
+#include "made_operators.hpp"
 #include "update_operators.hpp"
 
 #undef STROP_TESTED

@@ -30,7 +30,7 @@ SHARED = {
     "order": ("moments", "order", "sequence"),
     "shape_diag_pad": ("shape/diag", "shape/pad"),
     "softmax": ("regression_output", "softmax", "softmax_output"),
-    "sparse": ("sddmm", "sparse_retain", "square_sum"),
+    "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

@@ -22,8 +22,8 @@ inline constexpr std::string_view library_names =
     "_MinimumScalar _Minus _MinusScalar _Mod _ModScalar _Mul _MulScalar _NotEqualScalar _Not_Equal _Plus _PlusScalar "
     "_Power _PowerScalar _RDivScalar _RMinusScalar _RModScalar _RPowerScalar _add _arange _contrib_SparseEmbedding "
     "_contrib_arange_like _contrib_div_sqrt_dim _contrib_gradientmultiplier _contrib_group_adagrad_update "
-    "_contrib_quadratic _contrib_round_ste _contrib_sign_ste _copy _copyto _crop_assign _crop_assign_scalar "
-    "_cross_device_copy _div _div_scalar _equal _equal_scalar _eye _full _greater _greater_equal "
+    "_contrib_quadratic _contrib_round_ste _contrib_sign_ste _contrib_sparse_embedding _copy _copyto _crop_assign "
+    "_crop_assign_scalar _cross_device_copy _div _div_scalar _equal _equal_scalar _eye _full _greater _greater_equal "
     "_greater_equal_scalar _greater_scalar _hypot _hypot_scalar _lesser _lesser_equal _lesser_equal_scalar "
     "_lesser_scalar _linspace _logical_and _logical_and_scalar _logical_or _logical_or_scalar _logical_xor "
     "_logical_xor_scalar _maximum _maximum_scalar _minimum _minimum_scalar _minus _minus_scalar _mod _mod_scalar _mul "
@@ -72,12 +72,13 @@ inline constexpr std::string_view library_names =
     "random_exponential_like random_normal random_normal_like random_randint random_uniform random_uniform_like "
     "ravel_multi_index rcbrt rdiv_scalar reciprocal relu repeat reshape reshape_like reverse rint rminus_scalar "
     "rmod_scalar rmsprop_update rmspropalex_update round round_ste rpower_scalar rsqrt scatter_elemwise_div "
-    "scatter_minus_scalar scatter_nd scatter_plus_scalar scatter_set_nd sequence_last sequence_mask sequence_reverse "
-    "sgd_mom_update sgd_update shape_array shuffle sigmoid sign sign_ste signsgd_update signum_update sin sinh "
-    "size_array slice slice_assign slice_assign_scalar slice_axis slice_channel slice_like smooth_l1 softmax "
-    "softmax_cross_entropy softmax_output softmin softsign sort space_to_depth sparse_adagrad_update sparse_embedding "
-    "sparse_retain split split_v2 sqrt square square_sum squeeze stack stop_gradient sum sum_axis swap_axis swapaxes "
-    "take tan tanh tile topk transpose trunc uniform unravel_index where zeros zeros_like zeros_without_dtype ";
+    "scatter_minus_scalar scatter_nd scatter_plus_scalar scatter_set_nd sddmm sequence_last sequence_mask "
+    "sequence_reverse sgd_mom_update sgd_update shape_array shuffle sigmoid sign sign_ste signsgd_update "
+    "signum_update sin sinh size_array slice slice_assign slice_assign_scalar slice_axis slice_channel slice_like "
+    "smooth_l1 softmax softmax_cross_entropy softmax_output softmin softsign sort space_to_depth "
+    "sparse_adagrad_update sparse_embedding sparse_retain split split_v2 sqrt square square_sum squeeze stack "
+    "stop_gradient stored_log_softmax stored_softmax sum sum_axis swap_axis swapaxes take tan tanh tile topk "
+    "transpose trunc uniform unravel_index where zeros zeros_like zeros_without_dtype ";
 
 /// Whether the library has an operator of that name, in this program or not.
 inline bool in_library(std::string_view name) {

@@ -71,6 +71,7 @@ using Families = OpLists<
     SparseRetainOps,
     SpecialOps,
     SquareSumOps,
+    StoredSoftmaxOps,
     SumOps,
     TakeOps,
     TransposeOps,

@@ -55,3 +55,4 @@
 #include <strop/ops/sparse_optimizer.hpp>
 #include <strop/ops/sparse_retain.hpp>
 #include <strop/ops/square_sum.hpp>
+#include <strop/ops/stored_softmax.hpp>

@@ -23,7 +23,7 @@ namespace strop::inline v0 {
 /// Example: `sddmm(csr_matrix({1, 1}, {0, 1}, {0, 1, 2}, {2, 2}), array({{1, 2}, {3, 4}}), array({{1, 0}, {0, 1}}))`
 /// stores 1 at (0, 0) and 4 at (1, 1).
 struct Sddmm {
-  static constexpr std::string_view inputs[] = {"pattern", "lhs", "rhs"};
+  static constexpr std::string_view name = "sddmm", inputs[] = {"pattern", "lhs", "rhs"};
   static constexpr std::string_view doc =
       "The product lhs · rhsᵀ at the places where pattern stores something, or is not zero; elsewhere zero.";
   static constexpr Note notes[] = {{"pattern", "its places count, not its values"},

@@ -338,7 +338,7 @@ struct GroupAdagradUpdate {
   Required<float> lr = {};
   float rescale_grad = 1, clip_gradient = -1, epsilon = 1e-5f;
 
-  static constexpr std::string_view name = "_contrib_group_adagrad_update";
+  static constexpr std::string_view name = "_contrib_group_adagrad_update", aliases[] = {"group_adagrad_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
   static constexpr std::span<const Note> notes = detail::update_notes;
   static constexpr std::string_view doc =

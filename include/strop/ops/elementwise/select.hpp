@@ -100,6 +100,25 @@ inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t 
   });
 }
 
+/// The same for a condition in CSR of the arrays' shape: y, but where it stores a number that is not zero.
+inline void choose_stored(const NDArray& condition, const NDArray& x, const NDArray& y, const NDArray& out) {
+  const std::int64_t size = size_of(x.dtype()), rows = condition.shape()[0], cols = condition.shape()[1],
+                     stored = condition.nnz();
+  if (x.size() == 0) return;
+  copy_bytes(out.bytes(), y.bytes(), y.size() * size);
+  const NDArray truth(Shape{stored}, boolean);
+  convert_elements(condition.dtype(), condition.bytes(), boolean, truth.bytes(), stored);
+  const bool* const chosen = truth.pointer<const bool>();
+  const IndexReader indices(condition.indices()), indptr(condition.indptr());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const RowSpan span = row_span(indptr, row, stored);
+    for (std::int64_t k = span.begin; k < span.end; ++k) {
+      const std::int64_t at = (row * cols + checked_index(indices[k], cols)) * size;
+      copy_bytes(out.bytes() + at, (chosen[k] ? x : y).bytes() + at, size);
+    }
+  }
+}
+
 }  // namespace detail
 
 /// The condition has their shape and any type, or is a vector with an entry for each of their rows (positions along the
@@ -137,7 +156,12 @@ struct Where {
     types.set_in(1, types.out(0));
     types.set_in(2, types.out(0));
   }
+  /// A CSR condition costs its stored values, beside a copy of y.
+  constexpr bool infer_storage(Storages& s) const {
+    return s.set_out(0, dense) && s.in(0) != row_sparse && s.in(1) == dense && s.in(2) == dense;
+  }
   void forward(Cpu&, const NDArray& condition, const NDArray& x, const NDArray& y, NDArray& out) const {
+    if (condition.storage() == csr) return detail::choose_stored(condition, x, y, out);
     const std::int64_t count = condition.size(), size = size_of(x.dtype());
     if (count == x.size() && size == 4) return detail::choose_wide<float>(condition, x.bytes(), y.bytes(), out.bytes());
     if (count == x.size() && size == 8)
@@ -164,6 +188,8 @@ struct Where {
 };
 
 inline constexpr Op<Clip, OnUse> clip;
+template <>
+inline constexpr bool detail::reads_any_index<Where> = true;
 inline constexpr Op<Where, OnUse> where;
 
 using SelectOps = OpList<Clip, Where>;

@@ -149,8 +149,8 @@ struct SparseEmbedding {
   Dtype dtype = f32;
   bool deterministic = false;
 
-  static constexpr std::string_view name = "_contrib_SparseEmbedding", aliases[] = {"SparseEmbedding"},
-                                    inputs[] = {"data", "weight"};
+  static constexpr std::string_view name = "_contrib_SparseEmbedding",
+                                    aliases[] = {"SparseEmbedding", "sparse_embedding"}, inputs[] = {"data", "weight"};
   static constexpr std::string_view doc =
       "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. The gradient of weight "
       "is row-sparse.";
