@@ -64,10 +64,11 @@ int main(int argc, char** argv) {
   try {
     if (const int status = strop::command::train(options); status != 0) return status;
 
-    step(7, "LeNet, as a graph that is bound once");
+    step(7, "As the activation of LeNet, as a graph that is bound once");
     strop::command::TrainOptions lenet;
     lenet.net = "lenet";
     lenet.mode = "graph";
+    lenet.activation = "swish";
     lenet.rate = 0.05;
     lenet.epochs = argc > 3 ? std::atoi(argv[3]) : 5;
     return strop::command::train(lenet);
