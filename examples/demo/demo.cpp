@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The tour of `./run demo`: an operator that the library lacks is defined here, checked, looked at, used on arrays,
-/// sparse arrays and in a graph, and trains a real network as its activation.
+/// sparse arrays and in a graph, and trains a real network as its activation; then a larger one trains as a graph.
 #include "../../src/command.hpp"
 
 #include <strop/strop.hpp>
@@ -62,7 +62,16 @@ int main(int argc, char** argv) {
   options.plot = argc > 1 ? argv[1] : "demo.svg";
   if (argc > 2) options.epochs = std::atoi(argv[2]);
   try {
-    return strop::command::train(options);
+    if (const int status = strop::command::train(options); status != 0) return status;
+
+    step(7, "As the activation of LeNet, as a graph that is bound once");
+    strop::command::TrainOptions lenet;
+    lenet.net = "lenet";
+    lenet.mode = "graph";
+    lenet.activation = "swish";
+    lenet.rate = 0.05;
+    lenet.epochs = argc > 3 ? std::atoi(argv[3]) : 5;
+    return strop::command::train(lenet);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

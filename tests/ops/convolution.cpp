@@ -238,3 +238,12 @@ TEST_CASE("convolution refuses in a sentence") {
         "convolution: axis 2 of input 'data' has extent 5, with padding 5, and a window covers 7");
   CHECK(said("(3, 3)", {{"layout", "NHWC"}}, {x, w, b}) == "convolution: layout is NHWC, expected NCHW");
 }
+
+TEST_CASE("a stride may be larger than every extent") {
+  CHECK(values(strop::invoke("Convolution", {count({1, 1, 5}, 1), count({1, 1, 2}, 1)},
+                             {{"kernel", "(2,)"},
+                              {"pad", "(1,)"},
+                              {"stride", "(9223372036854775807,)"},
+                              {"num_filter", "1"},
+                              {"no_bias", "True"}})) == Numbers{2});
+}

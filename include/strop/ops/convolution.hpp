@@ -224,7 +224,8 @@ struct Convolution {
     data[0] = s.out(0)[0];
     for (int i = 2; i < rank + 2; ++i)  // of a stride of 1 the data's extent follows from the result's
       if (data[i] < 0 && s.out(0)[i] >= 0 && detail::step_of(stride, i - 2, 1) == 1)
-        data[i] = std::max<std::int64_t>(0, s.out(0)[i] - 1 + covered(s, i - 2) - 2 * detail::step_of(pad, i - 2, 0));
+        data[i] = std::max<std::int64_t>(0, detail::checked_sum(s.out(0)[i] - 1, covered(s, i - 2), s.op()) -
+                                                detail::checked_product(2, detail::step_of(pad, i - 2, 0), s.op()));
     s.set_in(0, data);
   }
 

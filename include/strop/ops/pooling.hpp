@@ -20,20 +20,22 @@ namespace detail {
 
 /// What a window is cut to: its elements inside the data, from low to high along each axis, and how many it counts.
 struct CutWindow {
-  std::int64_t low[Windows::axes], high[Windows::axes], counted;
+  std::int64_t low[Windows::axes], high[Windows::axes];
+  double counted;  // the padding may be of any size
 };
 
 /// Calls f(window) for each window in its order. `with_padding`: what is counted includes padding.
 template <class F>
 void each_window(const Windows& w, bool with_padding, F f) {
   CutWindow cut{};
-  std::int64_t counted[Windows::axes] = {};
+  double counted[Windows::axes] = {};
   const auto place = [&](int axis, std::int64_t at) {
     const std::int64_t begin = at * w.stride[axis] - w.pad[axis],
                        end = std::min(begin + w.kernel[axis], w.in[axis] + w.pad[axis]);
     cut.low[axis] = std::max<std::int64_t>(begin, 0);
     cut.high[axis] = std::max(cut.low[axis], std::min(end, w.in[axis]));
-    counted[axis] = with_padding ? std::max<std::int64_t>(0, end - begin) : cut.high[axis] - cut.low[axis];
+    counted[axis] =
+        static_cast<double>(with_padding ? std::max<std::int64_t>(0, end - begin) : cut.high[axis] - cut.low[axis]);
   };
   for (std::int64_t a = 0; a < w.out[0]; ++a) {
     place(0, a);
@@ -190,8 +192,7 @@ struct Pooling {
     const int p = power();
     pooler.result(x.data(), y.data(), add, [&](const E* in, const detail::CutWindow& cut) {
       const double total = sum_of(w, cut, in, step, p);
-      return static_cast<E>(pool_type == avg ? (cut.counted == 0 ? 0.0 : total / static_cast<double>(cut.counted))
-                                             : root(total, p));
+      return static_cast<E>(pool_type == avg ? (cut.counted == 0 ? 0.0 : total / cut.counted) : root(total, p));
     });
   }
 

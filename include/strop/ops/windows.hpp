@@ -68,9 +68,9 @@ struct Windows {
     }
   }
 
-  std::int64_t in_size() const { return in[0] * in[1] * in[2]; }
-  std::int64_t out_size() const { return out[0] * out[1] * out[2]; }
-  std::int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
+  std::int64_t in_size() const { return size_of(in); }
+  std::int64_t out_size() const { return size_of(out); }
+  std::int64_t kernel_size() const { return size_of(kernel); }
   /// Every window is one element, and every element one window.
   bool trivial() const {
     for (int i = 0; i < axes; ++i)
@@ -86,21 +86,28 @@ struct Windows {
     const std::int64_t k[axes] = {at / (kernel[1] * kernel[2]), at / kernel[2] % kernel[1], at % kernel[2]};
     const std::int64_t shift = k[2] * dilate[2] - pad[2];
     const auto first_from = [&](std::int64_t place) {  // the first window along the last axis there or behind
-      return place <= shift ? 0 : (place - shift + stride[2] - 1) / stride[2];
+      return place <= shift ? 0 : (place - shift - 1) / stride[2] + 1;
     };
     const std::int64_t low = std::min(out[2], first_from(0)), high = std::max(low, std::min(out[2], first_from(in[2])));
-    for (std::int64_t p = begin; p < end;) {
-      const std::int64_t line = p / out[2], from = p - line * out[2], to = std::min(out[2], from + end - p);
-      const std::int64_t deep = line / out[1] * stride[0] + k[0] * dilate[0] - pad[0],
-                         down = line % out[1] * stride[1] + k[1] * dilate[1] - pad[1];
+    std::int64_t a = begin / (out[1] * out[2]), b = begin / out[2] % out[1], from = begin % out[2];
+    for (std::int64_t p = 0; p < end - begin;) {
+      const std::int64_t to = std::min(out[2], from + end - begin - p);
+      const std::int64_t deep = a * stride[0] + k[0] * dilate[0] - pad[0],
+                         down = b * stride[1] + k[1] * dilate[1] - pad[1];
       const bool inside = deep >= 0 && deep < in[0] && down >= 0 && down < in[1];
       const std::int64_t left = inside ? std::clamp(low, from, to) : to, right = std::clamp(high, left, to);
-      if (left > from) f(p - begin, left - from, std::int64_t{-1});
-      if (right > left)
-        f(p - begin + left - from, right - left, (deep * in[1] + down) * in[2] + left * stride[2] + shift);
-      if (to > right) f(p - begin + right - from, to - right, std::int64_t{-1});
+      if (left > from) f(p, left - from, std::int64_t{-1});
+      if (right > left) f(p + left - from, right - left, (deep * in[1] + down) * in[2] + left * stride[2] + shift);
+      if (to > right) f(p + right - from, to - right, std::int64_t{-1});
       p += to - from;
+      from = 0;
+      if (++b == out[1]) b = 0, ++a;
     }
+  }
+
+ private:
+  static std::int64_t size_of(const std::int64_t (&extents)[axes]) {
+    return checked_product(checked_product(extents[0], extents[1], "windows"), extents[2], "windows");
   }
 };
 
@@ -133,6 +140,7 @@ void gather_windows(const Windows& w, const E* image, std::int64_t channels, std
 template <class E>
 void scatter_windows(const Windows& w, const E* matrix, std::int64_t channels, std::int64_t begin, std::int64_t end,
                      E* image) {
+  if (channels == 0) return;
   const std::int64_t places = w.kernel_size(), width = end - begin, step = w.stride[2], size = w.in_size();
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / (width * places));
   parallel_for(channels, grain, [&](std::int64_t low, std::int64_t high) {
