@@ -9,6 +9,7 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
+#include <strop/op/param_box.hpp>
 
 #include <utility>
 #include <vector>
@@ -19,10 +20,21 @@ namespace {
 using detail::Node;
 using detail::NodeOutput;
 
-/// Attributes of a node as (key, text) pairs.
-nb::dict dict_of(const NamedTexts& texts) {
+/// Parameters of a node that are not as by default, and its attributes; those that the executors of the original look
+/// at by both of their names.
+nb::dict attributes_of(const Symbol& symbol) {
   nb::dict all;
-  for (const auto& [key, text] : texts) all[to_text(key)] = to_text(text);
+  const Node& node = *symbol.outputs()[0].node;
+  const detail::ParamBox fresh(node.is_variable() ? nullptr : node.entry->params);
+  for (const auto& [key, text] : symbol.list_attr()) {
+    if (!node.is_variable() && node.entry->params != nullptr)
+      if (const std::optional<std::size_t> field = node.entry->params->find(key);
+          field && node.entry->params->print(fresh.get(), *field) == text)
+        continue;
+    all[to_text(key)] = to_text(text);
+    for (const std::string_view known : {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"})
+      if (key == cat("__", known, "__")) all[to_text(known)] = to_text(text);
+  }
   return all;
 }
 
@@ -31,7 +43,7 @@ nb::dict attributes_of_all(const Symbol& symbol) {
   nb::dict all;
   const detail::Graph graph(symbol.outputs());
   for (int n = 0; n < graph.size(); ++n) {
-    const nb::dict one = dict_of(Symbol(NodeOutput{detail::Ref<Node>(&graph.node(n)), 0}).list_attr());
+    const nb::dict one = attributes_of(Symbol(NodeOutput{detail::Ref<Node>(&graph.node(n)), 0}));
     if (one.size() != 0) all[to_text(graph.node(n).name)] = one;
   }
   return all;
@@ -150,7 +162,7 @@ void add_symbols(nb::module_& module) {
       .def("get_internals", &Symbol::get_internals, "Every output of every node, as a group.")
       .def("_children", &Symbol::get_children)
       .def("_attr", [](const Symbol& s, const std::string& key) { return s.attr(key); })
-      .def("_list_attr", [](const Symbol& s) { return dict_of(s.list_attr()); })
+      .def("_list_attr", &attributes_of)
       .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
       .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
       .def("_replace", [](const Symbol& s, const NamedSymbols& with) { return s(with); })

@@ -235,8 +235,9 @@ def test_files(tmp_path):
         back = mx.nd.load(path)
         assert list(back) == ["a", "b"] and back["b"].dtype is np.int64
         same(back["a"], [1, 2])
-    path = str(tmp_path / "list.params")
+    path = str(tmp_path / "list")  # any name
     mx.nd.save(path, [a, b])
+    assert [file.name for file in tmp_path.iterdir()].count("list") == 1 and len(list(tmp_path.iterdir())) == 3
     assert [x.shape for x in mx.nd.load(path)] == [(2,), (1, 1)]
     with open(path, "rb") as file:
         assert len(mx.nd.load_frombuffer(file.read())) == 2

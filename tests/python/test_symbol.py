@@ -69,6 +69,8 @@ def test_automatic_names():
         with mx.name.Prefix("stage_"):
             assert sym.relu(sym.var("x")).name == "stage_relu0" and sym.relu(sym.var("x"), name="mine").name == "stage_mine"
         assert sym.relu(sym.var("x")).name == "relu2"
+        x = sym.var("x")
+        assert [(x + x).name, (x + 1).name, (1 - x).name, (-x).name, sym.maximum(x, 2).name] == ["_plus0", "_plusscalar0", "_rminusscalar0", "_mulscalar0", "_maximumscalar0"]
     with pytest.raises(TypeError):
         sym.relu(sym.var("x"), name=3)
 
@@ -81,7 +83,8 @@ def test_attributes():
     assert x.attr("ctx_group") == "stage1" and x.attr("mood") == "good" and x.attr("__lr_mult__") == "2" and x.attr("nothing") is None
     assert y.attr("ctx_group") == "stage1" and y.attr("__more__") == "yes" and y.attr("num_hidden") == "3"
     attributes = y.attr_dict()
-    assert attributes["fc"]["num_hidden"] == "3" and attributes["fc_weight"]["__ctx_group__"] == "stage1"
+    assert attributes["fc"] == {"num_hidden": "3", "__ctx_group__": "stage1", "ctx_group": "stage1", "__more__": "yes"} == y.list_attr()
+    assert attributes["fc_weight"]["__ctx_group__"] == "stage1"
     assert sym.relu(sym.var("z")).attr("ctx_group") is None
     with pytest.raises(ValueError):
         mx.AttrScope(a=1)
@@ -149,8 +152,9 @@ def test_bind(rng):
         net.bind(mx.cpu(), {"x": nd.array(x)})
     with pytest.raises(ValueError):
         net.bind(mx.cpu(), [nd.array(x)])
-    with pytest.raises(TypeError):
-        run.forward(nothing=x)
+    for value in (x, nd.array(x)):
+        with pytest.raises(TypeError):
+            run.forward(nothing=value)
 
 
 def test_gradient_requests():

@@ -54,3 +54,6 @@ def set_fallback(mode):
 fallbacks = _strop.fallbacks
 clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = _strop.set_asynchronous
+
+from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
+from . import initializer as init  # noqa: E402

@@ -35,11 +35,11 @@ class _Members:
         """Computes the outputs; arrays that are given by name are copied into the arguments before."""
         named = []
         for name, value in inputs.items():
+            if name not in self._arg_names:
+                raise _strop.TypeError(f"forward: no argument {name!r}; there are {', '.join(self._arg_names)}")
             if not isinstance(value, NDArray):
                 from .ndarray import array
 
-                if name not in self._arg_names:
-                    raise _strop.TypeError(f"forward: no argument {name!r}; there are {', '.join(self._arg_names)}")
                 value = array(np.asarray(value), dtype=self.arg_dict[name].dtype)
             named.append((name, value))
         self._forward(bool(is_train), named)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NDArray: what the core leaves to Python, and the functions that make arrays."""
+import os
+
 import numpy as np
 
 from .. import _strop
@@ -363,7 +365,7 @@ def waitall():
 
 
 def save(fname, data):
-    """Writes an array, a list or a dictionary of arrays to a file: .params, .npz, .npy; another name is the first."""
+    """Writes an array, a list or a dictionary of arrays to a file: .npz and .npy as NumPy does, any other name as .params."""
     if isinstance(data, NDArray):
         named = [("", data)]
     elif isinstance(data, dict):
@@ -375,7 +377,13 @@ def save(fname, data):
     for _, a in named:
         if not isinstance(a, NDArray):
             raise _strop.TypeError(f"save: expected NDArrays, got {type(a).__name__}")
-    _strop.save(str(fname), named)
+    path = str(fname)
+    if path.endswith((".params", ".npz", ".npy")):
+        _strop.save(path, named)
+        return
+    made = f"{path}.{os.getpid()}.params"
+    _strop.save(made, named)
+    os.replace(made, path)
 
 
 def load(fname):
@@ -386,7 +394,6 @@ def load(fname):
 
 def load_frombuffer(buf):
     """The arrays of a file's bytes."""
-    import os
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:

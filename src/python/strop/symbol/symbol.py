@@ -15,10 +15,10 @@ __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "gre
            "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
            "minimum", "not_equal", "ones", "pow", "power", "split_v2", "var", "zeros"]
 
-_ARITHMETIC = {"add": ("broadcast_add", "_plus_scalar", "_plus_scalar"), "sub": ("broadcast_sub", "_minus_scalar", "_rminus_scalar"),
-               "mul": ("broadcast_mul", "_mul_scalar", "_mul_scalar"), "truediv": ("broadcast_div", "_div_scalar", "_rdiv_scalar"),
-               "mod": ("broadcast_mod", "_mod_scalar", "_rmod_scalar"), "pow": ("broadcast_power", "_power_scalar", "_rpower_scalar")}
-_SAME = {"broadcast_add": "elemwise_add", "broadcast_sub": "elemwise_sub", "broadcast_mul": "elemwise_mul", "broadcast_div": "elemwise_div"}
+# By the names that nodes get from them: _plus0, _plusscalar0.
+_ARITHMETIC = {"add": ("_Plus", "_PlusScalar", "_PlusScalar"), "sub": ("_Minus", "_MinusScalar", "_RMinusScalar"),
+               "mul": ("_Mul", "_MulScalar", "_MulScalar"), "truediv": ("_Div", "_DivScalar", "_RDivScalar"),
+               "mod": ("_Mod", "_ModScalar", "_RModScalar"), "pow": ("_Power", "_PowerScalar", "_RPowerScalar")}
 _COMPARISONS = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "lesser", "le": "lesser_equal"}
 
 
@@ -53,7 +53,7 @@ def _binary(both, scalar, reversed_scalar):
 
 
 for _operator, _names in _ARITHMETIC.items():
-    _forward, _backward = _binary(_SAME.get(_names[0], _names[0].replace("broadcast", "")), *_names[1:])
+    _forward, _backward = _binary(*_names)
     setattr(Symbol, f"__{_operator}__", _forward)
     setattr(Symbol, f"__r{_operator}__", _backward)
 for _operator, _which in _COMPARISONS.items():
@@ -95,7 +95,7 @@ class _Members:
         return self._at(index % len(self))
 
     def __neg__(self):
-        return _find("_mul_scalar")(self, scalar=-1.0)
+        return _find("_MulScalar")(self, scalar=-1.0)
 
     def __abs__(self):
         return _find("abs")(self)
@@ -314,8 +314,10 @@ _PLAIN = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater, "
           "lesser_equal": np.less_equal, "maximum": max, "minimum": min, "hypot": np.hypot, "logical_and": np.logical_and,
           "logical_or": np.logical_or, "logical_xor": np.logical_xor}
 for _operator, _number in _PLAIN.items():
-    globals()[_operator] = _two(_operator, "_" + _operator, f"_{_operator}_scalar", f"_{_TURNED.get(_operator, _operator)}_scalar", _number)
-pow = power = _two("power", "_power", "_power_scalar", "_rpower_scalar", lambda a, b: a**b)  # noqa: A001
+    _own = f"_{_operator.capitalize()}" if _operator in ("maximum", "minimum", "hypot") else f"_{_operator}"
+    _scalar = "Scalar" if _own[1].isupper() else "_scalar"
+    globals()[_operator] = _two(_operator, _own, _own + _scalar, f"_{_TURNED[_operator]}_scalar" if _operator in _TURNED else _own + _scalar, _number)
+pow = power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a, b: a**b)  # noqa: A001
 
 
 def zeros(shape, dtype=None, **kwargs):

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What parameters begin with, by their names or as they say themselves."""
+import json
+import math
+import re
+
+import numpy as np
+
+from . import _strop, nd, random
+
+_registry = {}
+
+
+def register(cls):
+    """Makes an initializer known by its name in lower case."""
+    _registry[cls.__name__.lower()] = cls
+    return cls
+
+
+def alias(*names):
+    """Gives an initializer more names."""
+
+    def take(cls):
+        for name in names:
+            _registry[name] = cls
+        return cls
+
+    return take
+
+
+def create(name, **kwargs):
+    """An initializer by its name, as dumps() writes it, or itself."""
+    if isinstance(name, Initializer):
+        return name
+    if name.startswith("["):
+        name, kwargs = json.loads(name)
+    if name.lower() not in _registry:
+        raise _strop.ValueError(f"initializer: none is called {name!r}; there are {', '.join(sorted(_registry))}")
+    return _registry[name.lower()](**kwargs)
+
+
+class InitDesc(str):
+    """The name of a parameter with its attributes."""
+
+    def __new__(cls, name, attrs=None, global_init=None):
+        made = super().__new__(cls, name)
+        made.attrs = attrs or {}
+        made.global_init = global_init
+        return made
+
+
+class Initializer:
+    """Called with a name and an array, sets the array: weights by the class itself, others by the ends of their names."""
+
+    _ends = (("weight", "weight"), ("bias", "zero"), ("gamma", "one"), ("beta", "zero"), ("min", "zero"), ("max", "one"),
+             ("moving_mean", "zero"), ("running_mean", "zero"), ("moving_var", "one"), ("running_var", "one"),
+             ("moving_inv_var", "zero"), ("moving_avg", "zero"))
+
+    def __init__(self, **kwargs):
+        self._kwargs = kwargs
+
+    def dumps(self):
+        """The initializer as text, which create() reads."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._kwargs == other._kwargs
+
+    def __hash__(self):
+        return hash(self.dumps())
+
+    def __call__(self, desc, arr):
+        if not isinstance(desc, str):
+            raise _strop.TypeError(f"initializer: the name is of type {type(desc).__name__}, expected a string")
+        own = getattr(desc, "attrs", {}).get("__init__", "")
+        if own:
+            create(own)._init_weight(desc, arr)
+            return
+        for end, how in self._ends:
+            if desc.lower().endswith(end):
+                getattr(self, f"_init_{how}")(desc, arr)
+                return
+        self._init_default(desc, arr)
+
+    def init_weight(self, name, arr):
+        """Sets the array as a weight, whatever its name is."""
+        self._init_weight(name, arr)
+
+    def _init_weight(self, name, arr):
+        raise NotImplementedError
+
+    def _init_zero(self, _, arr):
+        arr[:] = 0.0
+
+    def _init_one(self, _, arr):
+        arr[:] = 1.0
+
+    def _init_default(self, name, arr):
+        raise _strop.ValueError(f"initializer: nothing says how {str(name)!r} begins; its name ends in none of weight, bias, gamma and beta, "
+                                "so say it with var(..., init=...)")
+
+
+@register
+@alias("zeros")
+class Zero(Initializer):
+    """Zeros."""
+
+    def _init_weight(self, _, arr):
+        arr[:] = 0
+
+
+@register
+@alias("ones")
+class One(Initializer):
+    """Ones."""
+
+    def _init_weight(self, _, arr):
+        arr[:] = 1
+
+
+@register
+class Constant(Initializer):
+    """One value, or the elements of an array."""
+
+    def __init__(self, value):
+        super().__init__(value=value)
+        self.value = value
+
+    def _init_weight(self, _, arr):
+        arr[:] = self.value
+
+    def dumps(self):
+        value = self.value.asnumpy().tolist() if hasattr(self.value, "asnumpy") else np.asarray(self.value).tolist()
+        return json.dumps(["constant", {"value": value}])
+
+
+@register
+class Uniform(Initializer):
+    """Uniform numbers from -scale to scale."""
+
+    def __init__(self, scale=0.07):
+        super().__init__(scale=scale)
+        self.scale = scale
+
+    def _init_weight(self, _, arr):
+        random.uniform(-self.scale, self.scale, out=arr)
+
+
+@register
+class Normal(Initializer):
+    """Normal numbers of deviation sigma."""
+
+    def __init__(self, sigma=0.01):
+        super().__init__(sigma=sigma)
+        self.sigma = sigma
+
+    def _init_weight(self, _, arr):
+        random.normal(0, self.sigma, out=arr)
+
+
+@register
+class Orthogonal(Initializer):
+    """A matrix of orthogonal rows or columns, times scale."""
+
+    def __init__(self, scale=1.414, rand_type="uniform"):
+        super().__init__(scale=scale, rand_type=rand_type)
+        self.scale, self.rand_type = scale, rand_type
+
+    def _init_weight(self, _, arr):
+        rows, columns = arr.shape[0], int(np.prod(arr.shape[1:]))
+        drawn = random.uniform(-1.0, 1.0, (rows, columns)) if self.rand_type == "uniform" else random.normal(0.0, 1.0, (rows, columns))
+        left, _, right = np.linalg.svd(drawn.asnumpy(), full_matrices=False)
+        arr[:] = self.scale * (left if left.shape == (rows, columns) else right).reshape(arr.shape)
+
+
+def _fans(name, shape):
+    """How many inputs and outputs a weight connects."""
+    if len(shape) < 2:
+        raise _strop.ValueError(f"initializer: {str(name)!r} has shape {shape}, expected at least two axes")
+    area = math.prod(shape[2:])
+    return shape[1] * area, shape[0] * area
+
+
+@register
+class Xavier(Initializer):
+    """Random numbers of scale sqrt(magnitude / factor), where the factor is the number of inputs, outputs or their mean."""
+
+    def __init__(self, rnd_type="uniform", factor_type="avg", magnitude=3):
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        self.rnd_type, self.factor_type, self.magnitude = rnd_type, factor_type, float(magnitude)
+
+    def _init_weight(self, name, arr):
+        inputs, outputs = _fans(name, arr.shape)
+        factors = {"avg": (inputs + outputs) / 2.0, "in": inputs, "out": outputs}
+        if self.factor_type not in factors or self.rnd_type not in ("uniform", "gaussian"):
+            raise _strop.ValueError(f"Xavier: factor_type is {self.factor_type!r} and rnd_type {self.rnd_type!r}, expected avg, in or out and uniform or gaussian")
+        scale = math.sqrt(self.magnitude / factors[self.factor_type])
+        if self.rnd_type == "uniform":
+            random.uniform(-scale, scale, out=arr)
+        else:
+            random.normal(0, scale, out=arr)
+
+
+@register
+class MSRAPrelu(Xavier):
+    """Xavier for leaky rectifiers of that slope."""
+
+    def __init__(self, factor_type="avg", slope=0.25):
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}
+
+
+@register
+class Bilinear(Initializer):
+    """The weights of an upsampling by a convolution."""
+
+    def _init_weight(self, _, arr):
+        height, width = arr.shape[2], arr.shape[3]
+        factor = math.ceil(width / 2.0)
+        centre = (2 * factor - 1 - factor % 2) / (2.0 * factor)
+        x = 1 - np.abs(np.arange(width) / factor - centre)
+        y = 1 - np.abs(np.arange(height) / factor - centre)
+        arr[:] = np.broadcast_to(np.outer(y, x), arr.shape)
+
+
+@register
+class LSTMBias(Initializer):
+    """Zeros, but for the forget gate."""
+
+    def __init__(self, forget_bias=1.0):
+        super().__init__(forget_bias=forget_bias)
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, _, arr):
+        values = np.zeros(arr.shape)
+        hidden = arr.shape[0] // 4
+        values[hidden:2 * hidden] = self.forget_bias
+        arr[:] = values
+
+    _init_default = _init_zero = _init_weight
+
+
+class Mixed:
+    """Patterns and initializers: of a name the first pattern that it matches decides."""
+
+    def __init__(self, patterns, initializers):
+        if len(patterns) != len(initializers):
+            raise _strop.ValueError(f"Mixed: {len(patterns)} patterns and {len(initializers)} initializers")
+        self.map = [(re.compile(p), i) for p, i in zip(patterns, initializers)]
+
+    def __call__(self, name, arr):
+        for pattern, initializer in self.map:
+            if pattern.match(name):
+                initializer(name, arr)
+                return
+        raise _strop.ValueError(f"Mixed: no pattern matches {str(name)!r}; the last one may be '.*'")
+
+
+class Load:
+    """Arrays of a file or a dictionary; what they lack is left to default_init."""
+
+    def __init__(self, param, default_init=None, verbose=False):
+        param = nd.load(param) if isinstance(param, str) else param
+        self.param = {name.split(":", 1)[-1] if name.startswith(("arg:", "aux:")) else name: a for name, a in param.items()}
+        self.default_init = default_init
+
+    def __call__(self, name, arr):
+        if name in self.param:
+            if self.param[name].shape != arr.shape:
+                raise _strop.ValueError(f"Load: {str(name)!r} has shape {self.param[name].shape} in the file, expected {arr.shape}")
+            arr[:] = self.param[name]
+        elif self.default_init is not None:
+            self.default_init(name, arr)
+        else:
+            raise _strop.ValueError(f"Load: {str(name)!r} is not in the file, and there is no default_init")

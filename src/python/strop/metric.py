@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How good predictions are, over as many batches as one likes."""
+import math
+
+import numpy as np
+
+from . import _strop
+from .ndarray import NDArray
+
+_registry = {}
+
+
+def register(*names):
+    """Makes a metric known by its name in lower case and by others."""
+
+    def take(cls):
+        for name in (cls.__name__, *names):
+            _registry[name.lower()] = cls
+        return cls
+
+    return take
+
+
+def create(metric, *args, **kwargs):
+    """A metric by its name, of a function, or several of a list."""
+    if callable(metric) and not isinstance(metric, EvalMetric):
+        return CustomMetric(metric, *args, **kwargs)
+    if isinstance(metric, EvalMetric):
+        return metric
+    if isinstance(metric, list):
+        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
+    if metric.lower() not in _registry:
+        raise _strop.ValueError(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
+    return _registry[metric.lower()](*args, **kwargs)
+
+
+def _numpy(a):
+    return a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
+
+
+def _listed(values):
+    return list(values) if isinstance(values, (list, tuple)) else [values]
+
+
+def check_label_shapes(labels, preds, wrap=False, shape=False):
+    """Raises where there are not as many labels as predictions."""
+    if wrap:
+        labels, preds = _listed(labels), _listed(preds)
+    counts = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if counts[0] != counts[1]:
+        raise _strop.ValueError(f"metric: {counts[0]} labels for {counts[1]} predictions")
+    return labels, preds
+
+
+class EvalMetric:
+    """A sum over all that was seen, and how much that was."""
+
+    def __init__(self, name, output_names=None, label_names=None, **kwargs):
+        self.name = str(name)
+        self.output_names, self.label_names, self._kwargs = output_names, label_names, kwargs
+        self.reset()
+
+    def __str__(self):
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def reset(self):
+        """Forgets what was seen."""
+        self.num_inst, self.sum_metric = 0, 0.0
+        self.global_num_inst, self.global_sum_metric = 0, 0.0
+
+    def reset_local(self):
+        """Forgets what was seen since the last reset_local()."""
+        self.num_inst, self.sum_metric = 0, 0.0
+
+    def _add(self, total, count):
+        self.sum_metric += total
+        self.global_sum_metric += total
+        self.num_inst += count
+        self.global_num_inst += count
+
+    def update(self, labels, preds):
+        """Takes in labels and predictions, lists of one length."""
+        labels, preds = check_label_shapes(labels, preds, True)
+        for label, pred in zip(labels, preds):
+            self._add(*self._measure(_numpy(label), _numpy(pred)))
+
+    def update_dict(self, label, pred):
+        """The same of dictionaries."""
+        labels = [label[n] for n in self.label_names] if self.label_names is not None else list(label.values())
+        preds = [pred[n] for n in self.output_names] if self.output_names is not None else list(pred.values())
+        self.update(labels, preds)
+
+    def _measure(self, label, pred):
+        raise NotImplementedError
+
+    def _value(self, total, count):
+        return total / count
+
+    def get(self):
+        """(name, value); NaN before anything was seen."""
+        return self.name, self._value(self.sum_metric, self.num_inst) if self.num_inst else float("nan")
+
+    def get_global(self):
+        """The same, whatever reset_local() forgot."""
+        return self.name, self._value(self.global_sum_metric, self.global_num_inst) if self.global_num_inst else float("nan")
+
+    def get_name_value(self):
+        """[(name, value)]."""
+        names, values = self.get()
+        return list(zip(_listed(names), _listed(values)))
+
+
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics of the same predictions."""
+
+    def __init__(self, metrics=None, name="composite", output_names=None, label_names=None):
+        self.metrics = [create(one) for one in metrics or []]
+        super().__init__(name, output_names, label_names)
+
+    def add(self, metric):
+        """One more."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index):
+        """One of them."""
+        return self.metrics[index]
+
+    def reset(self):
+        for metric in self.metrics:
+            metric.reset()
+
+    def update(self, labels, preds):
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def get(self):
+        found = [metric.get() for metric in self.metrics]
+        return [name for name, _ in found], [value for _, value in found]
+
+
+@register("acc")
+class Accuracy(EvalMetric):
+    """The part of predictions whose greatest class is the label."""
+
+    def __init__(self, axis=1, name="accuracy", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names, axis=axis)
+        self.axis = axis
+
+    def _measure(self, label, pred):
+        if pred.shape != label.shape:
+            pred = pred.argmax(self.axis)
+        label, pred = label.astype("int32").reshape(-1), pred.astype("int32").reshape(-1)
+        check_label_shapes(label, pred, shape=True)
+        return float((pred == label).sum()), len(pred)
+
+
+@register("top_k_accuracy", "top_k_acc")
+class TopKAccuracy(EvalMetric):
+    """The part of predictions whose k greatest classes hold the label."""
+
+    def __init__(self, top_k=1, name="top_k_accuracy", output_names=None, label_names=None):
+        if top_k <= 1:
+            raise _strop.ValueError(f"TopKAccuracy: top_k is {top_k}, expected at least 2; Accuracy is that of 1")
+        super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
+        self.top_k = top_k
+
+    def _measure(self, label, pred):
+        order = np.argsort(pred.astype("float32"), axis=-1).reshape(len(pred), -1)[:, -self.top_k:]
+        return float((order == label.astype("int32").reshape(-1, 1)).any(1).sum()), len(pred)
+
+
+class _Binary(EvalMetric):
+    """Counts of a prediction of two classes; a metric of each batch or of all together."""
+
+    def __init__(self, name, output_names, label_names, average):
+        self.average = average
+        super().__init__(name, output_names, label_names, average=average)
+
+    def reset(self):
+        super().reset()
+        self.counts = np.zeros(4)  # true and false positives, false and true negatives
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, True)
+        for label, pred in zip(labels, preds):
+            label, pred = _numpy(label).astype("int32").reshape(-1), _numpy(pred).argmax(1)
+            check_label_shapes(label, pred, shape=True)
+            if len(np.unique(label)) > 2:
+                raise _strop.ValueError(f"{self.name}: labels of {len(np.unique(label))} classes, expected two")
+            here = np.array([((pred == 1) & (label == 1)).sum(), ((pred == 1) & (label == 0)).sum(), ((pred == 0) & (label == 1)).sum(), ((pred == 0) & (label == 0)).sum()], float)
+            self.counts += here
+            if self.average == "macro":
+                self._add(self._score(here), 1)
+            else:
+                count = int(self.counts.sum())
+                self.num_inst = self.global_num_inst = count
+                self.sum_metric = self.global_sum_metric = self._score(self.counts) * count
+
+
+@register()
+class F1(_Binary):
+    """The harmonic mean of precision and recall."""
+
+    def __init__(self, name="f1", output_names=None, label_names=None, average="macro"):
+        super().__init__(name, output_names, label_names, average)
+
+    def _score(self, counts):
+        tp, fp, fn, _ = counts
+        return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+
+
+@register()
+class MCC(_Binary):
+    """The correlation of labels and predictions of two classes."""
+
+    def __init__(self, name="mcc", output_names=None, label_names=None, average="macro"):
+        super().__init__(name, output_names, label_names, average)
+
+    def _score(self, counts):
+        tp, fp, fn, tn = counts
+        parts = [n for n in (tp + fp, tp + fn, tn + fp, tn + fn) if n]
+        return (tp * tn - fp * fn) / math.sqrt(math.prod(parts)) if parts else 0.0
+
+
+@register()
+class Perplexity(EvalMetric):
+    """exp of the mean of -log of what the labels were given."""
+
+    def __init__(self, ignore_label=None, axis=-1, name="perplexity", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names, ignore_label=ignore_label)
+        self.ignore_label, self.axis = ignore_label, axis
+
+    def _measure(self, label, pred):
+        label = label.astype("int32").reshape(-1)
+        given = np.moveaxis(pred, self.axis, -1).reshape(len(label), -1)[np.arange(len(label)), label]
+        kept = np.ones(len(label), bool) if self.ignore_label is None else label != self.ignore_label
+        return float(-np.log(np.maximum(1e-10, given[kept])).sum()), int(kept.sum())
+
+    def _value(self, total, count):
+        return math.exp(total / count)
+
+
+def _columns(label, pred):
+    return label.reshape(len(label), -1), pred.reshape(len(pred), -1)
+
+
+@register()
+class MAE(EvalMetric):
+    """The mean of what predictions are off by."""
+
+    def __init__(self, name="mae", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _measure(self, label, pred):
+        label, pred = _columns(label, pred)
+        return float(np.abs(label - pred).mean()), 1
+
+
+@register()
+class MSE(EvalMetric):
+    """The mean of its squares."""
+
+    def __init__(self, name="mse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _measure(self, label, pred):
+        label, pred = _columns(label, pred)
+        return float(((label - pred) ** 2).mean()), 1
+
+
+@register()
+class RMSE(MSE):
+    """The root of the mean of its squares."""
+
+    def __init__(self, name="rmse", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def _measure(self, label, pred):
+        return math.sqrt(super()._measure(label, pred)[0]), 1
+
+
+@register("ce")
+class CrossEntropy(EvalMetric):
+    """The mean of -log of what the labels were given."""
+
+    def __init__(self, eps=1e-12, name="cross-entropy", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names, eps=eps)
+        self.eps = eps
+
+    def _measure(self, label, pred):
+        label = label.reshape(-1)
+        check_label_shapes(label, pred)
+        return float(-np.log(pred[np.arange(len(label)), label.astype("int64")] + self.eps).sum()), len(label)
+
+
+@register("nll_loss", "nll-loss")
+class NegativeLogLikelihood(CrossEntropy):
+    """The same by another name."""
+
+    def __init__(self, eps=1e-12, name="nll-loss", output_names=None, label_names=None):
+        super().__init__(eps, name, output_names, label_names)
+
+
+@register("pearsonr")
+class PearsonCorrelation(EvalMetric):
+    """The correlation of labels and predictions, the mean over batches."""
+
+    def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
+        super().__init__(name, output_names, label_names)
+
+    def _measure(self, label, pred):
+        return float(np.corrcoef(pred.reshape(-1), label.reshape(-1))[0, 1]), 1
+
+
+@register()
+class Loss(EvalMetric):
+    """The mean of outputs that are losses."""
+
+    def __init__(self, name="loss", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def update(self, _, preds):
+        for pred in _listed(preds):
+            pred = _numpy(pred)
+            self._add(float(pred.sum()), pred.size)
+
+
+class CustomMetric(EvalMetric):
+    """The mean of a function of labels and predictions as arrays of NumPy, which may return (sum, count)."""
+
+    def __init__(self, feval, name=None, allow_extra_outputs=False, output_names=None, label_names=None):
+        name = name or getattr(feval, "__name__", "custom")
+        super().__init__(f"custom({name})" if "<" in name else name, output_names, label_names)
+        self._feval, self._allow_extra_outputs = feval, allow_extra_outputs
+
+    def update(self, labels, preds):
+        labels, preds = _listed(labels), _listed(preds)
+        if not self._allow_extra_outputs:
+            check_label_shapes(labels, preds)
+        for label, pred in zip(labels, preds):
+            found = self._feval(_numpy(label), _numpy(pred))
+            self._add(*(found if isinstance(found, tuple) else (found, 1)))
+
+
+def np_metric(numpy_feval, name=None, allow_extra_outputs=False):
+    """A metric of a function of arrays of NumPy."""
+    return CustomMetric(numpy_feval, name, allow_extra_outputs)
+
+

@@ -1,0 +1,520 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Helpers for tests of operators and symbols: random arrays, comparisons, gradients against finite differences."""
+import contextlib
+import functools
+import os
+
+import numpy as np
+
+from . import _strop, nd
+from .context import Context, current_context
+from .ndarray import NDArray
+from .symbol import Symbol
+
+default_numeric_eps = {np.dtype(np.float16): 1.0 / 2**6, np.dtype(np.float32): 1.0 / 2**9, np.dtype(np.float64): 1.0 / 2**14}
+_RTOL = {np.dtype(np.float16): 1e-2, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-5}
+_ATOL = {np.dtype(np.float16): 1e-1, np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-20}
+
+
+def default_context():
+    """The context that tests run on."""
+    return current_context()
+
+
+def set_default_context(ctx):
+    """Makes it the one that tests run on."""
+    Context._current.__dict__["stack"] = [ctx]
+
+
+def default_dtype():
+    """The type that tests use."""
+    return np.float32
+
+
+def get_rtol(rtol=None, dtype=np.dtype(np.float64)):
+    """The tolerance relative to values: as given, or that of the type."""
+    return _RTOL.get(np.dtype(dtype), 0) if rtol is None else rtol
+
+
+def get_atol(atol=None, dtype=np.dtype(np.float64)):
+    """The tolerance beside the relative one: as given, or that of the type."""
+    return _ATOL.get(np.dtype(dtype), 0) if atol is None else atol
+
+
+# --- random shapes and arrays -----------------------------------------------------------------------------------------
+def rand_shape_nd(num_dim, dim=10, allow_zero_size=False):
+    """`num_dim` extents from 1 (0) to `dim`."""
+    return tuple(int(n) for n in np.random.randint(0 if allow_zero_size else 1, dim + 1, size=num_dim))
+
+
+def rand_shape_2d(dim0=10, dim1=10, allow_zero_size=False):
+    """Two extents up to those given."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1))
+
+
+def rand_shape_3d(dim0=10, dim1=10, dim2=10, allow_zero_size=False):
+    """Three extents up to those given."""
+    low = 0 if allow_zero_size else 1
+    return tuple(int(np.random.randint(low, dim + 1)) for dim in (dim0, dim1, dim2))
+
+
+def rand_coord_2d(x_low, x_high, y_low, y_high):
+    """A position in a rectangle."""
+    return int(np.random.randint(x_low, x_high)), int(np.random.randint(y_low, y_high))
+
+
+def random_arrays(*shapes):
+    """Normal numbers of NumPy in each of the shapes; one array for one shape."""
+    arrays = [np.array(np.random.randn(), dtype=default_dtype()) if not shape else np.random.randn(*shape).astype(default_dtype()) for shape in shapes]
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def random_uniform_arrays(*shapes, low=0.0, high=1.0, dtype=None):
+    """Uniform numbers of NumPy in each of the shapes."""
+    return [np.random.uniform(low, high, shape).astype(dtype or default_dtype()) for shape in shapes]
+
+
+def random_sample(population, k):
+    """`k` of the population, in random order."""
+    return [population[i] for i in np.random.permutation(len(population))[:k]]
+
+
+def rand_sparse_ndarray(shape, stype, density=None, dtype=None, distribution=None, data_init=None, rsp_indices=None,
+                        modifier_func=None, shuffle_csr_indices=False, ctx=None):
+    """A random array of a sparse storage and its parts: (array, (data, indices)) or (array, (indptr, indices, data)).
+    `density` says which part of the rows (row_sparse) or of the elements (csr) is stored."""
+    density = np.random.rand() if density is None else density
+    dtype = default_dtype() if dtype is None else dtype
+    if distribution not in (None, "uniform"):
+        raise _strop.ValueError(f"rand_sparse_ndarray: distribution is {distribution!r}, expected uniform")
+    if stype == "row_sparse":
+        rows = np.argwhere(np.random.uniform(0, 1, shape[0]) < density).reshape(-1) if rsp_indices is None else np.asarray(rsp_indices)
+        values = np.random.uniform(-1, 1, (len(rows), *shape[1:])).astype(dtype)
+        values = _filled(values, data_init, modifier_func)
+        made = nd.sparse.row_sparse_array((values, rows), shape=shape, dtype=dtype, ctx=ctx)
+        return made, (values, rows)
+    if stype == "csr":
+        if len(shape) != 2:
+            raise _strop.ValueError(f"rand_sparse_ndarray: a csr array has two axes, the shape is {shape}")
+        stored = np.random.uniform(0, 1, shape) < density
+        values = _filled(np.random.uniform(-1, 1, int(stored.sum())).astype(dtype), data_init, modifier_func)
+        indices = np.argwhere(stored)[:, 1]
+        indptr = np.concatenate([[0], np.cumsum(stored.sum(1))])
+        made = nd.sparse.csr_matrix((values, indices, indptr), shape=shape, dtype=dtype, ctx=ctx)
+        return made, (made.indptr, made.indices, made.data)
+    raise _strop.ValueError(f"rand_sparse_ndarray: no sparse storage {stype!r}, expected csr or row_sparse")
+
+
+def _filled(values, data_init, modifier_func):
+    if data_init is not None:
+        values[...] = data_init
+    if modifier_func is not None:
+        values = np.vectorize(modifier_func, otypes=[values.dtype])(values) if values.size else values
+    return values
+
+
+def rand_ndarray(shape, stype="default", density=None, dtype=None, modifier_func=None, shuffle_csr_indices=False, distribution=None, ctx=None):
+    """A random array of any storage; dense ones have elements from -1 to 1."""
+    if stype == "default":
+        values = np.random.uniform(-1, 1, shape).astype(default_dtype() if dtype is None else dtype)
+        return nd.array(_filled(values, None, modifier_func), dtype=values.dtype, ctx=ctx)
+    return rand_sparse_ndarray(shape, stype, density=density, dtype=dtype, modifier_func=modifier_func, distribution=distribution, ctx=ctx)[0]
+
+
+def create_sparse_array(shape, stype, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, density=0.5, shuffle_csr_indices=False):
+    """A random array of a sparse storage, its values as said."""
+    return rand_sparse_ndarray(shape, stype, density=density, dtype=dtype, data_init=data_init, rsp_indices=rsp_indices, modifier_func=modifier_func)[0]
+
+
+def create_sparse_array_zd(shape, stype, density, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, shuffle_csr_indices=False):
+    """The same, where a density of 0 stores nothing."""
+    if stype == "row_sparse" and density == 0.0:
+        rsp_indices = []
+    return create_sparse_array(shape, stype, data_init, rsp_indices, dtype, modifier_func, density)
+
+
+# --- comparisons ------------------------------------------------------------------------------------------------------
+def _numpy(a):
+    return a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
+
+
+def same(a, b):
+    """Whether all elements are equal."""
+    return np.array_equal(_numpy(a), _numpy(b))
+
+
+def same_array(array1, array2):
+    """Whether two arrays share their memory."""
+    return array1._pointer == array2._pointer and array1.shape == array2.shape
+
+
+def _tolerances(a, b, rtol, atol):
+    types = [x.dtype for x in (a, b) if x.dtype.kind == "f"] or [np.dtype(np.float64)]
+    worst = max(types, key=lambda dtype: _RTOL[dtype])
+    return get_rtol(rtol, worst), get_atol(atol, worst)
+
+
+def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True):
+    """Whether |a - b| is at most atol + rtol |b| everywhere."""
+    a, b = _numpy(a), _numpy(b)
+    if not use_broadcast and a.shape != b.shape:
+        return False
+    rtol, atol = _tolerances(a, b, rtol, atol)
+    return np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def assert_almost_equal(a, b, rtol=None, atol=None, names=("a", "b"), equal_nan=False, use_broadcast=True, mismatches=(10, 10)):
+    """Raises AssertionError where |a - b| exceeds atol + rtol |b|, with the worst place."""
+    a, b = _numpy(a), _numpy(b)
+    rtol, atol = _tolerances(a, b, rtol, atol)
+    if a.shape != b.shape and (not use_broadcast or not _broadcasts(a, b)):
+        raise AssertionError(f"{names[0]} has shape {a.shape}, {names[1]} {b.shape}")
+    if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan):
+        return
+    x, y = np.broadcast_arrays(a.astype(np.float64), b.astype(np.float64))
+    with np.errstate(all="ignore"):
+        excess = np.abs(x - y) / (atol + rtol * np.abs(y))
+    excess = np.where(np.isnan(excess), np.where(np.isnan(x) & np.isnan(y) & equal_nan, 0, np.inf), excess)
+    excess = np.where(x == y, 0, excess)
+    worst = np.unravel_index(np.argmax(excess), excess.shape)
+    raise AssertionError(f"{names[0]} and {names[1]} differ at {int((excess > 1).sum())} of {excess.size} places; the worst is {tuple(int(i) for i in worst)}: "
+                         f"{x[worst]} and {y[worst]}, {excess[worst]:g} times the tolerance (rtol {rtol}, atol {atol})")
+
+
+def _broadcasts(a, b):
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+        return True
+    except ValueError:
+        return False
+
+
+def assert_allclose(a, b, rtol=1e-07, atol=0, equal_nan=True):
+    """assert_almost_equal with NumPy's tolerances."""
+    assert_almost_equal(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def almost_equal_ignore_nan(a, b, rtol=None, atol=None):
+    """almost_equal where neither is NaN."""
+    a, b = np.copy(_numpy(a)), np.copy(_numpy(b))
+    nans = np.isnan(a) | np.isnan(b)
+    a[nans] = b[nans] = 0
+    return almost_equal(a, b, rtol, atol)
+
+
+def assert_almost_equal_ignore_nan(a, b, rtol=None, atol=None, names=("a", "b")):
+    """assert_almost_equal where neither is NaN."""
+    a, b = np.copy(_numpy(a)), np.copy(_numpy(b))
+    nans = np.isnan(a) | np.isnan(b)
+    a[nans] = b[nans] = 0
+    assert_almost_equal(a, b, rtol, atol, names)
+
+
+def assert_exception(f, exception_type, *args, **kwargs):
+    """Raises AssertionError unless the call raises that."""
+    try:
+        f(*args, **kwargs)
+    except exception_type:
+        return
+    raise AssertionError(f"{exception_type.__name__} was expected and not raised")
+
+
+def np_reduce(dat, axis, keepdims, numpy_reduce_func):
+    """A reduction of NumPy along several axes."""
+    axes = (axis,) if isinstance(axis, int) else tuple(range(dat.ndim)) if axis is None else tuple(axis)
+    made = dat
+    for one in sorted((a % dat.ndim for a in axes), reverse=True):
+        made = numpy_reduce_func(made, axis=one)
+    return made.reshape([1 if i in [a % dat.ndim for a in axes] else n for i, n in enumerate(dat.shape)]) if keepdims else made
+
+
+def collapse_sum_like(a, shape):
+    """Sums an array to a shape that broadcasts to its own."""
+    a = np.asarray(a)
+    a = a.sum(axis=tuple(range(a.ndim - len(shape))))
+    return a.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1 and a.shape[i] != 1), keepdims=True)
+
+
+# --- executors --------------------------------------------------------------------------------------------------------
+def _location(symbol, location, ctx, dtype):
+    """{name: array} of arguments that are given as a dictionary or in their order."""
+    names = symbol.list_arguments()
+    if isinstance(location, dict):
+        if set(location) != set(names):
+            raise _strop.ValueError(f"test_utils: the arguments are {', '.join(names)}, given are {', '.join(location)}")
+        named = [(name, location[name]) for name in names]
+    else:
+        named = list(zip(names, location))
+    return {name: _array(value, ctx, dtype) for name, value in named}
+
+
+def _array(value, ctx, dtype):
+    if isinstance(value, NDArray):
+        return _strop.copy(value)
+    value = np.asarray(value)
+    return nd.array(value, ctx=ctx, dtype=dtype if value.dtype.kind == "f" else value.dtype)
+
+
+def _states(symbol, aux_states, ctx, dtype):
+    if aux_states is None:
+        return {}
+    names = symbol.list_auxiliary_states()
+    named = aux_states.items() if isinstance(aux_states, dict) else zip(names, aux_states)
+    return {name: _array(value, ctx, dtype) for name, value in named}
+
+
+def _of_names(names, values):
+    return dict(values) if isinstance(values, dict) else dict(zip(names, values))
+
+
+def simple_forward(sym, ctx=None, is_train=False, **inputs):
+    """The outputs of a symbol for arrays of NumPy; one alone where there is one."""
+    run = sym.bind(ctx or default_context(), {name: nd.array(value) for name, value in inputs.items()})
+    outputs = [output.asnumpy() for output in run.forward(is_train=is_train)]
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def numeric_grad(executor, location, aux_states=None, eps=1e-4, use_forward_train=True, dtype=np.float32):
+    """The gradients of the sum of the first output for each array of `location`, by central differences."""
+    found = {}
+    for name, value in location.items():
+        if value.dtype.kind != "f":
+            continue
+        base, gradient = value.astype(np.float64), np.zeros(value.shape)
+        for i in range(base.size):
+            sums = []
+            for side in (eps / 2, -eps / 2):
+                moved = base.copy().reshape(-1)
+                moved[i] += side
+                executor.arg_dict[name][:] = moved.reshape(value.shape).astype(value.dtype)
+                for state, kept in (aux_states or {}).items():
+                    executor.aux_dict[state][:] = kept
+                sums.append(executor.forward(is_train=use_forward_train)[0].asnumpy().astype(np.float64).sum())
+            gradient.reshape(-1)[i] = (sums[0] - sums[1]) / eps
+        executor.arg_dict[name][:] = value
+        found[name] = gradient.astype(dtype)
+    return found
+
+
+def check_numeric_gradient(sym, location, aux_states=None, numeric_eps=None, rtol=None, atol=None, grad_nodes=None,
+                           use_forward_train=True, ctx=None, grad_stype_dict=None, dtype=default_dtype()):
+    """Compares the gradients of a symbol, multiplied with random numbers and summed, with finite differences."""
+    ctx = ctx or default_context()
+    eps = default_numeric_eps[np.dtype(dtype)] if numeric_eps is None else numeric_eps
+    arrays = _location(sym, location, ctx, dtype)
+    states = _states(sym, aux_states, ctx, dtype)
+    names = list(grad_nodes) if grad_nodes is not None else [n for n in arrays if arrays[n].dtype in (np.float16, np.float32, np.float64)]
+    requests = grad_nodes if isinstance(grad_nodes, dict) else {name: "write" for name in names}
+    shape = sym.infer_shape(**{name: a.shape for name, a in arrays.items()})[1][0]
+    head = np.random.normal(size=shape).astype(dtype)
+    proj = _projected(sym)
+    arrays["__random_proj"] = nd.array(head, ctx=ctx, dtype=dtype)
+    gradients = {name: nd.zeros(arrays[name].shape, ctx=ctx, dtype=arrays[name].dtype, stype=(grad_stype_dict or {}).get(name)) for name in names}
+    run = proj.bind(ctx, arrays, gradients, {name: requests.get(name, "null") for name in arrays}, states)
+    kept = {name: a.asnumpy() for name, a in states.items()}
+    run.forward(is_train=True)
+    run.backward()
+    computed = {name: gradients[name].asnumpy() for name in names}
+    wanted = numeric_grad(run, {name: arrays[name].asnumpy() for name in names}, kept, eps, use_forward_train, dtype)
+    for name in names:
+        if requests[name] == "null":
+            continue
+        assert_almost_equal(wanted[name], computed[name], rtol, atol, (f"numeric gradient of {name}", f"gradient of {name}"))
+
+
+def _projected(sym):
+    """The sum of a symbol's first output times an argument called __random_proj."""
+    from .symbol import MakeLoss, var  # pylint: disable=no-name-in-module
+
+    return MakeLoss((sym[0] * var("__random_proj")).sum(), name="random_proj_sum")
+
+
+def check_symbolic_forward(sym, location, expected, rtol=None, atol=None, aux_states=None, ctx=None, equal_nan=False, dtype=default_dtype()):
+    """Compares the outputs of a symbol with what is expected; the outputs."""
+    ctx = ctx or default_context()
+    run = sym.bind(ctx, _location(sym, location, ctx, dtype), aux_states=_states(sym, aux_states, ctx, dtype))
+    outputs = run.forward(is_train=False)
+    wanted = _of_names(sym.list_outputs(), expected)
+    for name, output in zip(sym.list_outputs(), outputs):
+        if name in wanted:
+            assert_almost_equal(wanted[name], output, rtol, atol, (f"expected {name}", name), equal_nan)
+    return outputs
+
+
+def check_symbolic_backward(sym, location, out_grads, expected, rtol=None, atol=None, aux_states=None, grad_req="write",
+                            ctx=None, grad_stypes=None, equal_nan=False, dtype=default_dtype()):
+    """Compares the gradients of a symbol, for these head gradients, with what is expected; the gradients by name."""
+    ctx = ctx or default_context()
+    arrays = _location(sym, location, ctx, dtype)
+    names = sym.list_arguments()
+    wanted = _of_names(names, expected)
+    requests = _of_names(names, [grad_req] * len(names) if isinstance(grad_req, str) else grad_req)
+    before = {name: np.random.normal(size=arrays[name].shape).astype(arrays[name].dtype) for name in wanted}
+    gradients = {}
+    for name in wanted:
+        stype = (grad_stypes or {}).get(name)
+        dense = nd.array(before[name] if stype in (None, "default") else np.zeros_like(before[name]), ctx=ctx, dtype=arrays[name].dtype)
+        before[name] = dense.asnumpy()
+        gradients[name] = dense if stype in (None, "default") else dense.tostype(stype)
+    run = sym.bind(ctx, arrays, gradients, {name: requests.get(name, "null") if name in wanted else "null" for name in names}, _states(sym, aux_states, ctx, dtype))
+    run.forward(is_train=True)
+    if out_grads is None:
+        run.backward()
+    elif isinstance(out_grads, dict):
+        run.backward([_array(out_grads[name], ctx, dtype) for name in sym.list_outputs()])
+    else:
+        run.backward([_array(g, ctx, dtype) for g in (out_grads if isinstance(out_grads, (list, tuple)) else [out_grads])])
+    for name, value in wanted.items():
+        base = {"add": before[name], "write": 0}.get(requests[name])
+        target = before[name] if base is None else _numpy(value) + base
+        assert_almost_equal(target, gradients[name], rtol, atol, (f"expected gradient of {name}", f"gradient of {name}"), equal_nan)
+    return gradients
+
+
+def check_consistency(sym, ctx_list, scale=1.0, grad_req="write", arg_params=None, aux_params=None, rtol=None, atol=None,
+                      raise_on_err=True, ground_truth=None, equal_nan=False, use_uniform=False, rand_type=np.float64):
+    """Runs a symbol on each context and type of the list and compares outputs and gradients with the most precise
+    one. An entry is {"ctx": …, argument: shape, "type_dict": {argument: type}}."""
+    symbols = sym if isinstance(sym, (list, tuple)) else [sym] * len(ctx_list)
+    runs = []
+    for symbol, entry in zip(symbols, ctx_list):
+        shapes = {name: shape for name, shape in entry.items() if name not in ("ctx", "type_dict")}
+        runs.append(symbol.simple_bind(entry["ctx"], grad_req=grad_req, type_dict=entry.get("type_dict"), **shapes))
+    draw = (lambda shape: np.random.uniform(-0.92 * scale, 0.92 * scale, shape)) if use_uniform else (lambda shape: np.random.normal(0, scale, shape))
+    values = {name: np.asarray((arg_params or {}).get(name, draw(a.shape)), dtype=rand_type) for name, a in runs[0].arg_dict.items()}
+    states = {name: _numpy((aux_params or {}).get(name, 0)) for name in runs[0].aux_dict}
+    for run in runs:
+        for name, value in values.items():
+            run.arg_dict[name][:] = value.astype(run.arg_dict[name].dtype)
+        for name, value in states.items():
+            run.aux_dict[name][:] = value
+    precise = max(range(len(runs)), key=lambda i: np.dtype(runs[i].outputs[0].dtype).itemsize)
+    heads = None
+    for run in runs:
+        outputs = run.forward(is_train=grad_req != "null")
+        if grad_req != "null":
+            heads = heads or [np.random.normal(0, 1, output.shape) for output in outputs]
+            run.backward([nd.array(h, dtype=o.dtype) for h, o in zip(heads, outputs)])
+    truth = ground_truth or {**runs[precise].output_dict, **{f"gradient of {n}": g for n, g in runs[precise].grad_dict.items() if g is not None}}
+    for run in runs:
+        made = {**run.output_dict, **{f"gradient of {n}": g for n, g in run.grad_dict.items() if g is not None}}
+        for name, value in truth.items():
+            try:
+                assert_almost_equal(made[name], value, rtol, atol, (name, f"the most precise {name}"), equal_nan)
+            except AssertionError:
+                if raise_on_err:
+                    raise
+    return truth
+
+
+# --- the environment --------------------------------------------------------------------------------------------------
+@contextlib.contextmanager
+def environment(*args):
+    """Sets variables of the environment, a name and a value or a dictionary; None takes one away."""
+    wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
+    before = {name: os.environ.get(name) for name in wanted}
+
+    def put(values):
+        for name, value in values.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = str(value)
+
+    put(wanted)
+    try:
+        yield
+    finally:
+        put(before)
+
+
+def retry(n):
+    """A decorator: up to n attempts of a test that draws random numbers."""
+    if n <= 0:
+        raise _strop.ValueError(f"retry: {n} attempts, expected at least 1")
+
+    def decorate(test):
+        @functools.wraps(test)
+        def run(*args, **kwargs):
+            for attempt in range(n):
+                try:
+                    return test(*args, **kwargs)
+                except AssertionError:
+                    if attempt + 1 == n:
+                        raise
+            return None
+
+        return run
+
+    return decorate
+
+
+def with_seed(seed=None):
+    """A decorator: random numbers of NumPy and of strop from a seed, which a failure says."""
+
+    def decorate(test):
+        @functools.wraps(test)
+        def run(*args, **kwargs):
+            from . import random
+
+            number = int(os.environ.get("MXNET_TEST_SEED", np.random.randint(0, 2**31))) if seed is None else seed
+            before = np.random.get_state()
+            np.random.seed(number)
+            random.seed(number)
+            try:
+                return test(*args, **kwargs)
+            except BaseException:
+                print(f"with_seed: {test.__name__} failed with seed {number}")
+                raise
+            finally:
+                np.random.set_state(before)
+
+        return run
+
+    return decorate
+
+
+def list_gpus():
+    """The numbers of the GPUs that arrays can be on."""
+    from .context import num_gpus
+
+    return range(num_gpus())
+
+
+def same_symbol_structure(sym1, sym2):
+    """Whether two symbols have the same nodes, whatever their names are."""
+    import json
+
+    def shape_of(symbol):
+        graph = json.loads(symbol.tojson())
+        return [(node["op"], node["inputs"], node.get("attrs")) for node in graph["nodes"]]
+
+    return isinstance(sym1, Symbol) and isinstance(sym2, Symbol) and shape_of(sym1) == shape_of(sym2)
+
+
+def compare_optimizer(opt1, opt2, shape, dtype, w_stype="default", g_stype="default", rtol=1e-4, atol=1e-5, compare_states=True, ntensors=1):
+    """Has two optimizers make one step from the same weights and gradients, and compares what they made."""
+    for _ in range(ntensors):
+        weight = rand_ndarray(shape, w_stype, density=1, dtype=dtype)
+        gradient = rand_ndarray(shape, g_stype, density=0.5, dtype=dtype) if g_stype != "default" else rand_ndarray(shape, dtype=dtype)
+        results = []
+        for optimizer in (opt1, opt2):
+            own, step = _strop.copy(weight), _strop.copy(gradient)
+            state = optimizer.create_state_multi_precision(0, own)
+            optimizer.update_multi_precision(0, own, step, state)
+            results.append((own, state))
+        assert_almost_equal(results[0][0], results[1][0], rtol, atol)
+        if compare_states:
+            compare_ndarray_tuple(results[0][1], results[1][1], rtol, atol)
+
+
+def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):
+    """Compares nested tuples of arrays."""
+    if t1 is None or t2 is None:
+        return
+    if isinstance(t1, (tuple, list)):
+        for one, other in zip(t1, t2):
+            compare_ndarray_tuple(one, other, rtol, atol)
+    else:
+        assert_almost_equal(t1, t2, rtol, atol)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers, rates, initializers and metrics against their formulas in NumPy."""
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import strop as mx
+from strop import init, lr_scheduler, metric, nd, optimizer
+
+OPTIMIZERS = sorted(set(optimizer.Optimizer.opt_registry) - {"test"})
+
+
+def steps(made, weight, gradients, dtype="float32"):
+    update = optimizer.get_updater(made)
+    w = nd.array(weight, dtype=dtype)
+    for g in gradients:
+        update(0, nd.array(g, dtype=dtype), w)
+    return w.asnumpy()
+
+
+def reference(name, w, gradients, lr, wd, **p):
+    """Every step in double."""
+    w = w.astype("f8")
+    a, b = np.zeros_like(w), np.zeros_like(w)
+    for t, g in enumerate(gradients, 1):
+        g = g.astype("f8")
+        if name == "sgd":
+            a = p["momentum"] * a - lr * (g + wd * w)
+            w = w + a
+        elif name == "adam":
+            g = g + wd * w
+            a, b = 0.9 * a + 0.1 * g, 0.999 * b + 0.001 * g * g
+            w = w - lr * math.sqrt(1 - 0.999**t) / (1 - 0.9**t) * a / (np.sqrt(b) + 1e-8)
+        elif name == "adagrad":
+            a = a + g * g
+            w = w - lr * (g / np.sqrt(a + 1e-7) + wd * w)
+        elif name == "adadelta":
+            a = 0.9 * a + 0.1 * g * g
+            d = np.sqrt(b + 1e-5) / np.sqrt(a + 1e-5) * g
+            b = 0.9 * b + 0.1 * d * d
+            w = w - d - wd * w
+        elif name == "adamax":
+            g = g + wd * w
+            a, b = 0.9 * a + 0.1 * g, np.maximum(0.999 * b, np.abs(g))
+            w = w - lr / (1 - 0.9**t) * a / b
+        elif name == "rmsprop":
+            g = g + wd * w
+            a = 0.9 * a + 0.1 * g * g
+            w = w - lr * g / np.sqrt(a + 1e-8)
+        elif name == "signum":
+            a = p["momentum"] * a - (1 - p["momentum"]) * (g + wd * w)
+            w = w + lr * np.sign(a)
+    return w
+
+
+@pytest.mark.parametrize("wd", [0.0, 0.1])
+@pytest.mark.parametrize("name, more", [("sgd", {"momentum": 0.0}), ("sgd", {"momentum": 0.9}), ("adam", {}), ("adagrad", {}), ("adadelta", {}), ("adamax", {}),
+                                        ("rmsprop", {}), ("signum", {"momentum": 0.9})])
+def test_against_the_formula(name, more, wd, rng):
+    w, gradients = rng.normal(size=(2, 3)).astype("f4"), rng.normal(size=(5, 2, 3)).astype("f4")
+    made = optimizer.create(name, learning_rate=0.05, wd=wd, **more)
+    np.testing.assert_allclose(steps(made, w, gradients), reference(name, w, gradients, 0.05, wd, **more), rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_every_optimizer_comes_closer(name, dtype, rng):
+    target = rng.normal(size=(8,))
+    start = target + 1.0
+    mx.random.seed(2)  # for sgld, which adds noise
+    made = optimizer.create(name, learning_rate=0.02 if name != "sgld" else 0.05, multi_precision=True)
+    update = optimizer.get_updater(made)
+    w = nd.array(start, dtype=dtype)
+    for _ in range(60):
+        update(3, (w - nd.array(target, dtype=dtype)) * 2, w)
+    assert np.abs(w.asnumpy() - target).mean() < 0.98 and w.dtype is np.dtype(dtype).type
+    other = optimizer.get_updater(optimizer.create(name))
+    other.set_states(update.get_states())
+    assert list(other.states) == [3]
+    assert isinstance(pickle.loads(update.get_states(dump_optimizer=True))[1], type(made))
+
+
+def test_clipping_and_scaling():
+    made = optimizer.create("sgd", learning_rate=1.0, rescale_grad=0.5, clip_gradient=1.0)
+    np.testing.assert_allclose(steps(made, np.zeros(3, "f4"), [np.array([1, 4, -8.0], "f4")]), [-0.5, -1, 1])
+
+
+def test_multi_precision_keeps_what_halves_lose():
+    gradients = [np.full(4, 1e-4, "f4")] * 100
+    exact = steps(optimizer.create("sgd", learning_rate=1.0, multi_precision=True), np.ones(4), gradients, "float16")
+    lost = steps(optimizer.create("sgd", learning_rate=1.0), np.ones(4), gradients, "float16")
+    np.testing.assert_allclose(exact, 0.99, rtol=1e-3)
+    np.testing.assert_array_equal(lost, 1)
+
+
+def test_factors_by_name():
+    made = optimizer.create("sgd", param_idx2name={0: "fc_weight", 1: "fc_bias", 2: "bn_gamma", 3: "bn_beta"}, wd=0.1, learning_rate=0.5)
+    assert [made._get_wd(i) for i in range(4)] == [0.1, 0, 0.1, 0]
+    made.set_lr_mult({0: 2, "fc_bias": 3})
+    assert [made._get_lr(i) for i in range(3)] == [1.0, 1.5, 0.5]
+    x = mx.sym.FullyConnected(mx.sym.var("x"), mx.sym.var("w_weight", lr_mult=4), num_hidden=1, name="fc")
+    assert optimizer.create("sgd", sym=x, learning_rate=1.0, param_idx2name={0: "w_weight"})._get_lr(0) == 4
+    made.set_learning_rate(2.0)
+    assert made.learning_rate == 2.0
+    with pytest.raises(mx.Error):
+        optimizer.create("sgd", lr_scheduler=lr_scheduler.FactorScheduler(2)).set_learning_rate(1)
+    with pytest.raises(ValueError):
+        optimizer.create("nothing")
+
+
+def test_sparse_updates_touch_what_the_gradient_stores():
+    w = nd.ones((4, 2)).tostype("row_sparse")
+    g = nd.sparse.row_sparse_array(([[1, 1]], [2]), shape=(4, 2))
+    made = optimizer.create("sgd", learning_rate=0.5, wd=0.1)
+    made.update(0, w, g, made.create_state(0, w))
+    np.testing.assert_allclose(w.asnumpy()[:, 0], [1, 1, 0.45, 1])
+
+
+def test_rates():
+    S = lr_scheduler
+    assert [S.FactorScheduler(3, 0.5, base_lr=1.0)(i) for i in (1, 4)] == [1, 0.5]
+    assert S.FactorScheduler(1, 0.1, stop_factor_lr=0.01, base_lr=1.0)(100) == 0.01
+    multi = S.MultiFactorScheduler([2, 5], 0.1, base_lr=1.0)
+    np.testing.assert_allclose([multi(i) for i in (1, 2, 3, 5, 6, 9)], [1, 1, 0.1, 0.1, 0.01, 0.01])
+    poly = S.PolyScheduler(8, 1.0, 2, 0.1)
+    np.testing.assert_allclose([poly(i) for i in (0, 4, 8, 20)], [1, 0.1 + 0.9 / 4, 0.1, 0.1])
+    cosine = S.CosineScheduler(8, 1.0, warmup_steps=2, warmup_begin_lr=0.2)
+    np.testing.assert_allclose([cosine(i) for i in (0, 1, 2, 5, 8)], [0.2, 0.6, 1, 0.5, 0], atol=1e-9)
+    made = optimizer.create("sgd", learning_rate=1.0, lr_scheduler=S.FactorScheduler(1, 0.5))
+    np.testing.assert_allclose(steps(made, np.zeros(1, "f4"), [np.ones(1)] * 3), [-(1 + 0.5 + 0.25)])
+    for wrong in (lambda: S.FactorScheduler(0), lambda: S.FactorScheduler(1, 2), lambda: S.MultiFactorScheduler([3, 2]), lambda: S.PolyScheduler(0), lambda: S.LRScheduler(warmup_mode="x")):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def begun(initializer, name, shape):
+    made = nd.full(shape, 7)
+    initializer(init.InitDesc(name), made)
+    return made.asnumpy()
+
+
+def test_initializers():
+    assert [begun(init.Constant(5), name, (2,))[0] for name in ("a_weight", "a_bias", "a_gamma", "a_beta", "a_moving_mean", "a_moving_var")] == [5, 0, 1, 0, 0, 1]
+    x = begun(init.Xavier(), "w_weight", (200, 100))
+    assert abs(x).max() <= math.sqrt(3 / 150) and abs(x.std() - math.sqrt(1 / 150)) < 0.005
+    assert abs(begun(init.MSRAPrelu(factor_type="in", slope=0), "w_weight", (200, 100)).std() - math.sqrt(2 / 100)) < 0.01
+    assert abs(begun(init.Normal(2), "w_weight", (100, 100)).std() - 2) < 0.1 and abs(begun(init.Uniform(3), "w_weight", (1000,))).max() <= 3
+    o = begun(init.Orthogonal(2), "w_weight", (3, 5))
+    np.testing.assert_allclose(o @ o.T, 4 * np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(begun(init.Bilinear(), "w_weight", (1, 1, 4, 4))[0, 0, 1], np.array([0.25, 0.75, 0.75, 0.25]) * 0.75)
+    described = init.InitDesc("x_bias", {"__init__": init.LSTMBias(2.0).dumps()})
+    made = nd.zeros((8,))
+    init.Xavier()(described, made)
+    assert made.asnumpy().tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
+    assert init.create("zeros").dumps() == '["zero", {}]' and init.create('["constant", {"value": 3}]').value == 3
+    mixed = init.Mixed([".*bias", ".*"], [init.One(), init.Zero()])
+    assert begun(mixed, "a_bias", (1,))[0] == 0 and begun(mixed, "b_weight", (1,))[0] == 0
+    assert begun(init.Load({"arg:w": nd.ones((2,))}), "w", (2,)).tolist() == [1, 1]
+    for wrong in (lambda: begun(init.One(), "other", (1,)), lambda: begun(init.Xavier(), "a_weight", (1,)), lambda: init.create("none"), lambda: begun(init.Load({}), "w", (1,))):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_metrics(rng):
+    scores, labels = rng.dirichlet([1, 1, 1], 8), rng.integers(0, 3, 8)
+    given = scores[np.arange(8), labels]
+    two, binary = rng.dirichlet([1, 1], 20), rng.integers(0, 2, 20)
+    tp, fp, fn = ((two.argmax(1) == 1) & (binary == 1)).sum(), ((two.argmax(1) == 1) & (binary == 0)).sum(), ((two.argmax(1) == 0) & (binary == 1)).sum()
+    x, y = rng.normal(size=10), rng.normal(size=10)
+    cases = [("acc", {}, labels, scores, (scores.argmax(1) == labels).mean()), ("top_k_accuracy", {"top_k": 2}, labels, scores, (np.argsort(scores)[:, 1:] == labels[:, None]).any(1).mean()),
+             ("ce", {}, labels, scores, -np.log(given).mean()), ("perplexity", {}, labels, scores, np.exp(-np.log(given).mean())), ("mae", {}, x, y, abs(x - y).mean()),
+             ("mse", {}, x, y, ((x - y) ** 2).mean()), ("rmse", {}, x, y, np.sqrt(((x - y) ** 2).mean())), ("pearsonr", {}, x, y, np.corrcoef(x, y)[0, 1]),
+             ("f1", {}, binary, two, 2 * tp / (2 * tp + fp + fn)), ("mcc", {"average": "micro"}, binary, two, np.corrcoef(binary, two.argmax(1))[0, 1]), ("loss", {}, x, y, y.mean())]
+    for name, more, label, pred, want in cases:
+        made = metric.create(name, **more)
+        assert math.isnan(made.get()[1])
+        made.update([nd.array(label)], [nd.array(pred)])
+        np.testing.assert_allclose(made.get()[1], want, rtol=1e-4, err_msg=name)
+        made.reset_local()
+        assert math.isnan(made.get()[1]) and not math.isnan(made.get_global()[1])
+    both = metric.create(["acc", "ce"])
+    both.update([nd.array(labels)], [nd.array(scores)])
+    assert [name for name, _ in both.get_name_value()] == ["accuracy", "cross-entropy"]
+    own = metric.create(lambda label, pred: (float(label.sum()), 2))
+    own.update([nd.ones((4,))], [nd.ones((4,))])
+    assert own.get()[1] == 2
+    for wrong in (lambda: metric.create("none"), lambda: metric.create("top_k_accuracy"), lambda: both.update([nd.ones((1,))], [])):
+        with pytest.raises(ValueError):
+            wrong()
