@@ -73,7 +73,12 @@ STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
   List<Step> used;
   for (Index s = steps.size(); s-- > 0;) {
     Step& step = steps[s];
-    bool needed = step.node->entry->mutates || !step.on_pattern.empty();
+    bool needed = !step.on_pattern.empty();
+    for (int i : step.node->signature.mutated) {  // what a copy of a node writes into is its own
+      bool own = false;
+      for (int v : own_states) own = own || v == step.in[i];
+      needed = needed || !own;
+    }
     for (int v : step.out) needed = needed || uses[v] > 0;
     for (Index i = 0; i < step.in.size() && !needed; ++i)
       if (step.reads(i)) --uses[step.in[i]];
@@ -88,16 +93,18 @@ STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
 STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
   const auto count = static_cast<int>(steps.size());
   List<int> maker(values.size(), -1), next(count, -1), early(count + 1, -1);
+  List<bool> written(values.size());  // variables, before or behind whose writers a step has to stay
   for (int s = 0; s < count; ++s) {
-    if (steps[s].node->entry->mutates) return;
     for (int v : steps[s].out) maker[v] = s;
+    for (int i : steps[s].node->signature.mutated) written[steps[s].in[i]] = true;
   }
   List<bool> moved(count);
   for (int s = count; s-- > 0;) {  // from the last on, so that those that wait for one step keep their order
     const Step& step = steps[s];
-    bool outside = true;
+    bool outside = true, stays = false;
     for (int v : step.out) outside = outside && (values[v] || uses[v] == 0);
-    if (!outside && !step.node->entry->name.starts_with("_grad_sum")) continue;
+    for (int v : step.in) stays = stays || (v >= 0 && written[v]);
+    if (stays || (!outside && !step.node->entry->name.starts_with("_grad_sum"))) continue;
     int last = -1;
     for (int v : step.in)
       if (v >= 0) last = std::max(last, maker[v]);
@@ -213,6 +220,8 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
                " does not follow from the arguments; known is ", to_text(shape));
         if (step.requests[k] == Request::null)
           values[v] = NDArray::fresh_shell(shape, type, device, storage);
+        else if (dry && seen[v])
+          values[v] = NDArray::fresh_shell(shape, type, device, storage);
         else if (seen[v] || storage != dense || shape.size() == 0)
           values[v] = NDArray(shape, type, device, storage);
         else
@@ -237,7 +246,7 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
   for (const Delivery& delivery : deliveries)
     if (delivery.value >= 0) task.kept.push_back(delivery.value);
   placement = place_values(task);
-  make_arena(inference);
+  if (!dry) make_arena(inference);
 }
 
 /// Which results a step may compute in the memory of which inputs: as wholes, on dense arrays, where the operator says
