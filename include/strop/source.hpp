@@ -53,6 +53,7 @@
 #include <strop/graph/json_read_impl.hpp>
 #include <strop/graph/json_write_impl.hpp>
 #include <strop/graph/mirror_impl.hpp>
+#include <strop/graph/mirror_nodes_impl.hpp>
 #include <strop/graph/passes/common_impl.hpp>
 #include <strop/graph/passes/constants_impl.hpp>
 #include <strop/graph/passes/fuse_impl.hpp>

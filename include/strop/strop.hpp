@@ -14,6 +14,7 @@
 #include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/graph/executor.hpp>
+#include <strop/graph/mirror.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/library/load.hpp>

@@ -5,7 +5,7 @@
 #include <strop/core/config.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
-#include <strop/graph/mirror_impl.hpp>
+#include <strop/graph/mirror_nodes_impl.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/create.hpp>
 
@@ -136,7 +136,12 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   unread = walk.unread();
   NodeOutputs all = contributions;
   for (const NodeOutput& gradient : out) all.push_back(gradient);
-  Mirroring(net).run(all);
+  Mirroring mirroring(net);
+  mirroring.run(all);
+  snapshots = mirroring.snapshots();
+  save_states = [](BoundGraph& self) {
+    for (const auto& [from, to] : self.saved) copy_into(from, to);
+  };
   return out;
 }
 
@@ -159,7 +164,9 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
       fail("bind: the gradient of '", name, "' comes as ", to_text(inference.shape(value)), ", expected ",
            to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
-    if (make && !buffer) buffer = zeros(array.shape(), storage, array.dtype(), device);
+    if (make && !buffer)
+      buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), device, storage)
+                   : zeros(array.shape(), storage, array.dtype(), device);
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&

@@ -81,6 +81,17 @@ struct BoundGraph : Counted {
   bool overwrites = false;   // backward writes over what it reads of forward
   bool spent = false;        // and has done so
 
+  bool dry = false;  // it is planned, and not run
+
+  /// A state of a copy of a node, which begins as the node's own state was at the last forward.
+  struct Snapshot {
+    NodeOutput made, of;
+  };
+  List<Snapshot> snapshots;
+  List<int> own_states;                     // the values that they are
+  List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
+  void (*save_states)(BoundGraph&) = nullptr;
+
   // What the walk that makes gradients says of them.
   NodeOutputs contributions;  // in the order in which they are best computed
   List<UnreadInputs> unread;
@@ -207,6 +218,17 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   };
   give(args, arg_nodes);
   give(aux, aux_nodes);
+  for (const Snapshot& state : snapshots) {
+    const int n = graph.find(state.made.node.get());
+    if (n < 0) continue;
+    const NDArray& from = values[graph.value(state.of)];
+    NDArray& to = values[graph.value(n, 0)] = NDArray(from.shape(), from.dtype(), device, from.storage());
+    inference.give_shape(n, to.shape());
+    inference.give_type(n, to.dtype());
+    inference.storage(graph.value(n, 0)) = to.storage();
+    saved.push_back({from, to});
+    own_states.push_back(graph.value(n, 0));
+  }
   inference.infer_shapes();
   inference.infer_types();
   inference.infer_storages(device);
@@ -233,6 +255,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   run_early(backward_steps);
   add_in_place(backward_steps, inference);
   make_values(graph, inference);
+  if (dry) return;
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
   for (const NodeOutput& output : net) outputs.push_back(values[graph.value(output)]);
@@ -308,6 +331,7 @@ STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
   graph_->train = train;
   graph_->ran = graph_->spent = false;
+  if (!graph_->saved.empty()) graph_->save_states(*graph_);
   graph_->run(graph_->forward_steps);
   graph_->ran = true;
   return graph_->outputs;

@@ -73,7 +73,12 @@ STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
   List<Step> used;
   for (Index s = steps.size(); s-- > 0;) {
     Step& step = steps[s];
-    bool needed = step.node->entry->mutates || !step.on_pattern.empty();
+    bool needed = !step.on_pattern.empty();
+    for (int i : step.node->signature.mutated) {  // what a copy of a node writes into is its own
+      bool own = false;
+      for (int v : own_states) own = own || v == step.in[i];
+      needed = needed || !own;
+    }
     for (int v : step.out) needed = needed || uses[v] > 0;
     for (Index i = 0; i < step.in.size() && !needed; ++i)
       if (step.reads(i)) --uses[step.in[i]];
@@ -87,38 +92,29 @@ STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
 /// their inputs are there.
 STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
   const auto count = static_cast<int>(steps.size());
-  List<int> maker(values.size(), -1), next(count, -1), early(count + 1, -1);
+  List<int> maker(values.size(), -1);
+  List<bool> written(values.size());  // variables, before or behind whose writers a step has to stay
   for (int s = 0; s < count; ++s) {
-    if (steps[s].node->entry->mutates) return;
     for (int v : steps[s].out) maker[v] = s;
+    for (int i : steps[s].node->signature.mutated) written[steps[s].in[i]] = true;
   }
-  List<bool> moved(count);
-  for (int s = count; s-- > 0;) {  // from the last on, so that those that wait for one step keep their order
+  // Behind which of the steps that stay each runs: −1 is before them all.
+  List<int> behind(count), places(count + 2), order(count);
+  for (int s = 0; s < count; ++s) {
     const Step& step = steps[s];
-    bool outside = true;
+    bool outside = true, stays = false;
     for (int v : step.out) outside = outside && (values[v] || uses[v] == 0);
-    if (!outside && !step.node->entry->name.starts_with("_grad_sum")) continue;
-    int last = -1;
-    for (int v : step.in)
-      if (v >= 0) last = std::max(last, maker[v]);
-    moved[s] = true;
-    next[s] = early[last + 1];
-    early[last + 1] = s;
-  }
-  List<int> order, open;
-  const auto run_with_early = [&](int from) {
-    for (open.push_back(from); !open.empty();) {
-      const int s = open.back();
-      open.pop_back();
-      if (s >= 0) order.push_back(s);
-      const Index end = open.size();
-      for (int e = early[s + 1]; e >= 0; e = next[e]) open.push_back(e);
-      std::reverse(open.begin() + end, open.end());
+    for (int v : step.in) stays = stays || (v >= 0 && written[v]);
+    behind[s] = s;
+    if (!stays && (outside || step.node->entry->name.starts_with("_grad_sum"))) {
+      behind[s] = -1;
+      for (int v : step.in)
+        if (v >= 0 && maker[v] >= 0) behind[s] = std::max(behind[s], behind[maker[v]]);
     }
-  };
-  run_with_early(-1);
-  for (int s = 0; s < count; ++s)
-    if (!moved[s]) run_with_early(s);
+    ++places[behind[s] + 2];
+  }
+  for (int s = 0; s <= count; ++s) places[s + 1] += places[s];
+  for (int s = 0; s < count; ++s) order[places[behind[s] + 1]++] = s;  // those of one place in their own order
   List<Step> sorted;
   for (int s : order) sorted.push_back(std::move(steps[s]));
   steps = std::move(sorted);
@@ -152,14 +148,18 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
     if (!sum.node->entry->name.starts_with("_grad_sum") || sum.requests[0] == Request::null) continue;
     const int total = sum.out[0];
     List<int, 4> terms;
-    bool may = inference.storage(total) == dense;
+    // Results are the same to the bit: terms are added in their order, and as one to what the caller's array holds.
+    bool may = inference.storage(total) == dense && sum.requests[0] == Request::write;
     for (int v : sum.in) {
       may = may && v >= 0 && maker[v] >= 0 && uses[v] == 1 && !values[v] && inference.storage(v) == dense &&
             inference.shape(v) == inference.shape(total) && inference.type(v) == inference.type(total);
       if (!may) break;
       Index at = terms.size();
       terms.push_back(v);
-      for (; at > 0 && maker[terms[at - 1]] > maker[terms[at]]; --at) std::swap(terms[at - 1], terms[at]);
+      for (; at > 0 && maker[terms[at - 1]] > maker[terms[at]]; --at) {
+        std::swap(terms[at - 1], terms[at]);
+        may = may && at == 1 && terms.size() == 2;
+      }
     }
     for (Index i = 1; may && i < terms.size(); ++i) {
       const Step& from = steps[maker[terms[i]]];
@@ -174,12 +174,10 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
       from.added_to[slot[terms[i]]] = terms[i - 1];
       from.requests[slot[terms[i]]] = Request::add;
     }
-    for (int v = last; v >= 0 && values[total];) {  // all of it in the caller's array, the first as requested
+    for (int v = last; v >= 0 && values[total];) {  // all of it in the caller's array
       values[v] = values[total];
-      Step& from = steps[maker[v]];
-      const int before = from.added_to.empty() ? -1 : from.added_to[slot[v]];
-      if (before < 0) from.requests[slot[v]] = sum.requests[0];
-      v = before;
+      const Step& from = steps[maker[v]];
+      v = from.added_to.empty() ? -1 : from.added_to[slot[v]];
     }
     now[total] = last;
     uses[last] = uses[total];
@@ -213,6 +211,8 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
                " does not follow from the arguments; known is ", to_text(shape));
         if (step.requests[k] == Request::null)
           values[v] = NDArray::fresh_shell(shape, type, device, storage);
+        else if (dry && seen[v])
+          values[v] = NDArray::fresh_shell(shape, type, device, storage);
         else if (seen[v] || storage != dense || shape.size() == 0)
           values[v] = NDArray(shape, type, device, storage);
         else
@@ -237,7 +237,7 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
   for (const Delivery& delivery : deliveries)
     if (delivery.value >= 0) task.kept.push_back(delivery.value);
   placement = place_values(task);
-  make_arena(inference);
+  if (!dry) make_arena(inference);
 }
 
 /// Which results a step may compute in the memory of which inputs: as wholes, on dense arrays, where the operator says

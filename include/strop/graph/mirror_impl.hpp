@@ -1,68 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Values that are computed a second time for backward instead of being kept: nodes with the attribute
-/// `force_mirroring`.
+/// Which nodes are computed a second time, so that training fits into so many bytes.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/core/text.hpp>
-#include <strop/graph/gradient.hpp>
+#include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/infer_impl.hpp>
+#include <strop/graph/mirror.hpp>
 
+#include <string>
 #include <utility>
+#include <vector>
 
-namespace strop::inline v0::detail {
+namespace strop::inline v0 {
+namespace detail {
 
-/// Replaces, in the nodes that gradients are made of, what marked nodes compute by copies of these nodes, which run
-/// behind forward, where they are needed first. Not copied is what would not give the same a second time (random
-/// numbers, states), and what the caller sees, which is there anyway.
-class Mirroring {
+/// Where a graph may be cut, and what is marked for so many segments.
+class Segments {
  public:
-  explicit Mirroring(const NodeOutputs& outputs) : forward_(outputs) {
-    copies_.resize(forward_.size());
-    seen_.resize(forward_.size());
-    for (const NodeOutput& output : outputs) seen_[forward_.find(output.node.get())] = true;
+  Segments(const Symbol& net, const NamedShapes& shapes) : graph_(net.outputs()), known_(net) {
+    known_.give("mirror_within", shapes, [&](int n, const Shape& shape) { known_.inference.give_shape(n, shape); });
+    known_.inference.infer_shapes();
+    known_.inference.infer_types();
+    last_.resize(graph_.size());
+    for (int n = 0; n < graph_.size(); ++n)
+      for (const NodeOutput& in : graph_.node(n).inputs)
+        if (in.node) last_[graph_.find(in.node.get())] = n;
+    List<std::int64_t> more(graph_.size() + 1);
+    for (int n = 0; n < graph_.size(); ++n) {
+      const std::int64_t bytes = bytes_of(n);
+      total_ += bytes;
+      behind_.push_back(total_);
+      more[n] += bytes;
+      if (last_[n] > n) more[last_[n]] -= bytes;
+      if (last_[n] <= n) more[n] -= bytes;
+    }
+    std::int64_t alive = 0;
+    for (int n = 0; n < graph_.size(); ++n) alive_.push_back(alive += more[n]);
   }
 
-  void run(const NodeOutputs& gradients) {
-    for (int n = 0; n < forward_.size(); ++n) copy(n);
-    if (!any_) return;
-    const Graph all(gradients);
-    for (int n = 0; n < all.size(); ++n)
-      if (Node& node = all.node(n); !node.is_variable() && forward_.find(&node) < 0) redirect(node);
+  int nodes() const { return graph_.size(); }
+
+  /// All but the last segment is computed again, from what is alive at the cuts.
+  void mark(int segments) {
+    List<bool> kept(graph_.size());
+    int cut = -1;
+    for (int s = 1; s < segments; ++s) {
+      const std::int64_t aim = total_ / segments * s, reach = total_ / segments / 3;
+      int best = -1;
+      for (int n = 0; n < graph_.size(); ++n)
+        if (n > cut && behind_[n] >= aim - reach && behind_[n] <= aim + reach && (best < 0 || alive_[n] < alive_[best]))
+          best = n;
+      if (best < 0) continue;
+      cut = best;
+      for (int n = 0; n <= cut; ++n) kept[n] = kept[n] || last_[n] > cut;
+    }
+    for (int n = 0; n < graph_.size(); ++n) {
+      Node& node = graph_.node(n);
+      if (node.is_variable()) continue;
+      NamedTexts others;
+      for (const auto& one : node.attributes)
+        if (one.first != mirror_key) others.push_back(one);
+      if (n <= cut && !kept[n]) others.push_back({std::string(mirror_key), "True"});
+      node.attributes = std::move(others);
+    }
   }
 
  private:
-  /// In the order of the graph: the inputs' copies are there.
-  void copy(int n) {
-    const Node& node = forward_.node(n);
-    if (seen_[n] || !is_marked(node) || !gives_the_same_again(*node.entry)) return;
-    const Ref<Node> made(new Node(node));
-    made->name += "_mirror";
-    redirect(*made);
-    copies_[n] = made;
-    any_ = true;
-  }
-  void redirect(Node& node) const {
-    for (NodeOutput& in : node.inputs) {
-      const int n = in.node ? forward_.find(in.node.get()) : -1;
-      if (n >= 0 && copies_[n]) in.node = copies_[n];
+  std::int64_t bytes_of(int n) {
+    const Node& node = graph_.node(n);
+    std::int64_t bytes = 0;
+    for (int k = 0; k < node.outputs() && !node.is_variable(); ++k) {
+      const int v = known_.graph.value(known_.graph.find(&node), k);
+      if (known_.inference.shape(v).known()) bytes += byte_count(known_.inference.shape(v), *known_.inference.type(v));
     }
-  }
-  static bool is_marked(const Node& node) {
-    if (node.is_variable()) return false;
-    bool marked = false;
-    for (const auto& [key, text] : node.attributes)
-      if (key == "force_mirroring" || key == "__force_mirroring__") marked = parse_bool(text, marked) && marked;
-    return marked;
-  }
-  static bool gives_the_same_again(const Entry& entry) {
-    return !entry.mutates && entry.cpu.make_state == nullptr && entry.resources == nullptr;
+    return bytes;
   }
 
-  Graph forward_;
-  List<Ref<Node>> copies_;
-  List<bool> seen_;
-  bool any_ = false;
+  Graph graph_;
+  NamedInference known_;
+  List<int> last_;
+  List<std::int64_t> behind_, alive_;  // bytes that are computed up to each node, and that are alive behind it
+  std::int64_t total_ = 0;
 };
 
-}  // namespace strop::inline v0::detail
+/// The arena that training would take, without making it.
+STROP_IMPL std::int64_t planned_bytes(const Symbol& net, const NamedShapes& shapes) {
+  const Inferred<Shape> found = net.infer_shape(shapes);
+  const Inferred<Dtype> type = net.infer_type({});
+  const Ref<BoundGraph> run(new BoundGraph(net, cpu()));
+  run->dry = true;
+  const auto shells = [](const std::vector<std::string>& names, const std::vector<Shape>& all,
+                         const std::vector<Dtype>& types) {
+    NamedArrays out;
+    for (Index i = 0; i < std::ssize(names); ++i)
+      out.emplace_back(element(names, i), NDArray::shell(element(all, i), element(types, i)));
+    return out;
+  };
+  run->take_arrays(shells(net.list_arguments(), found.args, type.args),
+                   shells(net.list_auxiliary_states(), found.aux, type.aux));
+  run->take_gradients({}, GradRequest::write, true);
+  if (!run->no_gradient.empty()) throw Error(run->no_gradient);
+  return run->placement.bytes;
+}
+
+}  // namespace detail
+
+STROP_IMPL std::int64_t mirror_within(const Symbol& net, const NamedShapes& shapes, std::int64_t bytes) {
+  if (!net) fail("mirror_within: the symbol is empty");
+  detail::Segments segments(net, shapes);
+  std::int64_t least = -1;
+  int best = 1;
+  for (int count = 1; count <= segments.nodes() && count <= 96; count += count < 8 ? 1 : count / 4) {
+    segments.mark(count);
+    const std::int64_t planned = detail::planned_bytes(net, shapes);
+    if (least < 0 || planned < least) least = planned, best = count;
+    if (least <= bytes) return least;
+  }
+  segments.mark(best);
+  return least;
+}
+
+}  // namespace strop::inline v0

@@ -2,6 +2,7 @@
 /// \file
 /// Plans of memory: the planner on random tasks, plans of graphs, what an executor does with them.
 #include <strop/autograd/backward.hpp>
+#include <strop/graph/mirror.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/ops/cast.hpp>
 
@@ -143,6 +144,10 @@ struct PlanTurn {
   void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i];
   }
+  template <Real E>
+  void grad_use_none(Cpu& ctx, View<const E, 1> dy, View<E, 1> dx) const {
+    forward(ctx, dy, dx);
+  }
 };
 constexpr Op<PlanTurn> turned;
 /// x + a number that is drawn
@@ -185,6 +190,15 @@ struct PlanScale {
 };
 constexpr Op<PlanScale> scaled;
 
+/// Binds graphs as they are while it lives: maps that are one node leave nothing to plan.
+class Unfused {
+ public:
+  Unfused() { ::setenv("STROP_FUSE", "0", 1); }
+  Unfused(const Unfused&) = delete;
+  Unfused& operator=(const Unfused&) = delete;
+  ~Unfused() { ::unsetenv("STROP_FUSE"); }
+};
+
 template <class N, class F>
 N repeated(N x, int times, F f) {
   for (int i = 0; i < times; ++i) x = f(x);
@@ -220,6 +234,7 @@ TEST_CASE("large tasks are planned by the strategies that are linear") {
 }
 
 TEST_CASE("a chain of twenty maps takes one array, of operators that are not computed in place two") {
+  const Unfused as_written;
   const NDArray x = full({1000}, 0.5);
   auto run =
       repeated(var("x"), 20, [](const Symbol& s) { return quadratic(s, {.a = 0.5f, .b = 1}); }).bind(cpu(), {{"x", x}});
@@ -234,6 +249,7 @@ TEST_CASE("a chain of twenty maps takes one array, of operators that are not com
 }
 
 TEST_CASE("what a gradient keeps decides how long a value is needed") {
+  const Unfused as_written;
   const auto bytes = [](const Symbol& net) {
     auto run = net.simple_bind(cpu(), {{"x", {1024}}});
     run.plan().check();
@@ -250,6 +266,7 @@ TEST_CASE("what a gradient keeps decides how long a value is needed") {
 }
 
 TEST_CASE("contributions are added where the first one lies, by operators that add") {
+  const Unfused as_written;
   constexpr int uses = 12;
   const auto net = [](auto x, const auto& w) {
     for (int i = 0; i < uses; ++i) x = scaled(x, w);
@@ -266,7 +283,8 @@ TEST_CASE("contributions are added where the first one lies, by operators that a
     const NDArray dw = full({3}, 1, f64);
     auto run = net(var("x"), var("w")).bind(cpu(), {{"x", x}, {"w", w}}, {{"w", dw}}, request);
     run.plan().check();
-    CHECK(run.plan().steps() == 2 * uses);  // and no sums
+    // And no sums but the one that goes to what the caller's array holds.
+    CHECK(run.plan().steps() == 2 * uses + (request == GradRequest::add ? 1 : 0));
     for (int i = 1; i <= 3; ++i) {
       run.forward(true);
       run.backward(head);
@@ -302,6 +320,7 @@ TEST_CASE("contributions are added where the first one lies, by operators that a
 }
 
 TEST_CASE("values of nodes with force_mirroring are computed again for backward") {
+  const Unfused as_written;
   // Two inputs, so that a copy reads copies as well as what is kept.
   const auto layer = [](const Symbol& s, const Symbol& w) { return squash(times(s, w)); };
   constexpr int layers = 64, kept = 8;
@@ -338,7 +357,53 @@ TEST_CASE("values of nodes with force_mirroring are computed again for backward"
     CHECK(value.output.find("noise0_mirror") == std::string::npos);
 }
 
+TEST_CASE("a node that is computed again leaves its state alone") {
+  // A state moves once a step in training, and the copy begins with what the state was, in training and without.
+  const auto build = [](bool mirrored) {
+    Symbol s = var("x");
+    for (int i = 0; i < 6; ++i) {
+      const AttrScope scope{{"force_mirroring", mirrored && i % 3 != 2 ? "True" : "False"}};
+      s = squash(center(wave(s, {.k = 2}), {}, "c" + std::to_string(i)));
+    }
+    return s.simple_bind(cpu(), {{"x", {4}}});
+  };
+  auto plain = build(false), mirrored = build(true);
+  CHECK(mirrored.plan().steps() > plain.plan().steps());
+  mirrored.plan().check();
+  const NDArray head = array({1, 2, 3, 4});
+  for (int i = 0; i < 4; ++i) {
+    const NDArray x = array({0.1f, 0.5f, -0.3f, 0.2f * static_cast<float>(i)});
+    for (auto* run : {&plain, &mirrored}) {
+      run->forward(i != 2, {{"x", x}});
+      run->backward(head);
+    }
+    CHECK(mirrored.grad("x").to_vector<float>() == plain.grad("x").to_vector<float>());
+    for (const auto& [name, state] : plain.aux_states())
+      CHECK(mirrored.aux(name).to_vector<float>() == state.to_vector<float>());
+  }
+  CHECK(mirrored.aux("c0_moving_mean").item<float>() != 0);
+}
+
+TEST_CASE("a network is made to fit") {
+  const Unfused as_written;
+  Symbol net = var("x");
+  for (int i = 0; i < 100; ++i) net = squash(turned(net));
+  const NamedShapes shapes = {{"x", {1024}}};
+  const std::int64_t plain = mirror_within(net, shapes, INT64_MAX);
+  CHECK(plain == net.simple_bind(cpu(), shapes).plan().bytes());
+  CHECK(plain > 98 * 4096);
+  const std::int64_t half = mirror_within(net, shapes, plain / 2);
+  CHECK(half <= plain / 2);
+  CHECK(half == net.simple_bind(cpu(), shapes).plan().bytes());
+  const std::int64_t least = mirror_within(net, shapes, 0);
+  CHECK(least <= 32 * 4096);  // some three times the root of what there is
+  CHECK(least == net.simple_bind(cpu(), shapes).plan().bytes());
+  CHECK(mirror_within(net, shapes, INT64_MAX) == plain);
+  CHECK(sentence([&] { mirror_within(net, {}, 0); }).starts_with("infer_shape: from what is given"));
+}
+
 TEST_CASE("the plan as a table, as a picture, and what is wrong with one") {
+  const Unfused as_written;
   auto run =
       quadratic(turned(quadratic(var("x"), {.a = 1}, "a"), {}, "b"), {.a = 1}, "c").bind(cpu(), {{"x", array({1, 2})}});
   const MemoryPlan plan = run.plan();
@@ -373,6 +438,7 @@ TEST_CASE("the plan as a table, as a picture, and what is wrong with one") {
 }
 
 TEST_CASE("backward runs again after the same forward, or says why it cannot") {
+  const Unfused as_written;
   const NDArray x = array<double>({0.1, 0.5, -0.3, 0.7}), head = array<double>({1, 2, 3, 4});
   const auto build = [&](const Symbol& s) { return squash(wave(squash(wave(s, {.k = 2})), {.k = 3})); };
   const NDArray dx = zeros({4}, f64);
@@ -397,6 +463,7 @@ TEST_CASE("backward runs again after the same forward, or says why it cannot") {
 }
 
 TEST_CASE("forward and backward of one executor, in any order, share their memory rightly") {
+  const Unfused as_written;
   const Shape shape{1 << 12};
   NDArray a = NDArray(shape, f64), b = NDArray(shape, f64);
   for (std::int64_t i = 0; i < a.size(); ++i) {
@@ -436,6 +503,7 @@ TEST_CASE("forward and backward of one executor, in any order, share their memor
 }
 
 TEST_CASE("outputs, arguments and what the caller gave keep their memory; sparse values are not planned") {
+  const Unfused as_written;
   const NDArray x = array({{0, 2, 0}, {3, 0, 4}}).to(csr);
   const Symbol inner = quadratic(var("x"), {.a = 1}, "inner"),
                net = group({quadratic(inner, {.a = 1}, "outer"), inner});

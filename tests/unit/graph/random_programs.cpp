@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -152,7 +153,9 @@ TEST_CASE("random programs") {
           grads.emplace_back(name, strop::full({3, 3}, 77, strop::f64));
         }
     }
+    ::setenv("STROP_FUSE", seed % 2 == 0 ? "1" : "0", 1);
     auto run = net.bind(strop::cpu(), args, grads);
+    ::unsetenv("STROP_FUSE");
     const std::vector<double> eager = y.to_vector<double>(), graph = run.forward(true)[0].to_vector<double>();
     CHECK(eager == graph);
     run.plan().check();

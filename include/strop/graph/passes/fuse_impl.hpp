@@ -3,6 +3,7 @@
 /// Fusion: chains and trees of maps become one map.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/text.hpp>
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/graph/passes/known_graph.hpp>
 #include <strop/op/broadcast.hpp>
@@ -54,6 +55,7 @@ class Fusion {
     Shape shape;
     Dtype type = f32;
     std::string_view place;  // its ctx_group
+    bool mirrored = false;   // its members are computed again for backward
     List<int> members;       // in their order
     List<int> inputs;        // values from outside
     int maps = 0, values = 0, outputs = 0;
@@ -70,6 +72,14 @@ class Fusion {
     std::string_view found;
     for (const auto& [key, text] : node.attributes)
       if (key == "__ctx_group__") found = text;
+    return found;
+  }
+
+  /// What is computed again and what is kept are not one node.
+  static bool is_mirrored(const Node& node) {
+    bool found = false;
+    for (const auto& [key, text] : node.attributes)
+      if (key == "__force_mirroring__") found = parse_bool(text, found) && found;
     return found;
   }
 
@@ -116,6 +126,7 @@ class Fusion {
       fresh.shape = graph_.shapes[graph_.graph.value(n, 0)];
       fresh.type = graph_.types[graph_.graph.value(n, 0)];
       fresh.place = place_of(node);
+      fresh.mirrored = is_mirrored(node);
       groups_.push_back(std::move(fresh));
     }
     if (group >= 0) {
@@ -150,7 +161,8 @@ class Fusion {
     const Node& node = graph_.graph.node(n);
     const int first = graph_.graph.value(n, 0), outputs = node.outputs();
     if (graph_.shapes[first] != group.shape || graph_.types[first] != group.type || place_of(node) != group.place ||
-        group.maps == most_fused_maps || group.values + outputs > most_fused_values)
+        is_mirrored(node) != group.mirrored || group.maps == most_fused_maps ||
+        group.values + outputs > most_fused_values)
       return false;
     int shown = group.outputs;
     for (int k = 0; k < outputs; ++k)
