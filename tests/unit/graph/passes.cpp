@@ -445,16 +445,18 @@ TEST_CASE("common subexpressions are computed once") {
   const Symbol x = var("x"), y = var("y");
   const NamedArrays args{{"x", drawn({4, 4}, f64, 50)}, {"y", drawn({4, 4}, f64, 51)}};
   const auto kept = [&](const Symbol& net, std::string_view op) { return count(optimized(net, cpu(), args), op); };
-  const std::string name(even(x).outputs()[0].node->entry->name);
-  CHECK(kept(plus(even(x), even(x)), name) == 1);
-  CHECK(kept(plus(even(even(x)), even(even(x))), name) == 2);
-  CHECK(kept(plus(even(x), even(y)), name) == 2);
-  CHECK(kept(group({even(x), even(x)}), name) == 2);        // outputs are arrays of their own
-  CHECK(kept(group({even(x), bend(even(x))}), name) == 1);  // which others read
-  CHECK(kept(plus(dropout(even(x)), dropout(even(x))), "Dropout") == 2);
+  const std::string name = "zeros_like";
+  CHECK(kept(plus(zeros_like(x), zeros_like(x)), name) == 1);
+  CHECK(kept(plus(zeros_like(zeros_like(x)), zeros_like(zeros_like(x))), name) == 2);
+  CHECK(kept(plus(zeros_like(x), zeros_like(y)), name) == 2);
+  CHECK(kept(group({zeros_like(x), zeros_like(x)}), name) == 2);        // outputs are arrays of their own
+  CHECK(kept(group({zeros_like(x), bend(zeros_like(x))}), name) == 1);  // which others read
+  CHECK(kept(plus(dropout(zeros_like(x)), dropout(zeros_like(x))), "Dropout") == 2);
+  const std::string own(even(x).outputs()[0].node->entry->name);
+  CHECK(kept(plus(even(x), even(x)), own) == 2);  // an operator of the program's own may do what it does not state
   // Parameters and attributes decide; of functions it is not known what they do.
   const auto distinct = [&](const Symbol& a, const Symbol& b) {
-    return count(optimized(even(plus(even(a), even(b))), cpu(), args), name) == 3;
+    return count(optimized(zeros_like(plus(zeros_like(a), zeros_like(b))), cpu(), args), name) == 3;
   };
   CHECK_FALSE(distinct(wave(x, {.k = 2}), wave(x, {.k = 2})));
   CHECK(distinct(wave(x, {.k = 2}), wave(x, {.k = 3})));
@@ -473,7 +475,7 @@ TEST_CASE("common subexpressions are computed once") {
   // A state that is written in between is read where it was.
   const NamedArrays center_args{{"x", array({1, 2, 3})}, {"s", array({5})}};
   const Symbol s = var("s"), c = center(x, s);
-  const Symbol net = plus(plus(even(s), c), even(s));
+  const Symbol net = plus(plus(zeros_like(s), c), zeros_like(s));
   CHECK(count(optimized(net, cpu(), center_args), name) == 2);
   const Symbol shared = times(squash(bend(x)), squash(bend(x)));
   const std::vector<NDArray> heads{drawn({4, 4}, f64, 52)};

@@ -37,9 +37,9 @@ STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
   const auto node_of = [&](int n) -> const Node& { return *made.at(graph.graph.value(n, 0)).node; };
   for (int n = 0; n < graph.graph.size(); ++n) {
     made.keep(n);
+    if (!graph.is_pure(n) || graph.graph.node(n).outputs() == 0) continue;
     const Ref<Node> copy = made.at(graph.graph.value(n, 0)).node;  // which may be replaced, output by output
     const Node& node = *copy;
-    if (!graph.is_pure(n) || node.outputs() == 0) continue;
     std::uint64_t hash = reinterpret_cast<std::uintptr_t>(node.entry) >> 4;
     for (const NodeOutput& in : node.inputs) {
       const auto link = (reinterpret_cast<std::uintptr_t>(in.node.get()) >> 4) + static_cast<unsigned>(in.index);

@@ -47,6 +47,8 @@ struct KnownGraph {
     if (node.is_variable() || !runs[n] || !node.signature.mutated.empty() || reads_written(n)) return false;
     const Entry& entry = *node.entry;
     const Kernels* const gpu = gpu_kernels(entry);
+    // A program's own operator on tensors may draw numbers, or count its calls, without saying so.
+    if (!entry.is_map() && !entry.library) return false;
     if (entry.cpu.make_state != nullptr || (gpu != nullptr && gpu->make_state != nullptr)) return false;
     if (entry.resources == nullptr) return true;
     List<Shape, 4> in;
