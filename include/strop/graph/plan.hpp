@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -48,7 +49,8 @@ class MemoryPlan {
   int steps() const { return steps_; }
   int forward_steps() const { return forward_steps_; }
   /// In the order in which they are computed.
-  const std::vector<Value>& values() const { return values_; }
+  const std::vector<Value>& values() const& { return values_; }
+  std::vector<Value> values() && { return std::move(values_); }  // for (… : run.plan().values())
   /// Which strategy found the offsets.
   const std::string& strategy() const { return strategy_; }
 

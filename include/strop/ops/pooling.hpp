@@ -217,7 +217,7 @@ struct Pooling {
             const E part = pool_type == avg && cut.counted != 0 ? head / static_cast<E>(cut.counted) : head;
             detail::each_element(w, cut, [&](std::int64_t at) { out[at * step] += part; });
           } else {  // the gradient of a norm of 0 counts as 0
-            const double norm = root(sum_of(w, cut, in, step, p), p), inverse = norm == 0 ? 0 : 1 / norm;
+            const double length = root(sum_of(w, cut, in, step, p), p), inverse = length == 0 ? 0 : 1 / length;
             detail::each_element(w, cut, [&](std::int64_t at) {
               const double ratio = static_cast<double>(in[at * step]) * inverse;
               out[at * step] += static_cast<E>(static_cast<double>(head) * (p == 2 ? ratio : ratio * ratio));

@@ -65,7 +65,7 @@ struct SquareSum {
     for (E value : again) y(0) += value;
   }
 };
-constexpr Op<SquareSum> square_sum;
+constexpr Op<SquareSum> sum_of_squares;
 static_assert(RequestsResource<SquareSum> && !HasState<SquareSum>);
 
 struct Noise {
@@ -110,10 +110,10 @@ TEST_CASE("a bound graph keeps one state per node through all its runs") {
 TEST_CASE("temporary space that is announced is there before forward begins; more than that still comes") {
   const NDArray x = array({1, 2, 3});
   for (const std::int64_t bytes : {0, 12, 64, 128, 4096})
-    CHECK(square_sum(x, {.announced = bytes}).item<float>() == 14);
+    CHECK(sum_of_squares(x, {.announced = bytes}).item<float>() == 14);
   const NDArray y = full({1}, 7);
   const auto ask_too_much = [&] {
-    square_sum(x, {.announced = std::int64_t{1} << 60}, into(y));
+    sum_of_squares(x, {.announced = std::int64_t{1} << 60}, into(y));
     y.wait();
   };
   CHECK_THROWS_AS(ask_too_much(), std::exception);
