@@ -39,6 +39,10 @@ class Executor {
   const NamedArrays& grads() const;
   const NamedArrays& aux_states() const;
   const Symbol& symbol() const;
+  /// Another executor of the same symbol, for arguments of these shapes: another size of the batch. Arrays whose shapes
+  /// stay are shared with this one, gradients and states included; the others are new, of zeros. Throws Error where the
+  /// shape of an argument that is not named would change.
+  Executor reshape(const NamedShapes& shapes) const;
   /// Where the values in between lie: `fmt::print("{}", run.plan())`. Forward and backward share one block of memory.
   MemoryPlan plan() const;
 

@@ -185,6 +185,34 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
   }
 }
 
+STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) const {
+  check_names("reshape", names_of(shapes), names_of(args));
+  const Inferred<Shape> found = symbol.infer_shape_partial(shapes);
+  NamedArrays new_args, new_grads, new_aux;
+  GradRequests wishes(GradRequest::null);
+  const auto of_shape = [&](const NDArray& like, const Shape& shape) {
+    return !like || like.shape() == shape ? like : zeros(shape, like.storage(), like.dtype(), device);
+  };
+  for (Index i = 0; i < std::ssize(args); ++i) {
+    const auto& [name, array] = element(args, i);
+    const Shape& inferred = element(found.args, i);
+    const Shape shape = inferred.known() ? inferred : array.shape();
+    if (shape != array.shape() && find_named(shapes, name) == nullptr)
+      fail("reshape: argument '", name, "' would have shape ", to_text(shape), " instead of ", to_text(array.shape()),
+           "; name it as well, if that is meant");
+    new_args.emplace_back(name, of_shape(array, shape));
+    if (requests.empty()) continue;
+    new_grads.emplace_back(name, of_shape(element(grads, i).second, shape));
+    wishes.named_.push_back({name, static_cast<GradRequest>(requests[i])});
+  }
+  for (Index i = 0; i < std::ssize(aux); ++i) {
+    const auto& [name, array] = element(aux, i);
+    const Shape& inferred = element(found.aux, i);
+    new_aux.emplace_back(name, of_shape(array, inferred.known() ? inferred : array.shape()));
+  }
+  return symbol.bind(device, new_args, new_grads, wishes, new_aux);
+}
+
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
   check_given("forward", names_of(inputs), names_of(args));
   for (const auto& [name, from] : inputs) {
@@ -278,6 +306,7 @@ STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const Named
   graph_->set_arguments(inputs);
   return forward(train);
 }
+STROP_IMPL Executor Executor::reshape(const NamedShapes& shapes) const { return graph_->reshape(shapes); }
 STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
 STROP_IMPL void Executor::backward(const NDArray& head) { graph_->backward({&head, 1}); }
 

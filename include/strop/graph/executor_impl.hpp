@@ -126,6 +126,7 @@ struct BoundGraph : Counted {
   void find_joint_gradients();
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
+  Executor reshape(const NamedShapes& shapes) const;
   void set_arguments(const NamedArrays& inputs);
   void set_heads(Span<const NDArray> given);
   void compute_again();
@@ -260,6 +261,8 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   resolve_steps(inference, backward_steps);
   for (const NodeOutput& output : net) outputs.push_back(values[graph.value(output)]);
   for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
+  contributions = {};
+  unread = {};
 }
 
 /// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense.

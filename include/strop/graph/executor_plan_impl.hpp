@@ -46,7 +46,7 @@ STROP_IMPL void BoundGraph::find_unread(const Graph& graph, Inference& inference
   for (int s = 0; s < backward_steps.size(); ++s) step_of[graph.find(backward_steps[s].node.get())] = s;
   Index count = 0;
   for (const UnreadInputs& one : unread) {
-    const int n = graph.find(one.reader);
+    const int n = graph.find(one.reader.get());
     if (n < 0 || step_of[n] < 0) continue;
     Step& step = backward_steps[step_of[n]];
     std::uint64_t inputs = one.inputs;

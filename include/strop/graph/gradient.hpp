@@ -24,7 +24,8 @@ namespace detail {
 /// Inputs of a node of a gradient of which it sees shape and type alone. `of` is the node whose gradient it is, which
 /// decides by its parameters and types; without it, `inputs` has a bit for each.
 struct UnreadInputs {
-  const Node *reader, *of;
+  Ref<Node> reader;  // kept, so that no other node comes to stand where it stood
+  const Node* of;
   std::uint64_t inputs;
 };
 

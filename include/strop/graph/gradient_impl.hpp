@@ -232,7 +232,7 @@ class GradientWalk {
   /// Of the output's shape and type, which is all that is seen of it.
   NodeOutput filled(const Entry& entry, int n, int k, std::string_view suffix) {
     const NodeOutput made = plain_node(entry, {output(n, k)}, cat(graph_.node(n).name, suffix));
-    unread_.push_back({made.node.get(), nullptr, 1});
+    unread_.push_back({made.node, nullptr, 1});
     return made;
   }
 
@@ -294,24 +294,24 @@ class GradientWalk {
     bool any = false;
     for (const NodeOutput& in : node.inputs) any = any || is_unread(in);
     if (!any) return;
-    List<const Node*> parts;
+    List<Ref<Node>> parts;
     const auto visit = [&](const NodeOutput& from) {
-      const Node* const part = from.node.get();
-      bool known = part == nullptr || part->is_variable() || graph_.find(part) >= 0;
+      const Ref<Node>& part = from.node;
+      bool known = !part || part->is_variable() || graph_.find(part.get()) >= 0;
       for (const Symbol& head : heads) known = known || head.outputs()[0].node == from.node;
-      for (const Node* other : parts) known = known || other == part;
+      for (const Ref<Node>& other : parts) known = known || other == part;
       if (!known && parts.size() < most_parts) parts.push_back(part);
     };
     for (const Symbol& gradient : gradients)
       if (gradient) visit(gradient.outputs()[0]);
     for (Index at = 0; at < parts.size(); ++at) {
-      const Node& part = *parts[at];
+      const Ref<Node> part = parts[at];
       std::uint64_t unread = 0;
-      for (Index i = 0; i < part.inputs.size(); ++i) {
-        if (i < 64 && is_unread(part.inputs[i])) unread |= std::uint64_t{1} << i;
-        visit(part.inputs[i]);
+      for (Index i = 0; i < part->inputs.size(); ++i) {
+        if (i < 64 && is_unread(part->inputs[i])) unread |= std::uint64_t{1} << i;
+        visit(part->inputs[i]);
       }
-      if (unread != 0) unread_.push_back({&part, nullptr, unread});
+      if (unread != 0) unread_.push_back({part, nullptr, unread});
     }
   }
 
@@ -333,7 +333,7 @@ class GradientWalk {
       made->like.push_back(node.inputs[k]);
       made->signature.outputs.push_back(element(node.signature.inputs, k));
     }
-    if (rule.in != 0 && node.entry->facts.kept != nullptr) unread_.push_back({made.get(), &node, 0});
+    if (rule.in != 0 && node.entry->facts.kept != nullptr) unread_.push_back({made, &node, 0});
     const auto results = static_cast<int>(made->like.size());
     made->signature.visible = results;
     for (int k = 0; k < results; ++k) contribute(made->like[k], {made, k});

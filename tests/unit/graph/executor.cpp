@@ -269,6 +269,32 @@ TEST_CASE("what does not fit is refused when it is bound") {
   CHECK(sentence([&] { run.aux("x"); }).starts_with("executor: no auxiliary state 'x'; nearest: "));
 }
 
+TEST_CASE("another size of the batch shares what keeps its shape") {
+  auto run = mlp().simple_bind(cpu(), {{"data", {5, 4}}},
+                               {{"fc1_weight", GradRequest::add}, {"data", GradRequest::write}}, {{"data", f64}});
+  double seed = 0;
+  for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+  auto small = run.reshape({{"data", {2, 4}}, {"out_label", {2, 3}}});
+  CHECK(small.arg("data").shape() == Shape{2, 4});
+  CHECK(small.arg("fc1_weight").is(run.arg("fc1_weight")));
+  CHECK(small.grad("fc1_weight").is(run.grad("fc1_weight")));
+  CHECK(small.grad("data").shape() == Shape{2, 4});
+  CHECK_FALSE(small.grad("fc2_weight"));
+  const NDArray whole = run.forward(true)[0];
+  CHECK(same(small.forward(true, {{"data", run.arg("data").slice(1, 3)}})[0], whole.slice(1, 3)));
+  small.arg("out_label").view<double>()[0] = 1;
+  small.backward();
+  const std::vector<double> once = run.grad("fc1_weight").to_vector<double>();
+  small.backward();
+  for (std::size_t i = 0; i < once.size(); ++i)
+    CHECK(run.grad("fc1_weight").to_vector<double>()[i] == doctest::Approx(2 * once[i]));
+  CHECK(sentence([&] { run.reshape({{"data", {2, 4}}}); }) ==
+        "reshape: argument 'out_label' would have shape (2, 3) instead of (5, 3); name it as well, if that is meant");
+  CHECK(sentence([&] { run.reshape({{"date", {2, 4}}}); }).starts_with("reshape: no argument 'date'; nearest: data"));
+  auto predict = quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", array({1, 2})}}).reshape({{"x", {3}}});
+  CHECK(same(predict.forward(false, {{"x", array({1, 2, 3})}})[0], array({1, 4, 9})));
+}
+
 TEST_CASE("executors move and keep their arrays") {
   auto first = quadratic(var("x"), {.a = 1}).bind(cpu(), {{"x", array({2})}});
   const NDArray output = first.forward()[0];
