@@ -54,7 +54,8 @@ struct Layout {
         for (std::size_t in : inputs) wanted[n] += x[in] / static_cast<double>(inputs.size());
         if (inputs.empty()) wanted[n] = width;
       }
-      std::stable_sort(row.begin(), row.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+      std::sort(row.begin(), row.end(),
+                [&](std::size_t a, std::size_t b) { return wanted[a] != wanted[b] ? wanted[a] < wanted[b] : a < b; });
       double at = (width - static_cast<double>(row.size()) * (box_width + gap) + gap) / 2;
       for (std::size_t n : row) {
         x[n] = at;
