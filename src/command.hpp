@@ -45,10 +45,12 @@ int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
 int info(bool with_products);
 struct GraphOptions {
-  std::string file, svg;
+  std::string file, svg, plan;
+  bool predict = false;             // the plan is that of prediction alone
   std::vector<std::string> shapes;  // "data=1,3,224,224"
 };
-/// What a symbol file says, as a table and, where `svg` is given, as a picture.
+/// What a symbol file says, as a table; where `svg` is given as a picture, where `plan` is given with the plan of its
+/// memory as one.
 int graph(const GraphOptions& options);
 struct ConvertOptions {
   std::string from, to, dtype = "float32";

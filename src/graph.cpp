@@ -7,7 +7,9 @@
 
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
+#include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/plan.hpp>
 #include <strop/graph/symbol.hpp>
 
 #include <fmt/format.h>
@@ -141,11 +143,19 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 int graph(const GraphOptions& options) {
   NamedShapes given;
   for (const std::string& word : options.shapes) given.push_back(shape_of(word));
-  const GraphSummary summary = summarise(Symbol::load(options.file), given);
+  const Symbol net = Symbol::load(options.file);
+  const GraphSummary summary = summarise(net, given);
   print_table(summary);
   if (!options.svg.empty()) {
     write_whole(options.svg, draw_graph(summary, options.file));
     std::printf("picture: %s\n", options.svg.c_str());
+  }
+  if (!options.plan.empty()) {
+    const MemoryPlan plan =
+        net.simple_bind(cpu(), given, options.predict ? GradRequest::null : GradRequest::write).plan();
+    write_whole(options.plan, plan.to_svg());
+    const std::string table = fmt::format("{}", plan);
+    std::printf("%s\npicture: %s\n", table.substr(0, table.find('\n')).c_str(), options.plan.c_str());
   }
   return 0;
 }

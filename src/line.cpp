@@ -159,6 +159,8 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   graph->add_option("--shape", net.shapes, "Of an argument: data=1,3,224,224; may be repeated")
       ->allow_extra_args(false);
   graph->add_option("--svg", net.svg, "Where the picture goes");
+  graph->add_option("--plan", net.plan, "Where a picture of its memory goes, time across and bytes up");
+  graph->add_flag("--predict", net.predict, "The memory of prediction, without gradients");
   graph->callback([&] { status = strop::command::graph(net); });
 
   ConvertOptions conversion;

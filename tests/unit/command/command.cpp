@@ -522,6 +522,24 @@ TEST_CASE("graph: a symbol file as a table and as a picture") {
     CHECK(wrong.err == cat("strop: graph: --shape is '", shape, "', expected NAME=1,3,224,224\n"));
   }
   CHECK(strop_says(folder, "graph net.json --shape c_wieght=8,3,3,3").has("'c_wieght'; nearest: c_weight"));
+  std::int64_t arena[2] = {};
+  for (const bool predict : {false, true}) {
+    const Said plan =
+        strop_says(folder, cat("graph net.json --shape data=2,3,8,9 --plan plan.svg", predict ? " --predict" : ""));
+    CHECK(plan.code == 0);
+    const std::size_t at = plan.out.find("\narena ");
+    REQUIRE(at != std::string::npos);
+    arena[predict] = std::stoll(plan.out.substr(at + 7));
+    CHECK(plan.out.ends_with("\npicture: plan.svg\n"));
+    const std::string drawn = text_of(folder / "plan.svg");
+    CHECK(drawn.starts_with("<svg"));
+    CHECK(drawn.find("a&lt;b&gt;") != std::string::npos);
+  }
+  CHECK(arena[1] > 0);
+  CHECK(arena[1] < arena[0]);
+  const Said unplanned = strop_says(folder, "graph net.json --plan plan.svg");
+  CHECK(unplanned.code == 1);
+  CHECK(unplanned.has("data"));
   const Said rank = strop_says(folder, "graph net.json --shape data=2,3");
   CHECK(rank.code == 1);
   CHECK(rank.err == "strop: Error in node c: Convolution: input 'data' has shape (2, 3), expected 4 dimensions\n");

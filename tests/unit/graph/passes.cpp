@@ -11,7 +11,9 @@
 #include <strop/op/map.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/dropout.hpp>
+#include <strop/ops/elementwise/activation.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/elementwise/identity.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
 #include <strop/ops/init.hpp>
@@ -79,6 +81,11 @@ struct PaSum {
   constexpr auto forward(auto x, auto y) const { return x + y; }
 };
 constexpr Op<PaSum> sum_of;
+
+struct PaSelf {
+  constexpr auto forward(auto x) const { return x * x; }
+};
+constexpr Op<PaSelf> by_itself;
 
 /// Sets STROP_FUSE while it lives.
 struct Fuse {
@@ -290,6 +297,26 @@ TEST_CASE("the gradient reads the inputs that it needs, and computes the rest ag
   CHECK(rule(step_up(step_up(var("x")))).zero);
 }
 
+TEST_CASE("a fused gradient keeps no more than the gradients of its members") {
+  const NamedArrays args{{"x", array({{1, -2}, {3, 4}})}, {"y", array({{5, 1}, {-9, 2}})}};
+  // the result tells relu what its gradient is; a sum keeps nothing
+  const Symbol rectified = relu(elemwise_add(var("x"), var("y"), {}, "sum"), {}, "rectified");
+  const Symbol made = optimized(rectified, cpu(), args, {"x", "y"});
+  CHECK(fused(made) == Names{"sum, rectified"});
+  const detail::GradientRule& rule = made.outputs()[0].node->entry->gradient;
+  CHECK(rule.in == 0);
+  CHECK(rule.out == 1);
+  // the member's result, once; both inputs were more
+  const Symbol squared = by_itself(elemwise_add(var("x"), var("y"), {}, "sum"), {}, "squared");
+  CHECK(fused(optimized(squared, cpu(), args, {"x", "y"})).empty());
+  CHECK(fused(optimized(squared, cpu(), args)) == Names{"sum, squared"});
+  for (const Symbol& net : {rectified, squared}) {
+    const Outcome together = outcome(net, args, {array({{1, 2}, {3, 4}})});
+    const Fuse apart("0");
+    CHECK(together == outcome(net, args, {array({{1, 2}, {3, 4}})}));
+  }
+}
+
 TEST_CASE("random graphs of maps: the bits of eager calls, fused or not, and gradients to rounding") {
   constexpr int kinds = 9;
   int groups = 0, equal = 0, all = 0;
@@ -325,7 +352,7 @@ TEST_CASE("random graphs of maps: the bits of eager calls, fused or not, and gra
         case 6:
           return choose(a, b, c);
         case 7:
-          return quadratic(a, {.a = 0.1F, .b = 1, .c = -0.2F});
+          return graph_tests::quadratic(a, {.a = 0.1F, .b = 1, .c = -0.2F});
         default:
           return bend(squash(a));
       }
@@ -414,7 +441,7 @@ TEST_CASE("what is not dense, or runs elsewhere, is not fused") {
 
 TEST_CASE("a hundred thousand maps in a chain") {
   Symbol net = var("x");
-  for (int i = 0; i < 100000; ++i) net = quadratic(net, {.b = 1, .c = 1e-5f});
+  for (int i = 0; i < 100000; ++i) net = graph_tests::quadratic(net, {.b = 1, .c = 1e-5f});
   const NamedArrays args{{"x", array({1.0f, 2.0f})}};
   const Symbol made = optimized(net, cpu(), args, {"x"});
   CHECK(count(made, "_fused_maps") == 100000 / detail::most_fused_maps);

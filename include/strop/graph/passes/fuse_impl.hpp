@@ -7,6 +7,7 @@
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/graph/passes/known_graph.hpp>
 #include <strop/op/broadcast.hpp>
+#include <strop/op/gradient_roles.hpp>
 
 #include <string_view>
 #include <utility>
@@ -229,14 +230,49 @@ class Fusion {
       parts.members.push_back(std::move(member));
     }
     const Ref<Node> node = parts.outputs.empty() ? Ref<Node>() : fused_node(parts);
-    group.failed = !node;
-    if (!node) return false;
+    group.failed = !node || keeps_more(group, *node, shown);
+    if (group.failed) return false;
     for (int v : group.inputs) {
       const int n = owner_[v];
       node->inputs.push_back(made_.moved({Ref(&graph_.graph.node(n)), v - graph_.graph.value(n, 0)}));
     }
     for (Index k = 0; k < shown.size(); ++k) made_.replace(shown[k], {node, static_cast<int>(k)});
     return true;
+  }
+
+  /// Whether the gradient of the fused node keeps more bytes until backward than those of the members would.
+  bool keeps_more(const Group& group, const Node& node, const List<int>& shown) const {
+    List<int> apart, together;
+    for (int n : group.members)
+      if (leads_through(n)) {
+        const Node& member = graph_.graph.node(n);
+        const auto& facts = member.entry->facts;
+        const std::uint64_t read =
+            facts.kept != nullptr ? facts.kept(member.op(), usual_compute_type(group.type)) : every;
+        for (const GradientArgument& kept : kept_by(member))
+          if (kept.role == Role::out || in_mask(read, kept.at))
+            note(apart, kept.role == Role::out ? graph_.graph.value(n, kept.at) : value(member.inputs[kept.at]));
+      }
+    for (const GradientArgument& kept : kept_by(node))
+      note(together, kept.role == Role::out ? shown[kept.at] : group.inputs[kept.at]);
+    return bytes_of(together) > bytes_of(apart);
+  }
+  static List<GradientArgument, 8> kept_by(const Node& node) {
+    List<GradientArgument, 8> kept;
+    const GradientRule& rule = node.entry->gradient;
+    if (rule.entry == nullptr || rule.zero) return kept;
+    const Index inputs = node.entry->inputs < 0 ? node.inputs.size() : node.entry->inputs;
+    for (const GradientArgument& argument : gradient_roles(rule, inputs, node.outputs()).takes)
+      if (argument.role != Role::head) kept.push_back(argument);
+    return kept;
+  }
+  static void note(List<int>& values, int v) {
+    if (!has(values, v)) values.push_back(v);
+  }
+  std::int64_t bytes_of(const List<int>& values) const {
+    std::int64_t bytes = 0;
+    for (int v : values) bytes += graph_.shapes[v].size() * size_of(graph_.types[v]);
+    return bytes;
   }
 
   const KnownGraph& graph_;

@@ -15,6 +15,7 @@
 #include <strop/tensor/element_loops.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -304,28 +305,53 @@ STROP_IMPL void code_gradient(const FusedParts& parts, const FusedMember& member
   }
 }
 
-/// The gradient: a map of the head gradients and of the inputs that it reads.
+/// The gradient in the making: its code, the gradients of the inputs (−1 where there is none) and what it reads.
+struct FusedBackward {
+  FusedCoder coder;
+  List<int> gradients;
+  std::uint64_t read = 0;
+};
+
+/// `from_outputs`: results of the map that are there anyway are read rather than computed again; else only those that
+/// cost more than that.
+STROP_IMPL FusedBackward code_gradients(const FusedParts& parts, List<int> gradients, int heads, bool from_outputs) {
+  const int outs_at = heads + parts.inputs;
+  FusedBackward made{FusedCoder(parts.stored, outs_at + static_cast<int>(parts.outputs.size())), {}, 0};
+  List<int> values;
+  for (int i = 0; i < parts.inputs; ++i) values.push_back(heads + i);
+  code_members(parts, made.coder, values);
+  for (const FusedMember& member : parts.members)
+    for (Index k = 0; k < parts.outputs.size(); ++k)
+      if (const int v = parts.outputs[k];
+          (member.costly || from_outputs) && v >= member.first_out && v < member.first_out + member.node->outputs())
+        values[v] = outs_at + static_cast<int>(k);
+  for (Index m = parts.members.size(); m-- > 0;) code_gradient(parts, parts.members[m], made.coder, values, gradients);
+  List<int> outputs;
+  for (int i = 0; i < parts.inputs; ++i)
+    if (gradients[i] >= 0) outputs.push_back(gradients[i]);
+  made.read = outputs.empty() ? 0 : made.coder.depend(outputs);
+  made.gradients = std::move(gradients);
+  return made;
+}
+
+/// The gradient: a map of the head gradients and of what it reads of inputs and outputs, which is as little as it can
+/// be.
 STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
   GradientRule& rule = program.entry.gradient;
-  List<int> gradients(parts.wanted.size(), -1), values, inputs, outputs;
+  List<int> heads(parts.wanted.size(), -1), inputs, outputs;
   for (Index k = 0; k < parts.outputs.size(); ++k)
     if (parts.wanted[parts.outputs[k]]) {
-      gradients[parts.outputs[k]] = program.heads++;
+      heads[parts.outputs[k]] = program.heads++;
       rule.heads |= std::uint64_t{1} << k;
     }
   const int outs_at = program.heads + parts.inputs, given = outs_at + static_cast<int>(parts.outputs.size());
-  FusedCoder coder(parts.stored, given);
-  for (int i = 0; i < parts.inputs; ++i) values.push_back(program.heads + i);
-  code_members(parts, coder, values);
-  for (const FusedMember& member : parts.members)  // what is there and costs more than to be read
-    for (Index k = 0; k < parts.outputs.size(); ++k)
-      if (const int v = parts.outputs[k];
-          member.costly && v >= member.first_out && v < member.first_out + member.node->outputs())
-        values[v] = outs_at + static_cast<int>(k);
-  for (Index m = parts.members.size(); m-- > 0;) code_gradient(parts, parts.members[m], coder, values, gradients);
+  FusedBackward made = code_gradients(parts, heads, program.heads, false);
+  if (FusedBackward other = code_gradients(parts, heads, program.heads, true);
+      std::popcount(other.read >> program.heads) < std::popcount(made.read >> program.heads))
+    made = std::move(other);
   for (int i = 0; i < parts.inputs; ++i)
-    if (gradients[i] >= 0) {
-      outputs.push_back(gradients[i]);
+    if (made.gradients[i] >= 0) {
+      outputs.push_back(made.gradients[i]);
       rule.gives |= std::uint64_t{1} << i;
     }
   rule.zero = outputs.empty();
@@ -333,9 +359,8 @@ STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
     rule.heads = 0;
     return true;
   }
-  const std::uint64_t read = coder.depend(outputs);
   for (int i = 0; i < given; ++i) {
-    if (i >= program.heads && (read >> i & 1U) == 0) continue;
+    if (i >= program.heads && (made.read >> i & 1U) == 0) continue;
     inputs.push_back(i);
     if (i >= outs_at)
       rule.out |= std::uint64_t{1} << (i - outs_at);
@@ -343,7 +368,7 @@ STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
       rule.in |= std::uint64_t{1} << (i - program.heads);
   }
   rule.entry = &program.gradient_entry;
-  return coder.place(inputs, outputs, program.backward);
+  return made.coder.place(inputs, outputs, program.backward);
 }
 
 STROP_IMPL const FusedProgram& fused_program(const void* op) { return *static_cast<const FusedOp*>(op)->program; }
