@@ -5,6 +5,7 @@
 #include "harness.hpp"
 
 using namespace ops_test;
+using strop::array;
 using strop::csr;
 using strop::dense;
 using strop::Dtype;
@@ -15,6 +16,8 @@ using strop::i64;
 using strop::row_sparse;
 
 namespace {
+
+using Numbers = std::vector<double>;
 
 /// Whole numbers, so that sums are exact in any order: 0 where `kept` says no.
 template <class Kept>
@@ -129,4 +132,38 @@ TEST_CASE("CSR products refuse a structure that leads outside, wherever it does"
         CHECK(message(with(-1, 40, index)) == "strop: index -1 of a sparse array is outside its extent 40");
         CHECK(message(with(29, 10, index)).starts_with("strop: indptr of a CSR array says that row 1 is stored at"));
       }
+}
+
+TEST_CASE("CSR products of no columns are empty") {
+  const NDArray a = matrix(12, 9, 300, f32, i64);
+  CHECK(strop::dot(a, strop::zeros({9, 0})).shape() == Shape{12, 0});
+  CHECK(strop::dot(a, strop::zeros({12, 0}), {.transpose_a = true}).shape() == Shape{9, 0});
+  CHECK(strop::dot(a, strop::zeros({12, 0}), {.transpose_a = true, .forward_stype = dense}).shape() == Shape{9, 0});
+  const NDArray w = strop::zeros({9, 0});
+  w.attach_grad();
+  {
+    strop::record scope;
+    strop::dot(a, w).backward();
+  }
+  CHECK(w.grad().shape() == Shape{9, 0});
+}
+
+TEST_CASE("a structure that leads outside is refused before anything is read or written there") {
+  const NDArray dense_two = strop::ones({2, 2});
+  for (const std::int64_t far : {std::int64_t{1} << 26, std::int64_t{1} << 40}) {
+    CHECK(error_of([&] { strop::csr_matrix({1, 2}, {0, 1}, {0, far, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
+    CHECK(error_of([&] { strop::csr_matrix({1, 2}, {0, far}, {0, 1, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
+    CHECK(
+        error_of([&] { strop::csr_matrix({1, 2}, {0, -far}, {0, 1, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
+  }
+  // of more columns than an index of 32 bits can say, a negative one is still none
+  const NDArray wide = strop::csr_matrix(strop::ones({40}), strop::full({40}, -1, i32), array({0, 40}).to(i64),
+                                         {1, std::int64_t{1} << 33});
+  CHECK(error_of([&] { strop::dot(wide, strop::ones({1, 3}), {.transpose_a = true}); }) ==
+        "strop: index -1 of a sparse array is outside its extent 8589934592");
+  // a lazy update writes nothing where one of its rows is outside
+  const NDArray weight = strop::ones({4, 2}), rows = strop::row_sparse_array(strop::ones({2, 2}), {0, 9}, {4, 2});
+  CHECK(error_of([&] { strop::sgd_update(weight, rows, {.lr = 0.5f}, strop::into(weight)); }) ==
+        "strop: index 9 of a sparse array is outside its extent 4");
+  CHECK(values(weight) == Numbers(8, 1.0));
 }

@@ -81,19 +81,22 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   plan(gradients, make ? Place(place_and_make) : Place(place));
 }
 
-/// Gradients that go to the same memory are added up there, one after the other.
+/// Gradients that go to the same memory are added up there, one after the other; one that goes to the memory of an
+/// argument or state, which steps may still read, is put there at the end.
 STROP_IMPL void BoundGraph::find_joint_gradients() {
   joint.resize(requests.size());
   struct Lies {
     std::uintptr_t array, begin, end;
   };
   List<Lies> all;
-  for (const auto& [name, a] : grads) {
-    if (!a) continue;
+  const auto place = [&all](const NDArray& a) {
+    if (!a) return;
     const auto begin = reinterpret_cast<std::uintptr_t>(memory_of(a).data());
     all.push_back(
         {reinterpret_cast<std::uintptr_t>(&a.body()), begin, begin + static_cast<std::uintptr_t>(memory_of(a).size())});
-  }
+  };
+  for (const NamedArrays* arrays : {&grads, &args, &aux})
+    for (const auto& [name, a] : *arrays) place(a);
   bool apart = true;
   std::sort(all.begin(), all.end(), [](const Lies& a, const Lies& b) { return a.array < b.array; });
   for (Index i = 1; i < all.size(); ++i) apart = apart && all[i].array != all[i - 1].array;
@@ -115,6 +118,12 @@ STROP_IMPL void BoundGraph::find_joint_gradients() {
              "'; both have to be added to it");
       joint[i] = joint[j] = true;
     }
+  for (int i = 0; i < requests.size(); ++i) {
+    const NDArray& a = element(grads, i).second;
+    if (!a || requests[i] == Request::null) continue;
+    for (const NamedArrays* arrays : {&args, &aux})
+      for (const auto& [name, other] : *arrays) joint[i] = joint[i] || overlap(memory_of(a), memory_of(other));
+  }
 }
 
 STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
@@ -257,7 +266,8 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
 /// Forward's nodes once more, where the last backward has written over what this one reads.
 STROP_IMPL void BoundGraph::compute_again() {
   for (const Step& step : forward_steps)
-    if (const Entry& entry = *step.node->entry; entry.mutates || step.state >= 0 || step.plan->resources.random)
+    if (const Entry& entry = *step.node->entry;
+        entry.mutates || step.state >= 0 || step.resources(step.inputs.span(), train).random)
       fail("backward: it has run since the last forward and has written over what it reads, and node '",
            step.node->name, "' (", entry.name, ") does not compute the same twice; call forward before each backward");
   run(forward_steps);

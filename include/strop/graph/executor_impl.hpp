@@ -45,6 +45,14 @@ struct Step {
   List<int> added_to;
 
   bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
+  /// What the operator asks for in prediction or in training.
+  Resources resources(Inputs arrays, bool training) const {
+    if (node->entry->resources == nullptr) return {};
+    List<Shape, 8> shapes;
+    for (const NDArray* a : arrays) shapes.push_back(a->shape());
+    const ModeScope mode(nullptr, training);
+    return node->entry->resources(node->op(), shapes.span());
+  }
 };
 
 /// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
@@ -290,6 +298,12 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
       step.plan = Ref<Plan>(
           new Plan(resolve(*step.node->entry, step.node->op(), in.span(), step.outputs.span(), step.requests.span())));
       make_outputs(*step.plan, step.node->op(), in.span(), step.outputs.span());
+      // One plan serves prediction and training: it announces what either needs.
+      for (const bool training : {false, true}) {
+        const Resources needed = step.resources(in.span(), training);
+        step.plan->resources.random = step.plan->resources.random || needed.random;
+        step.plan->resources.temp_bytes = std::max(step.plan->resources.temp_bytes, needed.temp_bytes);
+      }
     } catch (const Error& error) {
       fail("Error in node ", step.node->name, ": ", error.what());
     }

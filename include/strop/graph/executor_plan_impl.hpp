@@ -289,7 +289,7 @@ STROP_IMPL void BoundGraph::make_arena(Inference& inference) {
   }
   for (const Takeover& bytes : takeovers(placement, count))
     step_at(bytes.step).handovers.push_back({blocks[bytes.later].get(), blocks[bytes.earlier].get()});
-  overwrites = overwrites_inputs(placement, count);
+  overwrites = overwrites_inputs(placement, count) || !saved.empty();  // a state is written again by backward
 }
 
 STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {

@@ -35,6 +35,7 @@ STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
 }
 
 STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
+  check_bounds(on_device(a, cpu()));  // a file may claim anything
   StoredPattern p;
   p.narrow = true;
   const auto take = [&](const NDArray& given) {
@@ -105,7 +106,7 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
   if (storage == csr) {
     const IndexReader indptr(x.indptr());
     for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
-      match(indptr[row], indptr[row + 1], pattern.indptr[row], pattern.indptr[row + 1]);
+      match(indptr[row], row_span(indptr, row, x.nnz()).end, pattern.indptr[row], pattern.indptr[row + 1]);
   } else {
     match(0, x.nnz(), 0, pattern.indices.size());
   }
@@ -135,8 +136,10 @@ STROP_IMPL bool is_canonical(const NDArray& given) {
   };
   if (a.storage() == row_sparse) return ascending(0, a.nnz());
   const IndexReader indptr(a.indptr());
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
-    if (!ascending(indptr[row], indptr[row + 1])) return false;
+  for (std::int64_t row = 0; row < a.shape()[0]; ++row) {
+    const RowSpan span = row_span(indptr, row, a.nnz());
+    if (!ascending(span.begin, span.end)) return false;
+  }
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace strop::inline v0::detail {
@@ -21,7 +22,7 @@ template <class I>
 bool all_below(const I* indices, std::int64_t n, std::int64_t extent) {
   using U = std::make_unsigned_t<I>;
   if (extent <= 0) return n == 0;
-  const U last = static_cast<U>(std::min<std::uint64_t>(static_cast<std::uint64_t>(extent) - 1, U(-1)));
+  const U last = static_cast<U>(std::min<std::int64_t>(extent - 1, std::numeric_limits<I>::max()));
   std::int64_t k = 0;
 #ifndef STROP_NO_LANES
   typedef U V __attribute__((vector_size(number::lane_bytes)));

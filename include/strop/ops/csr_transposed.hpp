@@ -140,6 +140,7 @@ void csr_transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, st
   // Sums in memory of their own, as many columns at once as a line of the cache has, so that those of many rows stay in
   // it; of few columns, each part of a's rows has sums of its own.
   constexpr std::int64_t line = 64 / sizeof(E);
+  if (rows == 0 || b.width() == 0) return;
   const std::int64_t n = b.width(), panels = (n + line - 1) / line;
   const std::int64_t parts = panels > 1 ? 1 : std::clamp<std::int64_t>(a.stored / (4 * a.cols + 1), 1, 4);
   const std::int64_t least = a.stored * std::min(n, line) / (parts * panels) >= (1 << 14) ? 1 : parts * panels;

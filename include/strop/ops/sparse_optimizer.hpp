@@ -78,13 +78,14 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
+    for (std::int64_t i = 0; i < grad.nnz(); ++i) checked_index(indices[i], rows);  // before anything is written
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
-          const std::int64_t next = checked_index(indices[i + 4], rows) * width;
+          const std::int64_t next = indices[i + 4] * width;
           for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch(data[tensor] + next, width);
         }
-        run(gradient + i * width, checked_index(indices[i], rows) * width, width);
+        run(gradient + i * width, indices[i] * width, width);
       }
     };
     const auto* const last = indices + grad.nnz();

@@ -3,12 +3,20 @@
 /// Bound graphs: forward, backward, requests, states, storages, and what is refused.
 #include <strop/autograd/backward.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/dot.hpp>
+#include <strop/ops/dropout.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
+#include <strop/ops/elementwise/hyperbolic.hpp>
+#include <strop/tensor/random.hpp>
 
 #include "operators.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 using namespace graph_tests;
 
@@ -301,4 +309,56 @@ TEST_CASE("executors move and keep their arrays") {
   auto second = std::move(first);
   CHECK(second.forward(false, {{"x", array({3})}})[0].is(output));
   CHECK(same(output, array({9})));
+}
+
+TEST_CASE("what draws numbers in training alone has announced it, however large the arrays are") {
+  for (const std::int64_t n : {64, 3000, 300000}) {
+    CAPTURE(n);
+    const NDArray x = ones({n}), gradient = zeros({n});
+    Executor run = dropout(var("x"), {.p = 0.5f}).bind(cpu(), {{"x", x}}, {{"x", gradient}});
+    CHECK(run.forward(false)[0].to_vector<float>() == x.to_vector<float>());
+    const std::vector<float> y = run.forward(true)[0].to_vector<float>();
+    CHECK(std::count(y.begin(), y.end(), 0.0f) > n / 4);
+    CHECK(std::count(y.begin(), y.end(), 2.0f) > n / 4);
+    run.backward(ones({n}));
+    CHECK(gradient.to_vector<float>() == y);
+  }
+}
+
+TEST_CASE("a second backward has the numbers that forward drew, or says that it cannot") {
+  const NDArray x = random::uniform({64, 64}), w = random::uniform({64, 64}), gradient = zeros({64, 64});
+  const Symbol weight = var("w"), hidden = dropout(dot(var("x"), weight), {.p = 0.5f});
+  Executor run =
+      dot(elemwise_mul(strop::tanh(hidden), hidden), weight).bind(cpu(), {{"x", x}, {"w", w}}, {{"w", gradient}});
+  run.forward(true);
+  run.backward(ones({64, 64}));
+  const NDArray first = gradient.copy();
+  std::string said;
+  try {
+    run.backward(ones({64, 64}));
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  if (said.empty())
+    CHECK(allclose(gradient, first));
+  else
+    CHECK(said.find("does not compute the same twice") != std::string::npos);
+  run.forward(false);  // nothing is drawn
+  run.backward(ones({64, 64}));
+  const NDArray plain = gradient.copy();
+  CHECK_NOTHROW(run.backward(ones({64, 64})));
+  CHECK(allclose(gradient, plain));
+}
+
+TEST_CASE("a gradient may go to the memory of an argument: it comes there at the end") {
+  const NDArray x = random::uniform({6, 6}), a = random::uniform({6, 6}), b = random::uniform({6, 6});
+  const Symbol net = dot(strop::tanh(dot(var("x"), var("a"))), var("b"));
+  const auto gradients = [&](bool shared) {
+    const NDArray weight = a.copy(), dx = zeros({6, 6}), db = shared ? weight : zeros({6, 6});
+    Executor run = net.bind(cpu(), {{"x", x}, {"a", weight}, {"b", b}}, {{"x", dx}, {"b", db}});
+    run.forward(true);
+    run.backward(ones({6, 6}));
+    return std::pair(dx.to_vector<float>(), db.to_vector<float>());
+  };
+  CHECK(gradients(true) == gradients(false));
 }
