@@ -33,6 +33,8 @@ def _name_and_attributes(called, given, attributes):
     """What the scopes that are open make of a new node's name and attributes."""
     if given is not None and not isinstance(given, str):
         raise _strop.TypeError(f"{called}: name is of type {type(given).__name__}, expected a string")
+    if attributes is not None and not isinstance(attributes, dict):
+        raise _strop.TypeError(f"{called}: attr is of type {type(attributes).__name__}, expected a dictionary")
     return _name.current().get(given, called.lower()), attribute.current().get(attributes)
 
 
