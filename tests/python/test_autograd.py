@@ -204,3 +204,20 @@ def test_training_a_line(rng):
             nd.sgd_update(p, p.grad, lr=0.1, out=p)
     np.testing.assert_allclose(w.asnumpy(), [[1, -2, 3]], atol=1e-2)
     np.testing.assert_allclose(b.asnumpy(), [0.5], atol=1e-2)
+
+
+@pytest.mark.parametrize("made", [lambda d: d, lambda d: (d, d, d), lambda d: (d, 3)])
+def test_a_function_gives_a_gradient_for_each_input(made):
+    class Sum(autograd.Function):
+        def forward(self, x, y):
+            return x + y
+
+        def backward(self, d):
+            return made(d)
+
+    x = nd.ones((2,))
+    x.attach_grad()
+    with autograd.record():
+        y = Sum()(x, x)
+    with pytest.raises(mx.Error):
+        y.backward()

@@ -117,3 +117,14 @@ def test_gradients_of_what_is_read():
     np.add.at(want, ([0, 1], [1, 2]), 3)
     want[0] += 1
     np.testing.assert_array_equal(x.grad.asnumpy(), want)
+
+
+def test_what_is_written_may_come_from_the_array_itself():
+    want, x = np.arange(12, dtype=np.float32).reshape(3, 4), mx.nd.arange(12).reshape((3, 4))
+    for a in (want, x):
+        a[1] += 2
+        a[:2] *= a[:2]
+        a[1:] = a[:2] if a is x else a[:2].copy()
+        a[:] = a
+        a[[0, 1]] = a[1:3] if a is x else a[1:3].copy()
+    np.testing.assert_array_equal(x.asnumpy(), want)

@@ -205,3 +205,21 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_loops_and_branches():
+    nd, contrib = mx.nd, mx.nd.contrib
+    x = nd.arange(3)
+    x.attach_grad()
+    with mx.autograd.record():
+        outputs, state = contrib.foreach(lambda d, s: (d * s, s + d), x, nd.ones((1,)))
+        loss = outputs.sum() + state
+    loss.backward()
+    np.testing.assert_array_equal(outputs.asnumpy(), [[0], [1], [4]])
+    np.testing.assert_array_equal(x.grad.asnumpy(), [5, 4, 3])
+    (sums,), last = contrib.while_loop(lambda i, s: i <= 2, lambda i, s: ([i + s], [i + 1, s + i]), (nd.array([0]), nd.array([1])), max_iterations=5)
+    np.testing.assert_array_equal(sums.asnumpy(), [[1], [2], [4], [0], [0]])
+    assert [int(a) for a in last] == [3, 4]
+    assert int(contrib.cond(nd.array([0]), lambda: nd.ones((1,)), lambda: nd.full((1,), 2))) == 2
+    odd = nd.array([1, float("nan"), float("-inf")])
+    assert [f(odd).asnumpy().tolist() for f in (contrib.isnan, contrib.isinf, contrib.isfinite)] == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]

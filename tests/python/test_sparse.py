@@ -65,8 +65,10 @@ def test_arithmetic_keeps_the_storage():
     r = mx.nd.array(DENSE).tostype("row_sparse")
     assert (r - r).stype == "row_sparse" and sp.relu(r).stype == "row_sparse"
     np.testing.assert_allclose(sp.dot(a, mx.nd.array(DENSE)).asnumpy(), DENSE @ DENSE)
-    with pytest.raises(TypeError):
-        a += a
+    own = a
+    a += a
+    assert a is own and a.stype == "csr"
+    np.testing.assert_array_equal(a.asnumpy(), DENSE * 2)
 
 
 def test_write_all():

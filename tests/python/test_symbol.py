@@ -204,3 +204,17 @@ def test_states_are_written():
     np.testing.assert_allclose(run.outputs[0].asnumpy().mean(0), 0, atol=1e-5)
     run.forward(is_train=False)
     assert (run.aux_dict["bn_moving_mean"].asnumpy() != 0).any()
+
+
+def test_attributes_are_called_as_one_likes():
+    with mx.AttrScope(storage="disk"):
+        a = mx.sym.var("a", attr={"dtype": "words"}, shape=(2,))
+    assert (a.attr("dtype"), a.attr("storage")) == ("words", "disk") and (a + 1).infer_shape()[1] == [(2,)]
+
+
+def test_a_symbol_is_no_array():
+    for what in (bool, mx.sym.Symbol.asnumpy, mx.sym.Symbol.wait_to_read):
+        with pytest.raises(mx.base.NotImplementedForSymbol):
+            what(mx.sym.var("a"))
+    with pytest.raises(ValueError):
+        mx.sym.relu(mx.sym.var("a")).infer_shape(nothing=(2,))

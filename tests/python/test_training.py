@@ -189,3 +189,26 @@ def test_metrics(rng):
     for wrong in (lambda: metric.create("none"), lambda: metric.create("top_k_accuracy"), lambda: both.update([nd.ones((1,))], [])):
         with pytest.raises(ValueError):
             wrong()
+
+
+def test_a_metric_is_registered_as_a_class():
+    @mx.metric.register
+    @mx.metric.alias("fives")
+    class Five(mx.metric.EvalMetric):
+        def update(self, labels, preds):
+            self._add(5.0, 1)
+
+    for name in ("five", "fives"):
+        made = mx.metric.create(name, "five")
+        made.update([], [])
+        assert made.get() == ("five", 5.0) and made.get_config()["metric"] == "Five"
+    assert isinstance(made, Five)
+
+
+def test_sgd_of_several_weights_and_a_fixed_rate():
+    made = mx.optimizer.SGD(learning_rate=1.0)
+    weights = [mx.nd.ones((2,)), mx.nd.zeros((3,))]
+    made.update([0, 1], weights, [mx.nd.ones((2,)), mx.nd.ones((3,))], [None, None])
+    assert [w.asnumpy().tolist() for w in weights] == [[0, 0], [-1, -1, -1]]
+    with pytest.raises(UserWarning):
+        mx.optimizer.SGD(lr_scheduler=mx.lr_scheduler.FactorScheduler(step=1)).set_learning_rate(1)

@@ -115,6 +115,7 @@ class Function:
 
     _used = False
     _several = False
+    _inputs = 0
     _saved = ()
 
     def save_for_backward(self, *arrays):
@@ -136,15 +137,26 @@ class Function:
     def _forward(self, inputs):
         made = self.forward(*inputs)
         self._several = isinstance(made, (list, tuple))
-        return _listed(made)
+        return self._arrays(made, "forward")
 
     def _backward(self, gradients):
-        return _listed(self.backward(*gradients))
+        found = self._arrays(self.backward(*gradients), "backward")
+        if len(found) != self._inputs:
+            raise _strop.ValueError(f"{type(self).__name__}.backward: {len(found)} gradients for {self._inputs} inputs")
+        return found
+
+    def _arrays(self, made, what):
+        made = _listed(made)
+        for one in made:
+            if one is not None and not isinstance(one, _strop.NDArray):
+                raise _strop.TypeError(f"{type(self).__name__}.{what}: a result is of type {type(one).__name__}, expected an NDArray")
+        return made
 
     def __call__(self, *inputs):
         if self._used:
             raise _strop.Error("Function: an object is called once; make another for another call")
         self._used = True
+        self._inputs = len(inputs)
         made = _strop.apply_function(self, list(inputs))
         return made if self._several else made[0]
 

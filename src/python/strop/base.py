@@ -8,6 +8,22 @@ Error = _strop.Error
 MXNetError = Error
 
 
+class NotImplementedForSymbol(_strop.TypeError):
+    """A function of arrays was asked of a symbol."""
+
+    def __init__(self, function, alias=None, *args):
+        name = function if isinstance(function, str) else function.__name__
+        super().__init__(f"{name}: a symbol has no value; bind it first")
+
+
+class NotSupportedForSparseNDArray(_strop.TypeError):
+    """A function of dense arrays was asked of a sparse one."""
+
+    def __init__(self, function, alias=None, *args):
+        name = function if isinstance(function, str) else function.__name__
+        super().__init__(f"{name}: takes a dense array; say tostype('default') first")
+
+
 class _NullType:
     """The default of a parameter that has one of its own: not given."""
 

@@ -57,6 +57,10 @@ class _Members:
             heads = list(out_grads)
         self._backward(heads)
 
+    def debug_str(self):
+        """The nodes as text."""
+        return self._symbol.debug_str()
+
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
         """Copies arrays into the arguments and states of their names."""
         for given, own, what in ((arg_params, self.arg_dict, "argument"), (aux_params or {}, self.aux_dict, "auxiliary state")):

@@ -2,7 +2,7 @@
 """How good predictions are, over as many batches as one likes."""
 import math
 
-import numpy as np
+import numpy as _np
 
 from . import _strop
 from .ndarray import NDArray
@@ -10,15 +10,20 @@ from .ndarray import NDArray
 _registry = {}
 
 
-def register(*names):
-    """Makes a metric known by its name in lower case and by others."""
+def alias(*names):
+    """Makes a metric known by other names."""
 
     def take(cls):
-        for name in (cls.__name__, *names):
+        for name in names:
             _registry[name.lower()] = cls
         return cls
 
     return take
+
+
+def register(cls):
+    """Makes a metric known by its name in lower case."""
+    return alias(cls.__name__)(cls)
 
 
 def create(metric, *args, **kwargs):
@@ -29,13 +34,15 @@ def create(metric, *args, **kwargs):
         return metric
     if isinstance(metric, list):
         return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
+    if not isinstance(metric, str):
+        raise _strop.TypeError(f"metric: {metric!r} is no name, function or list")
     if metric.lower() not in _registry:
         raise _strop.ValueError(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
     return _registry[metric.lower()](*args, **kwargs)
 
 
 def _numpy(a):
-    return a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
+    return a.asnumpy() if isinstance(a, NDArray) else _np.asarray(a)
 
 
 def _listed(values):
@@ -109,6 +116,15 @@ class EvalMetric:
         names, values = self.get()
         return list(zip(_listed(names), _listed(values)))
 
+    def get_global_name_value(self):
+        """The same, whatever reset_local() forgot."""
+        names, values = self.get_global()
+        return list(zip(_listed(names), _listed(values)))
+
+    def get_config(self):
+        """What the metric was made with, by name."""
+        return {**self._kwargs, "metric": type(self).__name__, "name": self.name, "output_names": self.output_names, "label_names": self.label_names}
+
 
 class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same predictions."""
@@ -133,12 +149,21 @@ class CompositeEvalMetric(EvalMetric):
         for metric in self.metrics:
             metric.update(labels, preds)
 
+    def reset_local(self):
+        for metric in self.metrics:
+            metric.reset_local()
+
     def get(self):
         found = [metric.get() for metric in self.metrics]
         return [name for name, _ in found], [value for _, value in found]
 
+    def get_global(self):
+        found = [metric.get_global() for metric in self.metrics]
+        return [name for name, _ in found], [value for _, value in found]
 
-@register("acc")
+
+@register
+@alias("acc")
 class Accuracy(EvalMetric):
     """The part of predictions whose greatest class is the label."""
 
@@ -154,7 +179,8 @@ class Accuracy(EvalMetric):
         return float((pred == label).sum()), len(pred)
 
 
-@register("top_k_accuracy", "top_k_acc")
+@register
+@alias("top_k_accuracy", "top_k_acc")
 class TopKAccuracy(EvalMetric):
     """The part of predictions whose k greatest classes hold the label."""
 
@@ -165,7 +191,7 @@ class TopKAccuracy(EvalMetric):
         self.top_k = top_k
 
     def _measure(self, label, pred):
-        order = np.argsort(pred.astype("float32"), axis=-1).reshape(len(pred), -1)[:, -self.top_k:]
+        order = _np.argsort(pred.astype("float32"), axis=-1).reshape(len(pred), -1)[:, -self.top_k:]
         return float((order == label.astype("int32").reshape(-1, 1)).any(1).sum()), len(pred)
 
 
@@ -178,16 +204,16 @@ class _Binary(EvalMetric):
 
     def reset(self):
         super().reset()
-        self.counts = np.zeros(4)  # true and false positives, false and true negatives
+        self.counts = _np.zeros(4)  # true and false positives, false and true negatives
 
     def update(self, labels, preds):
         labels, preds = check_label_shapes(labels, preds, True)
         for label, pred in zip(labels, preds):
             label, pred = _numpy(label).astype("int32").reshape(-1), _numpy(pred).argmax(1)
             check_label_shapes(label, pred, shape=True)
-            if len(np.unique(label)) > 2:
-                raise _strop.ValueError(f"{self.name}: labels of {len(np.unique(label))} classes, expected two")
-            here = np.array([((pred == 1) & (label == 1)).sum(), ((pred == 1) & (label == 0)).sum(), ((pred == 0) & (label == 1)).sum(), ((pred == 0) & (label == 0)).sum()], float)
+            if len(_np.unique(label)) > 2:
+                raise _strop.ValueError(f"{self.name}: labels of {len(_np.unique(label))} classes, expected two")
+            here = _np.array([((pred == 1) & (label == 1)).sum(), ((pred == 1) & (label == 0)).sum(), ((pred == 0) & (label == 1)).sum(), ((pred == 0) & (label == 0)).sum()], float)
             self.counts += here
             if self.average == "macro":
                 self._add(self._score(here), 1)
@@ -197,7 +223,7 @@ class _Binary(EvalMetric):
                 self.sum_metric = self.global_sum_metric = self._score(self.counts) * count
 
 
-@register()
+@register
 class F1(_Binary):
     """The harmonic mean of precision and recall."""
 
@@ -209,7 +235,7 @@ class F1(_Binary):
         return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
 
 
-@register()
+@register
 class MCC(_Binary):
     """The correlation of labels and predictions of two classes."""
 
@@ -222,7 +248,46 @@ class MCC(_Binary):
         return (tp * tn - fp * fn) / math.sqrt(math.prod(parts)) if parts else 0.0
 
 
-@register()
+@register
+class PCC(EvalMetric):
+    """The correlation of labels and predictions of any number of classes, from all that was seen."""
+
+    def __init__(self, name="pcc", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+    def reset(self):
+        super().reset()
+        self._here, self._all = _np.zeros((2, 2)), _np.zeros((2, 2))
+
+    def reset_local(self):
+        super().reset_local()
+        self._here = _np.zeros_like(self._all)
+
+    def _measure(self, label, pred):
+        if pred.shape != label.shape:
+            pred = pred.argmax(1)
+        label, pred = label.astype("int32").reshape(-1), pred.astype("int32").reshape(-1)
+        more = max(int(label.max()), int(pred.max())) + 1 - len(self._all)
+        if more > 0:
+            self._here, self._all = _np.pad(self._here, (0, more)), _np.pad(self._all, (0, more))
+        for counts in (self._here, self._all):
+            _np.add.at(counts, (pred, label), 1)
+        return 0.0, 1
+
+    @staticmethod
+    def _score(counts):
+        total, of_pred, of_label = counts.sum(), counts.sum(1), counts.sum(0)
+        spread = (of_pred * (total - of_pred)).sum() * (of_label * (total - of_label)).sum()
+        return float((counts.diagonal() * total - of_pred * of_label).sum() / math.sqrt(spread)) if spread else float("nan")
+
+    def get(self):
+        return self.name, self._score(self._here) if self.num_inst else float("nan")
+
+    def get_global(self):
+        return self.name, self._score(self._all) if self.global_num_inst else float("nan")
+
+
+@register
 class Perplexity(EvalMetric):
     """exp of the mean of -log of what the labels were given."""
 
@@ -232,9 +297,9 @@ class Perplexity(EvalMetric):
 
     def _measure(self, label, pred):
         label = label.astype("int32").reshape(-1)
-        given = np.moveaxis(pred, self.axis, -1).reshape(len(label), -1)[np.arange(len(label)), label]
-        kept = np.ones(len(label), bool) if self.ignore_label is None else label != self.ignore_label
-        return float(-np.log(np.maximum(1e-10, given[kept])).sum()), int(kept.sum())
+        given = _np.moveaxis(pred, self.axis, -1).reshape(len(label), -1)[_np.arange(len(label)), label]
+        kept = _np.ones(len(label), bool) if self.ignore_label is None else label != self.ignore_label
+        return float(-_np.log(_np.maximum(1e-10, given[kept])).sum()), int(kept.sum())
 
     def _value(self, total, count):
         return math.exp(total / count)
@@ -244,7 +309,7 @@ def _columns(label, pred):
     return label.reshape(len(label), -1), pred.reshape(len(pred), -1)
 
 
-@register()
+@register
 class MAE(EvalMetric):
     """The mean of what predictions are off by."""
 
@@ -253,10 +318,10 @@ class MAE(EvalMetric):
 
     def _measure(self, label, pred):
         label, pred = _columns(label, pred)
-        return float(np.abs(label - pred).mean()), 1
+        return float(_np.abs(label - pred).mean()), 1
 
 
-@register()
+@register
 class MSE(EvalMetric):
     """The mean of its squares."""
 
@@ -268,7 +333,7 @@ class MSE(EvalMetric):
         return float(((label - pred) ** 2).mean()), 1
 
 
-@register()
+@register
 class RMSE(MSE):
     """The root of the mean of its squares."""
 
@@ -279,7 +344,8 @@ class RMSE(MSE):
         return math.sqrt(super()._measure(label, pred)[0]), 1
 
 
-@register("ce")
+@register
+@alias("ce")
 class CrossEntropy(EvalMetric):
     """The mean of -log of what the labels were given."""
 
@@ -290,10 +356,11 @@ class CrossEntropy(EvalMetric):
     def _measure(self, label, pred):
         label = label.reshape(-1)
         check_label_shapes(label, pred)
-        return float(-np.log(pred[np.arange(len(label)), label.astype("int64")] + self.eps).sum()), len(label)
+        return float(-_np.log(pred[_np.arange(len(label)), label.astype("int64")] + self.eps).sum()), len(label)
 
 
-@register("nll_loss", "nll-loss")
+@register
+@alias("nll_loss", "nll-loss")
 class NegativeLogLikelihood(CrossEntropy):
     """The same by another name."""
 
@@ -301,7 +368,8 @@ class NegativeLogLikelihood(CrossEntropy):
         super().__init__(eps, name, output_names, label_names)
 
 
-@register("pearsonr")
+@register
+@alias("pearsonr")
 class PearsonCorrelation(EvalMetric):
     """The correlation of labels and predictions, the mean over batches."""
 
@@ -309,10 +377,10 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, output_names, label_names)
 
     def _measure(self, label, pred):
-        return float(np.corrcoef(pred.reshape(-1), label.reshape(-1))[0, 1]), 1
+        return float(_np.corrcoef(pred.reshape(-1), label.reshape(-1))[0, 1]), 1
 
 
-@register()
+@register
 class Loss(EvalMetric):
     """The mean of outputs that are losses."""
 
@@ -347,3 +415,4 @@ def np_metric(numpy_feval, name=None, allow_extra_outputs=False):
     return CustomMetric(numpy_feval, name, allow_extra_outputs)
 
 
+np = np_metric

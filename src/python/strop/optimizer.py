@@ -10,6 +10,10 @@ from . import _strop, nd
 __all__ = ["Optimizer", "Updater", "create", "get_updater", "register"]
 
 
+class _FixedRate(_strop.Error, UserWarning):
+    """What the original raises where a rate is set that a scheduler says."""
+
+
 def register(cls):
     """Makes an optimizer known by its name in lower case."""
     Optimizer.opt_registry[cls.__name__.lower()] = cls
@@ -25,6 +29,8 @@ class Optimizer:
     """
 
     opt_registry = {}
+    aggregate_num = 0
+    _master_last = False  # where the state of multi_precision has the copy of the weight, as the original's does
 
     def __init__(self, rescale_grad=1.0, param_idx2name=None, wd=0.0, clip_gradient=None, learning_rate=None, lr_scheduler=None,
                  sym=None, begin_num_update=0, multi_precision=False, param_dict=None, aggregate_num=0, use_fused_step=None):
@@ -74,15 +80,20 @@ class Optimizer:
         """create_state(), with a copy of the weight in float32 where it is float16 and multi_precision is on."""
         if self.multi_precision and weight.dtype is np.float16:
             master = weight.astype(np.float32)
-            return master, self.create_state(index, master)
+            own = self.create_state(index, master)
+            return (own, master) if self._master_last else (master, own)
         return self.create_state(index, weight)
 
     def update_multi_precision(self, index, weight, grad, state):
         """update() of the copy in float32 where there is one, from which the weight follows."""
+        if isinstance(index, (list, tuple)):
+            for one in zip(index, weight, grad, state):
+                self.update_multi_precision(*one)
+            return
         if not self.multi_precision or weight.dtype is not np.float16:
             self.update(index, weight, grad, state)
             return
-        master, own = state
+        own, master = state if self._master_last else state[::-1]
         self.update(index, master, grad.astype(np.float32), own)
         nd.cast(master, dtype=weight.dtype, out=weight)
 
@@ -95,7 +106,7 @@ class Optimizer:
     def set_learning_rate(self, lr):
         """Sets the rate, where no scheduler does."""
         if self.lr_scheduler is not None:
-            raise _strop.Error("set_learning_rate: the rate follows from lr_scheduler; it cannot be set")
+            raise _FixedRate("set_learning_rate: the rate follows from lr_scheduler; it cannot be set")
         self.lr = lr
 
     def set_lr_mult(self, args_lr_mult):
@@ -161,6 +172,9 @@ def _zeros(weight, stype=None):
 class SGD(Optimizer):
     """w -= lr (g + wd w), or with momentum m = momentum m - lr (g + wd w), w += m."""
 
+    aggregate_num = 4
+    _master_last = True
+
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
         super().__init__(**kwargs)
         self.momentum, self.lazy_update = momentum, lazy_update
@@ -169,6 +183,10 @@ class SGD(Optimizer):
         return _zeros(weight, None if self.lazy_update else "default") if self.momentum != 0.0 else None
 
     def update(self, index, weight, grad, state):
+        if isinstance(index, (list, tuple)):
+            for one in zip(index, weight, grad, state):
+                self.update(*one)
+            return
         lr, wd, _ = self._begin(index)
         given = self._given(lr=lr, wd=wd, lazy_update=self.lazy_update)
         if state is None:
@@ -178,8 +196,15 @@ class SGD(Optimizer):
 
 
 @register
+class ccSGD(SGD):  # pylint: disable=invalid-name
+    """SGD by its old name."""
+
+
+@register
 class NAG(Optimizer):
     """SGD with Nesterov's momentum."""
+
+    _master_last = True
 
     def __init__(self, momentum=0.0, **kwargs):
         super().__init__(**kwargs)

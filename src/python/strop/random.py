@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers: their seed, and the functions of ndarray.random."""
 from . import _strop
+from .base import integer_types
 from .ndarray.random import *  # noqa: F401,F403
 
 
 def seed(seed_state, ctx="all"):
     """Restarts the random numbers, of one context or of all: from here on they follow from the seed and from the order
     of calls."""
-    if not isinstance(seed_state, int):
-        seed_state = int(seed_state)
+    if not isinstance(seed_state, integer_types):
+        raise _strop.ValueError(f"seed: {seed_state!r} is no whole number")
+    seed_state = int(seed_state)
     if ctx == "all":
         _strop.seed(seed_state % 2**64)
     else:

@@ -177,6 +177,14 @@ def _value_array(a, value, shape):
     return value if value.shape == shape else _operators().broadcast_to(value, shape=shape)
 
 
+def _put(operator, made, **params):
+    """Writes an array by an operator; a copy of it where it lies in the memory that is written, as in x[1] += 2."""
+    try:
+        operator(made, **params)
+    except _strop.ValueError:
+        operator(made.copy(), **params)
+
+
 def _is_number(value):
     return isinstance(value, (int, float, np.generic)) or (isinstance(value, np.ndarray) and value.ndim == 0)
 
@@ -194,8 +202,10 @@ def _write_basic(a, parts, value):
         if exact:
             _operators()._full(shape=a.shape, value=number, dtype=a.dtype, out=a)
         else:
+            if isinstance(value, NDArray) and _strop.same(a, value):
+                return
             made = _value_array(a, value, shape)
-            _operators()._copyto(_strop.reshape(made, a.shape) if made.shape != a.shape else made, out=a)
+            _put(_operators()._copyto, _strop.reshape(made, a.shape) if made.shape != a.shape else made, out=a)
         return
     begin, end, step = _slice_params(bounds)
     if exact:
@@ -203,7 +213,8 @@ def _write_basic(a, parts, value):
         return
     made = _value_array(a, value, shape)
     counts = tuple(n for _, _, n in bounds)
-    _operators()._slice_assign(a, made if made.shape == counts else _strop.reshape(made, counts), begin=begin, end=end, step=step, out=a)
+    _put(lambda rhs, **params: _operators()._slice_assign(a, rhs, **params), made if made.shape == counts else _strop.reshape(made, counts),
+         begin=begin, end=end, step=step, out=a)
 
 
 def write(a, key, value):
@@ -211,7 +222,7 @@ def write(a, key, value):
     if a._storage != 0:
         type(a)._write(a, key, value)
         return
-    if not (_is_number(value) or isinstance(value, (NDArray, np.ndarray, list, tuple))):
+    if not (_is_number(value) or isinstance(value, (NDArray, np.ndarray, list, tuple, range))):
         raise _strop.TypeError(f"index: cannot assign {type(value).__name__}, expected an array or a number")
     if isinstance(key, tuple) and not key:
         key = Ellipsis
@@ -225,4 +236,4 @@ def write(a, key, value):
     made = _value_array(a, value, where.shape)
     flat = _strop.reshape(a, (-1,))
     indices = _strop.copy_of_buffer(np.ascontiguousarray(where.reshape(1, -1)))
-    _operators()._scatter_set_nd(flat, _strop.reshape(made, (-1,)), indices, shape=flat.shape, out=flat)
+    _put(lambda rhs, **params: _operators()._scatter_set_nd(flat, rhs, indices, **params), _strop.reshape(made, (-1,)), shape=flat.shape, out=flat)

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
-from ..base import mx_real_t, storage_number
+from ..base import NotSupportedForSparseNDArray, mx_real_t, storage_number
 from ..context import current_context
 from . import ndarray as _dense
 
@@ -32,12 +32,29 @@ class BaseSparseNDArray(NDArray):
         return np.int64
 
     def reshape(self, *shape, **kwargs):
-        raise _strop.TypeError(f"reshape: takes a dense array, this one is {self.stype}; say tostype('default') first")
+        raise NotSupportedForSparseNDArray("reshape")
+
+    def _take(self, made):
+        made.copyto(self)
+        return self
 
     def __iadd__(self, other):
-        raise _strop.TypeError("+=: a sparse array keeps its pattern; say x = x + y")
+        return self._take(self + other)
 
-    __isub__ = __imul__ = __itruediv__ = __imod__ = __ipow__ = __iadd__
+    def __isub__(self, other):
+        return self._take(self - other)
+
+    def __imul__(self, other):
+        return self._take(self * other)
+
+    def __itruediv__(self, other):
+        return self._take(self / other)
+
+    def __imod__(self, other):
+        return self._take(self % other)
+
+    def __ipow__(self, other):
+        return self._take(self**other)
 
     @classmethod
     def _write(cls, a, key, value):
@@ -190,7 +207,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
                 shape = (int(row.asnumpy().max()) + 1 if row.size else 0, int(column.asnumpy().max()) + 1 if column.size else 0)
             return _strop.to_device(_strop.csr_from_coordinates(_part(data, _dtype_of(data, dtype)), row, column, shape), ctx)
         if len(arg1) == 2:
-            return zeros("csr", arg1, ctx, dtype)
+            return _nothing("csr", arg1, shape, ctx, dtype)
         if len(arg1) != 3:
             raise _strop.ValueError(f"csr_matrix: a tuple of {len(arg1)}, expected (data, indices, indptr), (data, (row, column)) or a shape")
         data, indices, indptr = arg1
@@ -214,8 +231,14 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
             made = _strop.row_sparse_array(data, indices, shape)
             made.check_format()
             return _strop.to_device(made, ctx)
-        return zeros("row_sparse", arg1, ctx, dtype)
+        return _nothing("row_sparse", arg1, shape, ctx, dtype)
     return _from_any(arg1, "row_sparse", shape, ctx, dtype)
+
+
+def _nothing(stype, extents, shape, ctx, dtype):
+    if shape is not None and tuple(shape) != tuple(extents):
+        raise _strop.ValueError(f"{stype}: the source says the shape {tuple(extents)}, {tuple(shape)} was asked for")
+    return zeros(stype, extents, ctx, dtype)
 
 
 def _from_any(source, stype, shape, ctx, dtype):

@@ -8,7 +8,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, _hook, extends, storage_number
+from ..base import STORAGES, NotImplementedForSymbol, _hook, extends, storage_number
 from ..context import current_context
 
 __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "hypot", "lesser",
@@ -33,6 +33,8 @@ def _name_and_attributes(called, given, attributes):
     """What the scopes that are open make of a new node's name and attributes."""
     if given is not None and not isinstance(given, str):
         raise _strop.TypeError(f"{called}: name is of type {type(given).__name__}, expected a string")
+    if attributes is not None and not isinstance(attributes, dict):
+        raise _strop.TypeError(f"{called}: attr is of type {type(attributes).__name__}, expected a dictionary")
     return _name.current().get(given, called.lower()), attribute.current().get(attributes)
 
 
@@ -73,7 +75,7 @@ class _Members:
         return f"<Symbol {self.name}>"
 
     def __bool__(self):
-        raise _strop.TypeError("bool(): a symbol has no value; bind it first")
+        raise NotImplementedForSymbol("bool()")
 
     def __len__(self):
         return self._size
@@ -169,6 +171,10 @@ class _Members:
         names = self.list_arguments()
         if args:
             return [(name, value) for name, value in zip(names, args) if value is not None]
+        known = {*names, *self.list_auxiliary_states()}
+        for name in kwargs:
+            if name not in known:
+                raise _strop.ValueError(f"infer: no argument {name!r}; there are {', '.join(names)}")
         return [(name, value) for name, value in kwargs.items() if value is not None and name in names]
 
     def infer_type(self, *args, **kwargs):
@@ -226,6 +232,19 @@ class _Members:
         return self
 
 
+def _of_arrays(name):
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedForSymbol(name)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = "Of arrays alone."
+    return refuse
+
+
+for _operator in ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "wait_to_read"):
+    setattr(Symbol, _operator, _of_arrays(_operator))
+
+
 def _complete(shape):
     return 0 not in shape and shape != ()
 
@@ -252,7 +271,8 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
     """A variable: an argument of every graph that uses it."""
     if not isinstance(name, str):
         raise _strop.TypeError(f"var: the name is of type {type(name).__name__}, expected a string")
-    options = dict(attribute.current().get(attr))
+    said = dict(attribute.current().get(attr))
+    options = {key: value for key, value in said.items() if key not in _OPTIONS}
     for key, value in (("lr_mult", lr_mult), ("wd_mult", wd_mult)):
         if value is not None:
             options[f"__{key}__"] = str(value)
@@ -268,9 +288,12 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
         options["dtype"] = dtype
     if stype is not None:
         options["storage"] = storage_number(stype)
-    return _strop._var(name, options)
+    made = _strop._var(name, options)
+    made._set_attr(**{key: said[key] for key in _OPTIONS if key in said})
+    return made
 
 
+_OPTIONS = ("shape", "dtype", "storage")  # what the core takes beside attributes, which may have these names as well
 Variable = var
 
 
