@@ -9,6 +9,8 @@
 #include <structmember.h>
 #include <cstddef>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace strop::python {
@@ -57,6 +59,17 @@ struct CallArguments {
   std::optional<ParamBox> box;
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
   bool symbolic = false;
+  std::vector<nb::object> lists;  // what the inputs of lists are kept by: code that runs meanwhile may empty the lists
+
+  /// The elements of a list or tuple, as they are now.
+  std::span<PyObject* const> elements_of(PyObject* list) {
+    nb::object items = nb::steal(PySequence_Tuple(list));
+    if (items.ptr() == nullptr) nb::raise_python_error();
+    PyObject* const* const first = PySequence_Fast_ITEMS(items.ptr());
+    const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
+    lists.push_back(std::move(items));
+    return {first, count};
+  }
 };
 
 void take_input(const Schema& schema, CallArguments& call, Index at, PyObject* value, PyObject* name) {
@@ -80,13 +93,10 @@ void take_param(const Schema& schema, CallArguments& call, const Schema::Param& 
 void take_positional(const Schema& schema, CallArguments& call, PyObject* const* args, Py_ssize_t count) {
   if (schema.variadic) {
     const bool list = count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]));
-    const Py_ssize_t many = list ? PySequence_Size(args[0]) : count;
-    for (Py_ssize_t i = 0; i < many; ++i) {
-      PyObject* const value =
-          list ? PyList_Check(args[0]) ? PyList_GetItem(args[0], i) : PyTuple_GetItem(args[0], i) : args[i];
-      take_input(schema, call, i, value,
-                 schema.inputs[std::min(static_cast<std::size_t>(i), schema.inputs.size() - 1)]);
-    }
+    const std::span<PyObject* const> all =
+        list ? call.elements_of(args[0]) : std::span(args, static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      take_input(schema, call, static_cast<Index>(i), all[i], schema.inputs[std::min(i, schema.inputs.size() - 1)]);
     return;
   }
   const auto inputs = static_cast<Py_ssize_t>(schema.inputs.size());
@@ -125,10 +135,8 @@ void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyOb
     if (!is_name(schema.inputs[i], key)) continue;
     if (value == Py_None || value == keywords.null) return;
     if (schema.variadic && (PyList_Check(value) || PyTuple_Check(value))) {
-      for (Py_ssize_t k = 0; k < PySequence_Size(value); ++k) {
-        const nb::object one = nb::steal(PySequence_GetItem(value, k));  // the list keeps it
-        take_input(schema, call, static_cast<Index>(i) + k, one.ptr(), key);
-      }
+      Index at = static_cast<Index>(i);
+      for (PyObject* one : call.elements_of(value)) take_input(schema, call, at++, one, key);
       return;
     }
     return take_input(schema, call, static_cast<Index>(i), value, key);

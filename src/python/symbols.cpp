@@ -125,7 +125,9 @@ std::vector<std::string> names_of(const NamedArrays& named) {
 
 }  // namespace
 
-bool is_symbol(PyObject* object) { return nb::isinstance<Symbol>(nb::handle(object)); }
+bool is_symbol(PyObject* object) {
+  return nb::isinstance<Symbol>(nb::handle(object)) && nb::inst_ready(nb::handle(object));  // __new__ alone makes none
+}
 
 PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
                       PyObject* name, PyObject* attributes) {

@@ -188,6 +188,12 @@ std::string text_of(PyObject* object) {
   if (PyUnicode_Check(object)) return std::string(view_of(object));
   if (PyFloat_Check(object)) return detail::print_real(PyFloat_AsDouble(object));
   if (PyTuple_Check(object) || PyList_Check(object)) {
+    struct Nesting {  // a list may contain itself
+      Nesting() {
+        if (Py_EnterRecursiveCall(" in the text of a parameter") != 0) nb::raise_python_error();
+      }
+      ~Nesting() { Py_LeaveRecursiveCall(); }
+    } nesting;
     const Py_ssize_t count = PySequence_Size(object);
     std::string text = "(";
     for (Py_ssize_t i = 0; i < count; ++i) {

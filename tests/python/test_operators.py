@@ -223,3 +223,27 @@ def test_loops_and_branches():
     assert int(contrib.cond(nd.array([0]), lambda: nd.ones((1,)), lambda: nd.full((1,), 2))) == 2
     odd = nd.array([1, float("nan"), float("-inf")])
     assert [f(odd).asnumpy().tolist() for f in (contrib.isnan, contrib.isinf, contrib.isfinite)] == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+
+def test_a_list_that_changes_during_the_call():
+    arrays = [nd.ones((2,)) for _ in range(5)]
+
+    class Emptying:
+        def __index__(self):
+            arrays.clear()
+            return 0
+
+    assert nd.concat(arrays, dim=Emptying()).shape == (10,)
+    assert arrays == []
+
+
+def test_a_list_that_contains_itself_is_no_parameter():
+    axes = []
+    axes.append(axes)
+    with pytest.raises(RecursionError):
+        nd.sum(nd.ones((2,)), axis=axes)
+
+
+def test_a_symbol_without_an_object():
+    with pytest.raises(TypeError):
+        mx.sym.relu(mx.sym.Symbol.__new__(mx.sym.Symbol))
