@@ -51,7 +51,7 @@ class RowSums {
     for (Index k = 0; k < places_.size();) {
       const Index col = places_[k].col;
       E sum = sums_[places_[k].at];
-      while (++k < places_.size() && places_[k].col == col) sum += sums_[places_[k].at];
+      for (++k; k < places_.size() && places_[k].col == col; ++k) sum += sums_[places_[k].at];
       f(col, sum);
     }
     places_.clear();
