@@ -87,4 +87,15 @@ class Contest {
   std::vector<Entry> entries_;
 };
 
+/// With --lines: the row as a line, of as many threads as the environment says. Whether it was.
+template <class F>
+bool gave_line(std::string_view what, F work) {
+  if (!lines) return false;
+  Contest contest;
+  contest.add(std::move(work));
+  contest.run();
+  line(what, contest.best(0));
+  return true;
+}
+
 }  // namespace bench

@@ -28,13 +28,7 @@ Map map(const NDArray& a) { return {a.pointer<float>(), a.shape()[0], a.shape()[
 /// Both sides with one thread and with two; one line of the better ones.
 template <class Ours, class Theirs>
 void row(const std::string& what, double operations, Ours ours, Theirs theirs) {
-  if (!bench::wanted(what)) return;
-  if (bench::lines) {  // as many threads as the environment says
-    bench::Contest contest;
-    contest.add(ours);
-    contest.run();
-    return bench::line(what, contest.best(0));
-  }
+  if (!bench::wanted(what) || bench::gave_line(what, ours)) return;
   bench::Contest one, two, peer, peer_two;
   one.add(ours), two.add(ours), peer.add(theirs), peer_two.add(theirs);
   for (int pass = 0; pass < 4; ++pass) {

@@ -78,13 +78,7 @@ double copy_rate = 0;  // bytes a nanosecond
 /// One line: time, and of which part of the two bounds that is.
 template <class Work>
 void row(const std::string& what, double compulsory, double gather, Work work) {
-  if (!bench::wanted(what)) return;
-  if (bench::lines) {  // as many threads as the environment says
-    bench::Contest contest;
-    contest.add(work);
-    contest.run();
-    return bench::line(what, contest.best(0));
-  }
+  if (!bench::wanted(what) || bench::gave_line(what, work)) return;
   bench::Contest one, two;
   one.add(work), two.add(work);
   for (int pass = 0; pass < 3; ++pass) {

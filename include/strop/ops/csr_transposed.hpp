@@ -28,22 +28,29 @@ NumberedColumns number_columns(const CsrMatrix<E, I>& a, Counts counts) {
       for (std::int64_t k = span.begin; k < span.end; ++k) f(k, a.indices[k]);
     }
   };
-  const auto number = [&](auto place) {
-    each([&](std::int64_t k, std::int64_t j) { places[k] = static_cast<std::int32_t>(place(j)); });
-  };
-  if (RankedSet::pays(a.cols, a.stored)) {
-    RankedSet set(a.cols);
-    each([&](std::int64_t, std::int64_t j) { set.insert(j); });
-    out.kept.resize(set.count());
-    set.list(out.kept.data());
-    number([&](std::int64_t j) { return set(j); });
-  } else {
-    each([&](std::int64_t, std::int64_t j) { out.kept.push_back(j); });
-    std::sort(out.kept.begin(), out.kept.end());
-    out.kept.resize(std::unique(out.kept.begin(), out.kept.end()) - out.kept.begin());
-    number([&](std::int64_t j) { return std::lower_bound(out.kept.begin(), out.kept.end(), j) - out.kept.begin(); });
-  }
+  out.kept = number_through(a.cols, a.stored, each,
+                            [&](std::int64_t k, std::int64_t at) { places[k] = static_cast<std::int32_t>(at); });
   return out;
+}
+
+/// aᵀ in CSR into memory that is there: columns ascend in each row where each place is stored once. `from`, where
+/// given, says of each stored value where a has it. a has been checked.
+template <class E, class I, class J>
+void transpose(const CsrMatrix<E, I>& a, std::int64_t* starts, J* rows, E* values, Index* from = nullptr) {
+  std::fill(starts, starts + a.cols + 1, std::int64_t{0});
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t k = a.indptr[i]; k < a.indptr[i + 1]; ++k) ++starts[a.indices[k] + 1];
+  for (std::int64_t j = 0; j < a.cols; ++j) starts[j + 1] += starts[j];
+  // the start of a row moves to its end, which is the next one's start
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for (std::int64_t k = a.indptr[i]; k < a.indptr[i + 1]; ++k) {
+      const std::int64_t to = starts[a.indices[k]]++;
+      rows[to] = static_cast<J>(i);
+      values[to] = a.data[k];
+      if (from != nullptr) from[to] = k;
+    }
+  for (std::int64_t j = a.cols; j > 0; --j) starts[j] = starts[j - 1];
+  starts[0] = 0;
 }
 
 /// The columns in which a CSR matrix stores something, ascending, by a mark for each: the threads mark in tables of
@@ -92,28 +99,6 @@ void scatter_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end
       }
     }
   });
-}
-
-/// f(aᵀ). Of each of its rows the values stand in the order of a's rows.
-template <class E, class I, class F>
-void with_transposed(const CsrMatrix<E, I>& a, F f) {
-  const NDArray starts({a.cols + 1}, i64), rows({a.stored}, i32), values({a.stored}, dtype_of<E>);
-  auto* const at = starts.pointer<std::int64_t>();
-  auto* const to_rows = rows.pointer<std::int32_t>();
-  E* const to_values = values.pointer<E>();
-  std::fill(at, at + a.cols + 1, std::int64_t{0});
-  for (std::int64_t k = a.indptr[0]; k < a.indptr[a.rows]; ++k) ++at[a.indices[k] + 1];
-  for (std::int64_t j = 0; j < a.cols; ++j) at[j + 1] += at[j];
-  // the start of a row moves to its end, which is the next one's start
-  for (std::int64_t i = 0; i < a.rows; ++i)
-    for (std::int64_t k = a.indptr[i]; k < a.indptr[i + 1]; ++k) {
-      const std::int64_t to = at[a.indices[k]]++;
-      to_rows[to] = static_cast<std::int32_t>(i);
-      to_values[to] = a.data[k];
-    }
-  for (std::int64_t j = a.cols; j > 0; --j) at[j] = at[j - 1];
-  at[0] = 0;
-  f(CsrMatrix<E, std::int32_t>{a.cols, a.rows, a.stored, to_values, to_rows, IndexReader(starts)});
 }
 
 /// out(r, ·) = Σ sums(p, row(r), ·), or += it, for parts of sums that lie `part` elements apart, of rows of `width`.
@@ -165,7 +150,11 @@ void csr_transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, st
 /// The same for all columns of a, of which each has few values: what is added to one is gathered.
 template <class E, class I>
 void csr_transposed_gather(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
-  with_transposed(a, [&](const CsrMatrix<E, std::int32_t>& t) { csr_product(t, b, out, add); });
+  const NDArray starts({a.cols + 1}, i64), rows({a.stored}, i32), values({a.stored}, dtype_of<E>);
+  transpose(a, starts.pointer<std::int64_t>(), rows.pointer<std::int32_t>(), values.pointer<E>());
+  csr_product(CsrMatrix<E, std::int32_t>{a.cols, a.rows, a.stored, values.pointer<const E>(),
+                                         rows.pointer<const std::int32_t>(), IndexReader(starts)},
+              b, out, add);
 }
 
 }  // namespace STROP_ISA

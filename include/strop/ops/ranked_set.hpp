@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// RankedSet: which numbers occur, and which of them in ascending order each is.
+/// Which numbers occur, and which of them in ascending order each is.
 #pragma once
 #include <strop/core/list.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -42,5 +43,27 @@ class RankedSet {
   List<std::uint64_t> words_;
   List<std::int64_t> counts_;
 };
+
+/// The numbers below `extent` that occur, ascending. `each(f)` goes through all `count` of them, f(k, number), and is
+/// asked twice; `place(k, at)` gets where each stands in the result.
+template <class Each, class Place>
+List<std::int64_t> number_through(std::int64_t extent, std::int64_t count, Each each, Place place) {
+  List<std::int64_t> kept;
+  if (RankedSet::pays(extent, count)) {
+    RankedSet set(extent);
+    each([&](std::int64_t, std::int64_t j) { set.insert(j); });
+    kept.resize(set.count());
+    set.list(kept.data());
+    each([&](std::int64_t k, std::int64_t j) { place(k, set(j)); });
+  } else {
+    each([&](std::int64_t, std::int64_t j) { kept.push_back(j); });
+    std::sort(kept.begin(), kept.end());
+    kept.resize(std::unique(kept.begin(), kept.end()) - kept.begin());
+    each([&](std::int64_t k, std::int64_t j) {
+      place(k, std::lower_bound(kept.begin(), kept.end(), j) - kept.begin());
+    });
+  }
+  return kept;
+}
 
 }  // namespace strop::inline v0::detail

@@ -34,6 +34,21 @@ inline const NDArray& with_all_rows(std::string_view op, std::string_view what, 
   return a;
 }
 
+/// The new weight begins as the old one, where it is another array.
+template <class E>
+void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out) {
+  const NDArray& from = with_all_rows(op, "weight", weight, false);
+  if (out.is(weight) || out.bytes() == from.bytes()) return;
+  if (out.storage() == row_sparse) copy_structure(from, out);
+  std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
+}
+
+/// Refuses a gradient with a row outside, before anything is written.
+inline void check_rows(const NDArray& grad, std::int64_t rows) {
+  const IndexReader indices(grad.indices());
+  for (std::int64_t i = 0; i < grad.nnz(); ++i) checked_index(indices[i], rows);
+}
+
 inline namespace STROP_ISA {
 /// Asks for the first lines of n elements that will be written.
 template <class E>
@@ -48,11 +63,7 @@ template <class Step, class E>
 void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad,
             std::initializer_list<const NDArray*> states, const NDArray& out, std::span<const std::string_view> names) {
   constexpr std::size_t inputs = arity<Step>;
-  const NDArray& from = with_all_rows(op, "weight", weight, false);
-  if (!out.is(weight) && out.bytes() != from.bytes()) {
-    if (out.storage() == row_sparse) copy_structure(from, out);
-    std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
-  }
+  start_from_weight<E>(op, weight, out);
   E* data[inputs];  // the new weight stands where the gradient would
   data[0] = data[1] = out.pointer<E>();
   std::size_t k = 2;
@@ -78,7 +89,7 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
-    for (std::int64_t i = 0; i < grad.nnz(); ++i) checked_index(indices[i], rows);  // before anything is written
+    check_rows(grad, rows);
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
@@ -365,17 +376,14 @@ struct GroupAdagradUpdate {
   }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history, NDArray& out) const {
-    const NDArray& from = detail::with_all_rows(name, "weight", weight, false);
-    if (!out.is(weight) && out.bytes() != from.bytes()) {
-      if (out.storage() == row_sparse) detail::copy_structure(from, out);
-      std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
-    }
+    detail::start_from_weight<E>(name, weight, out);
     detail::with_all_rows(name, "history", history, true);
     const std::int64_t rows = out.shape()[0], width = out.shape()[1];
     const detail::IndexReader indices(grad.indices());
+    detail::check_rows(grad, rows);
     detail::List<E> step(width);
     for (std::int64_t k = 0; k < grad.nnz() && width != 0; ++k) {
-      const std::int64_t row = detail::checked_index(indices[k], rows);
+      const std::int64_t row = indices[k];
       const E *const g = grad.pointer<const E>() + k * width, bound = E(clip_gradient);
       E squares = 0;
       for (std::int64_t j = 0; j < width; ++j) {

@@ -114,32 +114,17 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
   });
 }
 
-/// aᵀ as a CSR matrix of its own: columns ascend in each row where each place is stored once. `from`, where given,
-/// says of each stored value where a has it.
+/// aᵀ as a CSR matrix of its own; `from` as of transpose().
 template <class E>
 NDArray csr_transposed(const NDArray& a, List<Index>* from = nullptr) {
-  const CsrRows<E> x(a);
-  const NDArray out = NDArray::shell({x.cols, x.rows}, a.dtype(), a.device(), csr);
-  out.allocate_stored(x.stored);
-  auto* const indptr = out.indptr().template pointer<std::int64_t>();
-  auto* const indices = out.indices().template pointer<std::int64_t>();
-  E* const data = out.pointer<E>();
-  if (from != nullptr) from->resize(x.stored);
-  std::fill(indptr, indptr + x.cols + 1, 0);
-  for (Index i = 0; i < x.rows; ++i) x.each(i, [&](Index j, E) { ++indptr[j + 1]; });
-  for (Index j = 0; j < x.cols; ++j) indptr[j + 1] += indptr[j];
-  List<Index> next(x.cols);
-  std::copy(indptr, indptr + x.cols, next.begin());
-  for (Index i = 0; i < x.rows; ++i) {
-    Index at = row_span(x.indptr, i, x.stored).begin;
-    x.each(i, [&](Index j, E v) {
-      const Index to = next[j]++;
-      indices[to] = i;
-      data[to] = v;
-      if (from != nullptr) (*from)[to] = at;
-      ++at;
-    });
-  }
+  const NDArray out = NDArray::shell({a.shape()[1], a.shape()[0]}, a.dtype(), a.device(), csr);
+  out.allocate_stored(a.nnz());
+  if (from != nullptr) from->resize(a.nnz());
+  with_csr<E>(a, [&](const auto& x) {
+    x.check(0, x.rows);
+    transpose(x, out.indptr().template pointer<std::int64_t>(), out.indices().template pointer<std::int64_t>(),
+              out.pointer<E>(), from != nullptr ? from->data() : nullptr);
+  });
   return out;
 }
 

@@ -33,22 +33,14 @@ inline void take_stored_rows(const NDArray& weight, const detail::List<std::int6
 /// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array.
 template <class E>
 void add_stored_rows(const E* dy, const detail::List<std::int64_t>& ids, const NDArray& weight) {
-  const std::int64_t extent = weight.shape()[0], uses = ids.size();
-  detail::List<std::int64_t> at(uses);
-  if (RankedSet::pays(extent, uses)) {
-    RankedSet rows(extent);
-    for (const std::int64_t id : ids) rows.insert(id);
-    weight.allocate_stored(rows.count());
-    rows.list(weight.indices().pointer<std::int64_t>());
-    for (std::int64_t i = 0; i < uses; ++i) at[i] = rows(ids[i]);
-  } else {
-    detail::List<std::int64_t> rows = ids;
-    std::sort(rows.begin(), rows.end());
-    rows.resize(std::unique(rows.begin(), rows.end()) - rows.begin());
-    weight.allocate_stored(rows.size());
-    std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
-    for (std::int64_t i = 0; i < uses; ++i) at[i] = std::lower_bound(rows.begin(), rows.end(), ids[i]) - rows.begin();
-  }
+  detail::List<std::int64_t> at(ids.size());
+  const auto each = [&](auto f) {
+    for (std::int64_t i = 0; i < ids.size(); ++i) f(i, ids[i]);
+  };
+  const detail::List<std::int64_t> rows =
+      number_through(weight.shape()[0], ids.size(), each, [&](std::int64_t i, std::int64_t place) { at[i] = place; });
+  weight.allocate_stored(rows.size());
+  std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
   add_blocks(dy, at, weight.pointer<E>(), 1, weight.nnz(), weight.shape().size(1, weight.ndim()));
 }
 

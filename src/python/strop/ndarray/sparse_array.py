@@ -68,25 +68,18 @@ class BaseSparseNDArray(NDArray):
         _dense.operators().cast_storage(_dense.array(value, dtype=a.dtype), stype=a.stype, out=a)
 
 
+def _part(number, doc):
+    return property(lambda self: _strop.part(self, number), doc=doc)
+
+
 class CSRNDArray(BaseSparseNDArray):
     """A matrix that stores some values of each row: data, their columns in indices, where rows begin in indptr."""
 
     __slots__ = ()
 
-    @property
-    def data(self):
-        """The stored values."""
-        return _strop.part(self, 0)
-
-    @property
-    def indices(self):
-        """The column of each stored value."""
-        return _strop.part(self, 1)
-
-    @property
-    def indptr(self):
-        """Where each row begins among the stored values."""
-        return _strop.part(self, 2)
+    data = _part(0, "The stored values.")
+    indices = _part(1, "The column of each stored value.")
+    indptr = _part(2, "Where each row begins among the stored values.")
 
     @property
     def nnz(self):
@@ -132,15 +125,8 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     __slots__ = ()
 
-    @property
-    def data(self):
-        """The stored rows."""
-        return _strop.part(self, 0)
-
-    @property
-    def indices(self):
-        """The number of each stored row."""
-        return _strop.part(self, 1)
+    data = _part(0, "The stored rows.")
+    indices = _part(1, "The number of each stored row.")
 
     def retain(self, indices):
         """The rows that are listed; the others are zero."""
