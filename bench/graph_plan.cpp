@@ -3,12 +3,16 @@
 /// Plans of memory: the arena against what is alive at once (bound: 1.05 times for inference, 1.10 for training) and
 /// against no sharing; the arena of training where values are computed again, against the plain one, and the operations
 /// (bounds for ResNet-152: 0.35 and 1.35); how long planning and binding take, by node (bounds: 5 ms for 1,000 nodes;
-/// as much for a node of 100,000 as for one of 1,000).
+/// as much for a node of 100,000 as for one of 1,000). With --peers: bytes of MXNet's plans of the same symbols, and
+/// the most that PyTorch has alive at once; parameters, their gradients and inputs count nowhere.
 #include "../examples/networks.hpp"
 #include "measure.hpp"
 
 #include <strop/graph/placement.hpp>
 #include <strop/strop.hpp>
+
+#include <cstdlib>
+#include <filesystem>
 
 namespace {
 
@@ -62,7 +66,7 @@ void print(const char* what, const strop::MemoryPlan& plan) {
   const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   const double arena = mib(plan.bytes()), bound = mib(plan.bound());
   if (bench::lines)
-    std::printf("%s\t%.4f\n", what, arena / bound);
+    bench::line(what, static_cast<double>(plan.bytes()));
   else
     std::printf("%-34s %8.2f MiB: %.3fx of what is alive at once (%.2f), unshared %8.2f, %d steps, %s\n", what, arena,
                 arena / bound, bound, mib(plan.unshared()), plan.steps(), plan.strategy().c_str());
@@ -70,6 +74,10 @@ void print(const char* what, const strop::MemoryPlan& plan) {
 
 void row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
   if (!bench::wanted(what)) return;
+  if (const char* folder = std::getenv("STROP_BENCH_DATA"); bench::lines && folder != nullptr) {  // for MXNet
+    const strop::Symbol shaped = net({{"data", strop::var("data", {.shape = data})}});
+    shaped.save((std::filesystem::path(folder) / strop::cat("graph_plan ", what, ".json")).string());
+  }
   for (const auto& [how, request] :
        {std::pair{"inference", strop::GradRequest::null}, {"training", strop::GradRequest::write}})
     print(strop::cat(what, ", ", how).c_str(), net.simple_bind(strop::cpu(), {{"data", data}}, request).plan());
@@ -102,11 +110,8 @@ void mirror_row(const char* what, const strop::Symbol& net, const strop::Shape& 
         static_cast<double>(strop::mirror_within(net, shapes, static_cast<std::int64_t>(share * plain)));
     const strop::MemoryPlan plan = net.simple_bind(strop::cpu(), shapes).plan();
     const double more = 1 + operations(net, shapes, &plan) / (3 * forward);
-    if (bench::lines)
-      std::printf("%s, %s\t%.4f\n", what, share > 0 ? "within 0.35" : "least", planned / plain);
-    else
-      std::printf("%-34s %8.2f MiB: %.3fx of the plain arena, %.3fx the operations\n", what, planned / (1 << 20),
-                  planned / plain, more);
+    std::printf("%-34s %8.2f MiB: %.3fx of the plain arena, %.3fx the operations\n", what, planned / (1 << 20),
+                planned / plain, more);
   }
 }
 
@@ -119,6 +124,7 @@ int main(int argc, char** argv) {
   row("VGG-16, batch 8", networks::vgg16(), {8, 3, 224, 224});
   row("ResNet-50, batch 8", networks::resnet50(), {8, 3, 224, 224});
   row("ResNet-152, batch 8", networks::resnet152(), {8, 3, 224, 224});
+  if (bench::lines) return 0;  // peers are compared in bytes alone
   mirror_row("ResNet-50 computed again", networks::resnet50(), {8, 3, 224, 224});
   mirror_row("ResNet-152 computed again", networks::resnet152(), {8, 3, 224, 224});
   row("100 residual maps of 2^16", residual(100), {1 << 16});
@@ -129,11 +135,8 @@ int main(int argc, char** argv) {
     strop::detail::Placement placed;
     double best = 1e9;
     for (int i = 0; i < 5; ++i) best = std::min(best, seconds([&] { placed = place_values(task); }));
-    if (bench::lines)
-      bench::line(what, best * 1e9);
-    else
-      std::printf("%-34s %8.2f ms  (%.3fx of what is alive at once)\n", what.c_str(), best * 1e3,
-                  static_cast<double>(placed.bytes) / static_cast<double>(placed.bound));
+    std::printf("%-34s %8.2f ms  (%.3fx of what is alive at once)\n", what.c_str(), best * 1e3,
+                static_cast<double>(placed.bytes) / static_cast<double>(placed.bound));
   }
   for (const int nodes : {1'000, 10'000, 100'000}) {
     const std::string what = strop::cat("binding ", nodes, " maps, with gradients");
@@ -142,9 +145,6 @@ int main(int argc, char** argv) {
     for (int i = 0; i < nodes; ++i) chain = strop::tanh(chain);
     const auto x = strop::zeros({4}), dx = strop::zeros({4});
     const double time = seconds([&] { chain.bind(strop::cpu(), {{"data", x}}, {{"data", dx}}); });
-    if (bench::lines)
-      bench::line(what, time * 1e9 / nodes);
-    else
-      std::printf("%-34s %8.2f ms, %.0f ns a node\n", what.c_str(), time * 1e3, time * 1e9 / nodes);
+    std::printf("%-34s %8.2f ms, %.0f ns a node\n", what.c_str(), time * 1e3, time * 1e9 / nodes);
   }
 }

@@ -21,11 +21,12 @@ BENCH = pathlib.Path(__file__).resolve().parent
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
-    **dict.fromkeys(("torch", "numpy", "scipy", "mkl"),
+    **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl"),
                     (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn"])),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
+UNITS = {"graph_plan": ("MiB", 1 << 20)}  # questions whose lines are no nanoseconds
 OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
@@ -151,13 +152,14 @@ def compare(name, ours, peers, turns):
                 for case, nanoseconds in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
-    yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
+    unit, size = UNITS.get(name, ("microseconds", 1e3))
+    yield f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
     yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
     for case, times in best.items():
         if "strop" in times and len(times) > 1:
             mine = times["strop"]
-            yield f"{case:38} {mine / 1e3:12.3f}" + "".join(
-                f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
+            yield f"{case:38} {mine / size:12.3f}" + "".join(
+                f" {times[who] / size:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
     for lines in notes.values():
         yield from lines
 

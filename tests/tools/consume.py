@@ -4,8 +4,8 @@
 and run. No network: the wrap points to a clone of this working tree, the packages to an installation in a temporary
 folder. The `// expect:` lines of each app.cpp are lines of its output, in order.
 
-One of the installations is all that can be installed, but for most of the operators: kernels for every level, and the
-command, which is started from where it lies, on this machine and on older ones that qemu plays.
+The compiled installations have few of the operators. One is all else that can be installed: kernels for every level, and
+the command, which is started from where it lies, on this machine and on older ones that qemu plays.
 """
 import array
 import json
@@ -245,10 +245,11 @@ def main():
         try:
             headers = install(work / "headers", os.environ, "-Dheader_only=true")
             report.passed("install, header-only")
-            archive = install(work / "archive", os.environ, PLAIN, command="enabled")
+            source = part_of_the_operators(work / "source")
+            archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source)
             report.passed("install")
             shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
-                             source=part_of_the_operators(work / "source"))
+                             source=source)
             report.passed("install, shared with operators and the command")
             whole_installation(report, work / "shared", shared)
         except Failed as failure:

@@ -138,7 +138,7 @@ class BackwardPass {
   }
 
   void step(TapeNode& node) {
-    bool any = false;
+    bool any = node.entry != nullptr && node.entry->gradient.of_loss();
     for (TapeOutput& out : node.outputs) any = any || out.gradient;
     if (!any) return;
     for (Index i = 0; i < node.inputs.size(); ++i)

@@ -132,7 +132,7 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   GradientWalk walk(net, wanted);
   for (const NodeOutput& output : net) {
     NodeOutput head;
-    if (output.node->is_variable() || !is_loss(*output.node->entry)) {
+    if (output.node->is_variable() || !output.node->entry->gradient.of_loss()) {
       head = new_variable(cat(output.node->output_name(output.index), "_head"));
       head.node->like.push_back(output);
     }

@@ -147,9 +147,6 @@ STROP_IMPL NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string
   return {node, 0};
 }
 
-/// A loss head: its gradient needs none from above, so backward may start here without.
-STROP_IMPL bool is_loss(const Entry& entry) { return entry.gradient.entry != nullptr && entry.gradient.heads == 0; }
-
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {
   static constexpr Index most_parts = 64;  // of one composed gradient, that are looked at
@@ -159,6 +156,7 @@ class GradientWalk {
     parts_.resize(graph_.values());
     leads_.resize(graph_.values());
     loss_.resize(graph_.size());
+    below_.resize(graph_.size());
     for (const NodeOutput& w : wanted) leads_[graph_.value(w)] = true;
     for (int n = 0; n < graph_.size(); ++n)
       if (leads_through(n))
@@ -167,7 +165,7 @@ class GradientWalk {
 
   /// The gradient that comes from above to an output of the graph; none for a loss head.
   void start(const NodeOutput& output, const NodeOutput& head) {
-    if (!output.node->is_variable() && is_loss(*output.node->entry))
+    if (!output.node->is_variable() && output.node->entry->gradient.of_loss())
       loss_[graph_.find(output.node.get())] = true;
     else if (head.node)
       parts_[graph_.value(output)].push_back(head);
@@ -175,10 +173,15 @@ class GradientWalk {
 
   void run() {
     for (int n = graph_.size(); n-- > 0;) {
-      if (graph_.node(n).is_variable()) continue;
+      const Node& node = graph_.node(n);
+      if (node.is_variable() || !leads_through(n)) continue;
+      if (below_[n] && node.entry->gradient.of_loss()) loss_[n] = true;
       bool reached = loss_[n];
-      for (int k = 0; k < graph_.node(n).outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
-      if (reached && leads_through(n)) step(n);
+      for (int k = 0; k < node.outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
+      if (reached) step(n);
+      if (reached || below_[n])
+        for (const NodeOutput& in : node.inputs)
+          if (leads(in)) below_[graph_.find(in.node.get())] = true;
     }
   }
 
@@ -342,6 +345,7 @@ class GradientWalk {
   Graph graph_;
   List<NodeOutputs> parts_;  // contributions to the gradient of each value
   List<bool> leads_, loss_;  // values that what is wanted leads to; nodes that are loss heads
+  List<bool> below_;         // nodes that the walk has come down to, if only by gradients that are zero
   NodeOutputs made_;
   List<UnreadInputs> unread_;
 };

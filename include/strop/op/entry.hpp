@@ -95,6 +95,9 @@ struct GradientRule {
   /// Beside `compose`: the gradient as an array that broadcasts to the input's shape.
   NDArray (*spread)(const void* op, const NDArray& dy, const Shape& x) = nullptr;
   bool zero = false;  // the derivative is 0 wherever it exists
+
+  /// A loss head's: it reads no head gradient, and counts wherever a gradient is asked of what was computed from it.
+  constexpr bool of_loss() const { return entry != nullptr && heads == 0; }
 };
 
 }  // namespace detail

@@ -38,6 +38,7 @@ STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
   for (int n = 0; n < graph.graph.size(); ++n) {
     made.keep(n);
     if (!graph.is_pure(n) || graph.graph.node(n).outputs() == 0) continue;
+    if (graph.graph.node(n).entry->gradient.of_loss()) continue;   // each of them adds its gradient
     const Ref<Node> copy = made.at(graph.graph.value(n, 0)).node;  // which may be replaced, output by output
     const Node& node = *copy;
     std::uint64_t hash = reinterpret_cast<std::uintptr_t>(node.entry) >> 4;
