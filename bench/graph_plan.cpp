@@ -3,8 +3,9 @@
 /// Plans of memory: the arena against what is alive at once (bound: 1.05 times for inference, 1.10 for training) and
 /// against no sharing; the arena of training where values are computed again, against the plain one, and the operations
 /// (bounds for ResNet-152: 0.35 and 1.35); how long planning and binding take, by node (bounds: 5 ms for 1,000 nodes;
-/// as much for a node of 100,000 as for one of 1,000). With --peers: bytes of MXNet's plans of the same symbols, and
-/// the most that PyTorch has alive at once; parameters, their gradients and inputs count nowhere.
+/// as much for a node of 100,000 as for one of 1,000); replaying a bound graph of one-element maps, by node (bound:
+/// 60 ns), node by node and as one operation of the engine. With --peers: bytes of MXNet's plans of the same symbols,
+/// and the most that PyTorch has alive at once; parameters, their gradients and inputs count nowhere.
 #include "../examples/networks.hpp"
 #include "measure.hpp"
 
@@ -146,5 +147,24 @@ int main(int argc, char** argv) {
     const auto x = strop::zeros({4}), dx = strop::zeros({4});
     const double time = seconds([&] { chain.bind(strop::cpu(), {{"data", x}}, {{"data", dx}}); });
     std::printf("%-34s %8.2f ms, %.0f ns a node\n", what.c_str(), time * 1e3, time * 1e9 / nodes);
+  }
+  for (const bool pushed : {false, true}) {
+    const std::string what = pushed ? "replaying 200 maps by the engine" : "replaying 200 maps";
+    if (!bench::wanted(what)) continue;
+    constexpr int nodes = 200, times = 200;
+    setenv("STROP_FUSE", "0", 1);
+    strop::Symbol chain = strop::var("data");
+    for (int i = 0; i < nodes; ++i) chain = strop::square(chain);
+    strop::Executor run = chain.bind(strop::cpu(), {{"data", strop::ones({1})}});
+    unsetenv("STROP_FUSE");
+    strop::set_asynchronous(true, pushed ? 0 : strop::detail::large_call);
+    double best = 1e9;
+    for (int i = 0; i < 20; ++i)
+      best = std::min(best, seconds([&] {
+                        for (int k = 0; k < times; ++k) run.forward();
+                        run.outputs()[0].wait();
+                      }));
+    strop::set_asynchronous(true);
+    std::printf("%-34s %8.1f ns a node\n", what.c_str(), best * 1e9 / nodes / times);
   }
 }

@@ -48,6 +48,9 @@
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/executor_plan_impl.hpp>
+#include <strop/graph/executor_segments_impl.hpp>
+#include <strop/graph/executor_share_impl.hpp>
+#include <strop/graph/executor_watch_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/json_read_impl.hpp>
@@ -56,6 +59,7 @@
 #include <strop/graph/mirror_nodes_impl.hpp>
 #include <strop/graph/passes/common_impl.hpp>
 #include <strop/graph/passes/constants_impl.hpp>
+#include <strop/graph/passes/devices_impl.hpp>
 #include <strop/graph/passes/fuse_impl.hpp>
 #include <strop/graph/passes/fused_map_impl.hpp>
 #include <strop/graph/passes/passes_impl.hpp>

@@ -112,6 +112,34 @@ std::vector<std::pair<std::string_view, GradRequest>> requests_of(const NamedNum
   for (const auto& [name, request] : named) all.emplace_back(name, static_cast<GradRequest>(request));
   return all;
 }
+using NamedObjects = std::vector<std::pair<std::string, nb::object>>;
+/// `shared` is an Executor or None.
+BindOptions options_of(const NamedObjects& groups, const nb::object& shared) {
+  BindOptions options;
+  for (const auto& [name, context] : groups) options.group2ctx.emplace_back(name, device_of(context.ptr()));
+  if (shared.is_none()) return options;
+  if (!nb::isinstance<Executor>(shared))
+    refuse(Kind::type, "bind: shared_exec is ", text_of(shared.ptr()), ", expected an Executor");
+  options.shared = nb::cast<Executor*>(shared);
+  return options;
+}
+
+/// A function that an executor calls while it runs. The object that Python has of the executor keeps it: were it kept
+/// here, what it holds could hold the executor for ever.
+struct Callback {
+  nb::handle function;
+  void operator()(const std::string& name, const NDArray& value) const {
+    const nb::gil_scoped_acquire locked;
+    function(to_text(name), value);
+  }
+};
+void set_monitor(Executor& run, const nb::object& function, bool inputs) {
+  if (function.is_none())
+    run.set_monitor(nullptr);
+  else
+    run.set_monitor(Callback{function}, inputs);
+}
+
 std::vector<NDArray> arrays_of(const NamedArrays& named) {
   std::vector<NDArray> all;
   for (const auto& one : named) all.push_back(one.second);
@@ -174,23 +202,35 @@ void add_symbols(nb::module_& module) {
       .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of the original's version 1.7.")
       .def(
           "save", [](const Symbol& s, const std::string& path) { s.save(path); }, "tojson() in a file.")
-      .def("_bind",
-           [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
-              const NamedNumbers& requests, const NamedArrays& aux) {
-             const auto wishes = requests_of(requests);
-             return s.bind(device_of(ctx.ptr()), args, grads, GradRequests(std::span(wishes)), aux);
-           })
-      .def("_simple_bind", [](const Symbol& s, nb::object ctx, const NamedShapes& shapes, const NamedNumbers& requests,
-                              const NamedTypes& types) {
-        const auto wishes = requests_of(requests);
-        return s.simple_bind(device_of(ctx.ptr()), shapes, GradRequests(std::span(wishes)), types);
-      });
+      .def(
+          "_bind",
+          [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
+             const NamedNumbers& requests, const NamedArrays& aux, const NamedObjects& groups,
+             const nb::object& shared) {
+            const auto wishes = requests_of(requests);
+            return s.bind(device_of(ctx.ptr()), args, grads, GradRequests(std::span(wishes)), aux,
+                          options_of(groups, shared));
+          },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def(
+          "_simple_bind",
+          [](const Symbol& s, nb::object ctx, const NamedShapes& shapes, const NamedNumbers& requests,
+             const NamedTypes& types, const NamedNumbers& storages, const NamedObjects& groups,
+             const nb::object& shared, std::vector<std::string> shared_args) {
+            const auto wishes = requests_of(requests);
+            BindOptions options = options_of(groups, shared);
+            options.shared_args = std::move(shared_args);
+            for (const auto& [name, storage] : storages)
+              options.storages.emplace_back(name, static_cast<Storage>(storage));
+            return s.simple_bind(device_of(ctx.ptr()), shapes, GradRequests(std::span(wishes)), types, options);
+          },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
   module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
   module.def("_symbol_from_json", [](const std::string& text) { return Symbol::from_json(text); });
   module.def("_symbol_load", [](const std::string& path) { return Symbol::load(path); });
 
-  nb::class_<Executor>(module, "Executor", "A symbolic graph with its arrays.")
+  nb::class_<Executor>(module, "Executor", nb::dynamic_attr(), "A symbolic graph with its arrays.")
       .def("_forward",
            [](Executor& run, bool train, const NamedArrays& inputs) {
              const Unlocked others(true);
@@ -201,6 +241,10 @@ void add_symbols(nb::module_& module) {
              const Unlocked others(true);
              run.backward(heads);
            })
+      .def("_reshape", [](const Executor& run, const NamedShapes& shapes) { return run.reshape(shapes); })
+      .def("_copy_params", [](Executor& run, const NamedArrays& args, const NamedArrays& aux,
+                              bool allow_extra) { run.copy_params_from(args, aux, allow_extra); })
+      .def("_set_monitor", &set_monitor, nb::arg().none(), nb::arg())
       .def_prop_ro(
           "outputs", [](const Executor& run) { return run.outputs(); }, "The arrays that forward() computes.")
       .def_prop_ro(

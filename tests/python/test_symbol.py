@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbols, their names and attributes, inference, and executors."""
 import copy
+import gc
 import json
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -204,6 +206,86 @@ def test_states_are_written():
     np.testing.assert_allclose(run.outputs[0].asnumpy().mean(0), 0, atol=1e-5)
     run.forward(is_train=False)
     assert (run.aux_dict["bn_moving_mean"].asnumpy() != 0).any()
+
+
+def small_net():
+    hidden = sym.Activation(sym.FullyConnected(sym.var("data"), num_hidden=4, name="fc"), act_type="tanh", name="act")
+    return sym.sum(hidden, axis=1, name="total")
+
+
+def filled(run, rng):
+    run.copy_params_from({name: nd.array(rng.normal(size=array.shape)) for name, array in run.arg_dict.items()})
+    return run
+
+
+def test_a_monitor_sees_every_node(rng):
+    run = filled(small_net().simple_bind(mx.cpu(), data=(3, 2)), rng)
+    expected = run.forward(is_train=True)[0].asnumpy()
+    seen = {}
+    run.set_monitor_callback(seen.__setitem__)
+    np.testing.assert_array_equal(run.forward(is_train=True)[0].asnumpy(), expected)
+    assert list(seen) == ["fc_output", "act_output", "total_output"]
+    np.testing.assert_allclose(seen["act_output"].asnumpy(), np.tanh(seen["fc_output"].asnumpy()), rtol=1e-5)
+    run.backward(nd.ones((3,)))
+    np.testing.assert_array_equal(seen["fc_backward_weight"].asnumpy(), run.grad_dict["fc_weight"].asnumpy())
+    names = []
+    run.set_monitor_callback(lambda name, array: names.append(name), monitor_all=True)
+    run.forward()
+    assert names == ["data", "fc_data", "fc_weight", "fc_weight", "fc_bias", "fc_bias", "fc_output", "act_data", "act_output", "total_data", "total_output"]
+    run.set_monitor_callback(lambda name, array: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run.forward()
+    run.set_monitor_callback(None)
+    np.testing.assert_array_equal(run.forward(is_train=True)[0].asnumpy(), expected)
+    with pytest.raises(TypeError):
+        run.set_monitor_callback("print")
+    # An executor whose monitor holds it goes all the same.
+    run.set_monitor_callback(lambda name, array, run=run: None)
+    gone = weakref.ref(run._monitor)
+    del run
+    gc.collect()
+    assert gone() is None
+
+
+def test_executors_share_memory(rng):
+    net = small_net()
+    run = filled(net.simple_bind(mx.cpu(), data=(6, 2)), rng)
+    names = ["fc_weight", "fc_bias"]
+    other = net.simple_bind(mx.cpu(), data=(3, 2), shared_exec=run, shared_arg_names=names)
+    third = run.reshape(data=(2, 2))
+    for small in (other, third):
+        small.arg_dict["data"][:] = run.arg_dict["data"][: small.arg_dict["data"].shape[0]]
+        whole = run.forward(is_train=True)[0].asnumpy()
+        part = small.forward(is_train=True)[0].asnumpy()
+        np.testing.assert_allclose(part, whole[: len(part)], rtol=1e-5)
+        run.backward(nd.ones((6,)))
+        full = run.grad_dict["data"].asnumpy()
+        small.backward(nd.ones((len(part),)))
+        np.testing.assert_allclose(small.grad_dict["data"].asnumpy(), full[: len(part)], rtol=1e-5)
+        np.testing.assert_array_equal(run.grad_dict["fc_bias"].asnumpy(), small.grad_dict["fc_bias"].asnumpy())
+    with pytest.raises(mx.Error):
+        run.reshape(fc_weight=(5, 2))
+    assert run.reshape(partial_shaping=True, data=(2, 3)).arg_dict["fc_weight"].shape == (4, 3)
+    with pytest.raises(TypeError):
+        net.simple_bind(mx.cpu(), data=(3, 2), shared_exec=1)
+    with pytest.raises(ValueError):
+        net.simple_bind(mx.cpu(), data=(3, 2), shared_arg_names=names)
+
+
+def test_groups_have_devices(rng):
+    with mx.AttrScope(ctx_group="first"):
+        hidden = sym.FullyConnected(sym.var("data"), num_hidden=4, name="fc")
+    with mx.AttrScope(ctx_group="second"):
+        net = sym.Activation(hidden, act_type="tanh", name="act")
+    groups = {"first": mx.cpu(1), "second": mx.cpu(2)}
+    run = filled(net.simple_bind(mx.cpu(), data=(3, 2), group2ctx=groups), rng)
+    assert run.arg_dict["fc_weight"].context == mx.cpu(1) and run.outputs[0].context == mx.cpu(2)
+    out = run.forward(is_train=True)[0].asnumpy()
+    np.testing.assert_allclose(out, np.tanh(run.arg_dict["data"].asnumpy() @ run.arg_dict["fc_weight"].asnumpy().T + run.arg_dict["fc_bias"].asnumpy()), rtol=1e-4)
+    run.backward(nd.ones((3, 4), ctx=mx.cpu(2)))
+    np.testing.assert_allclose(run.grad_dict["fc_bias"].asnumpy(), (1 - out**2).sum(0), rtol=1e-3)
+    given = {name: array.copyto(mx.cpu()) for name, array in run.arg_dict.items()}
+    np.testing.assert_array_equal(net.bind(mx.cpu(), given, group2ctx=groups).forward()[0].asnumpy(), out)
 
 
 def test_attributes_are_called_as_one_likes():

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Executor: a symbolic graph with its arrays. Every node runs by itself, in an order fixed when the graph is bound.
+/// Executor: a symbolic graph with its arrays. Its nodes run in an order fixed when the graph is bound.
 #pragma once
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/passes/passes.hpp>
 #include <strop/graph/plan.hpp>
 #include <strop/graph/symbol.hpp>
 
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0 {
+
+namespace detail {
+
+/// Who is shown the values of a graph while it runs.
+struct Monitor : Counted {
+  bool inputs = false;
+  virtual ~Monitor() = default;
+  virtual void see(const std::string& name, const NDArray& value) = 0;
+};
+template <class F>
+struct MonitorOf final : Monitor {
+  F function;
+  explicit MonitorOf(F f) : function(std::move(f)) {}
+  void see(const std::string& name, const NDArray& value) override { function(name, value); }
+};
+
+}  // namespace detail
 
 /// What bind() and simple_bind() return. The arrays of arguments, gradients, states and outputs stay the same from call
 /// to call. One thread at a time may run it. Copies share it.
@@ -24,8 +45,10 @@ class Executor {
   /// Gradients of all arguments that asked for one, of the last forward. One head gradient per output; those of loss
   /// heads may be empty, and where all outputs are loss heads none is needed.
   ///
-  /// It may run again after the same forward. Where it has written over what it reads, as plan() lets it, forward's
-  /// nodes run first once more; throws Error where one of them draws random numbers, writes a state or keeps one.
+  /// It may run again after the same forward, and after another executor has run in the memory that both share. Where
+  /// what it reads has been written over, as plan() lets it, forward's nodes run first once more, on the arguments as
+  /// they are then; outputs() stays as forward left it. Throws Error where one of these nodes draws random numbers,
+  /// writes a state or keeps one.
   void backward(const std::vector<NDArray>& heads = {});
   void backward(const NDArray& head);
 
@@ -40,10 +63,31 @@ class Executor {
   const NamedArrays& aux_states() const;
   const Symbol& symbol() const;
   /// Another executor of the same symbol, for arguments of these shapes: another size of the batch. Arrays whose shapes
-  /// stay are shared with this one, gradients and states included; the others are new, of zeros. Throws Error where the
-  /// shape of an argument that is not named would change.
+  /// stay are shared with this one, gradients and states included; the others are new, of zeros. Both lie in one arena,
+  /// and so run one after the other. Throws Error where the shape of an argument that is not named would change.
   Executor reshape(const NamedShapes& shapes) const;
-  /// Where the values in between lie: `fmt::print("{}", run.plan())`. Forward and backward share one block of memory.
+  /// Copies arrays into the arguments and auxiliary states of their names, of any type and device. Throws Error, and
+  /// copies nothing, where a shape differs or, unless `allow_extra`, a name is none.
+  void copy_params_from(const NamedArrays& args, const NamedArrays& aux = {}, bool allow_extra = false);
+
+  /// Has forward and backward show what they compute: `callback(name, array)` for each result of each node, such as
+  /// "fc1_output", once it is there; with `inputs` also for each input before the node runs: a variable by its own
+  /// name, and then every input as "fc1_data". The arrays are copies. The nodes run one by one as the symbol says them,
+  /// neither fused nor merged, in memory that this takes besides, with the same results. The next run is a forward.
+  template <class F>
+    requires(!std::is_null_pointer_v<F>)
+  void set_monitor(F callback, bool inputs = false) {
+    static_assert(std::is_invocable_v<F&, const std::string&, const NDArray&>,
+                  "strop: a monitor is a function of a name and an array");
+    const detail::Ref<detail::Monitor> monitor(new detail::MonitorOf<F>(std::move(callback)));
+    monitor->inputs = inputs;
+    watch(monitor);
+  }
+  /// As without a monitor again: nothing of it is left to be paid for.
+  void set_monitor(std::nullptr_t) { watch({}); }
+
+  /// Where the values in between lie: `fmt::print("{}", run.plan())`. Forward and backward share one block of memory,
+  /// on each device.
   MemoryPlan plan() const;
 
   // For the layers above.
@@ -54,6 +98,10 @@ class Executor {
   ~Executor();
 
  private:
+  friend class Symbol;
+  friend struct detail::BoundGraph;
+  void watch(const detail::Ref<detail::Monitor>& monitor);
+
   detail::Ref<detail::BoundGraph> graph_;
 };
 
@@ -63,4 +111,7 @@ class Executor {
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/executor_plan_impl.hpp>
+#include <strop/graph/executor_segments_impl.hpp>
+#include <strop/graph/executor_share_impl.hpp>
+#include <strop/graph/executor_watch_impl.hpp>
 #endif

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,10 +52,11 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     const int at = given_at.find(name), wish = wish_at.find(name);
     const NDArray* buffer = at < 0 ? nullptr : &element(given, at).second;
     const bool there = buffer != nullptr && *buffer;
-    if (there && (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != device))
+    if (there &&
+        (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != array.device()))
       fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ",
            to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ', to_text(array.shape()), " on ",
-           to_text(device));
+           to_text(array.device()));
     grads.emplace_back(name, there ? *buffer : NDArray());
     const GradRequest request = there || (make && is_floating(array.dtype()))
                                     ? (wish < 0 ? wishes.all_ : wishes.named_[wish].second)
@@ -174,8 +176,8 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
            to_text(array.shape()));
     const Storage storage = value >= 0 ? inference.storage(value) : dense;
     if (make && !buffer)
-      buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), device, storage)
-                   : zeros(array.shape(), storage, array.dtype(), device);
+      buffer = dry ? NDArray::fresh_shell(array.shape(), array.dtype(), array.device(), storage)
+                   : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
@@ -185,7 +187,8 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
       maker->requests[gradient.index] = Request::null;
       inference.storage(value) = array.storage();
     }
-    if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense) {
+    if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense ||
+        (as_written && requests[i] == Request::add)) {
       deliveries.push_back({value, i, requests[i]});
       continue;
     }
@@ -194,13 +197,13 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
   }
 }
 
-STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) const {
+STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
   check_names("reshape", names_of(shapes), names_of(args));
   const Inferred<Shape> found = symbol.infer_shape_partial(shapes);
   NamedArrays new_args, new_grads, new_aux;
   GradRequests wishes(GradRequest::null);
   const auto of_shape = [&](const NDArray& like, const Shape& shape) {
-    return !like || like.shape() == shape ? like : zeros(shape, like.storage(), like.dtype(), device);
+    return !like || like.shape() == shape ? like : zeros(shape, like.storage(), like.dtype(), like.device());
   };
   for (Index i = 0; i < std::ssize(args); ++i) {
     const auto& [name, array] = element(args, i);
@@ -219,7 +222,8 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) const {
     const Shape& inferred = element(found.aux, i);
     new_aux.emplace_back(name, of_shape(array, inferred.known() ? inferred : array.shape()));
   }
-  return symbol.bind(device, new_args, new_grads, wishes, new_aux);
+  const Executor self{Ref<BoundGraph>(this)};
+  return symbol.bind(device, new_args, new_grads, wishes, new_aux, {.group2ctx = groups, .shared = &self});
 }
 
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
@@ -233,6 +237,23 @@ STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
       fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
   }
   for (const auto& [name, from] : inputs) copy_into(from, named(args, "argument", name));
+}
+
+/// With `copies` it copies, without it looks whether that can be done.
+STROP_IMPL void BoundGraph::copy_params(const NamedArrays& from, const NamedArrays& to, const char* what,
+                                        bool allow_extra, bool copies) const {
+  const NameTable known(names_of(to));
+  for (const auto& [name, array] : from) {
+    const int at = known.find(name);
+    if (at < 0 && allow_extra) continue;
+    if (at < 0) fail_unknown(cat("copy_params_from: no ", what), name, names_of(to));
+    const NDArray& own = element(to, at).second;
+    if (!array) fail("copy_params_from: ", what, " '", name, "' is a handle without an array");
+    if (array.shape() != own.shape())
+      fail("copy_params_from: ", what, " '", name, "' has shape ", to_text(array.shape()), ", expected ",
+           to_text(own.shape()));
+    if (copies) copy_into(array.device() == own.device() ? array : array.to(own.device()), own);
+  }
 }
 
 /// The head gradients become values of the graph until the end of backward.
@@ -258,30 +279,75 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
     for (const auto& [argument, buffer] : grads)
       apart = apart && !(buffer && overlap(memory_of(buffer), memory_of(head)));
     if (apart) continue;
-    slot = NDArray(output.shape(), output.dtype(), device);
+    slot = NDArray(output.shape(), output.dtype(), output.device());
     copy_into(head, slot);
   }
 }
 
-/// Forward's nodes once more, where the last backward has written over what this one reads.
-STROP_IMPL void BoundGraph::compute_again() {
+/// Before forward's nodes run once more, because what backward reads has been written over.
+STROP_IMPL void BoundGraph::check_repeatable() const {
   for (const Step& step : forward_steps)
     if (const Entry& entry = *step.node->entry;
         entry.mutates || step.state >= 0 || step.resources(step.inputs.span(), train).random)
-      fail("backward: it has run since the last forward and has written over what it reads, and node '",
-           step.node->name, "' (", entry.name, ") does not compute the same twice; call forward before each backward");
-  run(forward_steps);
+      fail("backward: ",
+           lost ? "another executor has run in the same memory since the last forward"
+                : "it has run since the last forward and has written over what it reads",
+           ", and node '", step.node->name, "' (", entry.name,
+           ") does not compute the same twice; call forward before each backward");
 }
+
+/// Has the outputs computed in other arrays while it lives: those that the caller holds stay as forward left them, also
+/// where arguments have changed since.
+class OutputsApart {
+ public:
+  explicit OutputsApart(BoundGraph& graph) : graph_(graph) {
+    List<bool> shown(graph.values.size());
+    for (int v : graph.output_values) shown[v] = true;
+    for (Step& step : graph.forward_steps)
+      for (Index k = 0; k < step.out.size(); ++k)
+        if (const int v = step.out[k]; shown[v]) {
+          const NDArray& before = graph.values[v];
+          kept_.push_back({&step.outputs[k], v, before});
+          step.outputs[k] = NDArray(before.shape(), before.dtype(), before.device(), before.storage());
+          graph.values[v] = step.outputs[k];
+        }
+  }
+  ~OutputsApart() {
+    for (const Kept& one : kept_) *one.output = graph_.values[one.value] = one.array;
+  }
+  OutputsApart(const OutputsApart&) = delete;
+  OutputsApart& operator=(const OutputsApart&) = delete;
+
+ private:
+  struct Kept {
+    NDArray* output;
+    int value;
+    NDArray array;
+  };
+  BoundGraph& graph_;
+  List<Kept> kept_;
+};
 
 STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
   if (!no_gradient.empty()) throw Error(no_gradient);
   if (!ran) fail("backward: forward has not run");
   if (backward_steps.empty() && deliveries.empty())
     fail("backward: no argument asked for its gradient when the graph was bound");
+  const Turn mine(*this, false);
   set_heads(given);
-  if (spent) compute_again();
+  const bool again = spent || lost;
+  std::optional<OutputsApart> apart;
+  if (again) {
+    check_repeatable();
+    apart.emplace(*this);
+    run_one_by_one(forward_steps);
+    lost = false;
+  }
   spent = overwrites;
-  run(backward_steps);
+  if (again)
+    run_one_by_one(backward_steps);
+  else
+    run(backward_steps, backward_segments);
   for (const Delivery& delivery : deliveries) {
     const NDArray& buffer = element(grads, delivery.argument).second;
     const NDArray& argument = element(args, delivery.argument).second;
@@ -312,43 +378,66 @@ STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {
   return all_;
 }
 
+STROP_IMPL void Executor::copy_params_from(const NamedArrays& args, const NamedArrays& aux, bool allow_extra) {
+  graph_->copy_params(args, graph_->args, "argument", allow_extra, false);
+  graph_->copy_params(aux, graph_->aux, "auxiliary state", allow_extra, false);
+  graph_->copy_params(args, graph_->args, "argument", allow_extra, true);
+  graph_->copy_params(aux, graph_->aux, "auxiliary state", allow_extra, true);
+}
+
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
   graph_->set_arguments(inputs);
   return forward(train);
 }
 STROP_IMPL Executor Executor::reshape(const NamedShapes& shapes) const { return graph_->reshape(shapes); }
-STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->backward(heads); }
-STROP_IMPL void Executor::backward(const NDArray& head) { graph_->backward({&head, 1}); }
+STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->active().backward(heads); }
+STROP_IMPL void Executor::backward(const NDArray& head) { graph_->active().backward({&head, 1}); }
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
-                                 const GradRequests& requests, const NamedArrays& aux) const {
+                                 const GradRequests& requests, const NamedArrays& aux,
+                                 const BindOptions& options) const {
   if (!*this) fail("bind: the symbol is empty");
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->groups = options.group2ctx;
+  run->share_with(options.shared);
   run->take_arrays(args, aux);
   run->take_gradients(grads, requests, false);
-  return Executor(run);
+  return run->as_executor();
 }
 
 STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests,
-                                        const NamedTypes& types) const {
+                                        const NamedTypes& types, const BindOptions& options) const {
   if (!*this) fail("simple_bind: the symbol is empty");
   const Inferred<Shape> found = infer_shape(shapes);
   const Inferred<Dtype> type = infer_type(types);
   const detail::Graph graph(outputs_);
   const detail::List<bool> written = graph.auxiliary();
-  NamedArrays args, aux;
+  detail::List<std::string_view> names;
+  for (int n = 0; n < graph.size(); ++n)
+    if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
+  detail::check_names("simple_bind: storages", detail::names_of(options.storages), names);
+  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
+  run->groups = options.group2ctx;
+  run->share_with(options.shared);
+  NamedArrays args, aux, grads;
   for (int n = 0; n < graph.size(); ++n) {
     const detail::Node& node = graph.node(n);
     if (!node.is_variable()) continue;
     NamedArrays& kind = written[n] ? aux : args;
     const std::size_t i = kind.size();
-    kind.emplace_back(node.name, zeros(written[n] ? found.aux[i] : found.args[i], node.variable.storage.value_or(dense),
-                                       written[n] ? type.aux[i] : type.args[i], device));
+    const Storage* const asked = detail::find_named(options.storages, node.name);
+    const NDArray made =
+        NDArray::fresh_shell(written[n] ? found.aux[i] : found.args[i], written[n] ? type.aux[i] : type.args[i],
+                             detail::device_of_group(node.attributes, options.group2ctx, device),
+                             asked != nullptr ? *asked : node.variable.storage.value_or(dense));
+    NDArray gradient;
+    const NDArray there = detail::shared_array(options, node.name, written[n], made, gradient);
+    kind.emplace_back(node.name, there ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
+    if (gradient) grads.emplace_back(node.name, gradient);
   }
-  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->take_arrays(args, aux);
-  run->take_gradients({}, requests, true);
-  return Executor(run);
+  run->take_gradients(grads, requests, true);
+  return run->as_executor();
 }
 
 }  // namespace strop::inline v0

@@ -6,11 +6,14 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/name_table.hpp>
+#include <strop/graph/passes/devices.hpp>
 #include <strop/graph/passes/passes.hpp>
 #include <strop/graph/placement.hpp>
+#include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/tensor/arena.hpp>
 
+#include <atomic>
 #include <span>
 #include <string>
 #include <utility>
@@ -36,9 +39,10 @@ struct Step {
   List<OnPattern> on_pattern;
   /// Inputs of which the operator looks at shape and type alone, a bit each: they have no memory, and need not be kept.
   std::uint64_t unread = 0;
-  /// What has to be complete before it writes, where values lie at the same bytes at different times.
+  /// What has to be complete before it writes, where values lie at the same bytes at different times: blocks of the
+  /// arena.
   struct Handover {
-    Buffer *later, *earlier;
+    int later, earlier;
   };
   List<Handover> handovers;
   /// Values that results are added to, in their memory; −1, or none at all, where a result is written.
@@ -62,6 +66,35 @@ struct Delivery {
   Request request;
 };
 
+/// Steps that follow one another, each on what the one before it has computed and nobody else reads: they go to the
+/// engine as one operation, and what does not depend on them may run beside it.
+struct Segment {
+  int begin = 0, end = 0;
+  bool whole = false;          // it may go as one: all of its arrays stay, and lie where the engine orders calls
+  std::int64_t elements = 0;   // of the largest array
+  Ref<Pending::Work> work[2];  // of prediction and of training, made when it goes first
+};
+
+/// Arenas, one for each device, and who has used them last.
+struct ArenaUse : Counted {
+  List<Ref<Arena>> arenas;
+  std::uint64_t turn = 0;
+  List<Ref<Buffer>> blocks;  // of the last one
+};
+/// The arenas of executors that run one after the other. One that was bound to smaller ones moves when it runs forward.
+struct ArenaPool : Counted {
+  Ref<ArenaUse> now;
+  std::uint64_t turns = 0;
+  std::atomic<bool> running{false};
+};
+struct BoundGraph;
+/// What executors do that share: constant, and in programs where one does.
+struct Sharing {
+  void (*fit)(BoundGraph&);                  // before blocks are taken, makes the arenas large enough
+  void (*enter)(BoundGraph&, bool forward);  // around a run
+  void (*leave)(BoundGraph&) noexcept;
+};
+
 /// All that an executor holds.
 struct BoundGraph : Counted {
   Symbol symbol;
@@ -76,11 +109,12 @@ struct BoundGraph : Counted {
   List<Ref<StateBox>> kept;      // of the operators that keep one, shared with their gradients
   List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
   List<NDArray> values;          // of every value of the graph
-  NDArray absent;                // for inputs that were left out
+  List<NDArray> absent;          // for inputs that were left out, one for each device
   List<NDArray> shells;          // for inputs that are not read
   List<int> uses;                // how many read it
   List<int> head_values;         // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
+  List<Segment> forward_segments, backward_segments;
   List<Delivery> deliveries;
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
@@ -88,6 +122,25 @@ struct BoundGraph : Counted {
   List<Ref<Buffer>> blocks;  // of the arena
   bool overwrites = false;   // backward writes over what it reads of forward
   bool spent = false;        // and has done so
+  List<int> output_values;
+
+  NamedDevices groups;   // devices of what has a ctx_group
+  List<Device> devices;  // of every value, where there are groups
+  struct Region {        // of the placement: what lies in the arena of one device
+    Device device;
+    std::int64_t offset, bytes;
+  };
+  List<Region> regions;
+  Ref<ArenaUse> arenas;
+  const Sharing* sharing = nullptr;  // with an arena pool
+  Ref<ArenaPool> pool;
+  std::uint64_t turn = 0;  // in the pool, when this one used it last
+  bool lost = false;       // another one has, since forward
+
+  Ref<Monitor> monitor;
+  Ref<BoundGraph> watched;  // what runs in place of this one while a monitor looks on: its nodes as they are written
+  void (*show)(BoundGraph&, const Step&, bool results) = nullptr;
+  bool as_written = false;  // each node computes what it is said to, and nothing else
 
   bool dry = false;  // it is planned, and not run
 
@@ -108,7 +161,11 @@ struct BoundGraph : Counted {
   /// What follows from gradients in plan(): a function, so that programs without gradients do without its code.
   using Place = void (*)(BoundGraph&, const Graph&, Inference&, const NodeOutputs& gradients);
 
+  Device device_of(int value) const { return devices.empty() ? device : devices[value]; }
+  BoundGraph& active() { return watched ? *watched : *this; }
+
   void take_arrays(const NamedArrays& given, const NamedArrays& states);
+  BoundVariables variables() const;
   void optimize(const NodeOutputs& wanted);
   void plan(const NodeOutputs& gradients, Place place);
   List<Node*> order_of_nodes(const Graph& ahead, const NodeOutputs& gradients) const;
@@ -121,12 +178,23 @@ struct BoundGraph : Counted {
   void add_to_task(MemoryTask& task, Inference& inference, Step& step, bool all);
   void add_shares(MemoryTask::Step& task, Inference& inference, const Step& step,
                   const List<std::int64_t>& bytes) const;
+  void find_places(const MemoryTask& task);
   void make_arena(Inference& inference);
+  void take_blocks();
   MemoryPlan memory_plan() const;
+  const NDArray* absent_on(Device there);
   void resolve_steps(Inference& inference, List<Step>& steps);
   Index find_state(const Node& node);
-  void run(List<Step>& steps);
+  void forward(bool training);
+  void run(List<Step>& steps, List<Segment>& segments);
+  void run_one_by_one(List<Step>& steps);
+  void run_step(Step& step);
   void run_on_patterns(Step& step);
+  void make_segments();
+  void make_segments(const List<Step>& steps, List<Segment>& segments) const;
+  bool is_ordered(const Step& step) const;
+  bool goes_as_one(const List<Step>& steps, const Segment& segment) const;
+  void push(const List<Step>& steps, Segment& segment);
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
 
   // In executor_gradient_impl.hpp.
@@ -134,11 +202,39 @@ struct BoundGraph : Counted {
   void find_joint_gradients();
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
-  Executor reshape(const NamedShapes& shapes) const;
+  Executor reshape(const NamedShapes& shapes);
   void set_arguments(const NamedArrays& inputs);
   void set_heads(Span<const NDArray> given);
-  void compute_again();
+  void copy_params(const NamedArrays& from, const NamedArrays& to, const char* what, bool allow_extra,
+                   bool copies) const;
+  void check_repeatable() const;
   void backward(Span<const NDArray> given);
+  Executor as_executor();
+
+  // In executor_share_impl.hpp and executor_watch_impl.hpp.
+  void share_with(const Executor* other);
+  void watch(const Ref<Monitor>& by);
+};
+
+/// The array that simple_bind takes from another executor for an argument or state like `made`, and its gradient; none
+/// where the options do not say so, or it is another kind of array.
+NDArray shared_array(const BindOptions& options, std::string_view name, bool state, const NDArray& made,
+                     NDArray& gradient);
+
+/// One run, of an executor that may share its arenas: it has them to itself meanwhile.
+class Turn {
+ public:
+  Turn(BoundGraph& graph, bool forward) : graph_(graph) {
+    if (graph_.sharing != nullptr) graph_.sharing->enter(graph_, forward);
+  }
+  ~Turn() {
+    if (graph_.sharing != nullptr) graph_.sharing->leave(graph_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  BoundGraph& graph_;
 };
 
 STROP_IMPL const NDArray& BoundGraph::named(const NamedArrays& arrays, const char* what, std::string_view name) const {
@@ -175,7 +271,7 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
       missing.push_back(node.name);
       continue;
     }
-    if (array->device() != device)
+    if (array->device() != device && groups.empty())
       fail("bind: argument '", node.name, "' is on ", to_text(array->device()), ", expected ", to_text(device));
     (written[n] ? aux : args).emplace_back(node.name, *array);
     (written[n] ? aux_nodes : arg_nodes).push_back({Ref(&node), 0});
@@ -185,12 +281,22 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 
+STROP_IMPL BoundVariables BoundGraph::variables() const {
+  BoundVariables all;
+  all.add(arg_nodes, args);
+  all.add(aux_nodes, aux);
+  return all;
+}
+
 /// Lets the passes make of the symbol what runs in its place.
 STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
-  BoundVariables variables{{}, {}, wanted};
-  variables.add(arg_nodes, args);
-  variables.add(aux_nodes, aux);
-  net = optimized(net, device, variables);
+  BoundVariables known = variables();
+  known.wanted = wanted;
+  Device at = device;  // one that allows least, of all
+  if (!groups.empty()) net = place_nodes(net, device, groups, known);
+  for (const auto& [name, there] : groups)
+    if (!way_of(there).defers) at = there;
+  if (!as_written) net = optimized(net, at, known);
 }
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
@@ -227,11 +333,15 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   };
   give(args, arg_nodes);
   give(aux, aux_nodes);
+  if (!groups.empty()) devices = value_devices(graph, device, groups, variables());
+  for (Index i = 0; i < std::ssize(outputs); ++i)  // that are there already
+    if (NDArray& output = values[graph.value(net[i])]; !output) output = element(outputs, i);
   for (const Snapshot& state : snapshots) {
     const int n = graph.find(state.made.node.get());
     if (n < 0) continue;
     const NDArray& from = values[graph.value(state.of)];
-    NDArray& to = values[graph.value(n, 0)] = NDArray(from.shape(), from.dtype(), device, from.storage());
+    NDArray& to = values[graph.value(n, 0)] = NDArray(from.shape(), from.dtype(), from.device(), from.storage());
+    if (!devices.empty()) devices[graph.value(n, 0)] = from.device();
     inference.give_shape(n, to.shape());
     inference.give_type(n, to.dtype());
     inference.storage(graph.value(n, 0)) = to.storage();
@@ -262,32 +372,49 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   if (place != nullptr) place(*this, graph, inference, gradients);
   drop_unused(backward_steps);
   run_early(backward_steps);
-  add_in_place(backward_steps, inference);
+  if (!as_written) add_in_place(backward_steps, inference);
   make_values(graph, inference);
   if (dry) return;
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);
-  for (const NodeOutput& output : net) outputs.push_back(values[graph.value(output)]);
+  outputs.clear();
+  for (const NodeOutput& output : net) {
+    output_values.push_back(graph.value(output));
+    outputs.push_back(values[output_values.back()]);
+  }
   for (const NodeOutput& head : heads) head_values.push_back(graph.value(head));
   contributions = {};
   unread = {};
 }
 
-/// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense.
+/// What stands for an input that was left out. Steps point to it: there is room for one on each device from the start.
+STROP_IMPL const NDArray* BoundGraph::absent_on(Device there) {
+  if (absent.empty()) absent.resize(1 + std::ssize(groups));
+  for (NDArray& one : absent) {
+    if (!one) one = NDArray::shell({0}, f32, there);
+    if (one.device() == there) return &one;
+  }
+  return nullptr;  // which is not met: each device is that of bind or of a group
+}
+
+/// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense. A copy
+/// from another device is decided as if its input were there.
 STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& steps) {
   Index next_shell = 0;  // steps of forward read all that they are given
   for (Step& step : steps) {
     List<NDArray> known;  // arrays, or what will be known of them
+    const Device here = step.out.empty() ? device : device_of(step.out[0]);
     for (Index i = 0; i < step.in.size(); ++i) {
       const int v = step.in[i];
       if (v < 0) {
-        if (!absent) absent = NDArray::shell({0}, f32, device);
-        known.push_back(absent);
-        step.inputs.push_back(&absent);
+        step.inputs.push_back(absent_on(here));
+        known.push_back(*step.inputs.back());
         continue;
       }
       const bool shell = !step.reads(i);
-      known.push_back(!shell && values[v] ? values[v] : NDArray::shell(inference.shape(v), *inference.type(v), device));
+      known.push_back(!shell && values[v] && values[v].device() == here
+                          ? values[v]
+                          : NDArray::shell(inference.shape(v), *inference.type(v), here));
       if (shell) shells[next_shell] = known.back();
       step.inputs.push_back(shell ? &shells[next_shell++] : &values[v]);
     }
@@ -319,18 +446,50 @@ STROP_IMPL void BoundGraph::run_on_patterns(Step& step) {
                                                   one.result, element(args, one.argument).second);
 }
 
-STROP_IMPL void BoundGraph::run(List<Step>& steps) {
+STROP_IMPL void BoundGraph::run_step(Step& step) {
+  try {
+    for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
+    run_on_patterns(step);
+    dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
+                     step.state < 0 ? nullptr : &kept[step.state]);
+  } catch (const Error& error) {
+    fail("Error in node ", step.node->name, ": ", error.what());
+  }
+}
+
+STROP_IMPL void BoundGraph::run_one_by_one(List<Step>& steps) {
   const ModeScope unrecorded(nullptr, train);
   for (Step& step : steps) {
-    try {
-      for (const Step::Handover& bytes : step.handovers) follow(*bytes.later, *bytes.earlier);
-      run_on_patterns(step);
-      dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
-                       step.state < 0 ? nullptr : &kept[step.state]);
-    } catch (const Error& error) {
-      fail("Error in node ", step.node->name, ": ", error.what());
-    }
+    if (show != nullptr) show(*this, step, false);
+    run_step(step);
+    if (show != nullptr) show(*this, step, true);
   }
+}
+
+STROP_IMPL void BoundGraph::run(List<Step>& steps, List<Segment>& segments) {
+  if (segments.empty()) return run_one_by_one(steps);
+  const ModeScope unrecorded(nullptr, train);
+  for (Segment& segment : segments) {
+    if (goes_as_one(steps, segment)) {
+      push(steps, segment);
+      continue;
+    }
+    for (int s = segment.begin; s < segment.end; ++s) run_step(steps[s]);
+  }
+}
+
+STROP_IMPL void BoundGraph::forward(bool training) {
+  const Turn mine(*this, true);
+  train = training;
+  ran = spent = lost = false;
+  if (!saved.empty()) save_states(*this);
+  run(forward_steps, forward_segments);
+  ran = true;
+}
+
+STROP_IMPL Executor BoundGraph::as_executor() {
+  make_segments();
+  return Executor(Ref(this));
 }
 
 }  // namespace detail
@@ -346,11 +505,7 @@ STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
-  graph_->train = train;
-  graph_->ran = graph_->spent = false;
-  if (!graph_->saved.empty()) graph_->save_states(*graph_);
-  graph_->run(graph_->forward_steps);
-  graph_->ran = true;
+  graph_->active().forward(train);
   return graph_->outputs;
 }
 STROP_IMPL const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
@@ -376,7 +531,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args) const {
   for (const auto& arg : run->args) run->grads.emplace_back(arg.first, NDArray());
   run->optimize({});
   run->plan({}, nullptr);
-  return Executor(run);
+  return run->as_executor();
 }
 
 }  // namespace strop::inline v0

@@ -210,11 +210,11 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
           fail("bind: the shape of ", step.node->output_name(static_cast<int>(k)),
                " does not follow from the arguments; known is ", to_text(shape));
         if (step.requests[k] == Request::null)
-          values[v] = NDArray::fresh_shell(shape, type, device, storage);
+          values[v] = NDArray::fresh_shell(shape, type, device_of(v), storage);
         else if (dry && seen[v])
-          values[v] = NDArray::fresh_shell(shape, type, device, storage);
+          values[v] = NDArray::fresh_shell(shape, type, device_of(v), storage);
         else if (seen[v] || storage != dense || shape.size() == 0)
-          values[v] = NDArray(shape, type, device, storage);
+          values[v] = NDArray(shape, type, device_of(v), storage);
         else
           task.bytes[v] = byte_count(shape, type);
       }
@@ -236,8 +236,49 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
     }
   for (const Delivery& delivery : deliveries)
     if (delivery.value >= 0) task.kept.push_back(delivery.value);
-  placement = place_values(task);
+  find_places(task);
   if (!dry) make_arena(inference);
+}
+
+/// One arena for each device. In the placement they lie one behind the other.
+STROP_IMPL void BoundGraph::find_places(const MemoryTask& task) {
+  List<Device> apart;
+  for (Device there : devices) {
+    bool known = false;
+    for (Device other : apart) known = known || there == other;
+    if (!known) apart.push_back(there);
+  }
+  if (apart.size() <= 1) {
+    placement = place_values(task);
+    regions.push_back({apart.empty() ? device : apart[0], 0, placement.bytes});
+    return;
+  }
+  const Index count = task.bytes.size();
+  for (List<int>* list : {&placement.block, &placement.first, &placement.last, &placement.in_place_of})
+    *list = List<int>(count, -1);
+  for (Device there : apart) {
+    MemoryTask part = task;
+    for (Index v = 0; v < count; ++v)
+      if (part.bytes[v] > 0 && devices[v] != there) part.bytes[v] = MemoryTask::outside;
+    Placement one = place_values(part);
+    const auto first = static_cast<int>(placement.blocks.size());
+    for (Index v = 0; v < count; ++v) {
+      if (one.block[v] < 0) continue;
+      placement.block[v] = first + one.block[v];
+      placement.first[v] = one.first[v];
+      placement.last[v] = one.last[v];
+      placement.in_place_of[v] = one.in_place_of[v];
+    }
+    regions.push_back({there, placement.bytes, one.bytes});
+    for (Placement::Block block : one.blocks) {
+      block.offset += placement.bytes;
+      placement.blocks.push_back(block);
+    }
+    placement.bytes += one.bytes;
+    placement.bound += one.bound;
+    placement.unshared += one.unshared;
+    if (!one.blocks.empty()) placement.strategy = one.strategy;
+  }
 }
 
 /// Which results a step may compute in the memory of which inputs: as wholes, on dense arrays, where the operator says
@@ -267,11 +308,15 @@ STROP_IMPL void BoundGraph::add_shares(MemoryTask::Step& task, Inference& infere
   }
 }
 
-/// One allocation for forward and backward, and the arrays in it.
+/// One allocation for forward and backward on each device, and the arrays in it.
 STROP_IMPL void BoundGraph::make_arena(Inference& inference) {
+  arenas = Ref(new ArenaUse);
+  if (sharing != nullptr)
+    sharing->fit(*this);
+  else
+    for (const Region& region : regions)
+      if (region.bytes > 0) arenas->arenas.push_back(Ref(new Arena(region.device, region.bytes)));
   if (placement.bytes == 0) return;
-  const Ref<Arena> arena(new Arena(device, placement.bytes));
-  blocks.resize(placement.blocks.size());
   const auto count = static_cast<int>(forward_steps.size());
   const auto step_at = [&](int s) -> Step& { return s < count ? forward_steps[s] : backward_steps[s - count]; };
   for (int s = 0; s < count + static_cast<int>(backward_steps.size()); ++s) {
@@ -279,17 +324,32 @@ STROP_IMPL void BoundGraph::make_arena(Inference& inference) {
     for (Index k = 0; k < step.out.size(); ++k) {
       const int v = step.out[k], block = placement.block[v];
       if (block < 0) continue;
-      values[v] = NDArray::fresh_shell(inference.shape(v), *inference.type(v), device, dense);
-      if (!blocks[block])
-        blocks[block] =
-            Arena::part(arena, placement.blocks[block].offset, byte_count(values[v].shape(), values[v].dtype()));
-      values[v].body().buffer = blocks[block];
+      values[v] = NDArray::fresh_shell(inference.shape(v), *inference.type(v), device_of(v), dense);
       if (placement.in_place_of[v] >= 0 && step.requests[k] != Request::add) step.requests[k] = Request::inplace;
     }
   }
   for (const Takeover& bytes : takeovers(placement, count))
-    step_at(bytes.step).handovers.push_back({blocks[bytes.later].get(), blocks[bytes.earlier].get()});
+    step_at(bytes.step).handovers.push_back({bytes.later, bytes.earlier});
+  take_blocks();
   overwrites = overwrites_inputs(placement, count) || !saved.empty();  // a state is written again by backward
+}
+
+/// The values' memory, in the arenas that there are.
+STROP_IMPL void BoundGraph::take_blocks() {
+  blocks = List<Ref<Buffer>>(placement.blocks.size());
+  for (Index v = 0; v < placement.block.size(); ++v) {
+    const int block = placement.block[v];
+    if (block < 0) continue;
+    Ref<Buffer>& memory = blocks[block];
+    const std::int64_t offset = placement.blocks[block].offset;
+    for (Index r = 0; !memory && r < regions.size(); ++r) {
+      if (offset < regions[r].offset || offset >= regions[r].offset + regions[r].bytes) continue;
+      for (const Ref<Arena>& arena : arenas->arenas)
+        if (arena->device() == regions[r].device)
+          memory = Arena::part(arena, offset - regions[r].offset, byte_count(values[v].shape(), values[v].dtype()));
+    }
+    values[v].body().buffer = memory;
+  }
 }
 
 STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {

@@ -25,6 +25,7 @@ using NamedShapes = std::vector<std::pair<std::string, Shape>>;
 using NamedTypes = std::vector<std::pair<std::string, Dtype>>;
 using NamedStorages = std::vector<std::pair<std::string, Storage>>;
 using NamedSymbols = std::vector<std::pair<std::string, Symbol>>;
+using NamedDevices = std::vector<std::pair<std::string, Device>>;
 
 namespace detail {
 /// Where the name stands among `names`; throws Error with the nearest ones where it does not.
@@ -58,6 +59,22 @@ class GradRequests {
   friend struct detail::BoundGraph;
   GradRequest all_ = GradRequest::null;
   detail::List<std::pair<std::string, GradRequest>> named_;
+};
+
+/// What bind() and simple_bind() may be told besides: `{.group2ctx = {{"stage2", strop::cpu(1)}}}`.
+struct BindOptions {
+  /// Where nodes run whose attribute `ctx_group` is one of these names. Of the others a node runs where the first of
+  /// its inputs that an operator computes lies, or else on the device of bind(). A value that is read elsewhere is
+  /// copied.
+  NamedDevices group2ctx = {};
+  /// An executor that does not run at the same time: the values in between of both lie in the same memory, which is as
+  /// large as the larger one needs.
+  const Executor* shared = nullptr;
+  /// Of simple_bind: arguments whose arrays and gradients are those that `shared` has under these names, as are
+  /// auxiliary states then; shapes and types that differ get new ones.
+  std::vector<std::string> shared_args = {};
+  /// Of simple_bind: storages of arguments that are not as their variables say.
+  NamedStorages storages = {};
 };
 
 /// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound.
@@ -115,13 +132,15 @@ class Symbol {
   /// Makes it executable with these arrays as arguments and auxiliary states; Executor is in graph/executor.hpp. Throws
   /// Error where one is missing or unknown, or shapes or types contradict each other.
   Executor bind(Device device, const NamedArrays& args) const;
-  /// The same with arrays that gradients go to: those of arguments without one are not computed.
+  /// The same with arrays that gradients go to: those of arguments without one are not computed. With groups in the
+  /// options, arguments may lie on any of the devices.
   Executor bind(Device device, const NamedArrays& args, const NamedArrays& grads,
-                const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {}) const;
+                const GradRequests& requests = GradRequest::write, const NamedArrays& aux = {},
+                const BindOptions& options = {}) const;
   /// Makes it executable with new arrays of zeros, whose shapes follow from those given. Arguments of floating types
-  /// get gradients as requested.
+  /// get gradients as requested; those of a group in the options lie on its device.
   Executor simple_bind(Device device, const NamedShapes& shapes, const GradRequests& requests = GradRequest::write,
-                       const NamedTypes& types = {}) const;
+                       const NamedTypes& types = {}, const BindOptions& options = {}) const;
 
   /// The symbol as text, in the layout of the original's version 1.7: nodes behind their inputs, parameters that differ
   /// from their defaults, attributes under `__key__`. Throws Error where a node is a gradient, its operator is not

@@ -339,7 +339,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay(std::span<const NDArray> in)
     for (const Fresh& result : fresh) result.step->outputs[result.output] = values[result.value] = NDArray();
   };
   try {
-    bound->run(bound->forward_steps);
+    bound->run_one_by_one(bound->forward_steps);
     for (const int v : result_values) out.push_back(values[v]);
   } catch (...) {
     forget();

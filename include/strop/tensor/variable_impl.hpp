@@ -3,6 +3,7 @@
 /// How an array's elements wait for the engine.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/tensor/variable.hpp>
 
@@ -11,7 +12,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace strop::inline v0::detail {
 
@@ -40,7 +40,7 @@ class OnEngine final : public Pending {
   bool busy() const { return !used_here() && (!variable_.idle() || variable_.failed()); }
   static void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
                   std::source_location where, Ref<Work> work) {
-    const std::vector<Variable> r = variables(reads), w = variables(writes);
+    const Variables r = variables(reads), w = variables(writes);
     const auto notes = [described = work.get()](TraceNotes& note) {
       described->describe(
           [](void* to, std::string_view key, std::string_view text) { (*static_cast<TraceNotes*>(to))(key, text); },
@@ -57,8 +57,9 @@ class OnEngine final : public Pending {
         if (at->links[i].var == Access::var(variable_)) return true;
     return false;
   }
-  static std::vector<Variable> variables(std::span<Pending* const> all) {
-    std::vector<Variable> list;
+  using Variables = List<Variable, 16>;  // a push of a few takes nothing from the heap for them
+  static Variables variables(std::span<Pending* const> all) {
+    Variables list;
     for (Pending* p : all) list.push_back(from(*p).variable_);
     return list;
   }

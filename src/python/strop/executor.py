@@ -62,10 +62,30 @@ class _Members:
         return self._symbol.debug_str()
 
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
-        """Copies arrays into the arguments and states of their names."""
-        for given, own, what in ((arg_params, self.arg_dict, "argument"), (aux_params or {}, self.aux_dict, "auxiliary state")):
-            for name, value in given.items():
-                if name in own:
-                    value.astype(own[name].dtype, copy=False).copyto(own[name])
-                elif not allow_extra_params:
+        """Copies arrays into the arguments and states of their names: all of them, or none where one does not fit."""
+        for given, own, what in ((arg_params, self._arg_names, "argument"), (aux_params or {}, self._aux_names, "auxiliary state")):
+            for name in given:
+                if name not in own and not allow_extra_params:
                     raise _strop.ValueError(f"copy_params_from: no {what} {name!r}")
+        self._copy_params(list(arg_params.items()), list((aux_params or {}).items()), True)
+
+    def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
+        """An executor of the same symbol for arguments of these shapes. Arrays whose shapes stay are shared, and so is
+        the memory in between: the two run one after the other. ``partial_shaping``: shapes of arguments that are not
+        named may change with them. Arrays that become larger are new in any case."""
+        shapes = [(name, tuple(shape)) for name, shape in kwargs.items()]
+        if partial_shaping:
+            named = {name for name, _ in shapes}
+            found = self._symbol.infer_shape_partial(**{name: shape for name, shape in shapes})[0]
+            shapes += [(name, shape) for name, shape in zip(self._arg_names, found) if name not in named and shape and all(shape)]
+        return self._reshape(shapes)
+
+    def set_monitor_callback(self, callback, monitor_all=False):
+        """Has forward and backward call ``callback(name, array)`` for what each node computes, ``fc1_output``; with
+        ``monitor_all`` for its inputs before as well: a variable under its own name, then each input as ``fc1_data``.
+        The arrays are copies. The nodes then run one by one as the symbol has them, not fused. None ends it. What runs
+        next is forward."""
+        if callback is not None and not callable(callback):
+            raise _strop.TypeError(f"set_monitor_callback: the callback is of type {type(callback).__name__}, expected a function")
+        self._set_monitor(callback, bool(monitor_all))
+        self._monitor = callback  # what keeps it

@@ -362,3 +362,90 @@ TEST_CASE("a gradient may go to the memory of an argument: it comes there at the
   };
   CHECK(gradients(true) == gradients(false));
 }
+
+TEST_CASE("a monitor is shown what every node computes, also where nodes are fused or lie in the same memory") {
+  const Symbol net = loss(
+      quadratic(quadratic(dense_layer(var("data"), {.num_hidden = 3}, "fc"), {.a = 1}, "square"), {.b = 2}, "twice"),
+      {}, "out");
+  for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
+    auto run = net.simple_bind(cpu(), {{"data", {5, 4}}}, request, {{"data", f64}});
+    double seed = 0;
+    for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+    const NDArray output = run.forward(true)[0];
+    run.backward();
+    const NDArray expected = output.copy();
+    NamedArrays gradients;
+    for (const auto& [name, gradient] : run.grads()) gradients.emplace_back(name, gradient.copy());
+
+    NamedArrays seen;
+    const auto names = [&] {
+      Names all;
+      for (const auto& one : seen) all.push_back(one.first);
+      return all;
+    };
+    run.set_monitor([&](const std::string& name, const NDArray& value) { seen.emplace_back(name, value); });
+    CHECK(sentence([&] { run.backward(); }) == "backward: forward has not run");
+    for (int i = 0; i < 2; ++i) {
+      seen.clear();
+      CHECK(run.forward(true)[0].is(output));
+      CHECK(names() == Names{"fc_output", "square_output", "twice_output", "out_output"});
+      CHECK(same(seen[1].second, quadratic(seen[0].second, {.a = 1})));
+      CHECK(same(seen[2].second, quadratic(seen[1].second, {.b = 2})));
+      CHECK(output.to_vector<double>() == expected.to_vector<double>());
+      CHECK(run.outputs()[0].is(output));
+    }
+    seen.clear();
+    for (const auto& [name, gradient] : run.grads()) gradient.copy();
+    run.backward();
+    CHECK(names() == Names{"out_backward_data", "twice_backward_data", "square_backward_data", "fc_backward_data",
+                           "fc_backward_weight", "fc_backward_bias"});
+    const float k = request == GradRequest::add ? 2 : 1;
+    for (const auto& [name, gradient] : gradients) CHECK(same(run.grad(name), quadratic(gradient, {.b = k})));
+    CHECK(same(seen[1].second, quadratic(seen[0].second, {.b = 2})));
+    CHECK(same(seen[4].second, gradients[1].second));  // of itself, whatever it is added to
+
+    seen.clear();
+    run.set_monitor([&](std::string_view name, const NDArray& value) { seen.emplace_back(name, value); }, true);
+    run.forward();
+    CHECK(names() == Names{"data", "fc_data", "fc_weight", "fc_weight", "fc_bias", "fc_bias", "fc_output",
+                           "square_data", "square_output", "twice_data", "twice_output", "out_data", "out_label",
+                           "out_label", "out_output"});
+    CHECK(same(seen[7].second, seen[6].second));
+    run.set_monitor(nullptr);
+    seen.clear();
+    run.forward(true);
+    CHECK(seen.empty());
+    CHECK(output.to_vector<double>() == expected.to_vector<double>());
+  }
+  // What it throws comes out of forward.
+  auto plain = quadratic(var("x"), {.a = 1}, "q").bind(cpu(), {{"x", array({3})}});
+  plain.set_monitor([](const std::string& name, const NDArray&) { fail("not ", name); });
+  CHECK(sentence([&] { plain.forward(); }) == "not q_output");
+}
+
+TEST_CASE("parameters are copied into an executor, all or none") {
+  auto run = mlp().simple_bind(cpu(), {{"data", {5, 4}}});
+  const NDArray weight = full({8, 4}, 2, f64), bias = full({3}, 4);
+  run.copy_params_from({{"fc1_weight", weight}, {"fc2_bias", bias}});
+  CHECK(same(run.arg("fc1_weight"), full({8, 4}, 2)));
+  CHECK(same(run.arg("fc2_bias"), bias));
+  CHECK(sentence([&] { run.copy_params_from({{"fc2_bias", full({3}, 7)}, {"fc1_weight", full({8, 5}, 1)}}); }) ==
+        "copy_params_from: argument 'fc1_weight' has shape (8, 5), expected (8, 4)");
+  CHECK(sentence([&] {
+          run.copy_params_from({{"fc2_bias", full({3}, 7)}, {"fc3_bias", bias}});
+        }).starts_with("copy_params_from: no argument 'fc3_bias'; nearest: "));
+  CHECK(sentence([&] {
+          run.copy_params_from({}, {{"fc2_bias", bias}});
+        }).starts_with("copy_params_from: no auxiliary state 'fc2_bias'"));
+  CHECK(same(run.arg("fc2_bias"), bias));
+  run.copy_params_from({{"fc2_bias", full({3}, 7)}, {"fc3_bias", bias}}, {{"mean", bias}}, true);
+  CHECK(same(run.arg("fc2_bias"), full({3}, 7)));
+  auto centered = center(var("x"), {}, "c").simple_bind(cpu(), {{"x", {4}}});
+  centered.copy_params_from({}, {{"c_moving_mean", array({2})}});
+  CHECK(same(centered.forward(false, {{"x", array({1, 2, 3, 6})}})[0], array({-1, 0, 1, 4})));
+  const BindOptions sparse{.storages = {{"x", csr}}};
+  CHECK(quadratic(var("x"), {.a = 1})
+            .simple_bind(cpu(), {{"x", {2, 3}}}, GradRequest::null, {}, sparse)
+            .forward()[0]
+            .storage() == csr);
+}

@@ -131,3 +131,14 @@ TEST_CASE("making gradients leaves the program's names alone") {
   CHECK(reversed(x).name() == "gtreverse1");
   CHECK(times(x, x).name() == "gttimes1");
 }
+
+TEST_CASE("the gradient of a gradient that an operator states is refused by its name") {
+  const Symbol data = var("data"), fc = dense_layer(data, {.num_hidden = 2, .no_bias = true}, "fc");
+  const Symbol first = gradients(fc, {data})[0];
+  CHECK(same(value(first, {{"data", array({{1, 2}})}, {"fc_weight", array({{1, 2}, {3, 4}})}}), array({{4, 6}})));
+  CHECK(sentence([&] { gradients(first, {var("fc_weight")}); }).empty());  // another variable: it does not depend on it
+  const Symbol weight = first.get_internals()["fc_weight"];
+  CHECK(sentence([&] { gradients(first, {weight}); }) ==
+        "Error in node fc_backward: _backward_FullyConnected has no gradient: the operator states its gradient, and no "
+        "gradient of that, which the gradient of 'fc_weight' needs");
+}

@@ -189,20 +189,28 @@ class _Members:
         return tuple([STORAGES[number] for number in numbers] for numbers in self._infer_storage(known))
 
     def bind(self, ctx=None, args=None, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
-        """An Executor on these arrays."""
+        """An Executor on these arrays. ``group2ctx``: the devices of the nodes that have these names as their
+        ``ctx_group``. ``shared_exec``: an executor that never runs at the same time, in whose memory this one computes."""
         names = self.list_arguments()
         given = _named(names, args, "args")
         grads = _named(names, args_grad, "args_grad")
         aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
-        return self._bind(ctx or current_context(), given, [(n, a) for n, a in grads if a is not None], _requests(names, grad_req), aux)
+        return self._bind(ctx or current_context(), given, [(n, a) for n, a in grads if a is not None], _requests(names, grad_req), aux,
+                          list((group2ctx or {}).items()), shared_exec)
 
     def simple_bind(self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None, shared_arg_names=None,
                     shared_exec=None, shared_buffer=None, **kwargs):
-        """An Executor on new arrays, whose shapes follow from those given."""
+        """An Executor on new arrays, whose shapes follow from those given. ``group2ctx`` and ``shared_exec`` as in
+        bind(); of the arguments in ``shared_arg_names`` the arrays and gradients are those of ``shared_exec``, and so are
+        the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
         names = self.list_arguments()
         shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in names]
         types = [(name, dtype) for name, dtype in (type_dict or {}).items() if dtype is not None]
-        return self._simple_bind(ctx or current_context(), shapes, _requests(names, grad_req), types)
+        storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
+        if shared_arg_names and shared_exec is None:
+            raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
+        return self._simple_bind(ctx or current_context(), shapes, _requests(names, grad_req), types, storages,
+                                 list((group2ctx or {}).items()), shared_exec, list(shared_arg_names or ()))
 
     def eval(self, ctx=None, **kwargs):
         """The outputs for these arrays."""

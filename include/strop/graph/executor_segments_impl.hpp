@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Steps of a graph that go to the engine as one operation.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/graph/executor_impl.hpp>
+#include <strop/op/deferred_impl.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+/// What the engine runs of a segment. It is made once and pushed often, and works on arrays of its own over the same
+/// memory, which wait for nothing.
+class SegmentWork final : public Pending::Work {
+ public:
+  SegmentWork(Span<const Step> steps, const List<Ref<Buffer>>& blocks, bool training) : training_(training) {
+    for (const Step& step : steps) {
+      for (Index i = 0; i < step.inputs.size(); ++i) {
+        const NDArray& a = *step.inputs[i];
+        if (Use* const use = use_of(a)) use->read = use->read || !use->written;
+      }
+      for (const Step::Handover& bytes : step.handovers)  // written over, and complete when this runs
+        use_of(blocks[bytes.earlier]).written = true;
+      for (Index k = 0; k < step.outputs.size(); ++k) {
+        if (step.requests[k] == Request::null) continue;
+        Use& use = *use_of(step.outputs[k]);
+        use.read = use.read || (!use.written && !overwrites(step.outputs[k], step.plan->requests[k]));
+        use.written = use.changed = true;
+      }
+      for (int i : step.plan->mutated) {
+        Use& use = *use_of(*step.inputs[i]);
+        use.written = use.changed = true;
+      }
+      calls_.push_back(Call(step));
+      names_ += cat(names_.empty() ? "" : ", ", step.node->name);
+    }
+    name_ = steps.size() == 1 ? std::string(steps[0].node->entry->snake)
+                              : cat(steps[0].node->name, " to ", steps[steps.size() - 1].node->name);
+  }
+
+  /// Has it run after everything that was pushed before it and touches its arrays.
+  void push() {
+    List<Pending*, 24> reads, writes;
+    for (const Use& use : uses_) {
+      Pending* order = use.buffer->pending();
+      if (order == nullptr) order = &use.buffer->order(order_maker.get("an array that waits")());
+      if (use.read) reads.push_back(order);
+      if (use.written) writes.push_back(order);
+      if (use.changed) use.buffer->written();
+    }
+    writes[0]->run(reads, writes, name_, {}, Ref<Pending::Work>(this));
+  }
+
+  void run() override {
+    const ModeScope mode(nullptr, training_);
+    for (Call& call : calls_) {
+      try {
+        execute(*call.plan, {call.node->op(), nullptr, nullptr, true}, call.given.span(), call.out.span());
+      } catch (const Error& error) {
+        fail("Error in node ", call.node->name, ": ", error.what());
+      }
+    }
+  }
+  void describe(Note note, void* to) const override { note(to, "nodes", names_); }
+
+ private:
+  struct Call {
+    Ref<Node> node;
+    Ref<Plan> plan;
+    List<NDArray> in, out;
+    List<const NDArray*> given;
+    explicit Call(const Step& step) : node(step.node), plan(step.plan) {
+      for (const NDArray* a : step.inputs) in.push_back(alone(*a));
+      for (const NDArray& a : step.outputs) out.push_back(alone(a));
+      for (const NDArray& a : in) given.push_back(&a);
+    }
+    Call(const Call&) = delete;
+    Call(Call&&) = default;
+  };
+  struct Use {
+    Ref<Buffer> buffer;
+    bool read = false, written = false;  // of what was there before; at all
+    bool changed = false;                // by a result, not as bytes that another one takes over
+  };
+  Use& use_of(const Ref<Buffer>& buffer) {
+    for (Use& use : uses_)
+      if (use.buffer == buffer) return use;
+    uses_.push_back({buffer});
+    return uses_.back();
+  }
+  Use* use_of(const NDArray& a) { return a.allocated() ? &use_of(a.body().buffer) : nullptr; }
+  /// The same elements, which nothing waits for. The memory is kept by the uses.
+  static NDArray alone(const NDArray& a) {
+    NDArray b = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
+    if (!a.allocated()) return b;
+    const std::int64_t bytes = a.size() * size_of(a.dtype());
+    b.body().buffer = Ref(new Buffer(a.device(), bytes, a.address(), [](void*, void*) noexcept {}, nullptr));
+    return b;
+  }
+
+  List<Call> calls_;
+  List<Use> uses_;
+  std::string name_, names_;
+  bool training_;
+};
+
+/// Whether a step's arrays stay from call to call and the engine may run it whenever they are there: as for calls that
+/// are handed over one by one, and no random numbers, which are drawn at the call.
+STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
+  const Plan& plan = *step.plan;
+  if (!plan.asked || !plan.why.empty() || plan.resources.random || step.state >= 0 ||
+      step.node->entry->cpu.make_state != nullptr || !step.on_pattern.empty())
+    return false;
+  const auto stays = [](const NDArray& a) {
+    if (!a || a.storage() != dense || !way_of(a.device()).defers) return false;
+    return !a.allocated() || !a.body().buffer->is_foreign();
+  };
+  bool all = true;
+  for (Index i = 0; i < step.inputs.size(); ++i) {
+    const NDArray& a = *step.inputs[i];
+    all = all && stays(a) && (!step.reads(i) || a.allocated() || a.size() == 0);
+  }
+  for (Index k = 0; k < step.outputs.size(); ++k)
+    all = all && stays(step.outputs[k]) && (step.requests[k] == Request::null || step.outputs[k].allocated());
+  return all;
+}
+
+/// Of one segment, so that it begins to run before all of a long graph has been pushed.
+inline constexpr int most_segment_steps = 256;
+
+/// A step goes on a segment where it reads what its last step has computed, nobody else does, and what it reads besides
+/// is there when the segment begins. All others begin one: branches stay apart.
+STROP_IMPL void BoundGraph::make_segments(const List<Step>& steps, List<Segment>& segments) const {
+  const auto count = static_cast<int>(steps.size());
+  List<int> maker(values.size(), -1), followers(count), last_follower(count, -1), segment_of(count);
+  const auto makers_of = [&](const Step& step, auto use) {
+    for (int v : step.in)
+      if (v >= 0 && maker[v] >= 0) use(maker[v]);
+    for (int v : step.added_to)
+      if (v >= 0 && maker[v] >= 0) use(maker[v]);
+  };
+  for (int s = 0; s < count; ++s) {
+    makers_of(steps[s], [&](int from) {
+      if (last_follower[from] != s) ++followers[from];
+      last_follower[from] = s;
+    });
+    for (int v : steps[s].out) maker[v] = s;
+  }
+  List<int> waits;  // segments that the last one waits for
+  for (int s = 0; s < count; ++s) {
+    const Step& step = steps[s];
+    const int last = static_cast<int>(segments.size()) - 1;
+    const bool ordered = is_ordered(step);
+    bool goes_on = ordered && last >= 0 && segments[last].whole && followers[s - 1] == 1 &&
+                   s - segments[last].begin < most_segment_steps,
+         follows = false;
+    makers_of(step, [&](int from) {
+      if (from >= s) return;  // none: steps read what steps before them have made
+      follows = follows || from == s - 1;
+      bool there = segment_of[from] == last;
+      for (int other : waits) there = there || segment_of[from] == other;
+      goes_on = goes_on && there;
+    });
+    std::int64_t elements = 0;
+    for (const NDArray* a : step.inputs) elements = std::max(elements, a != nullptr && *a ? a->size() : 0);
+    for (const NDArray& a : step.outputs) elements = std::max(elements, a ? a.size() : 0);
+    if (goes_on && follows) {
+      segments[last].end = s + 1;
+      segments[last].elements = std::max(segments[last].elements, elements);
+    } else {
+      waits.clear();
+      makers_of(step, [&](int from) {
+        if (from < s) waits.push_back(segment_of[from]);
+      });
+      Segment fresh;
+      fresh.begin = s;
+      fresh.end = s + 1;
+      fresh.whole = ordered;
+      fresh.elements = elements;
+      segments.push_back(std::move(fresh));
+    }
+    segment_of[s] = static_cast<int>(segments.size()) - 1;
+  }
+}
+
+STROP_IMPL void BoundGraph::make_segments() {
+  make_segments(forward_steps, forward_segments);
+  make_segments(backward_steps, backward_segments);
+}
+
+/// As for single calls: where one is large, or what the first one needs is on its way.
+STROP_IMPL bool BoundGraph::goes_as_one(const List<Step>& steps, const Segment& segment) const {
+  if (!segment.whole || call_mode.operation != nullptr || !order_maker) return false;
+  if (is_handed_over(segment.elements)) return true;
+  const Step& first = steps[segment.begin];
+  for (const NDArray* a : first.inputs)
+    if (a->busy()) return true;
+  for (const NDArray& a : first.outputs)
+    if (a.busy()) return true;
+  return false;
+}
+
+STROP_IMPL void BoundGraph::push(const List<Step>& steps, Segment& segment) {
+  Ref<Pending::Work>& work = segment.work[train ? 1 : 0];
+  if (!work)
+    work = Ref<Pending::Work>(
+        new SegmentWork(steps.span().subspan(segment.begin, segment.end - segment.begin), blocks, train));
+  static_cast<SegmentWork&>(*work).push();
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Executors that run one after the other in the same memory.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/graph/executor_impl.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace strop::inline v0::detail {
+
+STROP_IMPL const Ref<Arena>* arena_on(const ArenaUse& use, Device device) {
+  for (const Ref<Arena>& arena : use.arenas)
+    if (arena->device() == device) return &arena;
+  return nullptr;
+}
+
+/// The pool's arenas are made as large as the graph needs. Those who lie in smaller ones move when they run next.
+STROP_IMPL void fit_into_pool(BoundGraph& graph) {
+  ArenaPool& pool = *graph.pool;
+  bool fits = true;
+  for (const BoundGraph::Region& region : graph.regions) {
+    const Ref<Arena>* const there = arena_on(*pool.now, region.device);
+    fits = fits && (region.bytes == 0 || (there != nullptr && (*there)->bytes() >= region.bytes));
+  }
+  if (!fits) {
+    const Ref<ArenaUse> larger(new ArenaUse);
+    for (const BoundGraph::Region& region : graph.regions) {
+      const Ref<Arena>* const there = arena_on(*pool.now, region.device);
+      const std::int64_t bytes = std::max(region.bytes, there != nullptr ? (*there)->bytes() : 0);
+      if (bytes > 0) larger->arenas.push_back(Ref(new Arena(region.device, bytes)));
+    }
+    for (const Ref<Arena>& arena : pool.now->arenas)  // of devices that this graph does not use
+      if (arena_on(*larger, arena->device()) == nullptr)
+        larger->arenas.push_back(Ref(new Arena(arena->device(), arena->bytes())));
+    pool.now = larger;
+  }
+  graph.arenas = pool.now;
+}
+
+/// The graph's blocks go to the arenas that the pool has now; what they held is lost.
+STROP_IMPL void move_to_pool(BoundGraph& graph) {
+  graph.arenas = graph.pool->now;
+  graph.turn = 0;
+  graph.take_blocks();
+  for (List<Segment>* segments : {&graph.forward_segments, &graph.backward_segments})
+    for (Segment& segment : *segments) segment.work[0] = segment.work[1] = {};  // which hold addresses
+}
+
+STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {
+  ArenaPool& pool = *graph.pool;
+  if (pool.running.exchange(true, std::memory_order_acquire))
+    fail(forward ? "forward" : "backward",
+         ": an executor that shares its memory with this one is running; those that share run one after the other");
+  try {
+    if (forward && graph.arenas != pool.now) move_to_pool(graph);
+    ArenaUse& use = *graph.arenas;
+    if (graph.turn != 0 && use.turn == graph.turn) return;
+    graph.lost = !forward;
+    if (!forward) graph.check_repeatable();  // before it writes over what the other one keeps
+    for (const Ref<Buffer>& block : use.blocks) {
+      Pending* const order = block->pending();
+      if (order == nullptr || !order->busy()) continue;
+      try {
+        order->wait(true);
+      } catch (...) {  // what failed there is told to whoever looks there
+      }
+    }
+    use.blocks = graph.blocks;
+    use.turn = graph.turn = ++pool.turns;
+  } catch (...) {
+    pool.running.store(false, std::memory_order_release);
+    throw;
+  }
+}
+STROP_IMPL void leave_pool(BoundGraph& graph) noexcept { graph.pool->running.store(false, std::memory_order_release); }
+
+inline constexpr Sharing sharing_of_pools{&fit_into_pool, &enter_pool, &leave_pool};
+
+STROP_IMPL void BoundGraph::share_with(const Executor* other) {
+  if (other == nullptr) return;
+  BoundGraph& first = *other->graph_;
+  if (!first.pool) {
+    const Ref<ArenaPool> made(new ArenaPool);
+    made->now = first.arenas;
+    made->now->blocks = first.blocks;
+    made->now->turn = first.turn = made->turns = 1;
+    first.pool = made;
+    first.sharing = &sharing_of_pools;
+  }
+  pool = first.pool;
+  sharing = &sharing_of_pools;
+}
+
+STROP_IMPL NDArray shared_array(const BindOptions& options, std::string_view name, bool state, const NDArray& made,
+                                NDArray& gradient) {
+  if (options.shared == nullptr || options.shared_args.empty()) return {};
+  if (!state && std::find(options.shared_args.begin(), options.shared_args.end(), name) == options.shared_args.end())
+    return {};
+  const Executor& other = *options.shared;
+  const auto like = [&](const NDArray* a) {
+    return a != nullptr && *a && a->shape() == made.shape() && a->dtype() == made.dtype() &&
+           a->device() == made.device();
+  };
+  const NDArray* const found = find_named(state ? other.aux_states() : other.args(), name);
+  if (!like(found) || found->storage() != made.storage()) return {};
+  if (!state)
+    if (const NDArray* const buffer = find_named(other.grads(), name); like(buffer)) gradient = *buffer;
+  return *found;
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Executors that share memory, and graphs on several devices.
+#include <strop/engine/engine.hpp>
+#include <strop/memory/statistics.hpp>
+#include <strop/ops/dropout.hpp>
+
+#include "operators.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <string_view>
+
+using namespace graph_tests;
+
+namespace {
+Symbol mlp() {
+  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
+  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
+}
+/// Numbers that repeat from run to run.
+void scatter(const NDArray& a, double seed) {
+  const auto view = a.view<double>();
+  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
+}
+void scatter(const NamedArrays& arrays) {
+  double seed = 0;
+  for (const auto& [name, array] : arrays) scatter(array, seed += 1);
+}
+
+/// x, and calls a function meanwhile
+struct ExAside {
+  static inline std::function<void()> work;
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    if (work) work();
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i];
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i];
+  }
+};
+constexpr Op<ExAside> aside;
+}  // namespace
+
+TEST_CASE("executors that run one after the other lie in one arena, as large as the larger one needs") {
+  const auto live = [] { return memory::statistics(cpu()).live_bytes; };
+  const Symbol net = mlp();
+  const auto bind = [&](std::int64_t rows, const Executor* shared) {
+    BindOptions options;
+    options.shared = shared;
+    if (shared != nullptr) options.shared_args = {"fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias"};
+    return net.simple_bind(cpu(), {{"data", {rows, 4}}}, GradRequest::write, {{"data", f64}}, options);
+  };
+  const auto alone = [&](const Executor& like) {
+    Executor run = bind(like.arg("data").shape()[0], nullptr);
+    for (const auto& [name, array] : like.args()) run.copy_params_from({{name, array}});
+    run.forward(true);
+    run.backward();
+    return run;
+  };
+  const auto check = [](Executor& run, const Executor& expected) {
+    CHECK(same(run.outputs()[0], expected.outputs()[0]));
+    for (const auto& [name, gradient] : expected.grads()) CHECK(same(run.grad(name), gradient));
+  };
+  const std::int64_t none = live();
+  Executor first = bind(1000, nullptr);
+  scatter(first.args());
+  const std::int64_t one = live();
+  Executor second = bind(1000, &first);
+  CHECK(second.arg("fc1_weight").is(first.arg("fc1_weight")));
+  CHECK(second.grad("fc2_bias").is(first.grad("fc2_bias")));
+  CHECK_FALSE(second.arg("data").is(first.arg("data")));
+  CHECK(one - none - (live() - one) >= first.plan().bytes());
+  scatter(second.arg("data"), 50);
+  scatter(second.arg("out_label"), 60);
+  const Executor of_first = alone(first), of_second = alone(second);
+  first.forward(true);
+  first.backward();
+  check(first, of_first);
+  second.forward(true);
+  second.backward();
+  check(second, of_second);
+  // One that runs between another's forward and backward writes over what is kept: that is computed again.
+  first.forward(true);
+  second.forward(true);
+  first.backward();
+  check(first, of_first);
+  second.backward();
+  check(second, of_second);
+
+  // A larger one: the others move when they run next, and the smaller arena is given back.
+  const std::int64_t two = live();
+  Executor large = bind(4000, &second);
+  scatter(large.arg("data"), 70);
+  const std::int64_t three = live();
+  CHECK(three - two >= large.plan().bytes());
+  first.forward(true);
+  second.forward(true);
+  Engine::global().wait_all();  // what is on its way holds the memory
+  CHECK(three - live() >= first.plan().bytes());
+  const Executor of_large = alone(large);
+  large.forward(true);
+  second.backward();
+  check(second, of_second);
+  large.backward();
+  check(large, of_large);
+  first = Executor(second);  // one of them goes
+  second.forward(true);
+  second.backward();
+  check(second, of_second);
+}
+
+TEST_CASE("executors that share memory are refused where they would run at once, or could not compute again") {
+  const Symbol net = quadratic(aside(quadratic(var("x"), {.a = 1}), {}, "aside"), {.a = 1});
+  Executor first = net.simple_bind(cpu(), {{"x", {4}}}), second = first.reshape({{"x", {3}}});
+  CHECK(second.arg("x").shape() == Shape{3});
+  if (std::getenv("STROP_TEST_ASYNCHRONOUS") == nullptr) {  // where calls are at hand only while forward runs
+    ExAside::work = [&] { second.forward(); };
+    CHECK(sentence([&] { first.forward(); }) ==
+          "Error in node aside: forward: an executor that shares its memory with this one is running; those that share "
+          "run one after the other");
+    ExAside::work = nullptr;
+  }
+  CHECK(same(first.forward(true, {{"x", array({1, 2, 3, 4})}})[0], array({1, 16, 81, 256})));
+  CHECK(same(second.forward(true, {{"x", array({1, 2, 3})}})[0], array({1, 16, 81})));
+  first.backward(ones({4}));
+  CHECK(same(first.grad("x"), array({4, 32, 108, 256})));
+
+  const Symbol drawn = quadratic(dropout(quadratic(var("x"), {.a = 1}), {.p = 0.5f}, "drop"), {.a = 1});
+  Executor a = drawn.simple_bind(cpu(), {{"x", {64}}}), b = a.reshape({{"x", {32}}});
+  a.forward(true);
+  b.forward(true);
+  CHECK(sentence([&] { a.backward(ones({64})); }) ==
+        "backward: another executor has run in the same memory since the last forward, and node 'drop' (Dropout) does "
+        "not compute the same twice; call forward before each backward");
+  CHECK_NOTHROW(b.backward(ones({32})));
+}
+
+TEST_CASE("nodes run where their ctx_group says, and values that are read elsewhere are copied") {
+  const auto build = [] {
+    Symbol s = var("data");
+    {
+      const AttrScope scope{{"ctx_group", "one"}};
+      s = quadratic(dense_layer(s, {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
+    }
+    {
+      const AttrScope scope{{"ctx_group", "two"}};
+      s = dense_layer(plus(s, times(s, s)), {.num_hidden = 3}, "fc2");
+    }
+    return loss(s, {}, "out");
+  };
+  const BindOptions options{.group2ctx = {{"one", cpu(1)}, {"two", cpu(2)}}};
+  auto plain = build().simple_bind(cpu(), {{"data", {5, 4}}}, GradRequest::write, {{"data", f64}});
+  auto placed = build().simple_bind(cpu(), {{"data", {5, 4}}}, GradRequest::write, {{"data", f64}}, options);
+  placed.plan().check();
+  scatter(plain.args());
+  placed.copy_params_from(plain.args());
+  CHECK(placed.arg("data").device() == cpu());
+  CHECK(placed.arg("fc1_weight").device() == cpu(1));
+  CHECK(placed.grad("fc1_weight").device() == cpu(1));
+  CHECK(placed.arg("fc2_bias").device() == cpu(2));
+  CHECK(placed.outputs()[0].device() == cpu(2));
+  const auto check = [](Executor& a, Executor& b) {
+    for (int i = 0; i < 3; ++i) {
+      a.forward(true);
+      b.forward(true);
+      CHECK(b.outputs()[0].to_vector<double>() == a.outputs()[0].to_vector<double>());
+      for (int k = 0; k < 2; ++k) {
+        a.backward();
+        b.backward();
+        for (const auto& [name, gradient] : a.grads())
+          CHECK(b.grad(name).to_vector<double>() == gradient.to_vector<double>());
+      }
+    }
+  };
+  check(plain, placed);
+  const Executor small = plain.reshape({{"data", {2, 4}}, {"out_label", {2, 3}}});
+  Executor other = placed.reshape({{"data", {2, 4}}, {"out_label", {2, 3}}});
+  CHECK(other.arg("fc1_weight").is(placed.arg("fc1_weight")));
+  Executor first = small;
+  check(first, other);
+  Names seen;
+  placed.set_monitor([&](const std::string& name, const NDArray&) { seen.push_back(name); });
+  check(plain, placed);
+  // Each of three times in forward, and where the second backward has forward's nodes run once more.
+  CHECK(std::count(seen.begin(), seen.end(), "act_output_on_cpu(2)_output") == 6);
+  CHECK(std::count(seen.begin(), seen.end(), "data_on_cpu(1)_output") == 6);
+
+  // Arrays that are given may lie anywhere; a state has to lie where it is written.
+  const NDArray x = zeros({4}, f32, cpu(1)), mean = zeros({1});
+  const Symbol net = center(var("x"), {}, "c");
+  CHECK(sentence([&] { net.bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}); }) ==
+        "bind: argument 'x' is on cpu(1), expected cpu(0)");
+  auto run = net.bind(cpu(), {{"x", x}}, {}, GradRequest::null, {{"c_moving_mean", mean}}, options);
+  CHECK(run.forward()[0].device() == cpu());
+  const AttrScope scope{{"ctx_group", "one"}};
+  CHECK(
+      sentence([&] {
+        center(var("x"), {}, "c").bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}, {}, GradRequest::null, {}, options);
+      }) == "Error in node c: GtCenter writes 'c_moving_mean', which is on cpu(0), expected cpu(1) like the node");
+}
