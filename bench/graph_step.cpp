@@ -192,7 +192,7 @@ void row(const char* what, const Net& net) {
     grads.emplace_back(v.name, strop::zeros(v.shape, v.gradient));
   }
   const Symbol symbol = net(Taken<Symbol>(symbols));
-  const auto run = symbol.bind(strop::cpu(), args, grads);
+  auto run = symbol.bind(strop::cpu(), args, grads);
   NDArray head = strop::ones(symbol.infer_shape({}).outputs[0]);
   const auto graph = [&, run]() mutable {
     run.forward(true);
