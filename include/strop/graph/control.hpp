@@ -56,6 +56,19 @@ X in_form(std::vector<typename NodeOf<X>::type> list) {
     return list;
 }
 
+/// What a function returns for these arguments; void where it does not take them.
+template <class F, class... A>
+struct ResultOf {
+  using type = void;
+};
+template <class F, class... A>
+  requires std::is_invocable_v<const F&, const A&...>
+struct ResultOf<F, A...> {
+  using type = std::remove_cvref_t<std::invoke_result_t<const F&, const A&...>>;
+};
+template <class F, class... A>
+using result_of = typename ResultOf<F, A...>::type;
+
 /// What the body of a loop returns: outputs and the states of the next step.
 template <class R, class States>
 inline constexpr bool is_step = false;
@@ -101,7 +114,7 @@ template <class X>
 void give_nodes(const BodyScope& scope, std::vector<X>& outputs, std::vector<X>& next) {
   std::vector<X> all = outputs;
   all.insert(all.end(), next.begin(), next.end());
-  const std::vector<bool> lacking = scope.lacking_node(all);
+  const std::vector<bool> lacking = lacking_node(scope.name(), all);
   for (std::size_t k = 0; k < lacking.size(); ++k)
     if (lacking[k]) (k < outputs.size() ? outputs[k] : next[k - outputs.size()]) = identity(all[k]);
 }
@@ -133,12 +146,13 @@ std::vector<X> each_of(const X& node, std::int64_t from, std::int64_t to) {
 /// states, or data differ in their number of entries.
 template <class Body, detail::OneOrSeveral Data, detail::OneOrSeveral States>
   requires detail::OfOneKind<Data, States>
-auto foreach(const Body& body, const Data& data, const States& states, std::string_view name = {}) {
+auto foreach (const Body& body, const Data& data, const States& states, std::string_view name = {}) {
   using X = typename detail::NodeOf<Data>::type;
-  using Step = std::remove_cvref_t<std::invoke_result_t<const Body&, const Data&, const States&>>;
+  using Step = detail::result_of<Body, Data, States>;
   static_assert(detail::is_step<Step, States>,
-                "strop: the body of a loop returns std::pair(outputs, next states): one or a std::vector each, states in "
-                "the form in which the loop was given them");
+                "strop: the body of a loop takes what a step sees (of foreach an entry and the state, of while_loop "
+                "the state) and returns std::pair(output, next state): one or a std::vector each, states in the form "
+                "in which the loop was given them");
   if constexpr (detail::is_step<Step, States>) {
     using Out = typename Step::first_type;
     const std::vector<X> whole = detail::listed_nodes(data);
@@ -169,7 +183,7 @@ auto foreach(const Body& body, const Data& data, const States& states, std::stri
       std::vector<X> outputs = detail::listed_nodes(step.first), next = detail::listed_nodes(step.second);
       detail::give_nodes(scope, outputs, next);
       scope.close();
-      const X node = detail::make_foreach(scope, whole, initial, own, outputs, next, name);
+      const X node = detail::make_foreach(scope.name(), whole, initial, own, outputs, next, name);
       const std::int64_t stacked = std::ssize(outputs);
       return Step(detail::in_form<Out>(detail::each_of(node, 0, stacked)),
                   detail::in_form<States>(detail::each_of(node, stacked, node.size())));
@@ -192,10 +206,11 @@ template <class Condition, class Body, detail::OneOrSeveral States>
 auto while_loop(const Condition& condition, const Body& body, const States& states, std::int64_t max_iterations,
                 std::string_view name = {}) {
   using X = typename detail::NodeOf<States>::type;
-  using Step = std::remove_cvref_t<std::invoke_result_t<const Body&, const States&>>;
+  using Step = detail::result_of<Body, States>;
   static_assert(detail::is_step<Step, States>,
-                "strop: the body of a loop returns std::pair(outputs, next states): one or a std::vector each, states in "
-                "the form in which the loop was given them");
+                "strop: the body of a loop takes what a step sees (of foreach an entry and the state, of while_loop "
+                "the state) and returns std::pair(output, next state): one or a std::vector each, states in the form "
+                "in which the loop was given them");
   if constexpr (detail::is_step<Step, States>) {
     using Out = typename Step::first_type;
     detail::check_most(max_iterations);
@@ -204,8 +219,7 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
       static_cast<void>(name);
       detail::CollectedSteps made("while_loop");
       States now = states;
-      while (made.count() < max_iterations &&
-             detail::holds("while_loop", condition(static_cast<const States&>(now)))) {
+      while (made.count() < max_iterations && detail::holds("while_loop", condition(static_cast<const States&>(now)))) {
         Step step = body(static_cast<const States&>(now));
         detail::check_states("while_loop", detail::listed_nodes(step.second).size(), initial.size());
         made.add(detail::listed_nodes(step.first));
@@ -224,7 +238,7 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
       std::vector<X> outputs = detail::listed_nodes(step.first), next = detail::listed_nodes(step.second);
       detail::give_nodes(scope, outputs, next);
       scope.close();
-      const X node = detail::make_while(of_condition, seen, holds[0], scope, own, initial, outputs, next,
+      const X node = detail::make_while(of_condition.name(), seen, holds[0], scope.name(), own, initial, outputs, next,
                                         max_iterations, name);
       const std::int64_t stacked = std::ssize(outputs);
       return Step(detail::in_form<Out>(detail::each_of(node, 0, stacked)),
@@ -236,19 +250,19 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
 /// then() where the only element of `predicate` is not 0, else otherwise(). Both return one array or symbol, or a
 /// std::vector of them.
 ///
-/// On symbols both run once and become sub-graphs of a node `_cond`, which runs one of them; what they give has the same
-/// number, shapes and types. The gradient is that of the branch that ran, and zero where it did not read an input.
+/// On symbols both run once and become sub-graphs of a node `_cond`, which runs one of them; what they give has the
+/// same number, shapes and types. The gradient is that of the branch that ran, and zero where it did not read an input.
 ///
 /// ```cpp
 /// auto y = strop::cond(strop::sum(x) > 0, [&] { return x * 2; }, [&] { return x - 1; });
 /// ```
 template <detail::ArrayOrSymbol X, class Then, class Otherwise>
 auto cond(const X& predicate, const Then& then, const Otherwise& otherwise, std::string_view name = {}) {
-  using Out = std::remove_cvref_t<std::invoke_result_t<const Then&>>;
-  constexpr bool alike =
-      detail::OneOrSeveral<Out> && std::same_as<Out, std::remove_cvref_t<std::invoke_result_t<const Otherwise&>>>;
-  static_assert(alike,
-                "strop: both branches of cond return the same: an array or a symbol, or a std::vector of them");
+  using Out = detail::result_of<Then>;
+  constexpr bool alike = detail::OneOrSeveral<Out> && std::same_as<Out, detail::result_of<Otherwise>>;
+  static_assert(
+      alike,
+      "strop: both branches of cond take nothing and return the same: an array or a symbol, or a std::vector of them");
   if constexpr (alike) {
     if constexpr (std::same_as<X, NDArray>) {
       static_cast<void>(name);
@@ -268,7 +282,8 @@ auto cond(const X& predicate, const Then& then, const Otherwise& otherwise, std:
       const std::vector<X> first = in_scope(of_then, then);
       detail::BodyScope of_else("cond_else");
       const std::vector<X> second = in_scope(of_else, otherwise);
-      const X node = detail::make_cond(of_predicate, own, passed, predicate, of_then, first, of_else, second, name);
+      const X node = detail::make_cond(of_predicate.name(), own, passed, predicate, of_then.name(), first,
+                                       of_else.name(), second, name);
       return detail::in_form<Out>(detail::each_of(node, 0, node.size()));
     }
   }

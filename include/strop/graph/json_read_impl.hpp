@@ -55,8 +55,6 @@ class GraphReader {
   }
 
  private:
-  static constexpr int deepest = 16;  // graphs in graphs
-
   GraphRecord graph() {
     GraphRecord around = std::exchange(graph_, GraphRecord());
     graph_.version = around.version;
@@ -107,11 +105,7 @@ class GraphReader {
         in_.array([&] { in_.integer(); });  // what a node computes does not depend on them
       } else if (key == "subgraphs") {
         once(graphs, key);
-        if (++depth_ > deepest) in_.refuse(cat("sub-graphs stand in one another, more than ", deepest, " deep"));
-        std::vector<GraphRecord> found;
-        in_.array([&] { found.push_back(graph()); });
-        made.graphs = std::move(found);
-        --depth_;
+        in_.array([&] { made.graphs.push_back(graph()); });  // as deep as the reader of the text goes
       } else {
         in_.refuse(cat("a node has no '", excerpt(key), "'; it has op, name, attrs and inputs"));
       }
@@ -153,7 +147,6 @@ class GraphReader {
 
   JsonReader in_;
   GraphRecord graph_;
-  int depth_ = 0;
 };
 
 /// Attributes that were kept under their own names before they were kept as `__key__`.
@@ -317,9 +310,8 @@ class GraphMaker {
       whole.zero_is_extent = whole.zero_is_extent || from_.zero_is_extent;
       graphs.push_back(GraphMaker(whole, cat("sub-graph ", graphs.size()), tensors_).make());
     }
-    const Ref<Flow> flow =
-        flow_of_file(static_cast<FlowKind>(flow_kind_of(record.op)), static_cast<int>(record.inputs.size()),
-                     record.attributes, graphs);
+    const Ref<Flow> flow = flow_of_file(static_cast<FlowKind>(flow_kind_of(record.op)),
+                                        static_cast<int>(record.inputs.size()), record.attributes, graphs);
     const FlowOp op{flow};
     const Ref<Node> node(new Node);
     node->name = record.name;

@@ -49,7 +49,10 @@ class GraphWriter {
       if (graph_.node(n).is_variable()) items.push_back(cat(n));
     list(items, 2);
     items = {"0"};
-    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push_back(cat(values += graph_.node(n).outputs()));
+    for (int n = 0, values = 0; n < graph_.size(); ++n) {
+      const Node& node = graph_.node(n);
+      items.push_back(cat(values += flow_of(node) != nullptr ? node.visible() : node.outputs()));
+    }
     out_ += ", \n  \"node_row_ptr\": ";
     list(items, 2);
     items.clear();
@@ -96,8 +99,7 @@ class GraphWriter {
     if (const Flow* const flow = flow_of(node)) {
       out_ += ", \n      \"subgraphs\": [";
       for (int g = 0; g < flow->graphs.size(); ++g)
-        out_ += cat(g == 0 ? "\n        " : ", \n        ",
-                    GraphWriter(Symbol(flow->graphs[g].outputs), true).text());
+        out_ += cat(g == 0 ? "\n        " : ", \n        ", GraphWriter(Symbol(flow->graphs[g].outputs), true).text());
       out_ += "\n      ]";
     }
     out_ += "\n    }";

@@ -36,8 +36,8 @@ NDArray made(const Shape& shape, double seed, Dtype type = f64) {
   return a.to(type);
 }
 
-/// Forward and gradients of a function on arrays and of its graph, with the same head gradients. `f` takes and returns a
-/// list of either.
+/// Forward and gradients of a function on arrays and of its graph, with the same head gradients. `f` takes and returns
+/// a list of either.
 template <class F>
 void compare(const F& f, const NamedArrays& args, double scale = 1) {
   Arrays in;
@@ -95,21 +95,21 @@ auto cell(const X& w, const X& b) {
 
 /// sin(x) as an output, an argument that only the loop has.
 Symbol no_gradient_loop() {
-  return foreach([](const Symbol& x, const Symbol& s) { return std::pair(even(x), plus(s, even(x))); }, var("x"),
-                 var("s"))
+  return foreach ([](const Symbol& x, const Symbol& s) { return std::pair(even(x), plus(s, even(x))); }, var("x"),
+                  var("s"))
       .first;
 }
 
 }  // namespace
 
 TEST_CASE("foreach: a recurrent cell, its gradient through outputs, last state and what it reads from outside") {
-  const NamedArrays args = {{"x", made({5, 2, 3}, 1)}, {"h", made({2, 3}, 2)}, {"w", made({3, 3}, 3)},
-                            {"b", made({3}, 4)}};
+  const NamedArrays args = {
+      {"x", made({5, 2, 3}, 1)}, {"h", made({2, 3}, 2)}, {"w", made({3, 3}, 3)}, {"b", made({3}, 4)}};
   compare(
       [](const auto& in) {
         using X = typename std::decay_t<decltype(in)>::value_type;
         const X w = quadratic(in[2], {.a = 0.3f, .b = 1});  // computed outside of the body
-        const auto [outs, last] = foreach(cell(w, in[3]), times(in[0], in[0]), in[1]);
+        const auto [outs, last] = foreach (cell(w, in[3]), times(in[0], in[0]), in[1]);
         return std::vector<X>{quadratic(outs, {.b = 2}), last};
       },
       args);
@@ -125,7 +125,7 @@ TEST_CASE("foreach: several data, states and outputs; states that swap, stay and
       const X y = times(plus(x[0], s[0]), in[5]);
       return std::pair(List{y, times(x[1], x[0]), s[1]}, List{s[1], plus(y, s[1]), s[2]});
     };
-    const auto [outs, last] = foreach(body, List{in[0], in[1]}, List{in[2], in[3], in[4]});
+    const auto [outs, last] = foreach (body, List{in[0], in[1]}, List{in[2], in[3], in[4]});
     return List{outs[0], outs[1], outs[2], last[0], last[1], last[2]};
   };
   compare(f, args);
@@ -134,22 +134,23 @@ TEST_CASE("foreach: several data, states and outputs; states that swap, stay and
         [](const auto& in) {
           using X = typename std::decay_t<decltype(in)>::value_type;
           using List = std::vector<X>;
-          const auto sums = foreach([](const X& x, const X& s) { return std::pair(List{}, plus(x, s)); }, in[0], in[1]);
+          const auto sums =
+              foreach ([](const X& x, const X& s) { return std::pair(List{}, plus(x, s)); }, in[0], in[1]);
           const auto products =
-              foreach([&](const X& x, const List&) { return std::pair(times(x, in[1]), List{}); }, in[0], List{});
+              foreach ([&](const X& x, const List&) { return std::pair(times(x, in[1]), List{}); }, in[0], List{});
           return List{sums.second, products.first};
         },
         {{"x", made({4, 3}, 1)}, {"s", made({3}, 2)}});
   }
   SUBCASE("a state that the body does not read, and one that nothing depends on") {
     const Symbol x = var("x"), s = var("s"), t = var("t");
-    const auto [outs, last] = foreach(
-        [](const Symbol& one, const Symbols& st) {
-          return std::pair(one * st[1], Symbols{one * 2, st[1] + 1});
-        },
-        x, Symbols{s, t});
-    const NDArray data = array({{1, 2}, {3, 4}}), zero = zeros({2}), gx = zeros({2, 2}), gs = full({2}, 9), gt = zeros({2});
-    auto run = group({outs, last[0]}).bind(cpu(), {{"x", data}, {"s", zero}, {"t", zero}}, {{"x", gx}, {"s", gs}, {"t", gt}});
+    const auto [outs, last] = foreach (
+        [](const Symbol& one, const Symbols& st) { return std::pair(one * st[1], Symbols{one * 2, st[1] + 1}); }, x,
+        Symbols{s, t}, "loop");
+    const NDArray data = array({{1, 2}, {3, 4}}), zero = zeros({2}), gx = zeros({2, 2}), gs = full({2}, 9),
+                  gt = zeros({2});
+    auto run =
+        group({outs, last[0]}).bind(cpu(), {{"x", data}, {"s", zero}, {"t", zero}}, {{"x", gx}, {"s", gs}, {"t", gt}});
     CHECK(same(run.forward(true)[0], array({{0, 0}, {3, 4}})));
     CHECK(same(run.outputs()[1], array({6, 8})));
     run.backward({ones({2, 2}), ones({2})});
@@ -157,20 +158,20 @@ TEST_CASE("foreach: several data, states and outputs; states that swap, stay and
     CHECK(same(gs, zeros({2})));
     CHECK(same(gt, array({4, 6})));
     CHECK(sentence([&] { (void)outs.to_json(); }) ==
-          "to_json: node '_foreach0': state0 is not used in the body, which files cannot say; use it there, or leave it "
+          "to_json: node 'loop': state0 is not used in the body, which files cannot say; use it there, or leave it "
           "out");
   }
 }
 
 TEST_CASE("foreach: vectors, no entries, numbers of entries that follow from elsewhere, other types") {
   const auto body = [](const auto& x, const auto& s) { return std::pair(x * 2 + s, x + s); };
-  const auto [outs, last] = foreach(body, var("x"), var("s"));
+  const auto [outs, last] = foreach (body, var("x"), var("s"));
   const Symbol net = group({outs, last});
   // As MXNet 1.9.1 gives them: an entry of a vector has one element.
   auto run = net.bind(cpu(), {{"x", arange(0, 4)}, {"s", zeros({1})}});
   CHECK(same(run.forward()[0], array({{0}, {2}, {5}, {9}})));
   CHECK(same(run.outputs()[1], array({6})));
-  CHECK(same(foreach(body, arange(0, 4), zeros({1})).first, run.outputs()[0]));
+  CHECK(same(foreach (body, arange(0, 4), zeros({1})).first, run.outputs()[0]));
   CHECK(net.infer_shape({{"x", {6, 2, 3}}})["s"] == Shape{2, 3});
   CHECK(net.infer_shape({{"x", {6, 2, 3}}}).outputs[0] == Shape{6, 2, 3});
   CHECK(net.infer_shape_partial({{"s", {2, 3}}}).args[0] == Shape{-1, 2, 3});
@@ -181,13 +182,15 @@ TEST_CASE("foreach: vectors, no entries, numbers of entries that follow from els
   CHECK(same(none.outputs()[1], array({3, 4})));
   none.backward({NDArray({0, 2}), array({5, 6})});
   CHECK(same(gs, array({5, 6})));
-  CHECK_FALSE(foreach(body, NDArray({0, 2}), array({3, 4})).first);
+  CHECK_FALSE(foreach (body, NDArray({0, 2}), array({3, 4})).first);
   // Counters are integers, and have no gradient.
-  const auto counted = foreach([](const Symbol& x, const Symbols& s) { return std::pair(x * s[0], Symbols{s[0] * x, s[1] + 1}); },
-                               var("x"), Symbols{var("s"), var("n")});
+  const auto counted =
+      foreach ([](const Symbol& x, const Symbols& s) { return std::pair(x * s[0], Symbols{s[0] * x, s[1] + 1}); },
+               var("x"), Symbols{var("s"), var("n")});
   const NDArray gx = zeros({3, 1});
-  auto counts = group({counted.first, counted.second[1]})
-                    .bind(cpu(), {{"x", array({{2}, {3}, {4}})}, {"s", ones({1})}, {"n", zeros({1}, i64)}}, {{"x", gx}});
+  auto counts =
+      group({counted.first, counted.second[1]})
+          .bind(cpu(), {{"x", array({{2}, {3}, {4}})}, {"s", ones({1})}, {"n", zeros({1}, i64)}}, {{"x", gx}});
   CHECK(same(counts.forward(true)[0], array({{2}, {6}, {24}})));
   CHECK(counts.outputs()[1].item<int>() == 3);
   CHECK(counts.outputs()[1].dtype() == i64);
@@ -199,13 +202,16 @@ TEST_CASE("while_loop: as many steps as the condition wants, filled up with zero
   const auto f = [](const auto& in) {
     using X = typename std::decay_t<decltype(in)>::value_type;
     using List = std::vector<X>;
-    const auto [outs, last] = while_loop([&](const List& s) { return sum(s[0]) < sum(in[2]); },
-                                         [&](const List& s) { return std::pair(times(s[0], in[1]), List{s[0] + s[1], s[1] * 1.5}); },
-                                         List{in[0], quadratic(in[3], {.b = 2})}, 6);
+    const auto [outs, last] =
+        while_loop([&](const List& s) { return sum(s[0]) < sum(in[2]); },
+                   [&](const List& s) { return std::pair(times(s[0], in[1]), List{s[0] + s[1], s[1] * 1.5}); },
+                   List{in[0], quadratic(in[3], {.b = 2})}, 6);
     return List{outs, last[0], last[1]};
   };
   for (const double end : {-100.0, 4.0, 100.0}) {
-    NamedArrays args = {{"a", array<double>({0.5, 1})}, {"w", made({2}, 1)}, {"end", array<double>({end})},
+    NamedArrays args = {{"a", array<double>({0.5, 1})},
+                        {"w", made({2}, 1)},
+                        {"end", array<double>({end})},
                         {"b", array<double>({0.25, 0.5})}};
     CAPTURE(end);
     if (end > 0) {
@@ -222,7 +228,9 @@ TEST_CASE("while_loop: as many steps as the condition wants, filled up with zero
     CHECK(same(ga, array<double>({2, 3})));
     CHECK(same(gw, zeros({2}, f64)));
   }
-  CHECK_FALSE(while_loop([](const NDArray& s) { return s < 0; }, [](const NDArray& s) { return std::pair(s, s); }, ones({1}), 3).first);
+  CHECK_FALSE(
+      while_loop([](const NDArray& s) { return s < 0; }, [](const NDArray& s) { return std::pair(s, s); }, ones({1}), 3)
+          .first);
 }
 
 TEST_CASE("cond: the branch that is taken computes, and is differentiated") {
@@ -249,12 +257,12 @@ TEST_CASE("loops and branches in one another, and a node beside them that fuses"
             const X next = cond(sum(x) > 0, [&] { return plus(s, times(x, in[2])); }, [&] { return times(s, in[2]); });
             return std::pair(next, next);
           };
-          const auto [values, last] = foreach(cells, row, total);
+          const auto [values, last] = foreach (cells, row, total);
           const auto halved = while_loop([](const X& s) { return sum(times(s, s)) > 1; },
                                          [](const X& s) { return std::pair(List{}, s * 0.5); }, last, 3);
           return std::pair(values, halved.second);
         };
-        const auto [all, last] = foreach(rows, in[0] * 2 + 1, in[1]);
+        const auto [all, last] = foreach (rows, in[0] * 2 + 1, in[1]);
         return List{all * 3, last};
       },
       {{"x", made({3, 4}, 1)}, {"s", made({1}, 2)}, {"w", array<double>({0.75})}});
@@ -265,7 +273,7 @@ TEST_CASE("bodies that draw random numbers: the gradient sees what forward has d
     const Symbol y = dropout(x, {.p = 0.5f});
     return std::pair(y, s + dropout(y * 3, {.p = 0.25f}));
   };
-  const auto [outs, last] = foreach(body, var("x"), var("s"));
+  const auto [outs, last] = foreach (body, var("x"), var("s"));
   const NDArray x = full({6, 32}, 2), gx = zeros({6, 32}), gs = zeros({32});
   auto run = group({outs, last}).bind(cpu(), {{"x", x}, {"s", zeros({32})}}, {{"x", gx}, {"s", gs}});
   std::vector<float> before;
@@ -307,13 +315,14 @@ TEST_CASE("bodies that write a state: it goes from step to step, and backward do
   const NDArray state = full({1}, 0.25), gx = zeros({4, 3});
   const NDArray sums = expected(state, gx);
   const Symbol moving = var("moving"), weight = var("w");
-  const auto last = foreach(
-      [&](const Symbol& one, const Symbol& s) { return std::pair(Symbols{}, plus(times(s, weight), center(one, moving))); },
-      var("x"), var("s"));
+  const auto last =
+      foreach ([&](const Symbol& one,
+                   const Symbol& s) { return std::pair(Symbols{}, plus(times(s, weight), center(one, moving))); },
+               var("x"), var("s"));
   CHECK(last.second.list_auxiliary_states() == Names{"moving"});
   const NDArray mine = full({1}, 0.25), found = zeros({4, 3});
-  auto run = last.second.bind(cpu(), {{"x", x.detach()}, {"s", zeros({3})}, {"w", w}}, {{"x", found}}, GradRequest::write,
-                              {{"moving", mine}});
+  auto run = last.second.bind(cpu(), {{"x", x.detach()}, {"s", zeros({3})}, {"w", w}}, {{"x", found}},
+                              GradRequest::write, {{"moving", mine}});
   CHECK(same(run.forward(true)[0], sums.detach()));
   CHECK(same(mine, state));
   run.backward(w);
@@ -323,9 +332,12 @@ TEST_CASE("bodies that write a state: it goes from step to step, and backward do
 
 TEST_CASE("gradients are added, wanted of some, and kept in memory that only training takes") {
   const Symbol x = var("x"), h = var("h"), w = var("w"), b = var("b");
-  const auto [outs, last] = foreach(cell(w, b), x, h);
+  const auto [outs, last] = foreach (cell(w, b), x, h, "loop");
   const Symbol net = outs * 2;
-  const NamedArrays args = {{"x", made({5, 2, 3}, 1, f32)}, {"h", made({2, 3}, 2, f32)}, {"w", made({3, 3}, 3, f32)}, {"b", made({3}, 4, f32)}};
+  const NamedArrays args = {{"x", made({5, 2, 3}, 1, f32)},
+                            {"h", made({2, 3}, 2, f32)},
+                            {"w", made({3, 3}, 3, f32)},
+                            {"b", made({3}, 4, f32)}};
   const NDArray gw = ones({3, 3}), all = zeros({3, 3}), gh = zeros({2, 3});
   auto some = net.bind(cpu(), args, {{"w", gw}}, GradRequest::add);
   auto every = net.bind(cpu(), args, {{"w", all}, {"h", gh}});
@@ -336,17 +348,18 @@ TEST_CASE("gradients are added, wanted of some, and kept in memory that only tra
   CHECK(same(gw, all + 1));
   // Prediction has the outputs of the loop alone, and they lie where the states do.
   const MemoryPlan plan = net.bind(cpu(), args).plan();
-  CHECK(plan.values().size() == 3);
-  CHECK(plan.bound() == 64 * 2 + 64);
+  CHECK(plan.values().size() == 2);
+  CHECK(plan.bound() == 128);
   // A second order is refused.
   const std::vector<Symbol> first = gradients(net, {w});
   CHECK(sentence([&] { (void)gradients(first[0], {w}); }) ==
-        "Error in node _foreach0_backward: _backward__foreach has no gradient: the operator states its gradient, and no "
-        "gradient of that, which the gradient of 'x' needs");
+        "Error in node loop_backward: _backward__foreach has no gradient: the operator states its gradient, and no "
+        "gradient of that, which the gradient of 'w' needs");
 }
 
 TEST_CASE("sparse arrays reach a body as dense copies") {
-  const auto [outs, last] = foreach([](const Symbol& x, const Symbol& s) { return std::pair(x + s, x + s); }, var("x"), var("s"));
+  const auto [outs, last] =
+      foreach ([](const Symbol& x, const Symbol& s) { return std::pair(x + s, x + s); }, var("x"), var("s"));
   const NDArray x = array({{1, 0}, {0, 2}});
   const Fallback before = set_fallback(Fallback::silent);
   auto run = outs.bind(cpu(), {{"x", x.to(csr)}, {"s", zeros({2})}});
@@ -357,43 +370,58 @@ TEST_CASE("sparse arrays reach a body as dense copies") {
 TEST_CASE("what is refused") {
   const Symbol x = var("x"), s = var("s");
   CHECK(sentence([&] {
-          foreach([](const Symbol& one, const Symbols& st) { return std::pair(one, Symbols{st[0]}); }, x, Symbols{s, s});
+          foreach ([](const Symbol& one, const Symbols& st) { return std::pair(one, Symbols{st[0]}); }, x,
+                   Symbols{s, s});
         }) == "foreach: the body returns 1 state, expected 2 as it is given");
   CHECK(sentence([&] {
-          foreach([](const NDArray& one, const Arrays&) { return std::pair(one, Arrays{}); }, ones({2, 2}), Arrays{ones({2})});
+          foreach ([](const NDArray& one, const Arrays&) { return std::pair(one, Arrays{}); }, ones({2, 2}),
+                   Arrays{ones({2})});
         }) == "foreach: the body returns 0 states, expected 1 as it is given");
-  CHECK(sentence([&] { foreach([](const Symbols&, const Symbol& st) { return std::pair(st, st); }, Symbols{}, s); }) ==
+  CHECK(sentence([&] { foreach ([](const Symbols&, const Symbol& st) { return std::pair(st, st); }, Symbols{}, s); }) ==
         "foreach: there is no data to go along");
-  const auto grows = foreach([](const Symbol& one, const Symbol& st) { return std::pair(one, chain({one, st}, {}, "both")); }, x, s, "loop");
+  const auto grows = foreach (
+      [](const Symbol& one, const Symbol& st) { return std::pair(one, chain({one, st}, {}, "both")); }, x, s, "loop");
   CHECK(sentence([&] { (void)grows.first.infer_shape({{"x", {3, 2}}, {"s", {2}}}); }) ==
-        "Error in node loop: foreach: input 'state' enters the body with shape (2,) and leaves it with (4,); a state keeps "
+        "Error in node loop: _foreach: input 'state' enters the body with shape (2,) and leaves it with (4,); a state "
+        "keeps "
         "its shape");
-  const auto changes = foreach([](const Symbol& one, const Symbol& st) { return std::pair(one, cast(st, {.dtype = f64})); }, x, s, "loop");
+  const auto changes = foreach (
+      [](const Symbol& one, const Symbol& st) { return std::pair(one, cast(st, {.dtype = f64})); }, x, s, "loop");
   CHECK(sentence([&] { (void)changes.first.infer_type({{"s", f32}}); }) ==
-        "Error in node loop: foreach: input 'state' enters the body as float32 and leaves it as float64; a state keeps its "
+        "Error in node loop: _foreach: input 'state' enters the body as float32 and leaves it as float64; a state "
+        "keeps its "
         "type");
-  const auto sums = foreach([](const Symbols& one, const Symbol& st) { return std::pair(one[0] + one[1], st); }, Symbols{x, var("y")}, s, "loop");
+  const auto sums = foreach ([](const Symbols& one, const Symbol& st) { return std::pair(one[0] + one[1], st); },
+                             Symbols{x, var("y")}, s, "loop");
   CHECK(sentence([&] { (void)sums.first.infer_shape({{"x", {3, 2}}, {"y", {4, 2}}}); }) ==
-        "Error in node loop: foreach: input 'data1' has 4 entries, and input 'data0' has 3");
-  CHECK(sentence([&] { while_loop([](const Symbol& st) { return st; }, [](const Symbol& st) { return std::pair(st, st); }, s, 0); }) ==
-        "while_loop: max_iterations is 0, expected at least 1");
-  const auto wide = while_loop([](const Symbol& st) { return st < 1; }, [](const Symbol& st) { return std::pair(st, st + 1); }, s, 2, "loop");
+        "Error in node loop: _foreach: input 'data1' has 4 entries, and input 'data0' has 3");
+  CHECK(sentence([&] {
+          while_loop([](const Symbol& st) { return st; }, [](const Symbol& st) { return std::pair(st, st); }, s, 0);
+        }) == "while_loop: max_iterations is 0, expected at least 1");
+  const auto wide = while_loop([](const Symbol& st) { return st < 1; },
+                               [](const Symbol& st) { return std::pair(st, st + 1); }, s, 2, "loop");
   CHECK(sentence([&] { (void)wide.first.infer_shape({{"s", {2}}}); }) ==
-        "Error in node loop: while_loop: the condition has shape (2,), expected one element");
-  CHECK(sentence([&] { while_loop([](const NDArray& st) { return st < 1; }, [](const NDArray& st) { return std::pair(st, st + 1); }, ones({2}), 2); }) ==
-        "while_loop: the condition has shape (2,), expected one element");
+        "Error in node loop: _while_loop: the condition has shape (2,), expected one element");
+  CHECK(sentence([&] {
+          while_loop([](const NDArray& st) { return st < 1; }, [](const NDArray& st) { return std::pair(st, st + 1); },
+                     ones({2}), 2);
+        }) == "while_loop: the condition has shape (2,), expected one element");
   CHECK(sentence([&] { cond(x, [&] { return Symbols{s}; }, [&] { return Symbols{s, s}; }); }) ==
         "cond: one branch has 1 outputs and the other 2");
   const Symbol differs = cond(x, [&] { return s; }, [&] { return chain({s, s}); }, "branch");
   CHECK(sentence([&] { (void)differs.infer_shape({{"s", {2}}, {"x", {1}}}); }) ==
-        "Error in node branch: cond: output 0 has shape (2,) where the condition holds and (4,) where it does not");
+        "Error in node branch: _cond: output 0 has shape (2,) where the condition holds and (4,) where it does not");
   Symbol leaked;
-  foreach([&](const Symbol& one, const Symbol& st) { return std::pair(leaked = one + st, st); }, x, s);
-  CHECK(sentence([&] { foreach([&](const Symbol& one, const Symbol& st) { return std::pair(one + leaked, st); }, x, s); })
-            .find("which was made in the body of another loop or branch") != std::string::npos);
-  auto run = no_gradient_loop().simple_bind(cpu(), {{"x", {2, 2}}});
+  foreach ([&](const Symbol& one, const Symbol& st) { return std::pair(leaked = one + st, st); }, x, s);
+  CHECK(sentence([&] {
+          foreach ([&](const Symbol& one, const Symbol& st) { return std::pair(one + leaked, st); }, x, s);
+        }).find("which was made in the body of another loop or branch") != std::string::npos);
+  auto run = no_gradient_loop().simple_bind(cpu(), {{"x", {2, 2}}, {"s", {2}}});
   run.forward(true);
-  CHECK(sentence([&] { run.backward(ones({2, 2})); }).find("even has no gradient") != std::string::npos);
+  CHECK(sentence([&] {
+          run.backward(ones({2, 2}));
+          run.grad("x").wait();
+        }).find("GtEven has no gradient, which the gradient of 'x-0' needs") != std::string::npos);
 }
 
 namespace {
@@ -464,7 +492,11 @@ std::string bare(std::string_view text) {
 /// Reads a file, writes the same, and computes: head gradients of output k are k + 1.
 void check_file(std::string_view text, const NamedArrays& args, const Arrays& outputs, const NamedArrays& gradients) {
   const Symbol net = Symbol::from_json(text);
-  CHECK(bare(net.to_json()) == bare(text));
+  // Parameters that are as by default are not written: i + 1.
+  std::string expected = bare(text);
+  const std::string one = R"(,"scalar":"1")";
+  if (const std::size_t at = expected.find(one); at != std::string::npos) expected.erase(at, one.size());
+  CHECK(bare(net.to_json()) == expected);
   NamedArrays grads;
   for (const auto& [name, a] : args) grads.emplace_back(name, zeros(a.shape()));
   auto run = net.bind(cpu(), args, grads);
@@ -476,7 +508,7 @@ void check_file(std::string_view text, const NamedArrays& args, const Arrays& ou
     heads.push_back(full(found[k].shape(), static_cast<double>(k + 1)));
   }
   run.backward(heads);
-  for (const auto& [name, expected] : gradients) CHECK(same(run.grad(name), expected));
+  for (const auto& [name, gradient] : gradients) CHECK(same(run.grad(name), gradient));
 }
 std::string with(std::string_view text, std::string_view what, std::string_view by) {
   std::string out(text);
@@ -490,9 +522,15 @@ TEST_CASE("files that MXNet has written are read, computed as it does, and writt
   (void)mul_scalar.entry(), (void)plus_scalar.entry(), (void)lesser_equal_scalar.entry(), (void)sum.entry();
   (void)elemwise_lesser.entry();
   check_file(foreach_file,
-             {{"data", array({{1, 2}, {3, 4}, {-1, 0.5f}})}, {"s", array({0.5f, -1})}, {"t", array({1, 3})}, {"w", array({2, -0.5f})}},
+             {{"data", array({{1, 2}, {3, 4}, {-1, 0.5f}})},
+              {"s", array({0.5f, -1})},
+              {"t", array({1, 3})},
+              {"w", array({2, -0.5f})}},
              {array({{2.5f, -2}, {8.5f, -4}, {6.5f, -4.25f}}), array({6.5f, -4.25f}), array({8, 24})},
-             {{"data", array({{10, -2.5f}, {8, -2}, {6, -1.5f}})}, {"s", array({5, 5})}, {"t", array({24, 24})}, {"w", array({14, 27.5f})}});
+             {{"data", array({{10, -2.5f}, {8, -2}, {6, -1.5f}})},
+              {"s", array({5, 5})},
+              {"t", array({24, 24})},
+              {"w", array({14, 27.5f})}});
   check_file(while_file, {{"i", array({3})}, {"a", array({2})}, {"w", array({1.5f})}},
              {array({{5}, {9}, {14}, {0}}), array({{3}, {7.5f}, {13.5f}, {0}}), array({6}), array({14})},
              {{"i", array({30})}, {"a", array({16})}, {"w", array({32})}});
@@ -503,21 +541,33 @@ TEST_CASE("files that MXNet has written are read, computed as it does, and writt
 TEST_CASE("bad files of loops and branches are told what is wrong") {
   const auto refusal = [](const std::string& text) { return sentence([&] { (void)Symbol::from_json(text); }); };
   const auto part = [](const std::string& told, std::string_view text) { return told.find(text) != std::string::npos; };
-  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]", )", "")), "there is no 'in_data_locs'"));
-  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]")", R"("in_data_locs": "[4]")")), "'in_data_locs' has the position 4, expected one below 4"));
-  CHECK(part(refusal(with(foreach_file, R"("remain_locs": "[1]")", R"("remain_locs": "[0]")")), "'remain_locs' has the position 0, which another input has"));
-  CHECK(part(refusal(with(foreach_file, R"("in_state_locs": "[2, 3]")", R"("in_state_locs": "[2]")")), "'in_state_locs' has 1 positions, expected 2"));
-  CHECK(part(refusal(with(foreach_file, R"("num_outputs": "3")", R"("num_outputs": "4")")), "num_outputs is 4, and the body has 3 outputs"));
-  CHECK(part(refusal(with(foreach_file, R"([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]])", "[[0, 0, 0]]")), "there are 1 inputs for 1 data and 2 states"));
+  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]",)", "")), "there is no 'in_data_locs'"));
+  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]")", R"("in_data_locs": "[4]")")),
+             "'in_data_locs' has the position 4, expected one below 4"));
+  CHECK(part(refusal(with(foreach_file, R"("remain_locs": "[1]")", R"("remain_locs": "[0]")")),
+             "'remain_locs' has the position 0, which another input has"));
+  CHECK(part(refusal(with(foreach_file, R"("in_state_locs": "[2, 3]")", R"("in_state_locs": "[2]")")),
+             "'in_state_locs' has 1 positions, expected 2"));
+  CHECK(part(refusal(with(foreach_file, R"("num_outputs": "3")", R"("num_outputs": "4")")),
+             "num_outputs is 4, and the body has 3 outputs"));
+  CHECK(part(refusal(with(foreach_file, R"([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]])", "[[0, 0, 0]]")),
+             "there are 1 inputs for 1 data and 2 states"));
   CHECK(part(refusal(with(foreach_file, "\"broadcast_mul\"", "\"broadcast_mull\"")), "broadcast_mull (node 'o')"));
-  CHECK(part(refusal(with(while_file, R"("max_iterations": "4", )", "")), "there is no 'max_iterations'"));
-  CHECK(part(refusal(with(while_file, R"("max_iterations": "4")", R"("max_iterations": "x")")), "'max_iterations' is 'x', expected a whole number"));
-  CHECK(part(refusal(with(while_file, R"("func_var_locs": "[0, 1]")", R"("func_var_locs": "[0, 9]")")), "'func_var_locs' has the position 9"));
-  CHECK(part(refusal(with(cond_file, R"("then_input_locs": "[1, 2]")", R"("then_input_locs": "[1, 1]")")), "of a body are the same input"));
+  CHECK(part(refusal(with(while_file, R"("max_iterations": "4",)", "")), "there is no 'max_iterations'"));
+  CHECK(part(refusal(with(while_file, R"("max_iterations": "4")", R"("max_iterations": "x")")),
+             "'max_iterations' is 'x', expected a whole number"));
+  CHECK(part(refusal(with(while_file, R"("func_var_locs": "[0, 1]")", R"("func_var_locs": "[0, 9]")")),
+             "'func_var_locs' has the position 9"));
+  CHECK(part(refusal(with(cond_file, R"("then_input_locs": "[1, 2]")", R"("then_input_locs": "[1, 1]")")),
+             "of a body are the same input"));
   CHECK(part(refusal(with(cond_file, R"(, {"nodes": [
-{"op": "null", "name": "w")", R"(], "x": [{"nodes": [
-{"op": "null", "name": "w")")), "a node has no 'x'"));
+{"op": "null", "name": "w")",
+                          R"(], "x": [{"nodes": [
+{"op": "null", "name": "w")")),
+             "a node has no 'x'"));
   std::string deep = R"({"nodes": [], "heads": []})";
-  for (int i = 0; i < 40; ++i) deep = R"({"nodes": [{"op": "_foreach", "name": "f", "inputs": [], "subgraphs": [)" + deep + R"(]}], "heads": [[0, 0, 0]]})";
-  CHECK(part(refusal(deep), "more than 16 deep"));
+  for (int i = 0; i < 40; ++i)
+    deep = R"({"nodes": [{"op": "_foreach", "name": "f", "inputs": [], "subgraphs": [)" + deep +
+           R"(]}], "heads": [[0, 0, 0]]})";
+  CHECK(part(refusal(deep), "nested more than 64 deep"));
 }

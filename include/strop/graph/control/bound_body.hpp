@@ -17,21 +17,22 @@ namespace strop::inline v0::detail {
 struct BodyTask {
   const SubGraph* graph = nullptr;
   Device device;
-  List<NDArray> in;           // one for each input
+  List<NDArray> in;  // one for each input
   bool gradient = false;
-  List<bool> wanted;          // of the inputs: whether a gradient goes there; without one, what passes suppose
-  List<NDArray> targets;      // where it goes
+  List<bool> wanted;      // of the inputs: whether a gradient goes there; without one, what passes suppose
+  List<NDArray> targets;  // where it goes
   List<Request> requests;
-  List<bool> headed;          // of the outputs: whether a head gradient comes
+  List<bool> headed;  // of the outputs: whether a head gradient comes
 };
 
 /// Runs a sub-graph, or a sub-graph and its gradient. What is decided when it is made holds for all arrays of the same
 /// shapes, types and storages.
 class BoundBody : public Counted {
  public:
-  explicit BoundBody(const BodyTask& task) : graph_(*task.graph), gradient_(task.gradient), wanted_(task.wanted),
-                                             headed_(task.headed) {
-    for (const NDArray& a : task.in) like_.push_back(NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage()));
+  explicit BoundBody(const BodyTask& task)
+      : graph_(*task.graph), gradient_(task.gradient), wanted_(task.wanted), headed_(task.headed) {
+    for (const NDArray& a : task.in)
+      like_.push_back(NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage()));
     run_ = Ref<BoundGraph>(new BoundGraph(Symbol(graph_.results), task.device));
     NodeOutputs wanted;
     for (Index i = 0; i < task.in.size(); ++i) {

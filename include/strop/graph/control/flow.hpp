@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Flow: a loop or a branch as the parameter of a node. It holds sub-graphs, and how their inputs and outputs are those of
-/// the node.
+/// Flow: a loop or a branch as the parameter of a node. It holds sub-graphs, and how their inputs and outputs are those
+/// of the node.
 #pragma once
 #include <strop/core/installed.hpp>
 #include <strop/graph/node.hpp>
@@ -21,11 +21,11 @@ inline constexpr std::string_view body_key = "__subgraph_name__";
 /// A part of a graph with variables where it is cut out.
 struct SubGraph {
   NodeOutputs outputs;
-  NodeOutputs inputs;   // its variables, in the order in which a walk from the outputs meets them
-  List<int> links;      // which input of the node each of them is
-  List<bool> written;   // whether a node of the sub-graph writes it
-  NodeOutputs results;  // what it computes, each once; copies at its end are left out
-  List<int> result_of;  // of each output: which result it is; ~i where it is input i
+  NodeOutputs inputs;      // its variables, in the order in which a walk from the outputs meets them
+  List<int> links;         // which input of the node each of them is
+  List<bool> written;      // whether a node of the sub-graph writes it
+  NodeOutputs results;     // what it computes, each once; copies at its end are left out
+  List<int> result_of;     // of each output: which result it is; ~i where it is input i
   bool resources = false;  // whether an operator in it asks for some, such as random numbers
 
   /// Everything that follows from `outputs`; links are to be set.
@@ -53,18 +53,18 @@ struct Flow : Counted {
   FlowKind kind = FlowKind::foreach;
   List<SubGraph> graphs;  // the body; of while_loop the condition before it; of cond the predicate, then and else
   int inputs = 0;
-  int data = 0;              // of foreach: the first inputs, of which a step sees an entry of the first axis
-  List<int> states;          // inputs that are the loop's states
-  int stacked = 0;           // outputs of the body that are collected along a new first axis; states come behind them
-  std::int64_t most = 0;     // steps of while_loop, at most
-  List<bool> written;        // of each input: whether a body writes it
+  int data = 0;           // of foreach: the first inputs, of which a step sees an entry of the first axis
+  List<int> states;       // inputs that are the loop's states
+  int stacked = 0;        // outputs of the body that are collected along a new first axis; states come behind them
+  std::int64_t most = 0;  // steps of while_loop, at most
+  List<bool> written;     // of each input: whether a body writes it
   List<std::string> input_names, output_names;
 
   int visible = 0, outputs = 0;
-  List<int> history;   // of each state: the output that has its values after each step
-  List<int> before;    // of each input: the output that has what stood in it before each step; −1 where it is not written
-  int drawn = -1;      // the output that random numbers follow from; −1 where no operator draws any
-  int taken = -1;      // the output that says how many steps while_loop made, or which branch cond took
+  List<int> history;  // of each state: the output that has its values after each step
+  List<int> before;  // of each input: the output that has what stood in it before each step; −1 where it is not written
+  int drawn = -1;    // the output that random numbers follow from; −1 where no operator draws any
+  int taken = -1;    // the output that says how many steps while_loop made, or which branch cond took
   Entry entry, gradient_entry;
   mutable std::mutex binding;
   mutable Ref<FlowBodies> bodies;
@@ -112,8 +112,6 @@ class BodyScope {
   BodyScope& operator=(const BodyScope&) = delete;
   /// Variables that stand for these symbols, of one output each, inside the body.
   std::vector<Symbol> variables(std::string_view what, const std::vector<Symbol>& of);
-  /// Which of its outputs need a node of their own, as they are variables, come from outside, or are there twice.
-  std::vector<bool> lacking_node(const std::vector<Symbol>& outputs) const;
   const std::string& name() const { return name_; }
   /// Ends it.
   void close();
@@ -123,6 +121,9 @@ class BodyScope {
   NamedTexts before_;
   bool open_ = true;
 };
+
+/// Which outputs of a body need a node of their own, as they are variables, come from outside, or are there twice.
+std::vector<bool> lacking_node(std::string_view scope, const std::vector<Symbol>& outputs);
 
 /// Cuts bodies out of the graph in which they were made.
 class BodyCutter {
@@ -137,18 +138,18 @@ class BodyCutter {
 };
 
 /// The node of a loop over entries, with all of its visible outputs. `own` stands for data and states in the body.
-Symbol make_foreach(const BodyScope& scope, const std::vector<Symbol>& data, const std::vector<Symbol>& states,
+Symbol make_foreach(std::string_view scope, const std::vector<Symbol>& data, const std::vector<Symbol>& states,
                     const std::vector<Symbol>& own, const std::vector<Symbol>& outputs, const std::vector<Symbol>& next,
                     std::string_view name);
 /// The same of a loop with a condition, which has a body of its own, and of a branch.
-Symbol make_while(const BodyScope& of_condition, const std::vector<Symbol>& own_of_condition, const Symbol& condition,
-                  const BodyScope& scope, const std::vector<Symbol>& own, const std::vector<Symbol>& states,
+Symbol make_while(std::string_view of_condition, const std::vector<Symbol>& own_of_condition, const Symbol& condition,
+                  std::string_view scope, const std::vector<Symbol>& own, const std::vector<Symbol>& states,
                   const std::vector<Symbol>& outputs, const std::vector<Symbol>& next, std::int64_t most,
                   std::string_view name);
 /// The predicate is computed outside; its sub-graph passes `own`, which stands for it, on.
-Symbol make_cond(const BodyScope& of_predicate, const std::vector<Symbol>& own, const Symbol& passed,
-                 const Symbol& predicate, const BodyScope& of_then, const std::vector<Symbol>& then,
-                 const BodyScope& of_else, const std::vector<Symbol>& otherwise, std::string_view name);
+Symbol make_cond(std::string_view of_predicate, const std::vector<Symbol>& own, const Symbol& passed,
+                 const Symbol& predicate, std::string_view of_then, const std::vector<Symbol>& then,
+                 std::string_view of_else, const std::vector<Symbol>& otherwise, std::string_view name);
 
 /// Completes a flow whose graphs, links and numbers are there. Throws Error where they do not suit each other.
 void complete_flow(const Ref<Flow>& flow);

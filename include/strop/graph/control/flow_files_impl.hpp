@@ -117,8 +117,7 @@ STROP_IMPL Ref<Flow> flow_of_file(FlowKind kind, int inputs,
   static constexpr std::string_view names[] = {"foreach", "while_loop", "cond"};
   const std::string_view name = names[static_cast<int>(kind)];
   const std::size_t expected = kind == FlowKind::foreach ? 1 : kind == FlowKind::while_loop ? 2 : 3;
-  if (graphs.size() != expected)
-    fail(name, ": it has ", graphs.size(), " subgraphs, expected ", expected);
+  if (graphs.size() != expected) fail(name, ": it has ", graphs.size(), " subgraphs, expected ", expected);
   const FlowRecord record(name, attributes);
   const Ref<Flow> flow(new Flow);
   flow->kind = kind;

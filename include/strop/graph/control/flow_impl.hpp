@@ -94,13 +94,13 @@ STROP_IMPL std::vector<Symbol> BodyScope::variables(std::string_view what, const
   return made;
 }
 
-STROP_IMPL std::vector<bool> BodyScope::lacking_node(const std::vector<Symbol>& outputs) const {
+STROP_IMPL std::vector<bool> lacking_node(std::string_view scope, const std::vector<Symbol>& outputs) {
   std::vector<bool> lacking;
   NodeOutputs seen;
   for (const Symbol& symbol : outputs) {
-    if (!symbol) fail(name_, ": the body returns an empty symbol");
-    const NodeOutput output = one_output(name_, "a result of the body", symbol);
-    bool lacks = output.node->is_variable() || body_of(output.node->attributes) != name_;
+    if (!symbol) fail(scope, ": the body returns an empty symbol");
+    const NodeOutput output = one_output(scope, "a result of the body", symbol);
+    bool lacks = output.node->is_variable() || body_of(output.node->attributes) != scope;
     for (const NodeOutput& other : seen) lacks = lacks || is_same(other, output);
     seen.push_back(output);
     lacking.push_back(lacks);
@@ -181,7 +181,7 @@ STROP_IMPL void check_states(std::string_view op, std::size_t given, std::size_t
     fail(op, ": the body returns ", given, given == 1 ? " state" : " states", ", expected ", states, " as it is given");
 }
 
-STROP_IMPL Symbol make_foreach(const BodyScope& scope, const std::vector<Symbol>& data,
+STROP_IMPL Symbol make_foreach(std::string_view scope, const std::vector<Symbol>& data,
                                const std::vector<Symbol>& states, const std::vector<Symbol>& own,
                                const std::vector<Symbol>& outputs, const std::vector<Symbol>& next,
                                std::string_view name) {
@@ -196,12 +196,12 @@ STROP_IMPL Symbol make_foreach(const BodyScope& scope, const std::vector<Symbol>
   }
   all.insert(all.end(), next.begin(), next.end());
   BodyCutter cutter;
-  flow->graphs.push_back(cutter.cut(scope.name(), all, own));
+  flow->graphs.push_back(cutter.cut(scope, all, own));
   return flow_node(flow, std::move(in), cutter.outside(), name);
 }
 
-STROP_IMPL Symbol make_while(const BodyScope& of_condition, const std::vector<Symbol>& own_of_condition,
-                             const Symbol& condition, const BodyScope& scope, const std::vector<Symbol>& own,
+STROP_IMPL Symbol make_while(std::string_view of_condition, const std::vector<Symbol>& own_of_condition,
+                             const Symbol& condition, std::string_view scope, const std::vector<Symbol>& own,
                              const std::vector<Symbol>& states, const std::vector<Symbol>& outputs,
                              const std::vector<Symbol>& next, std::int64_t most, std::string_view name) {
   check_states("while_loop", next.size(), states.size());
@@ -213,20 +213,20 @@ STROP_IMPL Symbol make_while(const BodyScope& of_condition, const std::vector<Sy
   std::vector<Symbol> all = outputs;
   all.insert(all.end(), next.begin(), next.end());
   BodyCutter cutter;
-  flow->graphs.push_back(cutter.cut(of_condition.name(), {condition}, own_of_condition));
-  flow->graphs.push_back(cutter.cut(scope.name(), all, own));
+  flow->graphs.push_back(cutter.cut(of_condition, {condition}, own_of_condition));
+  flow->graphs.push_back(cutter.cut(scope, all, own));
   return flow_node(flow, states, cutter.outside(), name);
 }
 
-STROP_IMPL Symbol make_cond(const BodyScope& of_predicate, const std::vector<Symbol>& own, const Symbol& passed,
-                            const Symbol& predicate, const BodyScope& of_then, const std::vector<Symbol>& then,
-                            const BodyScope& of_else, const std::vector<Symbol>& otherwise, std::string_view name) {
+STROP_IMPL Symbol make_cond(std::string_view of_predicate, const std::vector<Symbol>& own, const Symbol& passed,
+                            const Symbol& predicate, std::string_view of_then, const std::vector<Symbol>& then,
+                            std::string_view of_else, const std::vector<Symbol>& otherwise, std::string_view name) {
   const Ref<Flow> flow(new Flow);
   flow->kind = FlowKind::cond;
   BodyCutter cutter;
-  flow->graphs.push_back(cutter.cut(of_predicate.name(), {passed}, own));
-  flow->graphs.push_back(cutter.cut(of_then.name(), then, own));
-  flow->graphs.push_back(cutter.cut(of_else.name(), otherwise, own));
+  flow->graphs.push_back(cutter.cut(of_predicate, {passed}, own));
+  flow->graphs.push_back(cutter.cut(of_then, then, own));
+  flow->graphs.push_back(cutter.cut(of_else, otherwise, own));
   return flow_node(flow, {predicate}, cutter.outside(), name);
 }
 
@@ -240,8 +240,7 @@ STROP_IMPL void check_flow(const Flow& flow) {
     fail(flow.name(), ": the body has ", body.outputs.size(), " outputs, expected ", flow.stacked, " to collect and ",
          flow.states.size(), " states");
   if (flow.kind == FlowKind::cond && body.outputs.size() != flow.body(1).outputs.size())
-    fail(flow.name(), ": one branch has ", body.outputs.size(), " outputs and the other ",
-         flow.body(1).outputs.size());
+    fail(flow.name(), ": one branch has ", body.outputs.size(), " outputs and the other ", flow.body(1).outputs.size());
   if (body.outputs.empty()) fail(flow.name(), ": the body computes nothing");
   if (flow.kind != FlowKind::foreach && flow.graphs[0].outputs.size() != 1)
     fail(flow.name(), ": the condition has ", flow.graphs[0].outputs.size(), " outputs, expected one");
@@ -312,7 +311,8 @@ STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
   bool draws = false;
   for (const SubGraph& graph : flow.graphs) {
     draws = draws || graph.resources;
-    for (int i = 0; i < graph.inputs.size(); ++i) flow.written[graph.links[i]] = flow.written[graph.links[i]] || graph.written[i];
+    for (int i = 0; i < graph.inputs.size(); ++i)
+      flow.written[graph.links[i]] = flow.written[graph.links[i]] || graph.written[i];
   }
   for (int i = 0; i < flow.inputs; ++i) {
     flow.before.push_back(flow.written[i] ? hidden(cat("before", i)) : -1);

@@ -102,8 +102,7 @@ class FlowShapes {
     s_.set_in(link, collected_shape(count_, seen));
   }
   void check_condition(const Shape& shape) const {
-    if (shape.known() && shape.size() != 1)
-      s_.fail("the condition has shape ", shape, ", expected one element");
+    if (shape.known() && shape.size() != 1) s_.fail("the condition has shape ", shape, ", expected one element");
   }
   template <class Result>
   void give_loop(const Result& result) {
@@ -144,8 +143,7 @@ STROP_IMPL void infer_flow_type(const void* op, Types& types) {
       if (const std::optional<Dtype> given = types.in(sub.links[i]))
         inference.give_type(graph.find(sub.inputs[i].node.get()), *given);
     inference.infer_known_types();
-    for (int i = 0; i < sub.inputs.size(); ++i)
-      types.set_in(sub.links[i], inference.type(graph.value(sub.inputs[i])));
+    for (int i = 0; i < sub.inputs.size(); ++i) types.set_in(sub.links[i], inference.type(graph.value(sub.inputs[i])));
     if (g == 0 && flow.kind != FlowKind::foreach) continue;
     for (int k = 0; k < flow.visible; ++k) {
       const std::optional<Dtype> made = inference.type(graph.value(sub.outputs[k]));

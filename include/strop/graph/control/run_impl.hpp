@@ -34,7 +34,11 @@ STROP_IMPL NDArray data_part(const NDArray& whole, std::int64_t i) {
 class FlowRun {
  protected:
   FlowRun(const Call& call, const Context& ctx)
-      : call_(call), flow_(flow_in(call.params)), device_(ctx.device()), train_(ctx.train), spare_(flow_.states.size()) {}
+      : call_(call),
+        flow_(flow_in(call.params)),
+        device_(ctx.device()),
+        train_(ctx.train),
+        spare_(flow_.states.size()) {}
 
   bool asked(int k) const { return call_.request(k) != Request::null; }
   /// Memory for a state, in turns.
@@ -240,8 +244,9 @@ class FlowBackward : FlowRun {
     List<Shape> shapes;
     for (Index i = 0; i < roles.takes.size(); ++i) {
       const GradientArgument& argument = roles.takes[i];
-      (argument.role == Role::head ? heads_ : argument.role == Role::in ? in_ : out_)[argument.at] =
-          call.in(static_cast<int>(i));
+      (argument.role == Role::head ? heads_
+       : argument.role == Role::in ? in_
+                                   : out_)[argument.at] = call.in(static_cast<int>(i));
     }
     for (const NDArray& a : in_) shapes.push_back(a.shape());
     if (!draws(shapes)) return;
@@ -296,9 +301,8 @@ class FlowBackward : FlowRun {
   void loop() {
     const SubGraph& body = flow_.body();
     const int states = static_cast<int>(flow_.states.size());
-    const std::int64_t steps =
-        flow_.taken >= 0 ? *out_[flow_.taken].pointer<const std::int64_t>() : in_[0].shape()[0];
-    List<NDArray> now(states), unread(body.inputs.size());  // gradients of the states behind a step
+    const std::int64_t steps = flow_.taken >= 0 ? *out_[flow_.taken].pointer<const std::int64_t>() : in_[0].shape()[0];
+    List<NDArray> now(states), ignored(body.inputs.size());  // gradients of the states behind a step
     for (int j = 0; j < states; ++j) now[j] = heads_[flow_.stacked + j];
     for (int i = 0; i < flow_.inputs; ++i)  // what no step reaches, or all add to
       if (asked(i) && flow_.state_of(i) < 0) set_to_zero(call_.out[i]);
@@ -307,9 +311,9 @@ class FlowBackward : FlowRun {
       List<NDArray> in;
       for (const int link : body.links) {
         const int j = flow_.state_of(link);
-        in.push_back(link < flow_.data      ? data_part(in_[link], step)
-                     : j < 0 || step == 0   ? in_[link]
-                                            : collected_part(out_[flow_.history[j]], step - 1));
+        in.push_back(link < flow_.data    ? data_part(in_[link], step)
+                     : j < 0 || step == 0 ? in_[link]
+                                          : collected_part(out_[flow_.history[j]], step - 1));
       }
       again(body, in, step);
       BodyTask made = gradient_task(body, in);
@@ -321,8 +325,8 @@ class FlowBackward : FlowRun {
         } else if (asked(link)) {
           made.targets[i] = link < flow_.data ? data_part(call_.out[link], step) : call_.out[link];
         } else {
-          if (!unread[i]) set_to_zero(unread[i] = unasked(in[i]));
-          made.targets[i] = unread[i];
+          if (!ignored[i]) set_to_zero(ignored[i] = unasked(in[i]));
+          made.targets[i] = ignored[i];
         }
       }
       if (!run) run.emplace(pool(), made);
