@@ -7,6 +7,7 @@
 
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/plan.hpp>
@@ -55,6 +56,50 @@ detail::List<bool> parameters_of(const detail::Graph& graph, const NamedShapes& 
   return found;
 }
 
+/// The nodes of the bodies of a loop or a branch whose inputs have these shapes, with the shapes that a step sees.
+void list_bodies(const detail::Node& node, const std::vector<Shape>& in, const std::string& before,
+                 std::vector<GraphNode>& rows) {
+  static constexpr std::string_view names[][3] = {
+      {"body", "", ""}, {"condition", "body", ""}, {"condition", "then", "else"}};
+  const detail::Flow* const flow = detail::flow_of(node);
+  for (int g = 0; flow != nullptr && g < flow->graphs.size(); ++g) {
+    const detail::SubGraph& sub = flow->graphs[g];
+    NamedShapes given;
+    for (int i = 0; i < sub.inputs.size(); ++i) {
+      Shape seen = in[static_cast<std::size_t>(sub.links[i])];
+      if (!seen.has_rank()) continue;
+      if (sub.links[i] < flow->data && seen.ndim() < 2)
+        seen = {1};
+      else if (sub.links[i] < flow->data)
+        seen.erase(0);
+      given.emplace_back(sub.inputs[i].node->name, seen);
+    }
+    const detail::Graph graph(sub.outputs);
+    const std::vector<Shape> shapes = Symbol(sub.outputs).get_internals().infer_shape_partial(given).outputs;
+    std::vector<std::size_t> first;
+    std::size_t at = 0;
+    for (int n = 0; n < graph.size(); ++n) {
+      const detail::Node& inner = graph.node(n);
+      first.push_back(at);
+      at += static_cast<std::size_t>(inner.visible());
+      if (inner.is_variable()) continue;
+      GraphNode row;
+      row.name = cat(before, names[static_cast<int>(flow->kind)][g], '/', inner.name);
+      row.op = inner.entry->name;
+      row.shapes.assign(shapes.begin() + static_cast<std::ptrdiff_t>(first.back()),
+                        shapes.begin() + static_cast<std::ptrdiff_t>(at));
+      rows.push_back(std::move(row));
+      std::vector<Shape> inner_in;
+      for (const detail::NodeOutput& from : inner.inputs)
+        inner_in.push_back(from.node && from.index < from.node->visible()
+                               ? shapes[first[static_cast<std::size_t>(graph.find(from.node.get()))] +
+                                        static_cast<std::size_t>(from.index)]
+                               : Shape::unknown());
+      list_bodies(inner, inner_in, rows.back().name + '/', rows);
+    }
+  }
+}
+
 GraphSummary summarise(const Symbol& net, const NamedShapes& given) {
   const std::vector<std::string> arguments = net.list_arguments();
   for (const auto& [name, shape] : given) detail::place_of_name(arguments, name);
@@ -96,6 +141,15 @@ GraphSummary summarise(const Symbol& net, const NamedShapes& given) {
         (is_state[from] ? out.state_bytes : out.parameter_bytes) += bytes;
       }
     }
+    if (detail::flow_of(node) != nullptr) {
+      std::vector<Shape> in;
+      for (const detail::NodeOutput& from : node.inputs) {
+        const auto source = static_cast<std::size_t>(graph.find(from.node.get()));
+        in.push_back(from.index < from.node->visible() ? shapes[first[source] + static_cast<std::size_t>(from.index)]
+                                                       : Shape::unknown());
+      }
+      list_bodies(node, in, "  ", row.inside);
+    }
     place[self] = out.nodes.size();
     out.bytes += row.bytes;
     out.nodes.push_back(std::move(row));
@@ -105,10 +159,14 @@ GraphSummary summarise(const Symbol& net, const NamedShapes& given) {
 
 void print_table(const GraphSummary& graph) {
   std::size_t name = 4, op = 8, shape = 6;
-  for (const GraphNode& node : graph.nodes) {
+  const auto widen = [&](const GraphNode& node) {
     name = std::max(name, std::min<std::size_t>(node.name.size(), 40));
     op = std::max(op, node.op.size());
     shape = std::max(shape, std::min<std::size_t>(shapes_text(node.shapes).size(), 40));
+  };
+  for (const GraphNode& node : graph.nodes) {
+    widen(node);
+    for (const GraphNode& inner : node.inside) widen(inner);
   }
   const auto line = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& d,
                         const std::string& e) {
@@ -116,9 +174,12 @@ void print_table(const GraphSummary& graph) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   };
   line("node", "operator", "output", "parameters", "bytes");
-  for (const GraphNode& node : graph.nodes)
+  for (const GraphNode& node : graph.nodes) {
     line(detail::printable(node.name, 200), node.op.empty() ? "(input)" : node.op, shapes_text(node.shapes),
          node.parameters == 0 ? "" : std::to_string(node.parameters), std::to_string(node.bytes));
+    for (const GraphNode& inner : node.inside)
+      line(detail::printable(inner.name, 200), inner.op, shapes_text(inner.shapes), "", "");
+  }
   line("", "", "", std::to_string(graph.parameters), std::to_string(graph.bytes));
   std::printf("parameters %lld bytes", static_cast<long long>(graph.parameter_bytes));
   if (graph.states != 0)

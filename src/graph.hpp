@@ -16,6 +16,7 @@ struct GraphNode {
   std::int64_t parameters = 0;      // elements of the parameters that are read here first
   std::int64_t bytes = 0;           // of its visible outputs
   std::vector<std::size_t> inputs;  // places of other nodes, without parameters
+  std::vector<GraphNode> inside;    // of a loop or a branch: the nodes of its bodies, as a step sees them
 };
 
 struct GraphSummary {

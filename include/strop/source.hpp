@@ -45,6 +45,11 @@
 #include <strop/engine/variable_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
 #include <strop/engine/workers_impl.hpp>
+#include <strop/graph/control/flow_files_impl.hpp>
+#include <strop/graph/control/flow_impl.hpp>
+#include <strop/graph/control/flow_infer_impl.hpp>
+#include <strop/graph/control/run_impl.hpp>
+#include <strop/graph/control_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/executor_plan_impl.hpp>

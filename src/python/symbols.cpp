@@ -6,6 +6,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
@@ -227,6 +228,25 @@ void add_symbols(nb::module_& module) {
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
   module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
+  module.def("_lacking_node", [](const std::string& scope, const std::vector<Symbol>& outputs) {
+    return detail::lacking_node(scope, outputs);
+  });
+  using Symbols = std::vector<Symbol>;
+  module.def("_foreach", [](const std::string& scope, const Symbols& data, const Symbols& states, const Symbols& own,
+                            const Symbols& outputs, const Symbols& next, const std::string& name) {
+    return detail::make_foreach(scope, data, states, own, outputs, next, name);
+  });
+  module.def("_while_loop",
+             [](const std::string& of_condition, const Symbols& seen, const Symbol& condition, const std::string& scope,
+                const Symbols& own, const Symbols& states, const Symbols& outputs, const Symbols& next,
+                std::int64_t most, const std::string& name) {
+               return detail::make_while(of_condition, seen, condition, scope, own, states, outputs, next, most, name);
+             });
+  module.def("_cond", [](const std::string& of_predicate, const Symbols& own, const Symbol& passed,
+                         const Symbol& predicate, const std::string& of_then, const Symbols& then,
+                         const std::string& of_else, const Symbols& otherwise, const std::string& name) {
+    return detail::make_cond(of_predicate, own, passed, predicate, of_then, then, of_else, otherwise, name);
+  });
   module.def("_symbol_from_json", [](const std::string& text) { return Symbol::from_json(text); });
   module.def("_symbol_load", [](const std::string& path) { return Symbol::load(path); });
 

@@ -300,3 +300,69 @@ def test_a_symbol_is_no_array():
             what(mx.sym.var("a"))
     with pytest.raises(ValueError):
         mx.sym.relu(mx.sym.var("a")).infer_shape(nothing=(2,))
+
+
+def _same_on_arrays(build, **values):
+    """A function of nd or sym modules, on arrays with the tape and as a bound symbol: results and gradients."""
+    arrays = {name: mx.nd.array(value) for name, value in values.items()}
+    for a in arrays.values():
+        a.attach_grad()
+    with mx.autograd.record():
+        expected = build(mx.nd, arrays)
+    mx.autograd.backward(expected, [mx.nd.ones(a.shape) for a in expected])
+    net = mx.sym.Group(build(mx.sym, {name: mx.sym.var(name) for name in values}))
+    for one in (net, mx.sym.load_json(net.tojson())):
+        grads = {name: mx.nd.zeros(a.shape) for name, a in arrays.items()}
+        run = one.bind(mx.cpu(), {name: mx.nd.array(value) for name, value in values.items()}, grads)
+        for found, wanted in zip(run.forward(is_train=True), expected):
+            np.testing.assert_allclose(found.asnumpy(), wanted.asnumpy(), rtol=1e-5)
+        run.backward([mx.nd.ones(a.shape) for a in expected])
+        for name, a in arrays.items():
+            np.testing.assert_allclose(grads[name].asnumpy(), a.grad.asnumpy(), rtol=1e-5)
+    return net
+
+
+def test_foreach_with_nested_lists_and_a_weight_from_outside():
+    def build(nd, v):
+        w = v["w"] * 2
+
+        def body(x, states):
+            first, (second,) = states
+            out = x[0] * w + first
+            return [out, [x[1]]], [out, [second + out]]
+
+        (outs, [passed]), (last, [total]) = nd.contrib.foreach(body, [v["a"], v["b"]], [v["s"], [v["t"]]])
+        return [outs, passed, last, total]
+
+    net = _same_on_arrays(build, a=[[1, 2], [3, -4], [0.5, 1]], b=[[1, 2], [3, 4], [5, 6]], s=[1, 2], t=[0, 1], w=[0.5, -1])
+    assert net.list_outputs()[0].startswith("_foreach") and net.list_outputs()[0].endswith("_output0")
+    assert sorted(net.list_arguments()) == ["a", "b", "s", "t", "w"]
+
+
+def test_while_loop_and_cond():
+    def build(nd, v):
+        outs, (i, total) = nd.contrib.while_loop(
+            lambda i, s: nd.sum(i) <= 3, lambda i, s: ([i * v["w"], s], [i + 1, s + i]), (v["i"], v["s"]), max_iterations=6)
+        picked = nd.contrib.cond(nd.sum(v["s"]) < 2, lambda: [total * v["w"]], lambda: [total])
+        return [*outs, i, total, picked[0]]
+
+    _same_on_arrays(build, i=[1.0], s=[0.5], w=[2.0])
+    _same_on_arrays(build, i=[1.0], s=[2.5], w=[2.0])
+
+
+def test_loops_in_loops_and_what_they_refuse():
+    def build(nd, v):
+        def row(x, s):
+            return nd.contrib.foreach(lambda e, t: (e * t, t + e * v["w"]), x, s)
+
+        outs, last = nd.contrib.foreach(row, v["x"], v["s"])
+        return [outs, last]
+
+    _same_on_arrays(build, x=[[1, 2, 3], [4, 5, 6]], s=[1.0], w=[0.25])
+    x = mx.sym.var("x")
+    with pytest.raises(mx.MXNetError, match="the body returns 0 states, expected 1"):
+        mx.sym.contrib.foreach(lambda e, s: (e, []), x, x)
+    with pytest.raises(ValueError, match="max_iterations has to be given"):
+        mx.sym.contrib.while_loop(lambda s: s, lambda s: (s, s), x)
+    with pytest.raises(mx.MXNetError, match="one branch has 1 outputs and the other 2"):
+        mx.sym.contrib.cond(x, lambda: [x], lambda: [x, x])

@@ -108,6 +108,7 @@ class Executor {
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)
+#include <strop/graph/control/run_impl.hpp>
 #include <strop/graph/executor_gradient_impl.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/executor_plan_impl.hpp>

@@ -3,6 +3,7 @@
 /// How a graph is bound to its arrays and runs forward.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
 #include <strop/graph/name_table.hpp>
@@ -157,7 +158,9 @@ struct BoundGraph : Counted {
   NodeOutputs contributions;  // in the order in which they are best computed
   List<UnreadInputs> unread;
 
-  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), net(symbol.outputs()), device(d) {}
+  BoundGraph(Symbol s, Device d) : symbol(std::move(s)), net(symbol.outputs()), device(d) {
+    flow_runner.install(flow_kernels);
+  }
   /// What follows from gradients in plan(): a function, so that programs without gradients do without its code.
   using Place = void (*)(BoundGraph&, const Graph&, Inference&, const NodeOutputs& gradients);
 

@@ -201,7 +201,8 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
     for (Step& step : *steps)
       for (Index k = 0; k < step.out.size(); ++k) {
         const int v = step.out[k];
-        if (steps == &backward_steps && uses[v] == 0) step.requests[k] = Request::null;
+        if ((steps == &backward_steps || step.node->entry->skips_null) && uses[v] == 0)
+          step.requests[k] = Request::null;
         if (values[v]) continue;
         const Shape& shape = inference.shape(v);
         const Dtype type = *inference.type(v);

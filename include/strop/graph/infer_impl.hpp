@@ -56,9 +56,11 @@ class Inference {
     }
   }
 
+  /// Types, as far as they follow from what is known.
+  void infer_known_types() { sweep_to_fixpoint(&Inference::type_step); }
   /// Types; variables of which nothing follows are float32, one after the other.
   void infer_types() {
-    sweep_to_fixpoint(&Inference::type_step);
+    infer_known_types();
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
       if (!graph_.node(n).is_variable() || known) continue;

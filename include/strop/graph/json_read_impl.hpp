@@ -4,6 +4,8 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/json.hpp>
+#include <strop/graph/control/flow.hpp>
+#include <strop/graph/control/flow_files_impl.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/library_names.hpp>
 #include <strop/graph/symbol.hpp>
@@ -20,6 +22,8 @@
 namespace strop::inline v0 {
 namespace detail {
 
+struct GraphRecord;
+
 /// What a file says of a node.
 struct NodeRecord {
   struct Link {
@@ -28,6 +32,7 @@ struct NodeRecord {
   std::string op, name;
   std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<Link> inputs;
+  std::vector<GraphRecord> graphs;  // of a loop or a branch
 };
 
 /// What a file says of a symbol.
@@ -44,6 +49,16 @@ class GraphReader {
   GraphReader(std::string_view text, std::string what) : in_(text, std::move(what)) {}
 
   GraphRecord read() {
+    GraphRecord whole = graph();
+    in_.finish();
+    return whole;
+  }
+
+ private:
+  GraphRecord graph() {
+    GraphRecord around = std::exchange(graph_, GraphRecord());
+    graph_.version = around.version;
+    graph_.zero_is_extent = around.zero_is_extent;
     bool nodes = false, heads = false;
     in_.object([&](const std::string& key) {
       if (key == "nodes") {
@@ -60,20 +75,18 @@ class GraphReader {
         in_.refuse(cat("a symbol has no '", excerpt(key), "'; it has nodes, arg_nodes, node_row_ptr, heads and attrs"));
       }
     });
-    in_.finish();
     if (!nodes || !heads) in_.refuse(cat("a symbol has nodes and heads; there are no ", nodes ? "heads" : "nodes"));
-    return std::move(graph_);
+    return std::exchange(graph_, std::move(around));
   }
 
- private:
   void once(bool& seen, std::string_view key) {
     if (seen) in_.refuse(cat("'", key, "' comes twice"));
     seen = true;
   }
 
   void node() {
-    NodeRecord& made = graph_.nodes.emplace_back();
-    bool op = false, name = false, inputs = false;
+    NodeRecord made;
+    bool op = false, name = false, inputs = false, graphs = false;
     in_.object([&](const std::string& key) {
       if (key == "op") {
         once(op, key);
@@ -91,13 +104,15 @@ class GraphReader {
       } else if (key == "control_deps") {
         in_.array([&] { in_.integer(); });  // what a node computes does not depend on them
       } else if (key == "subgraphs") {
-        in_.skip();  // of operators that are refused by name
+        once(graphs, key);
+        in_.array([&] { made.graphs.push_back(graph()); });  // as deep as the reader of the text goes
       } else {
         in_.refuse(cat("a node has no '", excerpt(key), "'; it has op, name, attrs and inputs"));
       }
     });
     if (!op || !name || !inputs)
-      in_.refuse(cat("node ", graph_.nodes.size() - 1, " has no ", !op ? "op" : !name ? "name" : "inputs"));
+      in_.refuse(cat("node ", graph_.nodes.size(), " has no ", !op ? "op" : !name ? "name" : "inputs"));
+    graph_.nodes.push_back(std::move(made));
   }
 
   /// [node, index, version]; the version follows from the nodes.
@@ -141,14 +156,29 @@ inline constexpr std::string_view hidden_keys[] = {"ctx_group", "lr_mult", "wd_m
 /// Records to nodes.
 class GraphMaker {
  public:
-  GraphMaker(const GraphRecord& from, const std::string& what) : from_(from), what_(what) {}
+  /// Inputs and outputs of nodes that are taken from a file, sub-graphs included.
+  struct Tensors {
+    std::size_t found = 0, most = 0;
+    explicit Tensors(const GraphRecord& file) : most(std::size_t{1 << 16} + 8 * nodes_of(file)) {}
+    static std::size_t nodes_of(const GraphRecord& graph) {
+      std::size_t count = graph.nodes.size();
+      for (const NodeRecord& node : graph.nodes)
+        for (const GraphRecord& part : node.graphs) count += nodes_of(part);
+      return count;
+    }
+  };
+
+  GraphMaker(const GraphRecord& from, std::string what, Tensors& tensors)
+      : from_(from), what_(std::move(what)), tensors_(tensors) {}
 
   Symbol make() {
     find_operators();
     for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
       const NodeRecord& record = from_.nodes[i];
       try {
-        made_.push_back(entries_[i] == nullptr ? variable(record) : application(record, i));
+        made_.push_back(entries_[i] != nullptr ? application(record, i)
+                        : record.op == "null"  ? variable(record)
+                                               : control(record, i));
       } catch (const Error& error) {
         fail(what_, ": node ", i, " '", excerpt(record.name), "': ", error.what());
       }
@@ -172,7 +202,7 @@ class GraphMaker {
     entries_.assign(from_.nodes.size(), nullptr);
     for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
       const NodeRecord& record = from_.nodes[i];
-      if (record.op == "null") continue;
+      if (record.op == "null" || flow_kind_of(record.op) >= 0) continue;
       const Entry* const entry = look_up(record.op);
       if (entry != nullptr && entry->is_gradient())
         fail(what_, ": node ", i, " '", excerpt(record.name),
@@ -271,6 +301,29 @@ class GraphMaker {
     node.attributes.push_back({std::move(key), text});
   }
 
+  /// A loop or a branch.
+  NodeOutput control(const NodeRecord& record, std::size_t i) {
+    std::vector<Symbol> graphs;
+    for (const GraphRecord& one : record.graphs) {
+      GraphRecord whole = one;
+      whole.version = from_.version;  // which stands at the end of the file
+      whole.zero_is_extent = whole.zero_is_extent || from_.zero_is_extent;
+      graphs.push_back(GraphMaker(whole, cat("sub-graph ", graphs.size()), tensors_).make());
+    }
+    const Ref<Flow> flow = flow_of_file(static_cast<FlowKind>(flow_kind_of(record.op)),
+                                        static_cast<int>(record.inputs.size()), record.attributes, graphs);
+    const FlowOp op{flow};
+    const Ref<Node> node(new Node);
+    node->name = record.name;
+    node->entry = &flow->entry;
+    node->params = Ref(new ParamBox(&flow_table, &op));
+    node->signature = signature_of(flow->entry, &op, flow->inputs);
+    for (const auto& [key, text] : record.attributes)
+      if (is_hidden(key) || (key.starts_with("__") && key.ends_with("__"))) set(*node, attribute_key(key), text);
+    take_inputs(*node, record, i);
+    return {node, 0};
+  }
+
   NodeOutput application(const NodeRecord& record, std::size_t i) {
     const Entry& entry = *entries_[i];
     const Ref<Node> node(new Node);
@@ -322,10 +375,11 @@ class GraphMaker {
 
   void take_inputs(Node& node, const NodeRecord& record, std::size_t i) {
     const std::vector<std::string_view>& names = node.signature.inputs;
-    tensors_ += names.size() + node.signature.outputs.size();
+    tensors_.found += names.size() + node.signature.outputs.size();
     // What a parameter says that a node has takes memory before shapes are compared.
-    if (tensors_ > std::size_t{1 << 16} + 8 * from_.nodes.size())
-      fail("with this node the symbol has ", tensors_, " inputs and outputs of nodes, more than is taken from a file");
+    if (tensors_.found > tensors_.most)
+      fail("with this node the symbol has ", tensors_.found,
+           " inputs and outputs of nodes, more than is taken from a file");
     const std::size_t given = record.inputs.size();
     if (given > names.size() || (given < names.size() && from_.version >= 900))
       fail(node.entry->snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names),
@@ -344,15 +398,16 @@ class GraphMaker {
   }
 
   const GraphRecord& from_;
-  const std::string& what_;
+  const std::string what_;
   std::vector<const Entry*> entries_;
   NodeOutputs made_;
-  std::size_t tensors_ = 0;
+  Tensors& tensors_;
 };
 
 STROP_IMPL Symbol symbol_of_text(std::string_view text, const std::string& what) {
   const GraphRecord record = GraphReader(text, what).read();
-  return GraphMaker(record, what).make();
+  GraphMaker::Tensors tensors(record);
+  return GraphMaker(record, what, tensors).make();
 }
 
 }  // namespace detail

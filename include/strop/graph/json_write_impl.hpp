@@ -5,6 +5,7 @@
 #include <strop/core/config.hpp>
 #include <strop/core/json.hpp>
 #include <strop/core/output.hpp>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
@@ -25,7 +26,8 @@ inline constexpr std::pair<std::string_view, std::string_view> always_written[] 
 /// Writes one symbol.
 class GraphWriter {
  public:
-  explicit GraphWriter(const Symbol& symbol) : symbol_(symbol), graph_(symbol.outputs()) {
+  explicit GraphWriter(const Symbol& symbol, bool is_part = false)
+      : symbol_(symbol), graph_(symbol.outputs()), is_part_(is_part) {
     for (int n = 0; n < graph_.size(); ++n)
       if (const Node& node = graph_.node(n); node.is_variable()) {
         const Shape& shape = node.variable.shape;
@@ -47,7 +49,10 @@ class GraphWriter {
       if (graph_.node(n).is_variable()) items.push_back(cat(n));
     list(items, 2);
     items = {"0"};
-    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push_back(cat(values += graph_.node(n).outputs()));
+    for (int n = 0, values = 0; n < graph_.size(); ++n) {
+      const Node& node = graph_.node(n);
+      items.push_back(cat(values += flow_of(node) != nullptr ? node.visible() : node.outputs()));
+    }
     out_ += ", \n  \"node_row_ptr\": ";
     list(items, 2);
     items.clear();
@@ -55,14 +60,25 @@ class GraphWriter {
       items.push_back(cat('[', graph_.find(head.node.get()), ", ", head.index, ", 0]"));
     out_ += ", \n  \"heads\": ";
     list(items, 2);
+    if (is_part_ && !zero_is_extent_) return shifted(out_ + "\n}");
     out_ += zero_is_extent_
                 ? ", \n  \"attrs\": {\n    \"is_np_shape\": [\"int\", 1], \n    \"mxnet_version\": [\"int\", "
                   "10700]\n  }\n}"
                 : ", \n  \"attrs\": {\"mxnet_version\": [\"int\", 10700]}\n}";
-    return std::move(out_);
+    return is_part_ ? shifted(out_) : std::move(out_);
   }
 
  private:
+  /// As it stands in the node that it is a part of.
+  static std::string shifted(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+      out += c;
+      if (c == '\n') out.append(8, ' ');
+    }
+    return out;
+  }
+
   void node(int n) {
     const Node& node = graph_.node(n);
     out_ += "    {\n      \"op\": ";
@@ -80,6 +96,12 @@ class GraphWriter {
       links.push_back(cat('[', from, ", ", in.index, ", ", written ? ++versions_[from] : 0, ']'));
     }
     list(links, 6);
+    if (const Flow* const flow = flow_of(node)) {
+      out_ += ", \n      \"subgraphs\": [";
+      for (int g = 0; g < flow->graphs.size(); ++g)
+        out_ += cat(g == 0 ? "\n        " : ", \n        ", GraphWriter(Symbol(flow->graphs[g].outputs), true).text());
+      out_ += "\n      ]";
+    }
     out_ += "\n    }";
   }
 
@@ -89,6 +111,7 @@ class GraphWriter {
     if (entry.is_gradient())
       fail("to_json: node '", node.name,
            "' is a gradient; save what it is the gradient of, and differentiate what is loaded");
+    if (flow_of(node) != nullptr) return entry.name;
     if (entry.slot != nullptr && !entry.slot->listed.load())
       fail("to_json: node '", node.name,
            "' is a function without a name, by which no file could find it; give it a struct and an Op");
@@ -111,6 +134,8 @@ class GraphWriter {
       describe(node.variable, all);
     else
       parameters(node, all);
+    if (const Flow* const flow = flow_of(node))
+      for (auto& one : flow_attributes(*flow, node.name)) all.push_back(std::move(one));
     for (const auto& [key, text] : node.attributes) {
       const bool plain = key.size() < 5 || !key.starts_with("__") || !key.ends_with("__");
       if (plain && !node.is_variable() && node.entry->params != nullptr && !node.entry->params->fields.empty())
@@ -185,6 +210,7 @@ class GraphWriter {
   const Symbol& symbol_;
   Graph graph_;
   List<int> versions_;  // of each variable: how often it was written so far
+  const bool is_part_;
   bool zero_is_extent_ = false;
   std::string out_;
 };

@@ -166,6 +166,34 @@ void seed(std::uint64_t seed);
 /// feed several devices from several threads stay reproducible.
 void seed(std::uint64_t seed, Device device);
 
+/// While it lives, next() gives this thread streams that follow from one stream and their number, counted from `number`
+/// on: what drew them can be run again, and draws the same.
+class Replay {
+ public:
+  Replay(const Stream& from, std::uint64_t number) : next_{mixed(from), 0, number}, before_(current) { current = this; }
+  ~Replay() { current = before_; }
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  static inline constinit thread_local Replay* current = nullptr;
+  Stream next() {
+    const Stream now = next_;
+    ++next_.call;
+    return now;
+  }
+
+ private:
+  /// A key of its own for every stream (the finalizer of SplitMix64).
+  static std::uint64_t mixed(const Stream& from) {
+    std::uint64_t z = from.seed + 0x9e3779b97f4a7c15U * (from.call + 1);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+  }
+  Stream next_;
+  Replay* const before_;
+};
+
 /// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which
 /// stream is the order of the calls.
 Stream next(Device device = cpu());

@@ -45,6 +45,7 @@ STROP_IMPL void seed(std::uint64_t seed, Device device) {
 }
 
 STROP_IMPL Stream next(Device device) {
+  if (Replay::current != nullptr) return Replay::current->next();
   const std::lock_guard lock(detail::generators.mutex);
   detail::Generator& own = detail::generator_of(device, detail::generators);
   detail::Generator& from = own.own ? own : detail::generators.shared;

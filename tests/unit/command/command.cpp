@@ -474,6 +474,25 @@ TEST_CASE("LibSVM text as arrays, and back") {
   CHECK_FALSE(std::ifstream(folder / "d.npz").good());
 }
 
+TEST_CASE("graph: the bodies of loops stand below their nodes") {
+  const test::Folder folder;
+  test::put_file(folder / "loop.json", R"json({"nodes": [
+    {"op": "null", "name": "x", "inputs": []}, {"op": "null", "name": "s", "inputs": []},
+    {"op": "_foreach", "name": "loop", "attrs": {"in_data_locs": "[0]", "in_state_locs": "[1]", "remain_locs": "[]",
+     "num_args": "3", "num_out_data": "1", "num_outputs": "2"}, "inputs": [[0, 0, 0], [1, 0, 0]], "subgraphs": [
+      {"nodes": [{"op": "null", "name": "x-0", "inputs": []}, {"op": "null", "name": "s-0", "inputs": []},
+       {"op": "elemwise_add", "name": "sum", "inputs": [[0, 0, 0], [1, 0, 0]]},
+       {"op": "_copy", "name": "next", "inputs": [[2, 0, 0]]}],
+       "arg_nodes": [0, 1], "node_row_ptr": [0, 1, 2, 3, 4], "heads": [[2, 0, 0], [3, 0, 0]]}]}],
+    "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
+  const Said table = strop_says(folder, "graph loop.json --shape x=4,3 --shape s=3");
+  CAPTURE(table.err);
+  CHECK(table.code == 0);
+  CHECK(table.out.find("loop         _foreach      (4, 3), (3,) ") != std::string::npos);
+  CHECK(table.out.find("\n  body/sum   elemwise_add  (3,) ") != std::string::npos);
+  CHECK(table.out.find("\n  body/next  _copy         (3,) ") != std::string::npos);
+}
+
 TEST_CASE("graph: a symbol file as a table and as a picture") {
   const test::Folder folder;
   test::put_file(folder / "net.json", R"json({"nodes": [

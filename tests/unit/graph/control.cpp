@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Loops and branches: as nodes of graphs against the same functions run on arrays, in files, and what is refused.
+#include <strop/autograd/backward.hpp>
+#include <strop/graph/control.hpp>
+#include <strop/graph/gradient.hpp>
+#include <strop/ops/arithmetic.hpp>
+#include <strop/ops/cast.hpp>
+#include <strop/ops/dropout.hpp>
+#include <strop/ops/reduce.hpp>
+#include <strop/tensor/random.hpp>
+
+#include "operators.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace graph_tests;
+
+namespace {
+
+using Arrays = std::vector<NDArray>;
+using Symbols = std::vector<Symbol>;
+
+NDArray made(const Shape& shape, double seed, Dtype type = f64) {
+  const NDArray a(shape, f64);
+  const auto view = a.view<double>();
+  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
+  return a.to(type);
+}
+
+/// Forward and gradients of a function on arrays and of its graph, with the same head gradients. `f` takes and returns
+/// a list of either.
+template <class F>
+void compare(const F& f, const NamedArrays& args, double scale = 1) {
+  Arrays in;
+  Symbols variables;
+  for (const auto& [name, a] : args) {
+    in.push_back(a.copy());
+    in.back().attach_grad();
+    variables.push_back(var(name));
+  }
+  Arrays expected, heads;
+  {
+    record scope;
+    expected = f(in);
+    NDArray total;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      heads.push_back(made(expected[k].shape(), scale * static_cast<double>(k + 1), expected[k].dtype()));
+      const NDArray part = times(expected[k], heads[k]).reshape({-1});
+      total = k == 0 ? sum(part) : total + sum(part);
+    }
+    total.backward();
+  }
+  const Symbol net = group(std::span<const Symbol>(f(variables)));
+  NamedArrays grads;
+  for (const auto& [name, a] : args) grads.emplace_back(name, zeros(a.shape(), a.dtype()));
+  auto run = net.bind(cpu(), args, grads);
+  run.plan().check();
+  for (int time = 0; time < 2; ++time) {  // the second time on what the first has left
+    const Arrays found = run.forward(true);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t k = 0; k < found.size(); ++k) CHECK(same(found[k], expected[k]));
+    run.backward(heads);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      CAPTURE(args[i].first);
+      CHECK(same(run.grad(args[i].first), in[i].grad()));
+    }
+  }
+  auto predict = net.bind(cpu(), args);
+  predict.plan().check();
+  const Arrays found = predict.forward();
+  for (std::size_t k = 0; k < found.size(); ++k) CHECK(same(found[k], expected[k]));
+  const Symbol again = Symbol::from_json(net.to_json());
+  CHECK(again.to_json() == net.to_json());
+  const Arrays read = again.bind(cpu(), args).forward();
+  for (std::size_t k = 0; k < read.size(); ++k) CHECK(same(read[k], expected[k]));
+}
+
+/// A cell that reads w and b from outside.
+template <class X>
+auto cell(const X& w, const X& b) {
+  return [w, b](const X& x, const X& h) {
+    const X y = quadratic(plus(dense_layer(h, w, b, {.num_hidden = 3}), x), {.a = 0.1f, .b = 0.5f, .c = 0.2f});
+    return std::pair(y, y);
+  };
+}
+
+/// sin(x) as an output, an argument that only the loop has.
+Symbol no_gradient_loop() {
+  return foreach ([](const Symbol& x, const Symbol& s) { return std::pair(even(x), plus(s, even(x))); }, var("x"),
+                  var("s"))
+      .first;
+}
+
+}  // namespace
+
+TEST_CASE("foreach: a recurrent cell, its gradient through outputs, last state and what it reads from outside") {
+  const NamedArrays args = {
+      {"x", made({5, 2, 3}, 1)}, {"h", made({2, 3}, 2)}, {"w", made({3, 3}, 3)}, {"b", made({3}, 4)}};
+  compare(
+      [](const auto& in) {
+        using X = typename std::decay_t<decltype(in)>::value_type;
+        const X w = quadratic(in[2], {.a = 0.3f, .b = 1});  // computed outside of the body
+        const auto [outs, last] = foreach (cell(w, in[3]), times(in[0], in[0]), in[1]);
+        return std::vector<X>{quadratic(outs, {.b = 2}), last};
+      },
+      args);
+}
+
+TEST_CASE("foreach: several data, states and outputs; states that swap, stay and are not used") {
+  const NamedArrays args = {{"x", made({4, 3}, 1)}, {"y", made({4, 3}, 2)}, {"a", made({3}, 3)},
+                            {"b", made({3}, 4)},    {"c", made({3}, 5)},    {"k", made({1}, 6)}};
+  const auto f = [](const auto& in) {
+    using X = typename std::decay_t<decltype(in)>::value_type;
+    using List = std::vector<X>;
+    const auto body = [&in](const List& x, const List& s) {
+      const X y = times(plus(x[0], s[0]), in[5]);
+      return std::pair(List{y, times(x[1], x[0]), s[1]}, List{s[1], plus(y, s[1]), s[2]});
+    };
+    const auto [outs, last] = foreach (body, List{in[0], in[1]}, List{in[2], in[3], in[4]});
+    return List{outs[0], outs[1], outs[2], last[0], last[1], last[2]};
+  };
+  compare(f, args);
+  SUBCASE("without outputs, without states") {
+    compare(
+        [](const auto& in) {
+          using X = typename std::decay_t<decltype(in)>::value_type;
+          using List = std::vector<X>;
+          const auto sums =
+              foreach ([](const X& x, const X& s) { return std::pair(List{}, plus(x, s)); }, in[0], in[1]);
+          const auto products =
+              foreach ([&](const X& x, const List&) { return std::pair(times(x, in[1]), List{}); }, in[0], List{});
+          return List{sums.second, products.first};
+        },
+        {{"x", made({4, 3}, 1)}, {"s", made({3}, 2)}});
+  }
+  SUBCASE("a state that the body does not read, and one that nothing depends on") {
+    const Symbol x = var("x"), s = var("s"), t = var("t");
+    const auto [outs, last] = foreach (
+        [](const Symbol& one, const Symbols& st) { return std::pair(one * st[1], Symbols{one * 2, st[1] + 1}); }, x,
+        Symbols{s, t}, "loop");
+    const NDArray data = array({{1, 2}, {3, 4}}), zero = zeros({2}), gx = zeros({2, 2}), gs = full({2}, 9),
+                  gt = zeros({2});
+    auto run =
+        group({outs, last[0]}).bind(cpu(), {{"x", data}, {"s", zero}, {"t", zero}}, {{"x", gx}, {"s", gs}, {"t", gt}});
+    CHECK(same(run.forward(true)[0], array({{0, 0}, {3, 4}})));
+    CHECK(same(run.outputs()[1], array({6, 8})));
+    run.backward({ones({2, 2}), ones({2})});
+    CHECK(same(gx, array({{0, 0}, {3, 3}})));
+    CHECK(same(gs, zeros({2})));
+    CHECK(same(gt, array({4, 6})));
+    CHECK(sentence([&] { (void)outs.to_json(); }) ==
+          "to_json: node 'loop': state0 is not used in the body, which files cannot say; use it there, or leave it "
+          "out");
+  }
+}
+
+TEST_CASE("foreach: vectors, no entries, numbers of entries that follow from elsewhere, other types") {
+  const auto body = [](const auto& x, const auto& s) { return std::pair(x * 2 + s, x + s); };
+  const auto [outs, last] = foreach (body, var("x"), var("s"));
+  const Symbol net = group({outs, last});
+  // As MXNet 1.9.1 gives them: an entry of a vector has one element.
+  auto run = net.bind(cpu(), {{"x", arange(0, 4)}, {"s", zeros({1})}});
+  CHECK(same(run.forward()[0], array({{0}, {2}, {5}, {9}})));
+  CHECK(same(run.outputs()[1], array({6})));
+  CHECK(same(foreach (body, arange(0, 4), zeros({1})).first, run.outputs()[0]));
+  CHECK(net.infer_shape({{"x", {6, 2, 3}}})["s"] == Shape{2, 3});
+  CHECK(net.infer_shape({{"x", {6, 2, 3}}}).outputs[0] == Shape{6, 2, 3});
+  CHECK(net.infer_shape_partial({{"s", {2, 3}}}).args[0] == Shape{-1, 2, 3});
+  CHECK(net.infer_type({{"x", f64}}).outputs[1] == f64);
+  const NDArray gs = zeros({2});
+  auto none = net.bind(cpu(), {{"x", NDArray({0, 2})}, {"s", array({3, 4})}}, {{"s", gs}});
+  CHECK(none.forward(true)[0].shape() == Shape{0, 2});
+  CHECK(same(none.outputs()[1], array({3, 4})));
+  none.backward({NDArray({0, 2}), array({5, 6})});
+  CHECK(same(gs, array({5, 6})));
+  CHECK_FALSE(foreach (body, NDArray({0, 2}), array({3, 4})).first);
+  // Counters are integers, and have no gradient.
+  const auto counted =
+      foreach ([](const Symbol& x, const Symbols& s) { return std::pair(x * s[0], Symbols{s[0] * x, s[1] + 1}); },
+               var("x"), Symbols{var("s"), var("n")});
+  const NDArray gx = zeros({3, 1});
+  auto counts =
+      group({counted.first, counted.second[1]})
+          .bind(cpu(), {{"x", array({{2}, {3}, {4}})}, {"s", ones({1})}, {"n", zeros({1}, i64)}}, {{"x", gx}});
+  CHECK(same(counts.forward(true)[0], array({{2}, {6}, {24}})));
+  CHECK(counts.outputs()[1].item<int>() == 3);
+  CHECK(counts.outputs()[1].dtype() == i64);
+  counts.backward({ones({3, 1}), zeros({1}, i64)});
+  CHECK(same(gx, array({{16}, {10}, {6}})));
+}
+
+TEST_CASE("while_loop: as many steps as the condition wants, filled up with zeros") {
+  const auto f = [](const auto& in) {
+    using X = typename std::decay_t<decltype(in)>::value_type;
+    using List = std::vector<X>;
+    const auto [outs, last] =
+        while_loop([&](const List& s) { return sum(s[0]) < sum(in[2]); },
+                   [&](const List& s) { return std::pair(times(s[0], in[1]), List{s[0] + s[1], s[1] * 1.5}); },
+                   List{in[0], quadratic(in[3], {.b = 2})}, 6);
+    return List{outs, last[0], last[1]};
+  };
+  for (const double end : {-100.0, 4.0, 100.0}) {
+    NamedArrays args = {{"a", array<double>({0.5, 1})},
+                        {"w", made({2}, 1)},
+                        {"end", array<double>({end})},
+                        {"b", array<double>({0.25, 0.5})}};
+    CAPTURE(end);
+    if (end > 0) {
+      compare(f, args);
+      continue;
+    }
+    Symbols variables;
+    for (const auto& one : args) variables.push_back(var(one.first));
+    const NDArray ga = zeros({2}, f64), gw = full({2}, 3, f64);
+    auto run = group(std::span<const Symbol>(f(variables))).bind(cpu(), args, {{"a", ga}, {"w", gw}});
+    CHECK(same(run.forward(true)[0], zeros({6, 2}, f64)));
+    CHECK(same(run.outputs()[1], array<double>({0.5, 1})));
+    run.backward({ones({6, 2}, f64), array<double>({2, 3}), zeros({2}, f64)});
+    CHECK(same(ga, array<double>({2, 3})));
+    CHECK(same(gw, zeros({2}, f64)));
+  }
+  CHECK_FALSE(
+      while_loop([](const NDArray& s) { return s < 0; }, [](const NDArray& s) { return std::pair(s, s); }, ones({1}), 3)
+          .first);
+}
+
+TEST_CASE("cond: the branch that is taken computes, and is differentiated") {
+  const auto f = [](const auto& in) {
+    using X = typename std::decay_t<decltype(in)>::value_type;
+    using List = std::vector<X>;
+    const X w = in[1] * 2;
+    const List out = cond(
+        sum(in[0]) < 1, [&] { return List{times(in[0], w), in[1]}; }, [&] { return List{w * 3, plus(in[0], in[2])}; });
+    const X other = cond(sum(in[0]) > 0, [&] { return in[2] * in[2]; }, [&] { return in[0]; });
+    return List{out[0], out[1], other};
+  };
+  for (const double x : {-2.0, 0.5, 3.0})
+    compare(f, {{"a", array<double>({x, 0.25})}, {"b", made({2}, 1)}, {"c", made({2}, 2)}});
+}
+
+TEST_CASE("loops and branches in one another, and a node beside them that fuses") {
+  compare(
+      [](const auto& in) {
+        using X = typename std::decay_t<decltype(in)>::value_type;
+        using List = std::vector<X>;
+        const auto rows = [&](const X& row, const X& total) {
+          const auto cells = [&](const X& x, const X& s) {
+            const X next = cond(sum(x) > 0, [&] { return plus(s, times(x, in[2])); }, [&] { return times(s, in[2]); });
+            return std::pair(next, next);
+          };
+          const auto [values, last] = foreach (cells, row, total);
+          const auto halved = while_loop([](const X& s) { return sum(times(s, s)) > 1; },
+                                         [](const X& s) { return std::pair(List{}, s * 0.5); }, last, 3);
+          return std::pair(values, halved.second);
+        };
+        const auto [all, last] = foreach (rows, in[0] * 2 + 1, in[1]);
+        return List{all * 3, last};
+      },
+      {{"x", made({3, 4}, 1)}, {"s", made({1}, 2)}, {"w", array<double>({0.75})}});
+}
+
+TEST_CASE("bodies that draw random numbers: the gradient sees what forward has drawn") {
+  const auto body = [](const Symbol& x, const Symbol& s) {
+    const Symbol y = dropout(x, {.p = 0.5f});
+    return std::pair(y, s + dropout(y * 3, {.p = 0.25f}));
+  };
+  const auto [outs, last] = foreach (body, var("x"), var("s"));
+  const NDArray x = full({6, 32}, 2), gx = zeros({6, 32}), gs = zeros({32});
+  auto run = group({outs, last}).bind(cpu(), {{"x", x}, {"s", zeros({32})}}, {{"x", gx}, {"s", gs}});
+  std::vector<float> before;
+  for (int time = 0; time < 2; ++time) {
+    random::seed(std::uint64_t(time));
+    run.forward(true);
+    const auto kept = run.outputs()[0].to_vector<float>();
+    CHECK(kept != before);
+    std::vector<float> first(kept.begin(), kept.begin() + 32), second(kept.begin() + 32, kept.begin() + 64);
+    CHECK(first != second);
+    before = kept;
+    const NDArray total = run.outputs()[1].copy();
+    // All of it is linear in x: sum(x · dx) is the sum of the results.
+    run.backward({zeros({6, 32}), ones({32})});
+    CHECK(allclose(sum(times(x, gx)), sum(total)));
+    CHECK(same(gs, ones({32})));
+    random::seed(std::uint64_t(time));
+    run.forward(true);
+    run.backward({ones({6, 32}), zeros({32})});
+    CHECK(same(times(x, gx), run.outputs()[0]));
+    CHECK(run.outputs()[0].to_vector<float>() == kept);
+  }
+}
+
+TEST_CASE("bodies that write a state: it goes from step to step, and backward does not write it again") {
+  const NDArray x = made({4, 3}, 1, f32), w = array({1.5f, -1.0f, 2.0f});
+  const auto expected = [&](const NDArray& state, const NDArray& gx) {
+    x.attach_grad();
+    NDArray s = zeros({3});
+    {
+      record scope;
+      for (int i = 0; i < 4; ++i) s = plus(times(s, w), center(x[i], state));
+      s.backward(w);
+    }
+    gx.view<float>();
+    plus(x.grad(), 0 * x, into(gx));
+    return s;
+  };
+  const NDArray state = full({1}, 0.25), gx = zeros({4, 3});
+  const NDArray sums = expected(state, gx);
+  const Symbol moving = var("moving"), weight = var("w");
+  const auto last =
+      foreach ([&](const Symbol& one,
+                   const Symbol& s) { return std::pair(Symbols{}, plus(times(s, weight), center(one, moving))); },
+               var("x"), var("s"));
+  CHECK(last.second.list_auxiliary_states() == Names{"moving"});
+  const NDArray mine = full({1}, 0.25), found = zeros({4, 3});
+  auto run = last.second.bind(cpu(), {{"x", x.detach()}, {"s", zeros({3})}, {"w", w}}, {{"x", found}},
+                              GradRequest::write, {{"moving", mine}});
+  CHECK(same(run.forward(true)[0], sums.detach()));
+  CHECK(same(mine, state));
+  run.backward(w);
+  CHECK(same(found, gx));
+  CHECK(same(mine, state));
+}
+
+TEST_CASE("gradients are added, wanted of some, and kept in memory that only training takes") {
+  const Symbol x = var("x"), h = var("h"), w = var("w"), b = var("b");
+  const auto [outs, last] = foreach (cell(w, b), x, h, "loop");
+  const Symbol net = outs * 2;
+  const NamedArrays args = {{"x", made({5, 2, 3}, 1, f32)},
+                            {"h", made({2, 3}, 2, f32)},
+                            {"w", made({3, 3}, 3, f32)},
+                            {"b", made({3}, 4, f32)}};
+  const NDArray gw = ones({3, 3}), all = zeros({3, 3}), gh = zeros({2, 3});
+  auto some = net.bind(cpu(), args, {{"w", gw}}, GradRequest::add);
+  auto every = net.bind(cpu(), args, {{"w", all}, {"h", gh}});
+  for (Executor* run : {&some, &every}) {
+    run->forward(true);
+    run->backward(ones({5, 2, 3}));
+  }
+  CHECK(same(gw, all + 1));
+  // Prediction has the outputs of the loop alone, and they lie where the states do.
+  const MemoryPlan plan = net.bind(cpu(), args).plan();
+  CHECK(plan.values().size() == 2);
+  CHECK(plan.bound() == 128);
+  // A second order is refused.
+  const std::vector<Symbol> first = gradients(net, {w});
+  CHECK(sentence([&] { (void)gradients(first[0], {w}); }) ==
+        "Error in node loop_backward: _backward__foreach has no gradient: the operator states its gradient, and no "
+        "gradient of that, which the gradient of 'w' needs");
+}
+
+TEST_CASE("sparse arrays reach a body as dense copies") {
+  const auto [outs, last] =
+      foreach ([](const Symbol& x, const Symbol& s) { return std::pair(x + s, x + s); }, var("x"), var("s"));
+  const NDArray x = array({{1, 0}, {0, 2}});
+  const Fallback before = set_fallback(Fallback::silent);
+  auto run = outs.bind(cpu(), {{"x", x.to(csr)}, {"s", zeros({2})}});
+  CHECK(same(run.forward()[0], array({{1, 0}, {1, 2}})));
+  set_fallback(before);
+}
+
+TEST_CASE("what is refused") {
+  const Symbol x = var("x"), s = var("s");
+  CHECK(sentence([&] {
+          foreach ([](const Symbol& one, const Symbols& st) { return std::pair(one, Symbols{st[0]}); }, x,
+                   Symbols{s, s});
+        }) == "foreach: the body returns 1 state, expected 2 as it is given");
+  CHECK(sentence([&] {
+          foreach ([](const NDArray& one, const Arrays&) { return std::pair(one, Arrays{}); }, ones({2, 2}),
+                   Arrays{ones({2})});
+        }) == "foreach: the body returns 0 states, expected 1 as it is given");
+  CHECK(sentence([&] { foreach ([](const Symbols&, const Symbol& st) { return std::pair(st, st); }, Symbols{}, s); }) ==
+        "foreach: there is no data to go along");
+  const auto grows = foreach (
+      [](const Symbol& one, const Symbol& st) { return std::pair(one, chain({one, st}, {}, "both")); }, x, s, "loop");
+  CHECK(sentence([&] { (void)grows.first.infer_shape({{"x", {3, 2}}, {"s", {2}}}); }) ==
+        "Error in node loop: _foreach: input 'state' enters the body with shape (2,) and leaves it with (4,); a state "
+        "keeps "
+        "its shape");
+  const auto changes = foreach (
+      [](const Symbol& one, const Symbol& st) { return std::pair(one, cast(st, {.dtype = f64})); }, x, s, "loop");
+  CHECK(sentence([&] { (void)changes.first.infer_type({{"s", f32}}); }) ==
+        "Error in node loop: _foreach: input 'state' enters the body as float32 and leaves it as float64; a state "
+        "keeps its "
+        "type");
+  const auto sums = foreach ([](const Symbols& one, const Symbol& st) { return std::pair(one[0] + one[1], st); },
+                             Symbols{x, var("y")}, s, "loop");
+  CHECK(sentence([&] { (void)sums.first.infer_shape({{"x", {3, 2}}, {"y", {4, 2}}}); }) ==
+        "Error in node loop: _foreach: input 'data1' has 4 entries, and input 'data0' has 3");
+  CHECK(sentence([&] {
+          while_loop([](const Symbol& st) { return st; }, [](const Symbol& st) { return std::pair(st, st); }, s, 0);
+        }) == "while_loop: max_iterations is 0, expected at least 1");
+  const auto wide = while_loop([](const Symbol& st) { return st < 1; },
+                               [](const Symbol& st) { return std::pair(st, st + 1); }, s, 2, "loop");
+  CHECK(sentence([&] { (void)wide.first.infer_shape({{"s", {2}}}); }) ==
+        "Error in node loop: _while_loop: the condition has shape (2,), expected one element");
+  CHECK(sentence([&] {
+          while_loop([](const NDArray& st) { return st < 1; }, [](const NDArray& st) { return std::pair(st, st + 1); },
+                     ones({2}), 2);
+        }) == "while_loop: the condition has shape (2,), expected one element");
+  CHECK(sentence([&] { cond(x, [&] { return Symbols{s}; }, [&] { return Symbols{s, s}; }); }) ==
+        "cond: one branch has 1 outputs and the other 2");
+  const Symbol differs = cond(x, [&] { return s; }, [&] { return chain({s, s}); }, "branch");
+  CHECK(sentence([&] { (void)differs.infer_shape({{"s", {2}}, {"x", {1}}}); }) ==
+        "Error in node branch: _cond: output 0 has shape (2,) where the condition holds and (4,) where it does not");
+  Symbol leaked;
+  foreach ([&](const Symbol& one, const Symbol& st) { return std::pair(leaked = one + st, st); }, x, s);
+  CHECK(sentence([&] {
+          foreach ([&](const Symbol& one, const Symbol& st) { return std::pair(one + leaked, st); }, x, s);
+        }).find("which was made in the body of another loop or branch") != std::string::npos);
+  auto run = no_gradient_loop().simple_bind(cpu(), {{"x", {2, 2}}, {"s", {2}}});
+  run.forward(true);
+  CHECK(sentence([&] {
+          run.backward(ones({2, 2}));
+          run.grad("x").wait();
+        }).find("GtEven has no gradient, which the gradient of 'x-0' needs") != std::string::npos);
+}
+
+namespace {
+/// Files as MXNet 1.9.1 writes them, but for blanks, and what it computes.
+constexpr std::string_view foreach_file = R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
+{"op": "null", "name": "s", "inputs": []}, {"op": "null", "name": "t", "inputs": []},
+{"op": "null", "name": "w", "inputs": []}, {"op": "_foreach", "name": "_foreach0", "attrs": {"in_data_locs": "[0]",
+"in_state_locs": "[2, 3]", "num_args": "5", "num_out_data": "1", "num_outputs": "3", "remain_locs": "[1]"},
+"inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]], "subgraphs": [{"nodes": [
+{"op": "null", "name": "data-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
+{"op": "null", "name": "w", "inputs": []},
+{"op": "broadcast_mul", "name": "o", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[0, 0, 0], [1, 0, 0]]},
+{"op": "null", "name": "s-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
+{"op": "elemwise_add", "name": "_plus0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[2, 0, 0], [3, 0, 0]]},
+{"op": "_copy", "name": "identity0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[4, 0, 0]]},
+{"op": "null", "name": "t-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
+{"op": "_mul_scalar", "name": "_mulscalar0", "attrs": {"__subgraph_name__": "loop0", "scalar": "2"},
+"inputs": [[6, 0, 0]]}], "arg_nodes": [0, 1, 3, 6], "node_row_ptr": [0, 1, 2, 3, 4, 5, 6, 7, 8],
+"heads": [[4, 0, 0], [5, 0, 0], [7, 0, 0]]}]}], "arg_nodes": [0, 1, 2, 3], "node_row_ptr": [0, 1, 2, 3, 4, 7],
+"heads": [[4, 0, 0], [4, 1, 0], [4, 2, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
+constexpr std::string_view while_file = R"({"nodes": [{"op": "null", "name": "i", "inputs": []},
+{"op": "null", "name": "a", "inputs": []}, {"op": "null", "name": "w", "inputs": []},
+{"op": "_while_loop", "name": "_while_loop0", "attrs": {"cond_input_locs": "[0]", "func_input_locs": "[0, 1, 2]",
+"func_var_locs": "[0, 1]", "max_iterations": "4", "num_args": "5", "num_out_data": "2", "num_outputs": "4"},
+"inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], "subgraphs": [{"nodes": [
+{"op": "null", "name": "i-0", "attrs": {"__subgraph_name__": "wl_cond0"}, "inputs": []},
+{"op": "_lesser_equal_scalar", "name": "_lesser_equal_scalar0", "attrs": {"__subgraph_name__": "wl_cond0",
+"scalar": "5"}, "inputs": [[0, 0, 0]]}], "arg_nodes": [0], "node_row_ptr": [0, 1, 2], "heads": [[1, 0, 0]]},
+{"nodes": [{"op": "null", "name": "i-0", "attrs": {"__subgraph_name__": "wl_func0"}, "inputs": []},
+{"op": "null", "name": "a-0", "attrs": {"__subgraph_name__": "wl_func0"}, "inputs": []},
+{"op": "elemwise_add", "name": "_plus1", "attrs": {"__subgraph_name__": "wl_func0"},
+"inputs": [[0, 0, 0], [1, 0, 0]]}, {"op": "null", "name": "w", "inputs": []},
+{"op": "elemwise_mul", "name": "_mul0", "attrs": {"__subgraph_name__": "wl_func0"},
+"inputs": [[1, 0, 0], [3, 0, 0]]},
+{"op": "_plus_scalar", "name": "_plusscalar0", "attrs": {"__subgraph_name__": "wl_func0", "scalar": "1"},
+"inputs": [[0, 0, 0]]}, {"op": "elemwise_add", "name": "_plus2", "attrs": {"__subgraph_name__": "wl_func0"},
+"inputs": [[1, 0, 0], [0, 0, 0]]}], "arg_nodes": [0, 1, 3], "node_row_ptr": [0, 1, 2, 3, 4, 5, 6, 7],
+"heads": [[2, 0, 0], [4, 0, 0], [5, 0, 0], [6, 0, 0]]}]}], "arg_nodes": [0, 1, 2], "node_row_ptr": [0, 1, 2, 3, 7],
+"heads": [[3, 0, 0], [3, 1, 0], [3, 2, 0], [3, 3, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
+constexpr std::string_view cond_file = R"({"nodes": [{"op": "null", "name": "a", "inputs": []},
+{"op": "sum", "name": "sum0", "inputs": [[0, 0, 0]]}, {"op": "null", "name": "w", "inputs": []},
+{"op": "sum", "name": "sum1", "inputs": [[2, 0, 0]]}, {"op": "_lesser", "name": "_lesser0",
+"inputs": [[1, 0, 0], [3, 0, 0]]}, {"op": "_cond", "name": "_cond0", "attrs": {"cond_input_locs": "[0]",
+"else_input_locs": "[2, 1]", "num_args": "6", "num_outputs": "2", "then_input_locs": "[1, 2]"},
+"inputs": [[4, 0, 0], [0, 0, 0], [2, 0, 0]], "subgraphs": [{"nodes": [
+{"op": "null", "name": "_lesser0_output", "inputs": []},
+{"op": "_copy", "name": "identity1", "attrs": {"__subgraph_name__": "br_pred0"}, "inputs": [[0, 0, 0]]}],
+"arg_nodes": [0], "node_row_ptr": [0, 1, 2], "heads": [[1, 0, 0]]}, {"nodes": [
+{"op": "null", "name": "a", "inputs": []}, {"op": "_mul_scalar", "name": "_mulscalar1",
+"attrs": {"__subgraph_name__": "br_then0", "scalar": "2"}, "inputs": [[0, 0, 0]]},
+{"op": "null", "name": "w", "inputs": []}, {"op": "_copy", "name": "identity2",
+"attrs": {"__subgraph_name__": "br_then0"}, "inputs": [[2, 0, 0]]}], "arg_nodes": [0, 2],
+"node_row_ptr": [0, 1, 2, 3, 4], "heads": [[1, 0, 0], [3, 0, 0]]}, {"nodes": [
+{"op": "null", "name": "w", "inputs": []}, {"op": "_mul_scalar", "name": "_mulscalar2",
+"attrs": {"__subgraph_name__": "br_else0", "scalar": "3"}, "inputs": [[0, 0, 0]]},
+{"op": "null", "name": "a", "inputs": []}, {"op": "_copy", "name": "identity3",
+"attrs": {"__subgraph_name__": "br_else0"}, "inputs": [[2, 0, 0]]}], "arg_nodes": [0, 2],
+"node_row_ptr": [0, 1, 2, 3, 4], "heads": [[1, 0, 0], [3, 0, 0]]}]}], "arg_nodes": [0, 2],
+"node_row_ptr": [0, 1, 2, 3, 4, 5, 7], "heads": [[5, 0, 0], [5, 1, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
+
+/// Without blanks and versions.
+std::string bare(std::string_view text) {
+  std::string out;
+  for (const char c : text)
+    if (c != ' ' && c != '\n') out += c;
+  return out.substr(0, out.rfind("\"mxnet_version\""));
+}
+/// Reads a file, writes the same, and computes: head gradients of output k are k + 1.
+void check_file(std::string_view text, const NamedArrays& args, const Arrays& outputs, const NamedArrays& gradients) {
+  const Symbol net = Symbol::from_json(text);
+  // Parameters that are as by default are not written: i + 1.
+  std::string expected = bare(text);
+  const std::string one = R"(,"scalar":"1")";
+  if (const std::size_t at = expected.find(one); at != std::string::npos) expected.erase(at, one.size());
+  CHECK(bare(net.to_json()) == expected);
+  NamedArrays grads;
+  for (const auto& [name, a] : args) grads.emplace_back(name, zeros(a.shape()));
+  auto run = net.bind(cpu(), args, grads);
+  const Arrays found = run.forward(true);
+  REQUIRE(found.size() == outputs.size());
+  Arrays heads;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    CHECK(same(found[k], outputs[k]));
+    heads.push_back(full(found[k].shape(), static_cast<double>(k + 1)));
+  }
+  run.backward(heads);
+  for (const auto& [name, gradient] : gradients) CHECK(same(run.grad(name), gradient));
+}
+std::string with(std::string_view text, std::string_view what, std::string_view by) {
+  std::string out(text);
+  out.replace(out.find(what), what.size(), by);
+  return out;
+}
+}  // namespace
+
+TEST_CASE("files that MXNet has written are read, computed as it does, and written the same") {
+  (void)broadcast_mul.entry(), (void)elemwise_add.entry(), (void)elemwise_mul.entry(), (void)identity.entry();
+  (void)mul_scalar.entry(), (void)plus_scalar.entry(), (void)lesser_equal_scalar.entry(), (void)sum.entry();
+  (void)elemwise_lesser.entry();
+  check_file(foreach_file,
+             {{"data", array({{1, 2}, {3, 4}, {-1, 0.5f}})},
+              {"s", array({0.5f, -1})},
+              {"t", array({1, 3})},
+              {"w", array({2, -0.5f})}},
+             {array({{2.5f, -2}, {8.5f, -4}, {6.5f, -4.25f}}), array({6.5f, -4.25f}), array({8, 24})},
+             {{"data", array({{10, -2.5f}, {8, -2}, {6, -1.5f}})},
+              {"s", array({5, 5})},
+              {"t", array({24, 24})},
+              {"w", array({14, 27.5f})}});
+  check_file(while_file, {{"i", array({3})}, {"a", array({2})}, {"w", array({1.5f})}},
+             {array({{5}, {9}, {14}, {0}}), array({{3}, {7.5f}, {13.5f}, {0}}), array({6}), array({14})},
+             {{"i", array({30})}, {"a", array({16})}, {"w", array({32})}});
+  check_file(cond_file, {{"a", array({1, 2})}, {"w", array({2, 3})}}, {array({2, 4}), array({2, 3})},
+             {{"a", array({2, 2})}, {"w", array({2, 2})}});
+}
+
+TEST_CASE("bad files of loops and branches are told what is wrong") {
+  const auto refusal = [](const std::string& text) { return sentence([&] { (void)Symbol::from_json(text); }); };
+  const auto part = [](const std::string& told, std::string_view text) { return told.find(text) != std::string::npos; };
+  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]",)", "")), "there is no 'in_data_locs'"));
+  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]")", R"("in_data_locs": "[4]")")),
+             "'in_data_locs' has the position 4, expected one below 4"));
+  CHECK(part(refusal(with(foreach_file, R"("remain_locs": "[1]")", R"("remain_locs": "[0]")")),
+             "'remain_locs' has the position 0, which another input has"));
+  CHECK(part(refusal(with(foreach_file, R"("in_state_locs": "[2, 3]")", R"("in_state_locs": "[2]")")),
+             "'in_state_locs' has 1 positions, expected 2"));
+  CHECK(part(refusal(with(foreach_file, R"("num_outputs": "3")", R"("num_outputs": "4")")),
+             "num_outputs is 4, and the body has 3 outputs"));
+  CHECK(part(refusal(with(foreach_file, R"([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]])", "[[0, 0, 0]]")),
+             "there are 1 inputs for 1 data and 2 states"));
+  CHECK(part(refusal(with(foreach_file, "\"broadcast_mul\"", "\"broadcast_mull\"")), "broadcast_mull (node 'o')"));
+  CHECK(part(refusal(with(while_file, R"("max_iterations": "4",)", "")), "there is no 'max_iterations'"));
+  CHECK(part(refusal(with(while_file, R"("max_iterations": "4")", R"("max_iterations": "x")")),
+             "'max_iterations' is 'x', expected a whole number"));
+  CHECK(part(refusal(with(while_file, R"("func_var_locs": "[0, 1]")", R"("func_var_locs": "[0, 9]")")),
+             "'func_var_locs' has the position 9"));
+  CHECK(part(refusal(with(cond_file, R"("then_input_locs": "[1, 2]")", R"("then_input_locs": "[1, 1]")")),
+             "of a body are the same input"));
+  CHECK(part(refusal(with(cond_file, R"(, {"nodes": [
+{"op": "null", "name": "w")",
+                          R"(], "x": [{"nodes": [
+{"op": "null", "name": "w")")),
+             "a node has no 'x'"));
+  std::string deep = R"({"nodes": [], "heads": []})";
+  for (int i = 0; i < 40; ++i)
+    deep = R"({"nodes": [{"op": "_foreach", "name": "f", "inputs": [], "subgraphs": [)" + deep +
+           R"(]}], "heads": [[0, 0, 0]]})";
+  CHECK(part(refusal(deep), "nested more than 64 deep"));
+}
