@@ -5,7 +5,8 @@
 bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. What each prints is
 kept in bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured. With --peers the questions
 that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us and by them, each
-with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt.
+with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt, and the
+medians of a question that tells them. bench/python.py asks of the Python package, which is built for it.
 """
 import argparse
 import os
@@ -13,6 +14,7 @@ import pathlib
 import platform
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -27,6 +29,7 @@ ENVIRONMENTS = {
 }
 THREADS = (1, 2)
 UNITS = {"graph_plan": ("MiB", 1 << 20)}  # questions whose lines are no nanoseconds
+OF_THE_PACKAGE = ("python",)  # questions of the Python package
 OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
@@ -127,9 +130,23 @@ def peer_command(path, build):
     return program and [program]
 
 
+def package_command(build, script):
+    """What runs a script on the Python package, which is brought up to date; None where it cannot be had."""
+    interpreter = build / "python/interpreter"
+    extension = next((build / "python/strop").glob("_strop*.so"), None)
+    if not interpreter.exists() or extension is None:
+        print(f"SKIP {script.stem}: the Python module is left out of {build.name}/; meson setup says what it lacks")
+        return None
+    target = os.path.relpath(os.path.join(extension.parent, os.readlink(extension)), build)
+    if subprocess.run(["ninja", "-C", str(build), target]).returncode != 0:
+        sys.exit("run bench: the Python package does not build")
+    return ["env", f"PYTHONPATH={build / 'python'}", interpreter.read_text().strip(), script]
+
+
 def cases(command, threads, data):
-    """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`, and its lines that begin with `# `;
-    none where it fails. What we write into the folder `data` the peers read."""
+    """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`, with a median behind another tab
+    {case: (nanoseconds, median)}, and its lines that begin with `# `; none where it fails. What we write into the folder
+    `data` the peers read."""
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", STROP_BENCH_DATA=str(data),
                        **{f"{library}_NUM_THREADS": str(threads) for library in ("STROP", "OMP", "MKL", "OPENBLAS")})
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, env=environment)
@@ -137,29 +154,40 @@ def cases(command, threads, data):
         print(f"{command[-1]} ended with status {done.returncode}\n{done.stderr}")
         return {}, []
     lines = done.stdout.splitlines()
-    times = (line.split("\t") for line in lines if line.count("\t") == 1)
-    return {case: float(time_) for case, time_ in times}, [line for line in lines if line.startswith("# ")]
+    times = (line.split("\t") for line in lines if line.count("\t") in (1, 2))
+    return {case: tuple(map(float, found)) for case, *found in times}, [line for line in lines if line.startswith("# ")]
 
 
-def compare(name, ours, peers, turns):
-    """Lines of a table: our best time of every case, every peer's, and how many times ours that is."""
-    best, notes = {}, {}
+def table(title, times, peers, size=1e3):
+    """Lines: our time of every case, every peer's, and how many times ours that is."""
+    yield title
+    yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
+    for case, of in times.items():
+        if "strop" in of and len(of) > 1:
+            mine = of["strop"]
+            yield f"{case:38} {mine / size:12.3f}" + "".join(
+                f" {of[who] / size:12.3f} {of[who] / mine:7.2f}x" if who in of else f" {'-':>21}" for who in peers)
+
+
+def compare(name, ours, peers, turns, data):
+    """Lines of a table: our best time of every case, every peer's, and how many times ours that is; another of medians
+    where programs tell them."""
+    best, medians, notes = {}, {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
             for threads in THREADS:
                 print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
-                found, notes[who] = cases(command, threads, ours[0].parent)
-                for case, nanoseconds in found.items():
+                found, notes[who] = cases(command, threads, data)
+                for case, (nanoseconds, *median) in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
+                    if median:
+                        medians.setdefault(case, {}).setdefault(who, []).append(median[0])
     unit, size = UNITS.get(name, ("microseconds", 1e3))
-    yield f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
-    yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
-    for case, times in best.items():
-        if "strop" in times and len(times) > 1:
-            mine = times["strop"]
-            yield f"{case:38} {mine / size:12.3f}" + "".join(
-                f" {times[who] / size:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
+    yield from table(f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours", best, peers, size)
+    if medians:
+        middle = {case: {who: statistics.median(list_) for who, list_ in of.items()} for case, of in medians.items()}
+        yield from table(f"{name}: the medians of all turns", middle, peers, size)
     for lines in notes.values():
         yield from lines
 
@@ -179,7 +207,10 @@ def run_peers(build, chosen, results, turns):
             continue
         print(f"\n== {name}: strop and {', '.join(peers)}", flush=True)
         kept = [heading(f"{name} --peers")]
-        for line in compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers, turns):
+        ours = package_command(build, BENCH / f"{name}.py") if name in OF_THE_PACKAGE else [build / "bench" / f"bench_{name}"]
+        if not ours:
+            continue
+        for line in compare(name, [*ours, "--lines"], peers, turns, build / "bench"):
             print(line, flush=True)
             kept.append(line + "\n")
         results.mkdir(parents=True, exist_ok=True)
@@ -234,7 +265,9 @@ def main():
     good = True
     for name in chosen:
         command = [build / "bench" / f"bench_{name}"] if name in programs else [sys.executable, scripts[name]]
-        good &= execute(name, command, results)
+        if name in OF_THE_PACKAGE:
+            command = package_command(build, scripts[name])
+        good &= command is None or execute(name, command, results)
     if options.gpu:
         good &= run_gpu(build, options.names, results)
     if options.peers:

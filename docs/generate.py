@@ -1,26 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the operator pages from the registry: generate.py --command build/strop --out FOLDER
+"""Writes the operator reference from the registry: generate.py --command build/strop --out FOLDER
 
-OUT/index.md is a table of all operators, OUT/NAME.md what `strop describe NAME` says of one.
+OUT/index.html lists all operators, OUT/NAME.html says all that is known of one. What there is the command says
+(`strop ops --json`); signatures, results and plots are those of the Python package, which has to be importable.
 """
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
+REFERENCE = pathlib.Path(__file__).resolve().parent / "reference"
+sys.path.insert(0, str(REFERENCE))
+import pages  # noqa: E402
 
-def say(command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+
+def operators_of(command):
+    done = subprocess.run([str(command), "ops", "--json"], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"run docs: {' '.join(map(str, command))} failed\n{done.stderr}")
-    return done.stdout
+        sys.exit(f"run docs: {command} ops --json failed\n{done.stderr}")
+    return json.loads(done.stdout)
 
 
-def signature(operator):
-    parameters = [p["name"] if p["default"] is None else f"{p['name']}={p['default'] or repr('')}" for p in operator["params"]]
-    return f"{operator['name']}({', '.join([*operator['inputs'], *parameters])})"
+def write(command, out):
+    """Writes the reference into a folder; how many operators it has."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("style.css", "search.js"):
+        shutil.copyfile(REFERENCE / name, out / name)
+    return pages.write_all(operators_of(command), out)
 
 
 def main():
@@ -28,21 +37,7 @@ def main():
     parser.add_argument("--command", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder of the pages")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    operators = sorted(json.loads(say([options.command, "ops", "--json"])), key=lambda o: o["name"].lower())
-    lines = ["# Operators", "", "| operator | gradient | storages | devices |", "|---|---|---|---|"]
-    for operator in operators:
-        name = operator["name"]
-        page = options.out / f"{name}.md"
-        page.write_text(f"# {name}\n\n```text\n{say([options.command, 'describe', name]).rstrip()}\n```\n")
-        cells = [f"[`{signature(operator)}`]({page.name})", *(listed(operator[k]) for k in ("gradient", "storages", "devices"))]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    (options.out / "index.md").write_text("\n".join(lines) + "\n")
-    print(f"{len(operators)} operators in {options.out / 'index.md'}")
-
-
-def listed(value):
-    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+    print(f"{write(options.command, options.out)} operators in {options.out / 'index.html'}")
 
 
 if __name__ == "__main__":

@@ -266,16 +266,21 @@ std::string Card::resources() const {
                                                  : "none with these parameters";
 }
 
-/// One for each input of the row; names that occur again get numbers.
-std::vector<std::string> Card::file_names() const {
+std::vector<std::string> Card::example_names() const {
   const auto box = box_of(entry, call);
   const Signature s = signature_of(entry, box->get(), static_cast<int>(row->in.size()));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < row->in.size(); ++i) {
     const std::string_view name = i < s.inputs.size() ? s.inputs[i] : "data";
     const bool again = std::ranges::count(s.inputs, name) > 1;
-    names.push_back(cat(name, again ? cat(i) : "", row->in[i].storage == dense ? ".npy" : ".npz"));
+    names.push_back(cat(name, again ? cat(i) : ""));
   }
+  return names;
+}
+
+std::vector<std::string> Card::file_names() const {
+  std::vector<std::string> names = example_names();
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] += row->in[i].storage == dense ? ".npy" : ".npz";
   return names;
 }
 

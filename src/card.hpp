@@ -53,6 +53,8 @@ class Card {
   std::string example() const;
   /// What its files hold; empty where there are none.
   std::string example_inputs() const;
+  /// A name for each input of the row; names that occur again get numbers.
+  std::vector<std::string> example_names() const;
 
  private:
   std::vector<Settings> variants() const;

@@ -25,6 +25,29 @@ std::string role_of(const Argument& a) {
   return joined(words);
 }
 
+/// The call of the example: its parameters, and how its inputs are made; null where no row says how it is called.
+ordered_json example_of(const Card& card) {
+  if (!card.row) return nullptr;
+  ordered_json example, inputs = ordered_json::array();
+  example["params"] = ordered_json::object();
+  for (const auto& [name, value] : card.call) example["params"][name] = value;
+  const std::vector<std::string> names = card.example_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const verify::Sample& sample = card.row->in[i];
+    ordered_json input;
+    input["name"] = names[i];
+    input["shape"] = std::vector<std::int64_t>(sample.shape.begin(), sample.shape.end());
+    input["storage"] = name_of(sample.storage);
+    input["low"] = sample.low;
+    input["high"] = sample.high;
+    input["positions"] = sample.positions;
+    input["elements"] = sample.elements;
+    inputs.push_back(input);
+  }
+  example["inputs"] = inputs;
+  return example;
+}
+
 ordered_json json_of(const Card& card) {
   const Entry& e = card.entry;
   ordered_json item;
@@ -82,6 +105,13 @@ ordered_json json_of(const Card& card) {
   item["gradient"] = card.gradient();
   item["storages"] = card.storages();
   item["devices"] = detail::devices_of(e);
+  item["doc"] = e.doc;
+  item["kind"] = e.is_map() ? "map" : "tensor";
+  item["types"] = ordered_json::array();
+  for (const Dtype type : all_dtypes)
+    if (e.dtypes.contains(type)) item["types"].push_back(name_of(type));
+  item["cost"] = card.cost();
+  item["example"] = example_of(card);
   return item;
 }
 

@@ -184,6 +184,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
         const Py_ssize_t count = PySlice_AdjustIndices(a.shape()[0], &begin, &end, step);
         if (step == 1) return wrap(a.slice(begin, begin + count));
       }
+      if (PyObject* const made = read_basic(self, key)) return made;
     }
     return call_hook(Hook::getitem, self, key).release().ptr();
   });
@@ -192,7 +193,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) refuse(Kind::type, "del: elements of an array cannot be deleted");
-        call_hook(Hook::setitem, self, key, value);
+        if (!write_basic(self, key, value)) call_hook(Hook::setitem, self, key, value);
         return 0;
       },
       -1);
@@ -277,6 +278,7 @@ PyObject* to_numpy(PyObject* self, PyObject*) {
   return guarded([&] {
     const NDArray& a = own(self);
     detail::check_untraced("asnumpy()");
+    wait_for(a);
     const nb::object shape = nb::steal(shape_tuple(a.shape()));
     const nb::object made = call_hook(Hook::empty, shape.ptr(), dtype_object(a.dtype()));
     Py_buffer view;

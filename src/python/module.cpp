@@ -189,29 +189,19 @@ class PythonFunction : public Function {
 
  private:
   std::vector<NDArray> call(const char* name, std::span<const NDArray> arrays) const {
-    const nb::gil_scoped_acquire locked;
+    const Locked python;
     nb::list list;
     for (const NDArray& a : arrays) list.append(a);
-    return nb::cast<std::vector<NDArray>>(nb::borrow(object_).attr(name)(list));
+    const nb::object function = nb::borrow(object_).attr(name);
+    const nb::object made = nb::steal(staying([&] { return PyObject_CallOneArg(function.ptr(), list.ptr()); }));
+    if (made.ptr() == nullptr) nb::raise_python_error();
+    return nb::cast<std::vector<NDArray>>(made);
   }
   PyObject* object_;
 };
 
-bool set_recording(bool on) {
-  const bool before = is_recording();
-  const detail::Recorder* const recorder = on ? &detail::tape : nullptr;
-  (detail::call_mode.tracer == nullptr ? detail::call_mode.recorder : detail::call_mode.recorded) = recorder;
-  return before;
-}
-
 void add_gradients(nb::module_& module) {
   (void)Op<detail::GradAdd, OnUse>::entry();  // an operator of the original, which joins when it is used
-  module.def("is_recording", [] { return is_recording(); }, "Whether this thread's calls are recorded.");
-  module.def("is_training", [] { return is_training(); }, "Whether this thread's calls are those of training.");
-  module.def("set_recording", &set_recording, "Switches recording on or off; what it was before.");
-  module.def(
-      "set_training", [](bool on) { return std::exchange(detail::call_mode.training, on); },
-      "Switches training on or off; what it was before.");
   module.def("attach_grad", [](const NDArray& a, int request, int storage) {
     storage < 0 ? a.attach_grad(static_cast<GradRequest>(request))
                 : a.attach_grad(static_cast<GradRequest>(request), static_cast<Storage>(storage));
@@ -241,10 +231,7 @@ void add_gradients(nb::module_& module) {
 void add_system(nb::module_& module) {
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
-  module.def("wait_all", [] {
-    const Unlocked others(true);
-    Engine::global().wait_all();
-  });
+  module.def("wait_all", &wait_for_all);
   module.def("load_library", [](const std::string& path) {
     nb::list names;
     for (const std::string_view name : load_library(path).operators()) names.append(to_text(name));
@@ -277,5 +264,6 @@ NB_MODULE(_strop, module) {
   add_arrays(module);
   add_operators(module);
   add_symbols(module);
+  add_scopes(module);
   add_exchange(module);
 }

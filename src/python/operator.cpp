@@ -190,49 +190,6 @@ void place_inputs(const Schema& schema, CallArguments& call, const void* op) {
   call.inputs = placed;
 }
 
-/// Runs the operator on arrays; `out` is one array, a list of them, or null.
-PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
-  const Entry& entry = schema.entry;
-  List<const NDArray*, 8> in;
-  std::int64_t elements = 0;
-  bool waits = inputs.empty();
-  for (PyObject* one : inputs) {
-    const NDArray& a = array_of(one);
-    in.push_back(&a);
-    elements += a.size();
-    waits = waits || a.busy();
-  }
-  const auto [outputs, visible] = schema.outputs >= 0
-                                      ? std::pair(schema.outputs, schema.visible)
-                                      : detail::count_outputs(entry, op, static_cast<int>(inputs.size()));
-  List<NDArray, 4> results(outputs);
-  List<Request, 8> requests;
-  if (out != nullptr) {
-    const bool list = PyList_Check(out) || PyTuple_Check(out);
-    const Py_ssize_t count = list ? PySequence_Size(out) : 1;
-    if (count > outputs) refuse(Kind::value, entry.snake, ": 'out' has ", count, " arrays, expected at most ", outputs);
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
-      if (!is_array(one))
-        refuse(Kind::type, entry.snake, ": 'out' is of type ", Py_TYPE(one)->tp_name,
-               ", expected an NDArray or a list of them");
-      results[i] = array_of(one);
-      requests.push_back(Request::write);
-      waits = waits || results[i].busy();
-    }
-  }
-  {
-    const Unlocked others(waits || is_long(elements));
-    detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
-  }
-  if (out != nullptr) return Py_NewRef(out);
-  if (visible == 1) return wrap(std::move(results[0]));
-  PyObject* const list = PyList_New(visible);
-  if (list == nullptr) nb::raise_python_error();
-  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k])));
-  return list;
-}
-
 PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t flags, PyObject* names) {
   return guarded([&]() -> PyObject* {
     auto* const self = reinterpret_cast<OperatorObject*>(callable);
@@ -250,7 +207,8 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
       for (std::size_t i = 0; i < schema.fields; ++i)
         if (table->missing(object, i))
           refuse(Kind::type, schema.entry.snake, ": parameter '", table->fields[i].name, "' is missing");
-      detail::check_params(schema.entry.snake, *table, object);
+      if (call.symbolic || schema.outputs < 0)
+        detail::check_params(schema.entry.snake, *table, object);  // else the call
     }
     const void* const op = call.box ? call.box->get() : schema.defaults.get();
     place_inputs(schema, call, op);
@@ -285,13 +243,6 @@ constexpr BinaryNames binary_names[] = {
     {"dot", "dot", nullptr, nullptr},
 };
 
-/// The operator of a fixed name, looked up once.
-Schema& schema_called(const char* name) {
-  static std::map<const char*, Schema*> known;
-  Schema*& found = known[name];
-  if (found == nullptr) found = &schema_of(detail::find_operator(name));
-  return *found;
-}
 const Schema& operator_of(Binary which, const char* BinaryNames::* form) {
   static Schema* known[static_cast<std::size_t>(Binary::count)][4];
   const auto row = static_cast<std::size_t>(which);
@@ -458,6 +409,56 @@ nb::list list_operators() {
 }
 
 }  // namespace
+
+PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
+  const Entry& entry = schema.entry;
+  List<const NDArray*, 8> in;
+  std::int64_t elements = 0;
+  bool waits = inputs.empty();
+  for (PyObject* one : inputs) {
+    const NDArray& a = array_of(one);
+    in.push_back(&a);
+    elements += a.size();
+    waits = waits || a.busy();
+  }
+  const auto [outputs, visible] = schema.outputs >= 0
+                                      ? std::pair(schema.outputs, schema.visible)
+                                      : detail::count_outputs(entry, op, static_cast<int>(inputs.size()));
+  List<NDArray, 4> results(outputs);
+  List<Request, 8> requests;
+  if (out != nullptr) {
+    const bool list = PyList_Check(out) || PyTuple_Check(out);
+    const Py_ssize_t count = list ? PySequence_Size(out) : 1;
+    if (count > outputs) refuse(Kind::value, entry.snake, ": 'out' has ", count, " arrays, expected at most ", outputs);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
+      if (!is_array(one))
+        refuse(Kind::type, entry.snake, ": 'out' is of type ", Py_TYPE(one)->tp_name,
+               ", expected an NDArray or a list of them");
+      results[i] = array_of(one);
+      requests.push_back(Request::write);
+      waits = waits || results[i].busy();
+    }
+  }
+  {
+    const Unlocked others(waits || is_long(elements));
+    detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
+  }
+  if (is_long(elements) && results[0]) note_order(results[0]);
+  if (out != nullptr) return Py_NewRef(out);
+  if (visible == 1) return wrap(std::move(results[0]));
+  PyObject* const list = PyList_New(visible);
+  if (list == nullptr) nb::raise_python_error();
+  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k])));
+  return list;
+}
+
+Schema& schema_called(const char* name) {
+  static std::map<const char*, Schema*> known;
+  Schema*& found = known[name];
+  if (found == nullptr) found = &schema_of(detail::find_operator(name));
+  return *found;
+}
 
 PyObject* binary(Binary which, PyObject* a, PyObject* b, PyObject* out) {
   if (is_array(a) && is_array(b)) {

@@ -6,6 +6,7 @@
 #include <strop/op/registry.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <cxxabi.h>
 #include <array>
 #include <optional>
 #include <string>
@@ -36,11 +37,32 @@ void make_errors(nb::module_& module);
 /// Sets Python's error to what is being thrown.
 void set_error() noexcept;
 
+/// Never returns. Where Python ends a thread that asks for its lock (daemon threads, once the program is over; before
+/// Python 3.14) it unwinds the stack, which frames of C++ and of nanobind do not survive: the thread stays where it is.
+[[noreturn]] void stay() noexcept;
+/// f(), a function of Python's in which the thread may end.
+template <class F>
+auto staying(F&& f) {
+  struct Frame {
+    ~Frame() {
+      if (!passed) stay();
+    }
+    bool passed = false;
+  } frame;
+  auto result = f();
+  frame.passed = true;
+  return result;
+}
+
 /// Runs f for a function that Python calls; what it throws becomes Python's error and `failed`.
 template <class F, class R = PyObject*>
 R guarded(F&& f, R failed = nullptr) noexcept {
   try {
     return f();
+#if defined(__GLIBCXX__)
+  } catch (const abi::__forced_unwind&) {  // in code of Python that was called from here
+    stay();
+#endif
   } catch (...) {
     set_error();
     return failed;
@@ -63,6 +85,11 @@ inline const NDArray& array_of(PyObject* object) { return reinterpret_cast<Array
 PyObject* wrap(NDArray array);
 void add_arrays(nb::module_& module);
 
+/// self[key], and self[key] = value of a number, for a key of whole numbers and slices; null and false where it takes
+/// more: Python has the rest.
+PyObject* read_basic(PyObject* self, PyObject* key);
+bool write_basic(PyObject* self, PyObject* key, PyObject* value);
+
 /// An object of another type as an array of the type of `like`; null where it is none.
 nb::object converted(PyObject* object, PyObject* like);
 
@@ -74,17 +101,36 @@ class Unlocked {
  public:
   explicit Unlocked(bool worth) : state_(worth ? PyEval_SaveThread() : nullptr) {}
   ~Unlocked() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+    if (state_ != nullptr) restore();
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
+  [[gnu::noinline]] void restore() {
+    staying([this] { return PyEval_RestoreThread(state_), true; });
+  }
   PyThreadState* state_;
 };
 
-/// Waits for the elements while other threads run.
+/// Holds the lock of Python while it lives, on any thread.
+class Locked {
+ public:
+  Locked() : state_(staying([] { return PyGILState_Ensure(); })) {}
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// Waits for the elements while other threads run; Ctrl-C ends the wait.
 void wait_for(const NDArray& array);
+/// The same for everything that was asked for.
+void wait_for_all();
+/// Says that a call on this array was handed to the engine.
+void note_order(const NDArray& array);
 /// Gives an object back from any thread, also one that Python does not know.
 void release_later(PyObject* object) noexcept;
 
@@ -108,7 +154,8 @@ PyObject* hook(Hook which);
 template <class... Arguments>
 nb::object call_hook(Hook which, Arguments... arguments) {
   PyObject* const list[] = {arguments...};
-  PyObject* const result = PyObject_Vectorcall(hook(which), list, sizeof...(arguments), nullptr);
+  PyObject* const function = hook(which);
+  PyObject* const result = staying([&] { return PyObject_Vectorcall(function, list, sizeof...(arguments), nullptr); });
   if (result == nullptr) nb::raise_python_error();
   return nb::steal(result);
 }
@@ -136,6 +183,7 @@ Device device_of(PyObject* object);
 
 void add_operators(nb::module_& module);
 void add_symbols(nb::module_& module);
+void add_scopes(nb::module_& module);
 void add_exchange(nb::module_& module);
 
 /// The operators behind + and its like, of two arrays and of an array and a number.

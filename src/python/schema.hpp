@@ -6,11 +6,13 @@
 
 #include <strop/op/describe.hpp>
 #include <strop/op/param_box.hpp>
+#include <strop/ops/shape/bounds.hpp>
 
 #include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -54,6 +56,24 @@ inline bool store_value(PyObject* from, Dtype& to) {
   to = dtype_of_object(from);
   return true;
 }
+/// One number per axis, or None; a number alone is one axis.
+template <bool needed>
+bool store_value(PyObject* from, Bounds<needed>& to) {
+  std::vector<std::optional<std::int64_t>> list;
+  const auto add = [&](PyObject* one) {
+    const std::optional<std::int64_t> bound = one == Py_None ? std::nullopt : integer_of(one);
+    list.push_back(bound);
+    return bound.has_value() || one == Py_None;
+  };
+  if (PyTuple_Check(from)) {  // what a tuple holds stays, whatever code an element of it runs
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(from); ++i)
+      if (!add(PyTuple_GET_ITEM(from, i))) return false;
+  } else if (from == Py_None || !add(from)) {
+    return false;
+  }
+  to.value = std::move(list);
+  return true;
+}
 template <class V>
 bool store_value(PyObject* from, std::optional<V>& to) {
   if (from == Py_None) return to.reset(), true;
@@ -76,6 +96,7 @@ template <class... V>
 Store find_store(const detail::ValueType* type) {
   Store store = nullptr;
   ((takes<V>(type, store) || takes<std::optional<V>>(type, store) || takes<Required<V>>(type, store)) || ...);
+  if (store == nullptr) (void)(takes<Bounds<true>>(type, store) || takes<Bounds<false>>(type, store));
   return store;
 }
 /// How values of such a parameter are set without a text; null: by their text.
@@ -141,5 +162,10 @@ inline Schema& schema_of(const Entry& entry) {
   if (!made) made = std::make_unique<Schema>(entry);
   return *made;
 }
+
+/// Runs the operator on arrays; `out` is one array, a list of them, or null.
+PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
+/// The operator of a fixed name, looked up once.
+Schema& schema_called(const char* name);
 
 }  // namespace strop::python

@@ -86,29 +86,6 @@ PyObject* hook(Hook which) {
   return function;
 }
 
-void wait_for(const NDArray& array) {
-  if (!array.busy() && array.device().kind == DeviceKind::cpu) return;
-  const Unlocked others(true);
-  array.wait();
-}
-
-void release_later(PyObject* object) noexcept {
-  if (!Py_IsInitialized()) return;
-  if (PyGILState_Check() != 0) {
-    Py_DECREF(object);
-    return;
-  }
-  // A thread of Python may wait for this one: it takes the object when it comes by.
-  const auto give_back = [](void* given) {
-    Py_DECREF(static_cast<PyObject*>(given));
-    return 0;
-  };
-  if (Py_AddPendingCall(give_back, object) == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(object);
-  PyGILState_Release(state);
-}
-
 PyObject* dtype_object(Dtype dtype) { return dtype_objects[static_cast<std::size_t>(dtype)]; }
 
 Dtype dtype_of_object(PyObject* object) {

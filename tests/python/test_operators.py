@@ -159,6 +159,35 @@ def test_maps_against_numpy(name, dtype, rng):
     np.testing.assert_allclose(made.asnumpy(), reference(a.astype("f8")), rtol=2e-3 if dtype == "float16" else 1e-5)
 
 
+DTYPES = ["float16", "float32", "float64", "uint8", "int8", "int32", "int64"]
+REFERENCES = {
+    "broadcast_add": np.add, "broadcast_sub": np.subtract, "broadcast_mul": np.multiply, "broadcast_maximum": np.maximum, "broadcast_minimum": np.minimum,
+    "broadcast_equal": np.equal, "broadcast_lesser": np.less, "broadcast_greater_equal": np.greater_equal,
+    "abs": np.abs, "sign": np.sign, "square": np.square, "floor": np.floor, "rint": np.rint, "sin": np.sin, "arctan": np.arctan, "log1p": np.log1p,
+    "transpose": lambda a: a.T, "flatten": lambda a: a, "ones_like": lambda a: np.ones_like(a), "sum": lambda a: np.sum(a, dtype=a.dtype, keepdims=True).reshape(1),
+    "max": lambda a: a.max().reshape(1), "argmax": lambda a: np.argmax(a).reshape(1), "sort": lambda a: np.sort(a, -1), "expand_dims": (lambda a: a[None], {"axis": 0}),
+    "tile": (lambda a: np.tile(a, (2, 3)), {"reps": (2, 3)}), "repeat": (lambda a: np.repeat(a, 2, 1), {"repeats": 2, "axis": 1}), "clip": (lambda a: a.clip(1, 3), {"a_min": 1, "a_max": 3}),
+    "slice_axis": (lambda a: a[:, 1:], {"axis": 1, "begin": 1, "end": None}), "reverse": (lambda a: a[:, ::-1], {"axis": 1}), "stack": lambda a, b: np.stack([a, b]),
+    "concat": (lambda a, b: np.concatenate([a, b]), {"dim": 0}), "take": (lambda a, b: a[b.astype(int)], {"mode": "wrap"}), "where": lambda c, a, b: np.where(c != 0, a, b),
+    "dot": lambda a, b: a @ b,
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_every_type_against_numpy(name, rng):
+    reference, params = REFERENCES[name] if isinstance(REFERENCES[name], tuple) else (REFERENCES[name], {})
+    operator = getattr(nd, name)
+    served = set(operator.description["dtypes"] or DTYPES) & set(DTYPES)
+    assert served
+    inputs = inspect.signature(reference).parameters if not isinstance(reference, np.ufunc) else "ab"[:reference.nin]
+    for dtype in sorted(served):
+        arrays = [rng.integers(0, 3, (3, 3)).astype(dtype) for _ in inputs]
+        made = operator(*(nd.array(a, dtype=dtype) for a in arrays), **params)
+        want = reference(*arrays)
+        assert made.shape == want.shape, dtype
+        np.testing.assert_allclose(made.asnumpy().astype("f8"), want.astype("f8"), rtol=2e-3 if dtype == "float16" else 1e-6, err_msg=dtype)
+
+
 def test_random_numbers_follow_from_the_seed():
     draws = []
     for _ in range(2):
@@ -183,6 +212,20 @@ def test_large_calls_are_asynchronous_and_waited_for():
     y = nd.zeros((1 << 20,))
     y += x
     assert float(y[0]) == 11
+
+
+def test_what_fails_on_the_way_is_raised_where_somebody_looks():
+    x, outside = nd.ones((1 << 19,)), nd.full((1 << 19,), 1 << 20)
+    y = nd.take(x, outside, mode="raise")
+    z = y + 1
+    for look in (y.asnumpy, y.wait_to_read, lambda: np.asarray(z), lambda: float(y[3]), lambda: nd.to_dlpack_for_read(z), lambda: repr(z)):
+        with pytest.raises(mx.Error, match="take: position 1048576 is outside"):
+            look()
+    with pytest.raises(mx.Error, match="take"):
+        mx.nd.waitall()
+    mx.nd.waitall()  # each is raised once
+    y[:] = 3
+    assert float(y[3]) == 3 and np.asarray(x)[0] == 1
 
 
 def test_threads():

@@ -8,23 +8,10 @@ __all__ = ["Function", "backward", "grad", "is_recording", "is_training", "mark_
            "record", "set_recording", "set_training", "train_mode"]
 
 
-class _Mode:
+class _Mode(_strop.Scope):
     """Sets how this thread's calls run, and puts back what was before."""
 
-    def __init__(self, recording, training):
-        self._enter = recording, training
-        self._before = []
-
-    def __enter__(self):
-        recording, training = self._enter
-        self._before.append((None if recording is None else set_recording(recording), None if training is None else set_training(training)))
-
-    def __exit__(self, *failure):
-        recording, training = self._before.pop()
-        if recording is not None:
-            set_recording(recording)
-        if training is not None:
-            set_training(training)
+    __slots__ = ()
 
     def __call__(self, function):
         """As a decorator."""

@@ -286,6 +286,13 @@ TEST_CASE("the list for front ends says kinds, words, ranges and roles as values
   const auto seed = called("dtype", called("Cast", list)["params"]);
   CHECK(seed["kind"] == "dtype");
   CHECK(seed["optional"] == false);
+  const auto clip = called("clip", list);
+  CHECK(clip["kind"] == "map");
+  CHECK(clip["doc"].get<std::string>().size() > 10);
+  CHECK(clip["types"][0] == "float16");
+  CHECK(clip["example"]["params"]["a_min"] == "-1");
+  CHECK(clip["example"]["inputs"][0]["shape"] == std::vector<int>{7, 9});
+  CHECK(called("dot", list)["example"]["inputs"][1]["name"] == "rhs");
 }
 
 namespace {
