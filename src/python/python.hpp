@@ -69,12 +69,15 @@ nb::object converted(PyObject* object, PyObject* like);
 /// Whether a call on so many elements is worth letting other threads of Python run.
 inline bool is_long(std::int64_t elements) { return elements > 1 << 14; }
 
+/// Takes a thread back into Python. A thread that Python has no room for any more, because it ends, waits for the end.
+void resume(PyThreadState* state) noexcept;
+
 /// Lets other threads of Python run while it lives, where that is worth it.
 class Unlocked {
  public:
   explicit Unlocked(bool worth) : state_(worth ? PyEval_SaveThread() : nullptr) {}
   ~Unlocked() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+    if (state_ != nullptr) resume(state_);
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;

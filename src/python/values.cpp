@@ -5,6 +5,7 @@
 
 #include <strop/core/text.hpp>
 
+#include <unistd.h>
 #include <cmath>
 #include <mutex>
 #include <new>
@@ -84,6 +85,16 @@ PyObject* hook(Hook which) {
   PyObject* const function = hooks[static_cast<std::size_t>(which)];
   if (function == nullptr) refuse(Kind::other, "strop: the package is not imported; import strop, not strop._strop");
   return function;
+}
+
+void resume(PyThreadState* state) noexcept {
+  // Python ends a thread that comes back while the interpreter is taken down: it unwinds it, which no destructor may
+  // let happen. As newer versions of Python do, such a thread stays where it is until the process is gone.
+  try {
+    PyEval_RestoreThread(state);
+  } catch (...) {
+    for (;;) ::pause();
+  }
 }
 
 void wait_for(const NDArray& array) {
