@@ -5,8 +5,10 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
+#include <strop/data/libsvm_iter.hpp>
 #include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
@@ -213,6 +215,15 @@ void add_gradients(nb::module_& module) {
     a.attach_grad(static_cast<GradRequest>(request));
     if (request != 0) static_cast<detail::Leaf*>(a.body().leaf.get())->gradient = gradient;
   });
+  module.def("is_tracked", [](const NDArray& a) { return detail::is_tracked(a); });
+  // Whether a backward pass has written the gradient since somebody said that he has seen it.
+  module.def("is_fresh", [](const NDArray& a) {
+    return a.body().leaf && static_cast<detail::Leaf*>(a.body().leaf.get())->pass != 0;
+  });
+  module.def("set_fresh", [](const NDArray& a, bool fresh) {
+    if (!a.body().leaf) refuse(Kind::value, "_fresh_grad: the array has no gradient; say attach_grad() first");
+    static_cast<detail::Leaf*>(a.body().leaf.get())->pass = fresh ? UINT64_MAX : 0;
+  });
   module.def("detach", [](const NDArray& a) { return a.detach(); });
   module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
     const Unlocked others(true);
@@ -226,6 +237,37 @@ void add_gradients(nb::module_& module) {
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
     return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
   });
+}
+
+void add_data(nb::module_& module) {
+  nb::class_<LibSVMIter>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
+      .def(nb::new_([](const std::string& data, const Shape& data_shape, const std::string& labels,
+                       const Shape& label_shape, std::int64_t parts, std::int64_t part, std::int64_t batch_size,
+                       bool round, std::int64_t ahead, Dtype dtype) {
+        return std::make_unique<LibSVMIter>(data, LibSVMParams{.data_shape = data_shape,
+                                                               .label_libsvm = labels,
+                                                               .label_shape = label_shape,
+                                                               .num_parts = parts,
+                                                               .part_index = part,
+                                                               .batch_size = batch_size,
+                                                               .round_batch = round,
+                                                               .prefetch_buffer = ahead,
+                                                               .dtype = dtype});
+      }))
+      .def("next",
+           [](LibSVMIter& rows) {
+             const Unlocked others(true);
+             return rows.next();
+           })
+      .def("reset",
+           [](LibSVMIter& rows) {
+             const Unlocked others(true);
+             rows.reset();
+           })
+      .def_prop_ro("data", [](const LibSVMIter& rows) { return rows.batch().data[0]; })
+      .def_prop_ro("label", [](const LibSVMIter& rows) { return rows.batch().label[0]; })
+      .def_prop_ro("pad", [](const LibSVMIter& rows) { return rows.batch().pad; })
+      .def_prop_ro("index", [](const LibSVMIter& rows) { return rows.batch().index; });
 }
 
 void add_system(nb::module_& module) {
@@ -253,6 +295,7 @@ void add_system(nb::module_& module) {
 void add_exchange(nb::module_& module) {
   add_memory(module);
   add_gradients(module);
+  add_data(module);
   add_system(module);
 }
 

@@ -58,6 +58,7 @@ struct CallArguments {
   List<PyObject*, 8> inputs;  // null: left out
   std::optional<ParamBox> box;
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
+  std::vector<std::pair<PyObject*, PyObject*>> marks;  // attributes that are given as keywords
   bool symbolic = false;
   std::vector<nb::object> lists;  // what the inputs of lists are kept by: code that runs meanwhile may empty the lists
 
@@ -123,6 +124,24 @@ void take_positional(const Schema& schema, CallArguments& call, PyObject* const*
          names.empty() ? "" : "; nearest: ", detail::list_nearest(view_of(key), names, 5));
 }
 
+/// The attributes of nodes that the original takes among an operator's parameters.
+bool is_mark(std::string_view key) {
+  for (const std::string_view known :
+       {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope"})
+    if (key == known) return true;
+  return false;
+}
+
+/// attr= and the attributes that are keywords of their own, as texts.
+nb::object attributes_of(const CallArguments& call) {
+  const nb::handle given(call.attributes);
+  if (call.marks.empty() || (given.is_valid() && !nb::isinstance<nb::dict>(given))) return nb::borrow(given);
+  nb::dict all;
+  if (given.is_valid()) all.update(given);
+  for (const auto& [key, value] : call.marks) all[nb::handle(key)] = to_text(text_of(value));
+  return all;
+}
+
 void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyObject* value, Py_ssize_t positional) {
   for (std::size_t i = 0; i < schema.params.size(); ++i) {
     const Schema::Param& param = schema.params[i];
@@ -154,8 +173,11 @@ void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyOb
     return;
   }
   const std::string_view text = view_of(key);
-  if (text.starts_with("__") && text.ends_with("__")) return;  // attributes of other tools
-  if (schema.variadic && text.starts_with("arg")) {            // arg0, arg1, …
+  if (is_mark(text) || (text.starts_with("__") && text.ends_with("__"))) {
+    call.marks.emplace_back(key, value);
+    return;
+  }
+  if (schema.variadic && text.starts_with("arg")) {  // arg0, arg1, …
     std::int64_t at = 0;
     if (detail::parse_integer(text.substr(3), at) && at >= 0 && at < 1 << 16)
       return take_input(schema, call, at, value, key);
@@ -216,8 +238,11 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
       for (PyObject* one : call.inputs)
         if (one != nullptr && is_array(one))
           refuse(Kind::type, schema.entry.snake, ": an NDArray among Symbols, expected Symbols alone");
-      return make_symbol(schema.entry, op, call.inputs.span(), self->name, call.name, call.attributes);
+      const nb::object attributes = attributes_of(call);
+      return make_symbol(schema.entry, op, call.inputs.span(), self->name, call.name, attributes.ptr());
     }
+    for (const auto& mark : call.marks)  // other tools' are passed over
+      if (is_mark(view_of(mark.first))) refuse_keyword(schema, mark.first);
     return run(schema, op, call.inputs.span(), call.out);
   });
 }

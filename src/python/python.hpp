@@ -96,6 +96,7 @@ nb::object converted(PyObject* object, PyObject* like);
 /// Whether a call on so many elements is worth letting other threads of Python run.
 inline bool is_long(std::int64_t elements) { return elements > 1 << 14; }
 
+
 /// Lets other threads of Python run while it lives, where that is worth it.
 class Unlocked {
  public:

@@ -6,12 +6,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <strop/autograd/tape.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/op/param_box.hpp>
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -107,6 +109,67 @@ nb::tuple infer_storages(const Symbol& symbol, const std::vector<std::pair<std::
   return in_lists(symbol.infer_storage(storages), [](Storage storage) { return nb::int_(static_cast<int>(storage)); });
 }
 
+/// The same symbol with a node of its own, of that name, in place of the first output's.
+Symbol renamed(const Symbol& symbol, const std::string& name) {
+  const detail::Ref<Node> before = symbol.outputs()[0].node, made(new Node(*before));
+  made->name = name;
+  detail::NodeOutputs outputs;
+  for (NodeOutput output : symbol.outputs()) {
+    if (output.node == before) output.node = made;
+    outputs.push_back(std::move(output));
+  }
+  return Symbol(std::move(outputs));
+}
+
+/// What an array was computed from while recording, as a symbol. Arrays that nothing was recorded of are its variables.
+class History {
+ public:
+  Symbol of(const NDArray& array) {
+    const detail::Body& body = array.body();
+    if (body.leaf) return variable(body.leaf.get());
+    if (!body.lineage) refuse(Kind::value, "get_symbol: nothing was recorded of the array");
+    const auto* const last = static_cast<const detail::TapeNode*>(body.lineage.get());
+    std::vector<const detail::TapeNode*> waiting{last};  // by steps: histories are long
+    while (!waiting.empty()) {
+      const detail::TapeNode* const node = waiting.back();
+      const std::size_t before = waiting.size();
+      if (!made_.contains(node))
+        for (const detail::TapeInput& in : node->inputs)
+          if (in.source && !in.leaf && !made_.contains(in.source.get()))
+            waiting.push_back(static_cast<const detail::TapeNode*>(in.source.get()));
+      if (waiting.size() != before) continue;
+      waiting.pop_back();
+      if (!made_.contains(node)) made_.emplace(node, make(*node));
+    }
+    return made_.at(last)[body.lineage_index];
+  }
+
+ private:
+  Symbol variable(const void* array) {
+    Symbol& known = variables_[array];
+    if (!known) known = var(cat("var", variables_.size() - 1));
+    return known;
+  }
+  Symbol make(const detail::TapeNode& node) {
+    if (node.entry == nullptr)
+      refuse(Kind::value, "get_symbol: a Function was called, which has no symbol; write the step with operators");
+    std::vector<Symbol> in;
+    for (const detail::TapeInput& input : node.inputs) {
+      if (!input.source)
+        in.push_back(variable(input.kept ? static_cast<const void*>(input.array.bytes()) : &input));
+      else if (input.leaf)
+        in.push_back(variable(input.source.get()));
+      else
+        in.push_back(made_.at(input.source.get())[input.index]);
+    }
+    const detail::ParamBox defaults(node.entry->params);
+    return detail::make_node(*node.entry, node.params ? node.op() : defaults.get(), in,
+                             cat(node.entry->snake, made_.size()));
+  }
+  std::map<const void*, Symbol> variables_;
+  std::map<const detail::Lineage*, Symbol> made_;
+};
+
 using NamedNumbers = std::vector<std::pair<std::string, int>>;
 std::vector<std::pair<std::string_view, GradRequest>> requests_of(const NamedNumbers& named) {
   std::vector<std::pair<std::string_view, GradRequest>> all;
@@ -196,7 +259,8 @@ void add_symbols(nb::module_& module) {
       .def("_list_attr", &attributes_of)
       .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
       .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
-      .def("_replace", [](const Symbol& s, const NamedSymbols& with) { return s(with); })
+      .def("_replace", [](const Symbol& s, const NamedSymbols& with,
+                          const std::string& name) { return name.empty() ? s(with) : renamed(s(with), name); })
       .def("_infer_shape", &infer_shapes)
       .def("_infer_type", &infer_types)
       .def("_infer_storage", &infer_storages)
@@ -248,6 +312,7 @@ void add_symbols(nb::module_& module) {
     return detail::make_cond(of_predicate, own, passed, predicate, of_then, then, of_else, otherwise, name);
   });
   module.def("_symbol_from_json", [](const std::string& text) { return Symbol::from_json(text); });
+  module.def("_history", [](const NDArray& array) { return History().of(array); });
   module.def("_symbol_load", [](const std::string& path) { return Symbol::load(path); });
 
   nb::class_<Executor>(module, "Executor", nb::dynamic_attr(), "A symbolic graph with its arrays.")
@@ -277,6 +342,7 @@ void add_symbols(nb::module_& module) {
           "The arrays of the auxiliary states.")
       .def_prop_ro("_arg_names", [](const Executor& run) { return names_of(run.args()); })
       .def_prop_ro("_aux_names", [](const Executor& run) { return names_of(run.aux_states()); })
+      .def_prop_ro("_planned_bytes", [](const Executor& run) { return run.plan().bytes(); })
       .def_prop_ro("_symbol", [](const Executor& run) { return run.symbol(); });
 }
 

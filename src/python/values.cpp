@@ -5,6 +5,7 @@
 
 #include <strop/core/text.hpp>
 
+#include <unistd.h>
 #include <cmath>
 #include <mutex>
 #include <new>

@@ -87,7 +87,7 @@ def test_grad_and_higher_orders():
     x.attach_grad()
     with autograd.record():
         y = x * x * x
-        first = autograd.grad(y, x, create_graph=True, retain_graph=True)
+        first = autograd.grad(y, x, create_graph=True, retain_graph=True)[0]
         assert isinstance(first, nd.NDArray)
         second = first.sum()
     assert first.asnumpy().tolist() == [3, 12, 27]

@@ -80,6 +80,8 @@ def test_several_outputs_of_another_shape():
 
 def test_failures():
     x, calls = nd.ones((2,)), nd.zeros((1,))
+    with pytest.raises(mx.MXNetError, match="unlucky"):  # it is both
+        nd.Custom(x, calls, op_type="scale_by", factor=13)
     with pytest.raises(KeyError, match="unlucky"):
         nd.Custom(x, calls, op_type="scale_by", factor=13)
     for kind, call in ((ValueError, lambda: nd.Custom(x, op_type="none")), (TypeError, lambda: nd.Custom(x, op_type="scale_by")),

@@ -89,7 +89,17 @@ def test_copies():
     assert repr(sp.csr_matrix(DENSE)) == "\n<CSRNDArray 3x3 @cpu(0)>"
 
 
+def test_unsorted_columns():
+    made = sp.csr_matrix(([1, 2, 3, 4], [2, 0, 1, 0], [0, 2, 2, 4]), shape=(3, 3))
+    made.check_format()
+    assert made.asnumpy().tolist() == [[2, 0, 1], [0, 0, 0], [4, 3, 0]] and made.indices.asnumpy().tolist() == [0, 2, 0, 1]
+    with pytest.raises(ValueError):
+        sp.csr_matrix(([1, 2], [1, 1], [0, 2]), shape=(1, 3))
+
+
 def test_wrong_structure():
+    with pytest.raises(ValueError):
+        sp.csr_matrix(([7, 8, 9], [0, 2, 1], [0, 5, 2, 3]), shape=(3, 4))
     with pytest.raises(mx.Error):
         sp.csr_matrix(([1, 2], [0, 7], [0, 1, 2]), shape=(2, 2))
     with pytest.raises(ValueError):

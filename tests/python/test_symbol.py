@@ -88,6 +88,12 @@ def test_attributes():
     assert attributes["fc"] == {"num_hidden": "3", "__ctx_group__": "stage1", "ctx_group": "stage1", "__more__": "yes"} == y.list_attr()
     assert attributes["fc_weight"]["__ctx_group__"] == "stage1"
     assert sym.relu(sym.var("z")).attr("ctx_group") is None
+    z = sym.Convolution(sym.var("d"), kernel=(1, 1), num_filter=1, name="conv", lr_mult=0.5, __mine__="x", attr={"mood": "so so"})
+    assert z.attr("lr_mult") == z.attr("__lr_mult__") == "0.5" and z.attr("__mine__") == "x" and z.attr("mood") == "so so"
+    assert z.attr_dict()["conv_bias"]["__lr_mult__"] == "0.5" and z.list_attr()["lr_mult"] == "0.5"
+    with pytest.raises(TypeError, match="lr_mult"):
+        nd.relu(nd.ones((1,)), lr_mult=1)
+    assert nd.relu(nd.ones((1,)), __mine__=1).asscalar() == 1
     with pytest.raises(ValueError):
         mx.AttrScope(a=1)
     with pytest.raises(ValueError):
@@ -99,6 +105,9 @@ def test_composition():
     outer = inner(data=sym.relu(sym.var("x"), name="r"))
     assert outer.list_arguments() == ["x", "fc_weight", "fc_bias"] and inner.list_arguments()[0] == "data"
     assert inner(sym.var("y")).list_arguments()[0] == "y"
+    named = inner(data=sym.var("y"), name="composed")
+    assert named.name == "composed" and named.list_outputs() == ["composed_output"] and inner.name == "fc"
+    assert sym.Group([named, inner]).list_arguments() == ["y", "fc_weight", "fc_bias", "data"]  # the weights are shared
     with pytest.raises(TypeError):
         inner(data=nd.ones((1,)))
     with pytest.raises(TypeError):
@@ -118,6 +127,11 @@ def test_inference():
     assert sym.var("x", shape=(2, 3)).infer_shape()[0] == [(2, 3)]
     with pytest.raises(mx.Error):
         net.infer_shape(data=(5, 3), fc1_weight=(7, 7))
+    declared = sym.elemwise_add(sym.var("a", shape=(2, 3), dtype="float16"), sym.var("b"))
+    assert declared.infer_shape(a=(5, 6))[0] == [(5, 6)] * 2 and declared.infer_type(a="float64")[1] == [np.float64]  # what is given counts
+    assert declared.bind(mx.cpu(), [nd.ones((4,)), nd.ones((4,))]).forward()[0].asnumpy().tolist() == [2] * 4
+    parts = sym.split(sym.var("a", shape=(0, 6)), num_outputs=6, axis=1, squeeze_axis=True)
+    assert (parts[1] + sym.var("b", shape=(5,))).infer_shape()[0] == [(5, 6), (5,)]  # from any of the parts
     types = net.infer_type(data="float64")
     assert types[0] == [np.float64] * 5 and types[1] == [np.float64]
     storages = sym.dot(sym.var("a"), sym.var("b")).infer_storage_type(a="csr")
@@ -174,6 +188,18 @@ def test_gradient_requests():
     assert run.grad_dict["a"] is None and grads["b"].asscalar() == 2
     with pytest.raises(ValueError):
         net.bind(mx.cpu(), {"a": a, "b": b}, grads, "sometimes")
+
+
+def test_what_the_original_lets_pass():
+    a, b = sym.var("data"), sym.var("data")  # two variables of one name, by position
+    grads = [nd.zeros((2,)), nd.zeros((2,))]
+    run = (sym.maximum(a, b) * 3).bind(mx.cpu(), [nd.array([1.0, 5]), nd.array([2.0, 4])], grads)
+    run.backward(nd.ones((2,)))  # without forward before
+    assert [g.asnumpy().tolist() for g in grads] == [[0, 3], [3, 0]] and run.outputs[0].asnumpy().tolist() == [6, 15]
+    run = sym.relu(sym.var("x")).bind(mx.cpu(), {"x": nd.ones((2,)), "other": None}, None, {"x": "null", "other": "write"})
+    run.forward(is_train=True)
+    run.backward(nd.ones((2,)))  # nothing asks for a gradient
+    assert run._ctx == mx.cpu() and "MB allocated" in run.debug_str()
 
 
 def test_training(rng):

@@ -72,6 +72,56 @@ def test_gradients_of_operators(name, rng):
     tu.check_numeric_gradient(getattr(sym, name)(sym.var("x")), [rng.uniform(0.5, 1, (3, 4))], dtype=np.float64, rtol=1e-4, atol=1e-6)
 
 
+def test_random_arrays_of_a_kind():
+    matrix = tu.new_sym_matrix_with_real_eigvals_nd((2, 5, 5))
+    assert (abs(matrix - matrix.transpose(0, 2, 1)) < 1e-12).all() and np.isreal(np.linalg.eigvals(tu.new_matrix_with_real_eigvals_2d(6))).all()
+    q = tu.new_orthonormal_matrix_2d(4)
+    np.testing.assert_allclose(q @ q.T, np.eye(4), atol=1e-12)
+    csr, _ = tu.rand_sparse_ndarray((32, 1000), "csr", density=0.1, distribution="powerlaw")
+    counts = np.diff(csr.indptr.asnumpy())
+    assert counts.sum() == 3200 and counts[:6].tolist() == [2, 4, 8, 16, 32, 64]
+    with pytest.raises(ValueError):
+        tu.rand_sparse_ndarray((5, 5), "csr", density=0.1, distribution="powerlaw")
+    parts = csr.asscipy()
+    tu.shuffle_csr_column_indices(parts)
+    assert parts.indptr.tolist() == csr.indptr.asnumpy().tolist()
+    assert tu.assign_each(np.ones((2, 2)), lambda x: 3).tolist() == [[3, 3]] * 2 and tu.assign_each(np.ones(2), None).tolist() == [1, 1]
+    assert tu.assign_each2(np.ones(2), np.full(2, 4.0), lambda a, b: a - b).tolist() == [-3, -3]
+    assert tu.create_2d_tensor(2, 3).asnumpy().tolist() == [[0] * 3, [1] * 3] and tu.create_vector(3).dtype is np.int64
+
+
+def test_generators(rng):
+    buckets, probabilities = tu.gen_buckets_probs_with_ppf(lambda p: p * 2, 4)
+    assert buckets == [(0, 0.5), (0.5, 1), (1, 1.5), (1.5, 2)] and probabilities == [0.25] * 4
+    tu.verify_generator(lambda n: rng.uniform(0, 2, n), buckets, probabilities, nsamples=20000)
+    with pytest.raises(AssertionError):
+        tu.verify_generator(lambda n: rng.uniform(0, 2, n) ** 1.1, buckets, probabilities, nsamples=20000)
+    with pytest.raises(AssertionError):  # outside
+        tu.verify_generator(lambda n: rng.uniform(0, 3, n), buckets, probabilities, nsamples=20000)
+    p, counted, expected = tu.chi_square_check(lambda n: np.repeat(np.arange(4), [30, 14, 34, 22]), [0, 1, 2, 3], [0.25] * 4, nsamples=100)
+    assert counted == [30, 14, 34, 22] and expected == [25] * 4 and abs(p - 0.02398) < 1e-4  # the statistic is 9.44, of 3 degrees
+    p = tu.chi_square_check(lambda n: np.repeat(np.arange(3), [20, 20, 35]), [0, 1, 2], [1 / 3] * 3, nsamples=75)[0]
+    assert abs(p - np.exp(-6 / 2)) < 1e-9  # of 2 degrees: e^(-x/2)
+    assert tu.mean_check(lambda n: rng.normal(3, 2, n), 3, 2, 10000) and not tu.mean_check(lambda n: rng.normal(3.2, 2, n), 3, 2, 10000)
+    assert tu.var_check(lambda n: rng.normal(3, 2, n), 2, 10000) and not tu.var_check(lambda n: rng.normal(3, 2.2, n), 2, 10000)
+
+
+def test_tolerances_of_tests(rng):
+    with pytest.raises(AssertionError):
+        tu.assert_almost_equal_with_err(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 5]))
+    tu.assert_almost_equal_with_err(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 3, 5]), etol=0.3)
+    net = mx.sym.relu(mx.sym.var("x"))
+    tu.check_consistency(net, [{"ctx": mx.cpu(), "x": (3, 4), "type_dict": {"x": t}} for t in ("float64", "float16")], tol={np.dtype("float16"): 0.01})
+    with pytest.raises(AssertionError):
+        tu.check_consistency(mx.sym.exp(mx.sym.var("x")), [{"ctx": mx.cpu(), "x": (30, 4), "type_dict": {"x": t}} for t in ("float64", "float16")], tol=1e-12)
+    tu.check_numeric_gradient(mx.sym.repeat(mx.sym.var("x"), repeats=2), [np.arange(6).reshape(2, 3)])  # whole numbers become float32
+    assert tu.check_speed(net, {"x": np.ones((2, 3))}, N=2) > 0
+    name = "STROP_TEST_VARIABLE"
+    with tu.EnvManager(name, "1"):
+        assert tu.getenv(name) == "1" and tu.set_env_var(name, "2") == "1"
+    assert tu.getenv(name) is None
+
+
 def test_consistency():
     net = sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc")
     tu.check_consistency(net, [{"ctx": mx.cpu(), "data": (2, 4), "type_dict": {"data": dtype}} for dtype in (np.float32, np.float64)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers, rates, initializers and metrics against their formulas in NumPy."""
+import json
 import math
 import pickle
 
@@ -52,12 +53,25 @@ def reference(name, w, gradients, lr, wd, **p):
         elif name == "signum":
             a = p["momentum"] * a - (1 - p["momentum"]) * (g + wd * w)
             w = w + lr * np.sign(a)
+        elif name == "lamb":
+            a, b = 0.9 * a + 0.1 * g, 0.999 * b + 0.001 * g * g
+            u = a / (1 - 0.9**t) / (np.sqrt(b / (1 - 0.999**t)) + 1e-6) + wd * w
+            w = w - lr * min(np.linalg.norm(w), p["upper_bound"]) / np.linalg.norm(u) * u
+        elif name == "lars":
+            length = np.linalg.norm(w)
+            rate = lr * p["eta"] * length / (np.linalg.norm(g) + wd * length)
+            a = p["momentum"] * a - rate * (g + wd * w)
+            w = w + a
+        elif name == "lbsgd" and t % 2 == 0:  # of two batches, at twice the rate: there is no warm-up
+            a = p["momentum"] * a - 2 * lr * ((g + gradients[t - 2]) / 2 + wd * w)
+            w = w + a
     return w
 
 
 @pytest.mark.parametrize("wd", [0.0, 0.1])
 @pytest.mark.parametrize("name, more", [("sgd", {"momentum": 0.0}), ("sgd", {"momentum": 0.9}), ("adam", {}), ("adagrad", {}), ("adadelta", {}), ("adamax", {}),
-                                        ("rmsprop", {}), ("signum", {"momentum": 0.9})])
+                                        ("rmsprop", {}), ("signum", {"momentum": 0.9}), ("lamb", {"upper_bound": 1.5}), ("lars", {"momentum": 0.9, "eta": 0.5}),
+                                        ("lbsgd", {"momentum": 0.5, "batch_scale": 2, "warmup_epochs": 0})])
 def test_against_the_formula(name, more, wd, rng):
     w, gradients = rng.normal(size=(2, 3)).astype("f4"), rng.normal(size=(5, 2, 3)).astype("f4")
     made = optimizer.create(name, learning_rate=0.05, wd=wd, **more)
@@ -67,10 +81,10 @@ def test_against_the_formula(name, more, wd, rng):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_every_optimizer_comes_closer(name, dtype, rng):
-    target = rng.normal(size=(8,))
+    target = rng.normal(size=(4, 2))
     start = target + 1.0
     mx.random.seed(2)  # for sgld, which adds noise
-    made = optimizer.create(name, learning_rate=0.02 if name != "sgld" else 0.05, multi_precision=True)
+    made = optimizer.create(name, learning_rate={"sgld": 0.05, "lars": 2.0}.get(name, 0.02), multi_precision=True)
     update = optimizer.get_updater(made)
     w = nd.array(start, dtype=dtype)
     for _ in range(60):
@@ -80,6 +94,25 @@ def test_every_optimizer_comes_closer(name, dtype, rng):
     other.set_states(update.get_states())
     assert list(other.states) == [3]
     assert isinstance(pickle.loads(update.get_states(dump_optimizer=True))[1], type(made))
+
+
+def test_rates_that_follow_from_lengths_and_batches():
+    w, g = nd.ones((2, 2)), nd.ones((2, 2))
+    for name, factor in (("fc_weight", 0.5), ("fc_bias", 1.0)):
+        made = optimizer.create("lars", learning_rate=0.1, eta=0.5, param_idx2name={0: name})
+        assert abs(made._scaled(0, w, g, 0.1, 0.0) - 0.1 * factor) < 1e-7
+    made = optimizer.create("lbsgd", batch_scale=4, updates_per_epoch=10, warmup_epochs=1)
+    assert [made._grown(batches) for batches in (0, 5, 10)] == [1.0, 2.5, 4.0]
+    assert optimizer.create("lbsgd", warmup_strategy="lars")._balanced(w, g * 2, 0.0) == 0.5
+    with pytest.raises(ValueError):
+        optimizer.create("lbsgd", warmup_strategy="cubic")
+    with pytest.raises(ValueError):
+        optimizer.create("groupadagrad").create_state(0, nd.ones((3,)))
+    rows = nd.ones((3, 2))
+    made = optimizer.contrib.GroupAdaGrad(learning_rate=1.0)
+    update = optimizer.get_updater(made)
+    update(0, nd.array([[3.0, 4], [0, 0], [1, 1]]), rows)
+    np.testing.assert_allclose(rows.asnumpy(), [[1 - 3 / math.sqrt(12.5), 1 - 4 / math.sqrt(12.5)], [1, 1], [0, 0]], atol=1e-4)
 
 
 def test_clipping_and_scaling():
@@ -189,6 +222,13 @@ def test_metrics(rng):
     for wrong in (lambda: metric.create("none"), lambda: metric.create("top_k_accuracy"), lambda: both.update([nd.ones((1,))], [])):
         with pytest.raises(ValueError):
             wrong()
+
+
+def test_a_metric_as_text():
+    for made in (metric.create("acc", axis=0), metric.create("f1", average="micro"), metric.create("perplexity", -1), metric.create("top_k_accuracy", 3),
+                 metric.create("nll_loss"), metric.create(["acc", "mse"])):
+        again = metric.create(json.dumps(made.get_config()))
+        assert type(again) is type(made) and again.get_config() == made.get_config()
 
 
 def test_a_metric_is_registered_as_a_class():

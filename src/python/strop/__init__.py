@@ -19,7 +19,7 @@ from . import attribute, autograd, context, engine, name
 from .attribute import AttrScope
 from . import ndarray
 from . import ndarray as nd
-from .ndarray import linalg, contrib, image, sparse
+from .ndarray import linalg, image, sparse
 from . import random
 from . import random as rnd
 from . import symbol
@@ -27,7 +27,8 @@ from . import symbol as sym
 from .symbol import Symbol
 from . import executor
 from .executor import Executor
-from . import _register
+from . import _register, contrib, util
+from .util import is_np_shape, np_compat, np_shape, set_np_shape, use_np_shape
 
 __version__ = "0.1.0"
 
@@ -56,4 +57,18 @@ clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = _strop.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
+from . import gluon, io, recordio, visualization  # noqa: E402
 from . import initializer as init  # noqa: E402
+from . import visualization as viz  # noqa: E402
+
+_LEFT_OUT = {
+    "mod": "modules", "module": "modules", "model": "modules", "rnn": "cells of recurrent networks", "np": "the numpy namespace",
+    "npx": "the numpy namespace", "numpy": "the numpy namespace", "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
+    "kvstore": "parameter servers in Python", "monitor": "modules", "profiler": "the profiler", "rtc": "kernels compiled at run time",
+}
+
+
+def __getattr__(name):
+    if name in _LEFT_OUT:
+        raise AttributeError(f"strop has no {name!r}: {_LEFT_OUT[name]} are left out, see docs/python.md")
+    raise AttributeError(f"module 'strop' has no attribute {name!r}")

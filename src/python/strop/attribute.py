@@ -5,7 +5,20 @@ import threading
 from . import _strop
 
 
-class AttrScope:
+class _Current(type):
+    """AttrScope.current, of each thread."""
+
+    @property
+    def current(cls):
+        """The scope that is open."""
+        return current()
+
+    @current.setter
+    def current(cls, scope):
+        AttrScope._current.value = scope
+
+
+class AttrScope(metaclass=_Current):
     """``with AttrScope(ctx_group="stage1"):`` gives every symbol made inside this attribute."""
 
     _current = threading.local()

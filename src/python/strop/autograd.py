@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of what is computed while it is recorded."""
 from . import _strop
-from ._strop import is_recording, is_training, set_recording, set_training
+from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
 from .base import GRAD_REQUESTS
 
-__all__ = ["Function", "backward", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode",
-           "record", "set_recording", "set_training", "train_mode"]
+__all__ = ["Function", "NDArray", "Symbol", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
+           "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode"]
 
 
 class _Mode(_strop.Scope):
@@ -81,8 +81,8 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):  # py
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):  # pylint: disable=redefined-outer-name, unused-argument
-    """The gradients of the heads' sum for the variables, as new arrays. With create_graph they can be differentiated
-    again."""
+    """The gradients of the heads' sum for the variables, as a list of new arrays, of one variable too. With create_graph they
+    can be differentiated again."""
     heads = _listed(heads)
     wanted = _listed(variables)
     if not wanted:
@@ -94,7 +94,12 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
         more = keep or i + 1 < len(heads)
         found = _strop.grad(head, wanted, [] if gradient is None else [gradient], create_graph, more)
         total = found if total is None else [a + b for a, b in zip(total, found)]
-    return total if isinstance(variables, (list, tuple)) else total[0]
+    if create_graph:  # a gradient that does not depend on its variable has a gradient of zero
+        from . import nd
+
+        with record(is_training()):
+            total = [found if _strop.is_tracked(found) else found + nd.zeros_like(variable) for found, variable in zip(total, wanted)]
+    return total
 
 
 class Function:
@@ -149,5 +154,6 @@ class Function:
 
 
 def get_symbol(x):
-    """What the array was computed from, as a symbol: there is none of an array."""
-    raise _strop.Error("get_symbol: the history of an array is no symbol; build the graph with sym, or trace the function")
+    """What the array was computed from while recording, as a symbol; its variables, var0, var1, ..., are the arrays that
+    nothing was recorded of."""
+    return _strop._history(x)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors, element types and the marker of a parameter that is not given: what every other module stands on."""
+import os
+
 import numpy as np
 
 from . import _strop
@@ -41,6 +43,21 @@ bfloat16 = np.dtype([("bfloat16", np.uint16)])  # NumPy has no such type: two op
 _DTYPES = {0: np.float32, 1: np.float64, 2: np.float16, 3: np.uint8, 4: np.int32, 5: np.int8, 6: np.int64, 7: np.bool_, 12: bfloat16}
 STORAGES = ("default", "row_sparse", "csr")
 GRAD_REQUESTS = {"null": 0, "write": 1, "add": 3}
+
+def py_str(text):
+    """Bytes of the core as text."""
+    return text.decode("utf-8") if isinstance(text, bytes) else text
+
+
+def data_dir():
+    """Where files for training are kept: MXNET_HOME, else .mxnet in the home folder."""
+    return os.environ.get("MXNET_HOME") or os.path.join(os.path.expanduser("~"), ".mxnet")
+
+
+def _as_list(value):
+    """A list of what a list or tuple holds, or of the value alone."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
 
 mx_real_t = np.float32
 string_types = (str,)

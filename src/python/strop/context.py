@@ -5,7 +5,21 @@ import threading
 from . import _strop
 
 
-class Context:
+class _Default(type):
+    """Context.default_ctx, of each thread."""
+
+    @property
+    def default_ctx(cls):
+        """The context that new arrays are on where none is said."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, ctx):
+        stack = cls._current.__dict__.setdefault("stack", [])
+        stack[-1:] = [Context(ctx)]
+
+
+class Context(metaclass=_Default):
     """A processor by kind and number. ``with cpu(1):`` makes it the one that new arrays are on."""
 
     devtype2str = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
@@ -60,6 +74,11 @@ def cpu_pinned(device_id=0):
 def gpu(device_id=0):
     """A GPU by its number."""
     return Context("gpu", device_id)
+
+
+def gpu_memory_info(device_id=0):
+    """(free, total) bytes of a GPU."""
+    raise _strop.Error(f"gpu_memory_info: there is no gpu({device_id})")
 
 
 def num_gpus():

@@ -5,6 +5,7 @@ import numpy as np
 from . import _strop
 from ._strop import Executor, NDArray
 from .base import extends
+from .context import current_context
 
 __all__ = ["Executor"]
 
@@ -55,11 +56,25 @@ class _Members:
             heads = [out_grads[name] for name in self._symbol.list_outputs()]
         else:
             heads = list(out_grads)
-        self._backward(heads)
+        try:
+            self._backward(heads)
+        except _strop.ValueError as error:
+            if "no argument asked for its gradient" in str(error):
+                return
+            if "forward has not run" not in str(error):
+                raise
+            self._forward(True, [])
+            self._backward(heads)
+
+    @property
+    def _ctx(self):
+        """Where the arrays are."""
+        arrays = self.arg_arrays + self.aux_arrays
+        return arrays[0].context if arrays else current_context()
 
     def debug_str(self):
-        """The nodes as text."""
-        return self._symbol.debug_str()
+        """The nodes as text, and the memory of everything between the arguments and the outputs."""
+        return f"{self._symbol.debug_str()}\nTotal {self._planned_bytes >> 20} MB allocated\n"
 
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
         """Copies arrays into the arguments and states of their names: all of them, or none where one does not fit."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good predictions are, over as many batches as one likes."""
+import json
 import math
 
 import numpy as _np
@@ -27,7 +28,7 @@ def register(cls):
 
 
 def create(metric, *args, **kwargs):
-    """A metric by its name, of a function, or several of a list."""
+    """A metric by its name, of a function, several of a list, or what get_config() says as JSON."""
     if callable(metric) and not isinstance(metric, EvalMetric):
         return CustomMetric(metric, *args, **kwargs)
     if isinstance(metric, EvalMetric):
@@ -36,6 +37,12 @@ def create(metric, *args, **kwargs):
         return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
     if not isinstance(metric, str):
         raise _strop.TypeError(f"metric: {metric!r} is no name, function or list")
+    if metric.startswith("{"):  # what get_config() says, as text
+        config = json.loads(metric)
+        kwargs = {**{key: value for key, value in config.items() if key != "metric"}, **kwargs}
+        metric = config["metric"]
+        if "metrics" in kwargs:
+            kwargs["metrics"] = [create(json.dumps(one)) for one in kwargs["metrics"]]
     if metric.lower() not in _registry:
         raise _strop.ValueError(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
     return _registry[metric.lower()](*args, **kwargs)
@@ -126,6 +133,7 @@ class EvalMetric:
         return {**self._kwargs, "metric": type(self).__name__, "name": self.name, "output_names": self.output_names, "label_names": self.label_names}
 
 
+@register
 class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same predictions."""
 
@@ -161,6 +169,9 @@ class CompositeEvalMetric(EvalMetric):
         found = [metric.get_global() for metric in self.metrics]
         return [name for name, _ in found], [value for _, value in found]
 
+    def get_config(self):
+        return {**super().get_config(), "metrics": [metric.get_config() for metric in self.metrics]}
+
 
 @register
 @alias("acc")
@@ -189,6 +200,9 @@ class TopKAccuracy(EvalMetric):
             raise _strop.ValueError(f"TopKAccuracy: top_k is {top_k}, expected at least 2; Accuracy is that of 1")
         super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
         self.top_k = top_k
+
+    def get_config(self):
+        return {**super().get_config(), "name": self.name[:-len(f"_{self.top_k}")]}
 
     def _measure(self, label, pred):
         order = _np.argsort(pred.astype("float32"), axis=-1).reshape(len(pred), -1)[:, -self.top_k:]

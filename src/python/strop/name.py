@@ -3,7 +3,20 @@
 import threading
 
 
-class NameManager:
+class _Current(type):
+    """NameManager.current, of each thread."""
+
+    @property
+    def current(cls):
+        """The manager that names nodes."""
+        return current()
+
+    @current.setter
+    def current(cls, manager):
+        NameManager._current.value = manager
+
+
+class NameManager(metaclass=_Current):
     """Gives a node that has no name its operator's and a number; ``with`` makes a manager the thread's current one."""
 
     _current = threading.local()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python, of arrays: CustomOp says what is computed, CustomOpProp what it looks like."""
+import traceback
+
 from . import _strop, autograd, nd
 from .ndarray import NDArray
 
@@ -53,6 +55,14 @@ class CustomOpProp:
         """(types of inputs, of outputs, of states) from those of the inputs."""
         return in_type, [in_type[0]] * len(self.list_outputs()), [in_type[0]] * len(self.list_auxiliary_states())
 
+    def infer_storage_type(self, in_stype):
+        """(storages of inputs, of outputs, of states) from those of the inputs: default, row_sparse or csr."""
+        return in_stype, ["default"] * len(self.list_outputs()), ["default"] * len(self.list_auxiliary_states())
+
+    def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
+        """The same five lists, of which the fourth says the storages of the inputs' gradients."""
+        return ograd_stype, in_stype, out_stype, ["default"] * len(in_stype), aux_stype
+
     def create_operator(self, ctx, in_shapes, in_dtypes):
         """The CustomOp for inputs of these shapes and types."""
         raise NotImplementedError
@@ -75,22 +85,42 @@ def get_all_registered_operators():
     return sorted({names[0] for names in _strop.list_operators()} | set(_registry))
 
 
+_failures = {}  # by the kind of failure: that kind as a kind of Error
+
+
+def _run(step, **arguments):
+    """Runs what somebody wrote. What it raises is an Error as well as what it is, with the traceback as its cause."""
+    try:
+        step(**arguments)
+    except _strop.Error:
+        raise
+    except Exception as error:  # pylint: disable=broad-except
+        kind = type(error)
+        if kind not in _failures:
+            _failures[kind] = type(kind.__name__, (_strop.Error, kind), {"__module__": kind.__module__})
+        made = _failures[kind].__new__(_failures[kind])
+        made.args = error.args or ("".join(traceback.format_exception(error)),)
+        raise made.with_traceback(error.__traceback__) from error
+
+
 class _Call(autograd.Function):
     """One call of a CustomOp as a step that is recorded."""
 
-    def __init__(self, op, outputs, states):
-        self._op, self._outputs, self._states = op, outputs, states
+    def __init__(self, op, prop, outputs, states):
+        self._op, self._prop, self._outputs, self._states = op, prop, outputs, states
 
     def forward(self, *inputs):
-        made = [nd.zeros(shape, inputs[0].context if inputs else None, dtype) for shape, dtype in self._outputs]
+        made = [nd.zeros(shape, inputs[0].context if inputs else None, dtype, stype=stype) for shape, dtype, stype in self._outputs]
         data = [a.detach() for a in inputs]
-        self._op.forward(is_train=autograd.is_training(), req=["write"] * len(made), in_data=data, out_data=made, aux=self._states)
+        _run(self._op.forward, is_train=autograd.is_training(), req=["write"] * len(made), in_data=data, out_data=made, aux=self._states)
         self._data, self._made = data, [a.detach() for a in made]
         return made
 
     def backward(self, *gradients):
-        found = [nd.zeros(a.shape, a.context, a.dtype) for a in self._data]
-        self._op.backward(req=["write"] * len(found), out_grad=list(gradients), in_data=self._data, out_data=self._made, in_grad=found, aux=self._states)
+        lists = [[a.stype for a in arrays] for arrays in (gradients, self._data, self._made, self._data, self._states)]
+        stypes = self._prop.infer_storage_type_backward(*lists)[3] if any(s != "default" for s in lists[1]) else lists[1]
+        found = [nd.zeros(a.shape, a.context, a.dtype, stype=stype) for a, stype in zip(self._data, stypes)]
+        _run(self._op.backward, req=["write"] * len(found), out_grad=list(gradients), in_data=self._data, out_data=self._made, in_grad=found, aux=self._states)
         return found
 
 
@@ -118,11 +148,12 @@ def Custom(*inputs, op_type=None, name=None, **kwargs):
     for key, a, shape in zip(names, data, shapes[0]):
         if tuple(shape) != a.shape:
             raise _strop.ValueError(f"{op_type}: input {key!r} has shape {a.shape}, expected {tuple(shape)}")
-    made = [(tuple(shape), dtype) for shape, dtype in zip(shapes[1], types[1])]
+    stypes = prop.infer_storage_type([a.stype for a in data])[1] if any(a.stype != "default" for a in data) else ["default"] * len(shapes[1])
+    made = [(tuple(shape), dtype, stype) for shape, dtype, stype in zip(shapes[1], types[1], stypes)]
     if len(made) != len(prop.list_outputs()):
         raise _strop.ValueError(f"{op_type}: infer_shape and infer_type speak of {len(made)} outputs, list_outputs of {len(prop.list_outputs())}")
     op = prop.create_operator(str(data[0].context) if data else "cpu(0)", [a.shape for a in data], [a.dtype for a in data])
-    results = _Call(op, made, states)(*data)
+    results = _Call(op, prop, made, states)(*data)
     return results[0] if len(results) == 1 else results
 
 

@@ -247,8 +247,10 @@ struct SliceChannel {
       }
       if (squeeze_axis) part.erase(at);
       for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part);
-    } else if (s.out(0).has_rank()) {
-      Shape whole = s.out(0);
+    }
+    for (int k = 0; k < s.outputs(); ++k) {
+      if (!s.out(k).has_rank()) continue;
+      Shape whole = s.out(k);
       if (squeeze_axis) whole.insert(detail::checked_axis(axis, whole.ndim() + 1, s.op()), 1);
       const int at = detail::checked_axis(axis, whole.ndim(), s.op());
       if (whole[at] >= 0) whole[at] = detail::checked_product(whole[at], *num_outputs, s.op());

@@ -11,6 +11,7 @@ from . import _internal, contrib, image, linalg, op  # noqa: E402  pylint: disab
 from .ndarray import *  # noqa: E402,F403  pylint: disable=wrong-import-position
 from .arithmetic import *  # noqa: E402,F403  pylint: disable=wrong-import-position
 from . import control, indexing, random, sparse, utils  # noqa: E402  pylint: disable=wrong-import-position
+from .cached_op import CachedOp  # noqa: E402  pylint: disable=wrong-import-position
 from .sparse import CSRNDArray, RowSparseNDArray  # noqa: E402  pylint: disable=wrong-import-position
 
 _register.add_functions(sys.modules[__name__], _OPERATORS, "")

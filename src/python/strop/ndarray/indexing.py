@@ -40,6 +40,8 @@ def _is_basic(part):
 def _parts(a, key):
     """The key as a list with one entry for each axis (an integer, a slice or an array) and None for new ones."""
     parts = list(key) if isinstance(key, tuple) else [key]
+    if a.ndim == 0:
+        parts = [p for p in parts if not (isinstance(p, slice) and p == slice(None))]  # x[:] is all of it here as well
     for i, part in enumerate(parts):
         if not _is_basic(part):
             found = _index_array(part)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NDArray: what the core leaves to Python, and the functions that make arrays."""
+import math
 import os
 
 import numpy as np
@@ -82,6 +83,28 @@ class _Members:
 
     def __dlpack_device__(self):
         return self._device
+
+    @property
+    def _fresh_grad(self):
+        """Whether backward has written the gradient since this was set to False."""
+        return _strop.is_fresh(self)
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh):
+        _strop.set_fresh(self, bool(fresh))
+
+    def _slice(self, start, stop):
+        return self[start:stop]
+
+    def _at(self, idx):
+        return self[idx]
+
+    def _sync_copyfrom(self, source_array):
+        """Overwrites the elements with those of an array of NumPy of that shape."""
+        source = np.asarray(source_array, dtype=self.dtype)
+        if source.shape != self.shape:
+            raise _strop.ValueError(f"_sync_copyfrom: the source has shape {source.shape}, the array {self.shape}")
+        self[:] = source
 
     def asscalar(self):
         """The only element as a number of Python."""
@@ -275,7 +298,12 @@ def ones(shape, ctx=None, dtype=None, **kwargs):
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dtype=mx_real_t):
     """start, start + step, ... before stop, each `repeat` times; from 0 to start where stop is None."""
-    made = operators()._arange(start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, dtype=_given(dtype, mx_real_t))
+    dtype = _given(dtype, mx_real_t)
+    if stop is not None and np.dtype(dtype).kind in "iu":  # in whole numbers from the first on, which wrap, as NumPy's
+        count = max(0, math.ceil((stop - start) / step))
+        made = _strop.copy_of_buffer(np.repeat((int(start) + np.arange(count) * int(step)).astype(dtype), repeat))
+    else:
+        made = operators()._arange(start=start, stop=stop, step=step, repeat=repeat, infer_range=infer_range, dtype=dtype)
     return _strop.to_device(made, ctx or current_context())
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of random numbers."""
-from .. import _strop
+from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null
 from ..context import current_context
@@ -11,22 +11,33 @@ __all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
 
 def _draw(name, params, shape, dtype, ctx, out, more):
     operator = getattr(_internal, "_random_" + name)
-    arrays = [key for key, value in params.items() if isinstance(value, NDArray)]
-    if arrays:
-        raise _strop.TypeError(f"random.{name}: {arrays[0]} is an array, expected a number; draw with fixed parameters, then scale")
     if out is not None:
         return operator(**params, **more, out=out)
     shape = (1,) if shape is _Null or shape is None else shape
     return _strop.to_device(operator(**params, shape=shape, dtype=dtype, **more), ctx or current_context())
 
 
+def _of_arrays(draw, name, values, shape, dtype, out):
+    from .. import ndarray
+
+    if any(not isinstance(value, NDArray) for value in values):
+        raise _strop.ValueError(f"random.{name}: the parameters have to be numbers or NDArrays, not both")
+    made = draw(ndarray, *values, None if shape is _Null else shape)
+    made = made if dtype is _Null or dtype is None else made.astype(dtype, copy=False)
+    return made if out is None else made.copyto(out)
+
+
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Uniform numbers from low to below high."""
+    """Uniform numbers from low to below high; where these are arrays, so many of each of their elements."""
+    if isinstance(low, NDArray) or isinstance(high, NDArray):
+        return _of_arrays(_drawn.uniform, "uniform", (low, high), shape, dtype, out)
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
 def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Normal numbers around loc with deviation scale."""
+    """Normal numbers around loc with deviation scale; where these are arrays, so many of each of their elements."""
+    if isinstance(loc, NDArray) or isinstance(scale, NDArray):
+        return _of_arrays(_drawn.normal, "normal", (loc, scale), shape, dtype, out)
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
 
 
@@ -36,9 +47,9 @@ def randn(*shape, **kwargs):
 
 
 def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Exponential numbers of mean scale."""
+    """Exponential numbers of mean scale; where that is an array, so many of each of its elements."""
     if isinstance(scale, NDArray):
-        raise _strop.TypeError("random.exponential: scale is an array, expected a number; draw with fixed parameters, then scale")
+        return _of_arrays(_drawn.exponential, "exponential", (scale,), shape, dtype, out)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 

@@ -31,6 +31,24 @@ class BaseSparseNDArray(NDArray):
     def _indices_type(self):
         return np.int64
 
+    @property
+    def _num_aux(self):
+        """How many arrays say where the values stand: 1 of row_sparse, 2 of csr."""
+        return len(self._aux_types)
+
+    @property
+    def _aux_types(self):
+        return [a.dtype for a in self._aux()]
+
+    def _aux_type(self, i):
+        return self._aux()[i].dtype
+
+    def _aux_data(self, i):
+        return self._aux()[i]
+
+    def _data(self):
+        return self.data
+
     def reshape(self, *shape, **kwargs):
         raise NotSupportedForSparseNDArray("reshape")
 
@@ -92,6 +110,9 @@ class CSRNDArray(BaseSparseNDArray):
 
         return scipy.sparse.csr_matrix((self.data.asnumpy(), self.indices.asnumpy(), self.indptr.asnumpy()), shape=self.shape, dtype=self.dtype)
 
+    def _aux(self):
+        return [self.indptr, self.indices]
+
     def _with(self, data):
         return _strop.csr_matrix(data, self.indices, self.indptr, self.shape)
 
@@ -133,6 +154,9 @@ class RowSparseNDArray(BaseSparseNDArray):
         from . import sparse
 
         return sparse.retain(self, indices)
+
+    def _aux(self):
+        return [self.indices]
 
     def _with(self, data):
         return _strop.row_sparse_array(data, self.indices, self.shape)
@@ -201,9 +225,24 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         if shape is None:
             shape = (indptr.size - 1, int(indices.asnumpy().max()) + 1 if indices.size else 0)
         made = _strop.csr_matrix(_part(data, _dtype_of(data, dtype)), indices, indptr, shape)
-        made.check_format()
+        try:
+            made.check_format()
+        except _strop.ValueError as error:
+            if "does not ascend" not in str(error):
+                raise
+            made = _sorted(made)
+            made.check_format()
         return _strop.to_device(made, ctx)
     return _from_any(arg1, "csr", shape, ctx, dtype)
+
+
+def _sorted(a):
+    """A csr matrix with the columns of each row in order."""
+    columns, begins = a.indices.asnumpy(), a.indptr.asnumpy()
+    if (np.diff(begins) < 0).any() or begins[-1] != len(columns):
+        return a
+    order = np.lexsort((columns, np.repeat(np.arange(len(begins) - 1), np.diff(begins))))
+    return _rebuild_csr(a.data.asnumpy()[order], columns[order], begins, a.shape)
 
 
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):

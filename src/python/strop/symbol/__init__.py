@@ -5,16 +5,14 @@ import sys
 from .. import _register
 
 _OPERATORS = _register.make_operators(symbolic=True)
-_register.fill_modules(__name__, _OPERATORS, ("op", "_internal", "linalg", "contrib", "image", "sparse", "random"))
-from . import _internal, contrib, image, linalg, op, random, sparse  # noqa: E402  pylint: disable=wrong-import-position
+_register.fill_modules(__name__, _OPERATORS, ("op", "_internal", "linalg", "contrib", "image", "sparse"))
+from . import _internal, contrib, image, linalg, op, sparse  # noqa: E402  pylint: disable=wrong-import-position
 from .symbol import *  # noqa: E402,F403  pylint: disable=wrong-import-position
-from . import control  # noqa: E402  pylint: disable=wrong-import-position
+from . import control, random  # noqa: E402  pylint: disable=wrong-import-position
 
 _register.add_functions(sys.modules[__name__], _OPERATORS, "")
+_register.add_functions(random, _OPERATORS, "random")
 _register.add_methods(Symbol, _OPERATORS)  # noqa: F405
-for _name in ("uniform", "normal", "exponential", "randint"):
-    if ("_internal", "_random_" + _name) in _OPERATORS:
-        setattr(random, _name, _OPERATORS["_internal", "_random_" + _name])
 for _name in control.__all__:
     setattr(contrib, _name, getattr(control, _name))
 del sys, _name

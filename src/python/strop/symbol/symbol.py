@@ -10,6 +10,7 @@ from .._strop import Symbol
 from ..autograd import request_number
 from ..base import STORAGES, NotImplementedForSymbol, _hook, extends, storage_number
 from ..context import current_context
+from ..util import is_np_shape
 
 __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "hypot", "lesser",
            "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
@@ -110,7 +111,7 @@ class _Members:
 
     def __call__(self, *args, **kwargs):
         """The same expression with other expressions in place of its variables, in their order or by name."""
-        kwargs.pop("name", None)
+        name = kwargs.pop("name", None) or ""
         if args and kwargs:
             raise _strop.TypeError("symbol: replacements are given in order or by name, not both")
         for one in (*args, *kwargs.values()):
@@ -118,7 +119,7 @@ class _Members:
                 raise _strop.TypeError(f"symbol: a replacement is of type {type(one).__name__}, expected a Symbol")
         if args:
             kwargs = dict(zip(self.list_arguments(), args))
-        return self._replace(list(kwargs.items()))
+        return self._replace(list(kwargs.items()), name)
 
     def __reduce__(self):
         return load_json, (self.tojson(),)
@@ -158,12 +159,18 @@ class _Members:
     def infer_shape(self, *args, **kwargs):
         """(shapes of arguments, of outputs, of auxiliary states) from those of some arguments; three times None where
         something stays unknown."""
-        found = self._infer_shape(self._known(args, kwargs), True)
-        return found if all(_complete(shape) for shapes in found for shape in shapes) else (None, None, None)
+        found = self._shapes(args, kwargs)
+        return _written(found) if all(_complete(shape) for shapes in found for shape in shapes) else (None, None, None)
 
     def infer_shape_partial(self, *args, **kwargs):
         """The same, where shapes may stay unknown: () or extents of 0."""
-        return self._infer_shape(self._known(args, kwargs), True)
+        return _written(self._shapes(args, kwargs))
+
+    def _shapes(self, args, kwargs):
+        known = self._known(args, kwargs)
+        if is_np_shape():
+            known = [(name, tuple(0 if extent == -1 else extent for extent in shape)) for name, shape in known]
+        return _given_counts(Symbol._infer_shape, self, known, True)
 
     def _known(self, args, kwargs):
         if args and kwargs:
@@ -179,7 +186,7 @@ class _Members:
 
     def infer_type(self, *args, **kwargs):
         """(types of arguments, of outputs, of auxiliary states) from those of some arguments."""
-        return self._infer_type(self._known(args, kwargs))
+        return _given_counts(Symbol._infer_type, self, self._known(args, kwargs))
 
     infer_type_partial = infer_type
 
@@ -192,11 +199,22 @@ class _Members:
         """An Executor on these arrays. ``group2ctx``: the devices of the nodes that have these names as their
         ``ctx_group``. ``shared_exec``: an executor that never runs at the same time, in whose memory this one computes."""
         names = self.list_arguments()
+        if len(set(names)) < len(names) and not isinstance(args, dict):
+            return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states)
         given = _named(names, args, "args")
         grads = _named(names, args_grad, "args_grad")
         aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
         return self._bind(ctx or current_context(), given, [(n, a) for n, a in grads if a is not None], _requests(names, grad_req), aux,
                           list((group2ctx or {}).items()), shared_exec)
+
+    def _distinct(self):
+        """The same symbol where variables of one name get names of their own."""
+        graph, seen = json.loads(self.tojson()), {}
+        for node in graph["nodes"]:
+            if node["op"] == "null":
+                count = seen[node["name"]] = seen.get(node["name"], -1) + 1
+                node["name"] += f"_{count}" if count else ""
+        return load_json(json.dumps(graph))
 
     def simple_bind(self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None, shared_arg_names=None,
                     shared_exec=None, shared_buffer=None, **kwargs):
@@ -223,6 +241,10 @@ class _Members:
         """The nodes as text."""
         return json.dumps(json.loads(self.tojson()), indent=2)
 
+    def _compose(self, *args, **kwargs):
+        """Refused: symbols that others hold do not change."""
+        raise _strop.Error("_compose: a symbol does not change; call it, net(data=other), for a new one")
+
     def astype(self, dtype):
         """The elements in another type."""
         return _find("Cast")(self, dtype=dtype)
@@ -238,6 +260,20 @@ class _Members:
 
     def as_nd_ndarray(self):
         return self
+
+
+def _given_counts(method, symbol, given, *rest):
+    """What is given, as (name, value), counts more than what variables say of themselves."""
+    try:
+        return method(symbol, given, *rest)
+    except _strop.ValueError as error:
+        if "the variable " not in str(error):
+            raise
+        return method(symbol._replace([(name, _strop._var(name, {})) for name, _ in given], ""), given, *rest)
+
+
+_bind_native = Symbol._bind
+Symbol._bind = lambda self, ctx, given, *rest: _given_counts(lambda symbol, *args: _bind_native(symbol, ctx, *args), self, given, *rest)
 
 
 def _of_arrays(name):
@@ -257,6 +293,13 @@ def _complete(shape):
     return 0 not in shape and shape != ()
 
 
+def _written(found):
+    """Shapes as they are written where np_shape() is open."""
+    if not is_np_shape():
+        return found
+    return tuple([None if shape == () else tuple(-1 if extent == 0 else extent for extent in shape) for shape in shapes] for shapes in found)
+
+
 def _named(names, given, what):
     if given is None:
         return []
@@ -272,7 +315,7 @@ def _requests(names, grad_req):
     if isinstance(grad_req, str):
         grad_req = [grad_req] * len(names)
     named = grad_req.items() if isinstance(grad_req, dict) else zip(names, grad_req)
-    return [(name, request_number(request)) for name, request in named]
+    return [(name, request_number(request)) for name, request in named if name in names]
 
 
 def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, profiler_scope=None, **kwargs):

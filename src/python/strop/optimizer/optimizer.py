@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 
-from . import _strop, nd
+from .. import _strop, nd
 
 __all__ = ["Optimizer", "Updater", "create", "get_updater", "register"]
 
@@ -17,7 +17,8 @@ class _FixedRate(_strop.Error, UserWarning):
 def register(cls):
     """Makes an optimizer known by its name in lower case."""
     Optimizer.opt_registry[cls.__name__.lower()] = cls
-    __all__.append(cls.__name__)
+    if cls.__module__ == __name__:
+        __all__.append(cls.__name__)
     return cls
 
 

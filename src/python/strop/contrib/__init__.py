@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The original's older names for autograd, and its operators of contrib."""
+from ..ndarray import contrib as nd
+from ..ndarray import contrib as ndarray
+from ..symbol import contrib as sym
+from ..symbol import contrib as symbol
+from . import autograd
+
+__all__ = ["autograd", "nd", "ndarray", "sym", "symbol"]

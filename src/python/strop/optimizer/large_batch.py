@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers for large batches: the rate of each weight follows from how large it and its gradient are."""
+import math
+
+import numpy as np
+
+from .. import _strop, nd
+from .optimizer import Optimizer, _zeros, register
+
+__all__ = ["LAMB", "LARS", "LBSGD"]
+
+
+def _norm(a):
+    return float(nd.norm(a.astype(np.float32)).asscalar())
+
+
+@register
+class LARS(Optimizer):
+    """SGD with momentum whose rate is eta |w| / (|g| + wd |w| + eps) times the given one, but for biases and the parameters of
+    normalisation."""
+
+    _master_last = True
+
+    def __init__(self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum, self.lazy_update, self.eta, self.eps, self.momentum_correction = momentum, lazy_update, eta, eps, momentum_correction
+        self.last_lr = self.cur_lr = None
+
+    def set_wd_mult(self, args_wd_mult):
+        """Factors of the weight decay by index or name. Weights whose names do not end in _weight have none."""
+        names = {name: 0.0 for name in self.idx2name.values() if not name.endswith("_weight")}
+        self.wd_mult = {**names, **self._from_symbol("__wd_mult__"), **args_wd_mult}
+
+    def create_state(self, index, weight):
+        return _zeros(weight, None if self.lazy_update else "default") if self.momentum != 0.0 else None
+
+    def _scaled(self, index, weight, grad, lr, wd):
+        if self.idx2name.get(index, str(index)).endswith(("gamma", "beta", "bias")):
+            return lr
+        of_weight, of_grad = _norm(weight), _norm(grad) * self.rescale_grad
+        if not (of_weight > 0 and of_grad > 0):
+            return lr
+        return lr * self.eta * of_weight / (of_grad + wd * of_weight + self.eps)
+
+    def update(self, index, weight, grad, state):
+        if isinstance(index, (list, tuple)):
+            for one in zip(index, weight, grad, state):
+                self.update(*one)
+            return
+        lr, wd, _ = self._begin(index)
+        base = self.learning_rate
+        self.last_lr, self.cur_lr = (base if self.cur_lr is None else self.cur_lr), base
+        given = self._given(lr=self._scaled(index, weight, grad, lr, wd), wd=wd, lazy_update=self.lazy_update)
+        if state is None:
+            nd.sgd_update(weight, grad, out=weight, **given)
+        else:
+            momentum = self.momentum * (self.cur_lr / self.last_lr if self.momentum_correction and self.last_lr else 1.0)
+            nd.sgd_mom_update(weight, grad, state, out=weight, momentum=momentum, **given)
+
+
+@register
+class LBSGD(Optimizer):
+    """SGD whose gradients are added up over batch_scale batches, with a rate that grows to batch_scale times the given one
+    (linear, power2 or sqrt), or follows from how large weight and gradient are (lars)."""
+
+    _master_last = True
+
+    def __init__(self, momentum=0.0, multi_precision=False, warmup_strategy="linear", warmup_epochs=5, batch_scale=1, updates_per_epoch=32,
+                 begin_epoch=0, num_epochs=60, **kwargs):
+        super().__init__(multi_precision=multi_precision, **kwargs)
+        if warmup_strategy not in ("linear", "power2", "sqrt", "lars"):
+            raise _strop.ValueError(f"LBSGD: warmup_strategy is {warmup_strategy!r}, expected linear, power2, sqrt or lars")
+        self.momentum, self.warmup_strategy, self.warmup_epochs, self.batch_scale = momentum, warmup_strategy, warmup_epochs, batch_scale
+        self.updates_per_epoch, self.init_updates, self.num_epochs = updates_per_epoch, begin_epoch * updates_per_epoch, num_epochs
+        self.cumgrads = {}  # by weight: (what was added up, how many batches there were)
+
+    def create_state(self, index, weight):
+        return _zeros(weight) if self.momentum != 0.0 else None
+
+    def _grown(self, batches):
+        length, most = self.warmup_epochs * self.updates_per_epoch, float(self.batch_scale)
+        if batches >= length:
+            return most
+        if length <= 1:
+            return 1.0
+        done = batches / length
+        return 1.0 + (most - 1) * {"linear": done, "power2": done * done, "sqrt": math.sqrt(done)}[self.warmup_strategy]
+
+    @staticmethod
+    def _balanced(weight, grad, wd):
+        of_weight, of_grad = _norm(weight) ** 2, _norm(grad) ** 2
+        return min(max(math.sqrt(of_weight / (of_grad + wd * of_weight + 1e-18)), 0.01), 100.0)
+
+    def update(self, index, weight, grad, state):
+        lr, wd, _ = self._begin(index)
+        total, batches = self.cumgrads.get(index, (None, self.init_updates))
+        total, batches = grad if total is None else total + grad, batches + 1
+        if batches % self.batch_scale:
+            self.cumgrads[index] = total.copy() if total is grad else total, batches
+            return
+        self.cumgrads[index] = None, batches
+        mean = total / self.batch_scale
+        lr *= self._balanced(weight, mean, wd) if self.warmup_strategy == "lars" else self._grown(batches)
+        given = self._given(lr=lr, wd=wd)
+        if state is None:
+            nd.sgd_update(weight, mean, out=weight, **given)
+        else:
+            nd.sgd_mom_update(weight, mean, state, out=weight, momentum=self.momentum, **given)
+
+
+@register
+class LAMB(Optimizer):
+    """Adam whose step has the length of the weight, between two bounds: w -= lr (|w| / |u|) u with u = m / (sqrt(v) + eps) + wd w."""
+
+    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-6, lower_bound=None, upper_bound=None, bias_correction=True, **kwargs):
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+        self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
+
+    def create_state(self, index, weight):
+        return _zeros(weight, "default"), _zeros(weight, "default")
+
+    def update(self, index, weight, grad, state):
+        if isinstance(index, (list, tuple)):
+            for one in zip(index, weight, grad, state):
+                self.update(*one)
+            return
+        lr, wd, t = self._begin(index)
+        step = self._step(grad)
+        mean, squares = state
+        mean[:] = self.beta1 * mean + (1 - self.beta1) * step
+        squares[:] = self.beta2 * squares + (1 - self.beta2) * step * step
+        if self.bias_correction:
+            first, second = mean / (1 - self.beta1**t), squares / (1 - self.beta2**t)
+        else:
+            first, second = mean, squares
+        change = first / (nd.sqrt(second) + self.epsilon) + wd * weight
+        of_weight, of_change = _norm(weight), _norm(change)
+        of_weight = max(of_weight, self.lower_bound) if self.lower_bound is not None else of_weight
+        of_weight = min(of_weight, self.upper_bound) if self.upper_bound is not None else of_weight
+        ratio = of_weight / of_change if of_weight > 0 and of_change > 0 else 1.0
+        weight[:] = weight - lr * ratio * change

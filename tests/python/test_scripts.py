@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts of the original import and expect by its names."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import strop as mx
+from strop import autograd, nd, sym
+
+
+def test_imports():
+    space = {}
+    exec("import strop.ndarray as nd\nfrom strop.ndarray import zeros_like, NDArray\nfrom strop.ndarray.sparse import CSRNDArray\nimport strop.optimizer as opt\n"
+         "from strop.symbol.symbol import Symbol\nfrom strop.test_utils import *\nfrom strop.autograd import *\nfrom strop.base import MXNetError, py_str, data_dir, _as_list\n"
+         "from strop import gluon\nfrom strop.contrib.autograd import train_section\nfrom strop.util import getenv", space)
+    assert space["mx"] is mx and space["np"] is np
+    for name in ("NDArray", "record", "grad", "same", "rand_ndarray", "assert_almost_equal", "discard_stderr", "check_numeric_gradient", "verify_generator", "os", "sys"):
+        assert name in space
+    assert mx.contrib.nd is nd.contrib and mx.contrib.sym is sym.contrib
+    for gone in ("mod", "np", "rnn"):
+        with pytest.raises(AttributeError, match="left out"):
+            getattr(mx, gone)
+    with pytest.raises(AttributeError, match="left out"):
+        mx.gluon.nn
+
+
+def test_the_history_as_a_symbol():
+    x, z = nd.array([2.0]), nd.array([3.0])
+    x.attach_grad()
+    z.attach_grad()
+    with autograd.record():
+        y = x * x + 2 * x - 1
+        both = y * z + nd.split(nd.concat(x, z, dim=0), num_outputs=2, axis=0)[1] * nd.array([10.0])
+    net = autograd.get_symbol(y)
+    assert len(net.list_arguments()) == 1 and net.eval(**{net.list_arguments()[0]: x})[0].asscalar() == 7
+    net = autograd.get_symbol(both)
+    assert len(net.list_arguments()) == 3 and autograd.get_symbol(x).list_arguments() == ["var0"]
+    with pytest.raises(ValueError):
+        autograd.get_symbol(nd.ones((1,)))
+    with autograd.record():
+        for _ in range(20000):  # step by step, not by recursion
+            y = y + 1
+    assert len(autograd.get_symbol(y).list_arguments()) == 1
+
+
+def test_fresh_gradients():
+    x, y = nd.ones((2,)), nd.ones((2,))
+    for a in (x, y):
+        a.attach_grad()
+        assert a._fresh_grad is False
+    with autograd.record():
+        z = (x + 2).detach() + y
+    z.backward()
+    assert y._fresh_grad and not x._fresh_grad and not z._fresh_grad
+    y._fresh_grad = False
+    assert not y._fresh_grad
+    for _ in range(2):
+        with autograd.record():
+            z = y * 3
+        z.backward()
+        assert y._fresh_grad and y.grad.asnumpy().tolist() == [3, 3]
+        y._fresh_grad = True
+
+
+def test_gradients_of_gradients_that_do_not_depend_on_the_variable():
+    x = nd.array([0.5, -2])
+    x.attach_grad()
+    with autograd.record():
+        slope = autograd.grad(nd.relu(x), x, create_graph=True)[0]
+    slope.backward()
+    assert slope.asnumpy().tolist() == [1, 0] and x.grad.asnumpy().tolist() == [0, 0]
+
+
+def test_older_names_of_autograd():
+    from strop.contrib import autograd as older
+
+    (gradient,), value = older.grad_and_loss(lambda a, b: a * b, 0)(nd.array([2.0]), nd.array([5.0]))
+    assert gradient.asscalar() == 5 and value.asscalar() == 10
+    assert older.grad(lambda a: a * a)(nd.array([3.0]))[0].asscalar() == 6
+    with older.train_section():
+        assert autograd.is_recording() and autograd.is_training()
+        with older.test_section():
+            assert not autograd.is_recording() and not autograd.is_training()
+
+
+def test_a_symbol_as_a_function():
+    call = nd.CachedOp(sym.FullyConnected(num_hidden=2, name="fc") * 2)
+    x, w, b = nd.ones((1, 3)), nd.ones((2, 3)), nd.ones((2,))
+    w.attach_grad()
+    with autograd.record():
+        y = call(x, w, b)
+    y.backward()
+    assert y.asnumpy().tolist() == [[8, 8]] and w.grad.asnumpy().tolist() == [[2] * 3] * 2
+    out = nd.zeros((1, 2))
+    call(x, w, b * 2, out=out)
+    assert out.asnumpy().tolist() == [[10, 10]]
+    with pytest.raises(TypeError):
+        call(x, w)
+
+
+def test_current_scopes_of_each_thread():
+    import threading
+
+    seen = []
+    thread = threading.Thread(target=lambda: (mx.test_utils.set_default_context(mx.gpu(3)), seen.append(mx.Context.default_ctx)))
+    thread.start()
+    thread.join()
+    assert seen == [mx.gpu(3)] and mx.Context.default_ctx == mx.cpu()
+    with mx.cpu(2):
+        assert mx.Context.default_ctx == mx.cpu(2)
+    before = mx.AttrScope.current, mx.name.NameManager.current
+    mx.AttrScope.current = mx.AttrScope(mood="good")
+    mx.name.NameManager.current = mx.name.NameManager()
+    try:
+        assert sym.relu(sym.var("x")).attr("mood") == "good" and "relu" in mx.name.NameManager.current._counter
+    finally:
+        mx.AttrScope.current, mx.name.NameManager.current = before
+
+
+def test_how_unknown_extents_are_written():
+    product = sym.dot(sym.var("x"), sym.var("y"))
+    assert product.infer_shape_partial(x=(0, 3, 4), y=(4, 5))[1] == [(0, 3, 5)] and product.infer_shape_partial()[1] == [()]
+    with mx.np_shape():
+        assert product.infer_shape_partial(x=(-1, 3, 4), y=(4, 5))[1] == [(-1, 3, 5)] and product.infer_shape_partial()[1] == [None]
+    assert not mx.is_np_shape()
+
+    @mx.use_np_shape
+    def inside():
+        return mx.is_np_shape()
+
+    assert inside() and inside.__name__ == "inside"
+
+
+def test_random_numbers_of_parameters_in_arrays():
+    low, high = nd.array([0.0, 10]), nd.array([1.0, 20])
+    drawn = nd.random.uniform(low, high, shape=(50, 40)).asnumpy()
+    assert drawn.shape == (2, 50, 40) and 0 <= drawn[0].min() <= drawn[0].max() <= 1 and 10 <= drawn[1].min() <= drawn[1].max() <= 20
+    assert nd.random.normal(low, high).shape == (2,)
+    assert abs(nd.random.exponential(high, shape=4000).asnumpy().mean(axis=1) - [1, 20]).max() < 2
+    node = sym.random.normal(sym.var("loc"), sym.var("scale"), shape=(2000,))
+    found = node.eval(loc=nd.array([[0.0, 50]]), scale=nd.array([[1.0, 2]]))[0].asnumpy()
+    assert found.shape == (1, 2, 2000) and abs(found.mean(axis=2) - [[0, 50]]).max() < 0.5
+    with pytest.raises(ValueError):
+        nd.random.uniform(low, 3)
+
+
+def test_whole_numbers_in_steps_are_numpys():
+    for dtype in (np.int32, np.int64, np.uint8):
+        for start, stop, step in ((0, 10, 1), (50, -50, -2), (1.3, 20.6, 1.3)):
+            want = (int(start) + np.arange(np.ceil((stop - start) / step)).astype(np.int64) * int(step)).astype(dtype)
+            assert nd.arange(start, stop, step, repeat=2, dtype=dtype).asnumpy().tolist() == np.repeat(want, 2).tolist()
+
+
+def test_a_table_of_a_network(capsys):
+    net = sym.FullyConnected(sym.Activation(sym.FullyConnected(sym.var("data"), num_hidden=5, name="fc1"), act_type="relu"), num_hidden=2, name="fc2")
+    mx.viz.print_summary(net, {"data": (1, 3)})
+    shown = capsys.readouterr().out
+    assert "fc1(FullyConnected)" in shown and "Total params: 32" in shown
+    mx.viz.print_summary(net)
+    assert "Total params: 0" in capsys.readouterr().out
+
+
+def test_a_daemon_thread_inside_a_call_at_the_end():
+    program = ("import threading, time, strop as mx\na = mx.nd.ones((900, 900))\n"
+               "def work():\n    while True:\n        mx.nd.dot(a, a).asnumpy()\n"
+               "threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]\n[t.start() for t in threads]\ntime.sleep(0.2)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
