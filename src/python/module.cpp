@@ -7,7 +7,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
-#include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
 #include <strop/tensor/create.hpp>
@@ -245,11 +244,6 @@ void add_system(nb::module_& module) {
     const Unlocked others(true);
     Engine::global().wait_all();
   });
-  module.def("load_library", [](const std::string& path) {
-    nb::list names;
-    for (const std::string_view name : load_library(path).operators()) names.append(to_text(name));
-    return names;
-  });
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
   module.def("set_fallback", [](int mode) { return static_cast<int>(set_fallback(static_cast<Fallback>(mode))); });
   module.def("fallbacks", [] {
@@ -278,4 +272,5 @@ NB_MODULE(_strop, module) {
   add_operators(module);
   add_symbols(module);
   add_exchange(module);
+  add_libraries(module);
 }

@@ -137,6 +137,7 @@ Device device_of(PyObject* object);
 void add_operators(nb::module_& module);
 void add_symbols(nb::module_& module);
 void add_exchange(nb::module_& module);
+void add_libraries(nb::module_& module);
 
 /// The operators behind + and its like, of two arrays and of an array and a number.
 enum class Binary : std::uint8_t {
