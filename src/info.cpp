@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// `strop info`: what was built, and what it runs on; how matrix products of some shapes are computed.
+#include "about.hpp"
 #include "command.hpp"
 #include "products.hpp"
 
 #include <strop/strop.hpp>
-#include <strop/tensor/element_loops.hpp>
 
 #include <cstdio>
 
@@ -44,19 +44,14 @@ int products() {
 int info(bool with_products) {
   if (with_products) return products();
   std::printf("strop %s\n", version().c_str());
-  int operators = 0;
-  detail::Isa isa;  // the highest of the entries that this machine chose
-  for (const Entry* e : detail::all_operators()) {
-    operators += e->is_gradient() ? 0 : 1;
-    if (isa.name.empty() || e->isa.level > isa.level) isa = e->isa;
-  }
-  std::string devices = "cpu";
-  for (int i = 0; i < memory::gpu_count(); ++i) devices += cat(", gpu(", i, ')');
-  const std::string set(isa.name), loops(detail::element_loops().isa.name);
+  const About what = about();
+  std::string devices;
+  for (const std::string& device : what.devices) devices += cat(devices.empty() ? "" : ", ", device);
   std::printf(
       "operators        %d\ninstruction set  %s\nruntime's loops  %s\nthreads          %d\ncompiler         "
       "%s\ndevices          %s\n",
-      operators, set.c_str(), loops.c_str(), num_threads(), __VERSION__, devices.c_str());
+      what.operators, std::string(what.isa).c_str(), std::string(what.loops).c_str(), what.threads, __VERSION__,
+      devices.c_str());
   const memory::Statistics use = memory::statistics(cpu());
   std::printf("memory           %lld bytes live, %lld at most\n", static_cast<long long>(use.live_bytes),
               static_cast<long long>(use.peak_bytes));

@@ -10,6 +10,7 @@
 #include <strop/core/output.hpp>
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
+#include <strop/library/load.hpp>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -75,6 +76,14 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app) {
   return where + what + "; see " + path + " --help";
 }
 
+/// Where the word after `--load FILE` and its like stands.
+int after_libraries(int argc, char** argv) {
+  int at = 1;
+  while (at < argc && std::string_view(argv[at]).starts_with("--load"))
+    at += std::string_view(argv[at]) == "--load" ? 2 : 1;
+  return std::min(at, argc);
+}
+
 /// Refuses the word where a subcommand of `app` is expected and there is none of that name.
 void check_subcommand(const CLI::App& app, int count, char** words) {
   if (count == 0 || words[0][0] == '-') return;
@@ -101,6 +110,13 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   CLI::App app{name_of_all + ": operators are plain structs", name_of_all};
   app.require_subcommand(1);
   app.set_version_flag("--version", strop::command::version());
+  std::vector<std::string> libraries;
+  app.add_option("--load", libraries, "A shared library whose operators join those that are here; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.parse_complete_callback([&] {
+    for (const std::string& path : libraries) load_library(path);
+  });
   int status = 0;
 
   bool json = false;
@@ -201,8 +217,10 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
     return failed(error.what(), 2);
   }
   try {
-    check_subcommand(app, argc - 1, argv + 1);
-    if (argc > 1 && std::string_view(argv[1]) == "trace") check_subcommand(*trace, argc - 2, argv + 2);
+    const int first = after_libraries(argc, argv);
+    check_subcommand(app, argc - first, argv + first);
+    if (argc > first && std::string_view(argv[first]) == "trace")
+      check_subcommand(*trace, argc - first - 1, argv + first + 1);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return printed(app.exit(error));  // --help, --version

@@ -9,7 +9,6 @@
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
 #include <strop/data/libsvm_iter.hpp>
-#include <strop/library/load.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
 #include <strop/tensor/create.hpp>
@@ -274,11 +273,6 @@ void add_system(nb::module_& module) {
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
   module.def("wait_all", &wait_for_all);
-  module.def("load_library", [](const std::string& path) {
-    nb::list names;
-    for (const std::string_view name : load_library(path).operators()) names.append(to_text(name));
-    return names;
-  });
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
   module.def("set_fallback", [](int mode) { return static_cast<int>(set_fallback(static_cast<Fallback>(mode))); });
   module.def("fallbacks", [] {
@@ -309,4 +303,5 @@ NB_MODULE(_strop, module) {
   add_symbols(module);
   add_scopes(module);
   add_exchange(module);
+  add_libraries(module);
 }

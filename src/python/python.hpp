@@ -96,7 +96,6 @@ nb::object converted(PyObject* object, PyObject* like);
 /// Whether a call on so many elements is worth letting other threads of Python run.
 inline bool is_long(std::int64_t elements) { return elements > 1 << 14; }
 
-
 /// Lets other threads of Python run while it lives, where that is worth it.
 class Unlocked {
  public:
@@ -186,6 +185,7 @@ void add_operators(nb::module_& module);
 void add_symbols(nb::module_& module);
 void add_scopes(nb::module_& module);
 void add_exchange(nb::module_& module);
+void add_libraries(nb::module_& module);
 
 /// The operators behind + and its like, of two arrays and of an array and a number.
 enum class Binary : std::uint8_t {

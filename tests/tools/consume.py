@@ -156,6 +156,35 @@ def script(work, project, environment):
     expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
 
 
+def library(work, project, environment):
+    """A program that loads a library of operators; and the command, where it is installed."""
+    script(work, project, environment)
+    strop = pathlib.Path(environment["PREFIX"], "bin/strop")
+    if not strop.exists():
+        return
+
+    def says(*words):
+        return must([strop, *words], cwd=project, env=environment)
+
+    loaded = {op["name"] for op in json.loads(says("--load", "liboperators.so", "ops", "--json"))}
+    if loaded - {op["name"] for op in json.loads(says("ops", "--json"))} != {"Curve", "Tenth", "RowScale", "Doubled", "Largest", "Noise", "Decay", "Above", "Longest"}:
+        raise Failed(f"strop --load liboperators.so ops lists {', '.join(sorted(loaded))}")
+    (project / "x.npy").write_bytes(npy([1, 2, 3]))
+    (project / "net.json").write_text(json.dumps({
+        "nodes": [{"op": "null", "name": "data", "inputs": []}, {"op": "Curve", "name": "bent", "attrs": {"a": "2"}, "inputs": [[0, 0, 0]]}],
+        "arg_nodes": [0], "heads": [[1, 0, 0]]}))
+    for words, expected in (("run curve x.npy --a 2 --b 1", "[3, 9, 19]"), ("describe row_scale", "row_scale"),
+                            ("check row_scale", ", 0 failed"), ("graph net.json --shape data=3", "bent")):
+        out = says("--load=./liboperators.so", *words.split())
+        if expected not in out:
+            raise Failed(f"strop --load=./liboperators.so {words}: expected {expected!r} in its output:\n{indent(out)}")
+    for words, sentence in ((["graph", "net.json"], "Curve"), (["--load", "./libplain.so", "ops"], "has no function strop_operators"),
+                            (["--load", "./libfuture.so", "ops"], "speaks version 7 of the layout of operators, expected 1")):
+        status, out, err = run([strop, *words], cwd=project, env=environment)
+        if status != 1 or out or sentence not in err or err.count("\n") != 1:
+            raise Failed(f"strop {' '.join(words)}: expected one sentence with {sentence!r}, got {status}, {out!r} and {err!r}")
+
+
 def cmake(work, project, environment):
     must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}"], cwd=project)
     must(["cmake", "--build", "build"], cwd=project)
@@ -280,9 +309,9 @@ def main():
                 ("pkg-config, a program with the address sanitizer", script, {**archive, "CXX": "c++ -fsanitize=address"}),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
-        jobs += [("library", script, {**archive, **({"CXX2": clang.path} if clang else {})}),
-                 ("library, header-only", script, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
-                 ("library, shared", script, shared)]
+        jobs += [("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),
+                 ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
+                 ("library, shared", library, shared)]
         if os.uname().machine == "x86_64":
             jobs.append(("two-isa", script, both))
         else:

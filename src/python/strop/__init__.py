@@ -27,20 +27,26 @@ from . import symbol as sym
 from .symbol import Symbol
 from . import executor
 from .executor import Executor
-from . import _register, contrib, util
+from . import _register, contrib, library, util
+from .library import get_include, load_library
 from .util import is_np_shape, np_compat, np_shape, set_np_shape, use_np_shape
 
 __version__ = "0.1.0"
 
+
+def load(fname):
+    """The arrays of a file, as nd.load gives them; of a shared library the names of its operators, which are found from
+    then on (load_library)."""
+    return load_library(fname) if library.is_library(fname) else nd.load(fname)
+
+
+def info():
+    """What was built, and what it takes of the machine: version, number of operators, instruction sets of their kernels
+    and of the runtime's loops, threads, compiler, devices."""
+    return {"version": __version__, **_strop.info()}
+
+
 _register.add_public(globals(), nd)
-
-
-def load_library(path):
-    """Operators of a shared library: found by name from then on, here and in every module of operators."""
-    names = _strop.load_library(str(path))
-    _register.refresh(nd._OPERATORS, sym._OPERATORS)
-    _register.add_public(globals(), nd)
-    return names
 
 
 def set_fallback(mode):

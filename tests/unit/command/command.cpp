@@ -125,6 +125,27 @@ TEST_CASE("words that are none are named with the nearest, and are wrong calls")
   CHECK(absent.err == "strop: load(\"absent.npy\"): No such file or directory\n");
 }
 
+TEST_CASE("--load takes a library of operators, and says in one sentence what is none") {
+  const test::Folder folder;
+  test::put_file(folder / "text.so", "no library");
+  const auto refused = [&](const char* words, int code, const char* begin) {
+    const Said said = strop_says(folder, words);
+    CAPTURE(words);
+    CAPTURE(said.err);
+    CHECK(said.code == code);
+    CHECK(said.out.empty());
+    CHECK(said.err.starts_with(begin));
+    CHECK(said.err.find('\n') + 1 == said.err.size());
+  };
+  refused("--load ./absent.so ops", 1, "strop: load_library: './absent.so': there is no such file\n");
+  refused("--load=text.so ops", 1, "strop: load_library: 'text.so' cannot be loaded: ");
+  refused("--load libm.so.6 ops", 1, "strop: load_library: 'libm.so.6' is no library of strop operators: ");
+  refused("--load ops", 2, "strop: a subcommand is required");
+  refused("--load", 2, "strop: --load: 1 required FILE missing");
+  refused("--load text.so --load=other.so osp", 2, "strop: no subcommand 'osp'; nearest: ops");
+  refused("--load text.so trace sumary x", 2, "strop: no subcommand 'sumary' of trace; nearest: summary");
+}
+
 TEST_CASE("what is echoed is cut, and moves no cursor") {
   const test::Folder folder;
   test::put_file(folder / "name",
