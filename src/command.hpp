@@ -43,7 +43,9 @@ int check(const std::string& name);
 /// `words`: `--parameter value` pairs, in place of those of the operator's row.
 int bench(const std::string& name, const std::vector<std::string>& words);
 int train(const TrainOptions& options);
-int info(bool with_products);
+/// What `strop info` tells of.
+enum class Question { program, products, kernels };
+int info(Question what);
 struct GraphOptions {
   std::string file, svg, plan;
   bool predict = false;             // the plan is that of prediction alone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `strop info`: what was built, and what it runs on; how matrix products of some shapes are computed.
+/// `strop info`: what was built, and what it runs on; how matrix products of some shapes and sparse work are computed.
 #include "about.hpp"
 #include "command.hpp"
 #include "products.hpp"
@@ -41,8 +41,12 @@ int products() {
 
 }  // namespace
 
-int info(bool with_products) {
-  if (with_products) return products();
+int info(Question question) {
+  if (question == Question::products) return products();
+  if (question == Question::kernels) {
+    std::fputs(sparse_kernels().c_str(), stdout);
+    return 0;
+  }
   std::printf("strop %s\n", version().c_str());
   const About what = about();
   std::string devices;

@@ -207,9 +207,13 @@ int strop::command::run_line(int argc, char** argv, const std::string& name_of_a
   picture->callback([&] { status = strop::command::trace_picture(trace_path, trace_out, trace_title); });
 
   CLI::App* info = app.add_subcommand("info", "Version, processor, instruction set, threads, devices");
-  bool products = false;
+  bool products = false, kernels = false;
   info->add_flag("--products", products, "How matrix products are computed, by shape, instead");
-  info->callback([&] { status = strop::command::info(products); });
+  info->add_flag("--kernels", kernels, "By what the kernels of sparse work are chosen, instead");
+  info->callback([&] {
+    using strop::command::Question;
+    status = strop::command::info(products ? Question::products : kernels ? Question::kernels : Question::program);
+  });
 
   try {
     strop::detail::check_environment();

@@ -96,6 +96,7 @@
 #include <strop/op/plan_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
+#include <strop/ops/sparse_kernels_impl.hpp>
 #include <strop/tensor/allclose_impl.hpp>
 #include <strop/tensor/arena_impl.hpp>
 #include <strop/tensor/buffer_impl.hpp>

@@ -4,6 +4,9 @@
 /// registers, few and many values a column, empty rows, a full row and a full column.
 #include "harness.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 using namespace ops_test;
 using strop::array;
 using strop::csr;
@@ -166,4 +169,95 @@ TEST_CASE("a structure that leads outside is refused before anything is read or 
   CHECK(error_of([&] { strop::sgd_update(weight, rows, {.lr = 0.5f}, strop::into(weight)); }) ==
         "strop: index 9 of a sparse array is outside its extent 4");
   CHECK(values(weight) == Numbers(8, 1.0));
+}
+
+TEST_CASE("the table of kernels is the one that is used, and is printed row by row") {
+  using strop::detail::SparseKernel;
+  using strop::detail::SparseWork;
+  const auto transposed = [](std::int64_t width, std::int64_t values, std::int64_t columns) {
+    return strop::detail::sparse_kernel(SparseWork::transposed,
+                                        {.width = width, .values = values, .columns = columns, .counted = values});
+  };
+  CHECK(transposed(128, 400000, 20000) == SparseKernel::by_block);
+  CHECK(transposed(1, 400000, 20000) == SparseKernel::sums_of_parts);
+  CHECK(transposed(128, 1200, 1000000) == SparseKernel::into_result);
+  CHECK(transposed(128, std::int64_t{1} << 32, 20000) == SparseKernel::sums_of_parts);
+  const std::string text = strop::sparse_kernels();
+  CHECK(std::count(text.begin(), text.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(std::size(strop::detail::sparse_rules)));
+  for (const std::string_view work : strop::detail::sparse_work_names) {
+    const std::size_t last = text.rfind("\n" + std::string(work), text.size());
+    const std::string line = text.substr(last == std::string::npos ? 0 : last + 1);
+    CHECK_MESSAGE(line.substr(0, line.find('\n')).find(" otherwise ") != std::string::npos, work);
+  }
+}
+
+TEST_CASE("products of CSR matrices of few and of many columns are those of the dense ones") {
+  for (const Dtype dtype : {f32, f64})
+    for (const Dtype index : {i32, i64}) {
+      const NDArray a = matrix(30, 40, 200, dtype, index), narrow = matrix(40, 300, 50, dtype, index);
+      const NDArray y = strop::dot(a, narrow);
+      CHECK_NOTHROW(y.check_format());
+      CHECK(y.indices().dtype() == index);
+      CHECK(values(y.to(dense)) == values(strop::dot(a.to(dense), narrow.to(dense))));
+      // more columns than bits of words are gone through one by one, and more than any table has
+      for (const std::int64_t spread : {std::int64_t{250}, std::int64_t{7000000}}) {
+        CAPTURE(spread);
+        const NDArray far = strop::csr_matrix(narrow.data(), (narrow.indices().to(i64) * spread).to(index),
+                                              narrow.indptr(), {40, 300 * spread});
+        const NDArray z = strop::dot(a, far);
+        CHECK_NOTHROW(z.check_format());
+        CHECK(values(z.data()) == values(y.data()));
+        CHECK(values(z.indices()) == values(y.indices().to(i64) * spread));
+        CHECK(values(z.indptr()) == values(y.indptr()));
+      }
+    }
+}
+
+TEST_CASE("transposed products and their rows, where the columns are too many for a table") {
+  const NDArray a = matrix(40, 300, 20, f32, i64), g = filled({40, 20}, f32);
+  const NDArray far = strop::csr_matrix(a.data(), a.indices() * 7000000, a.indptr(), {40, 300 * std::int64_t{7000000}});
+  for (const std::int64_t n : {1, 20}) {
+    const NDArray head = strop::slice_axis(g, {.axis = 1, .begin = 0, .end = n});
+    const NDArray near = strop::dot(a, head, {.transpose_a = true}), y = strop::dot(far, head, {.transpose_a = true});
+    CHECK_NOTHROW(y.check_format());
+    CHECK(values(y.data()) == values(near.data()));
+    CHECK(values(y.indices()) == values(near.indices() * 7000000));
+  }
+}
+
+TEST_CASE("sampled products of every depth are those of the dense product at the places") {
+  for (const Dtype dtype : {f32, f64})
+    for (const std::int64_t depth : {0, 1, 2, 3, 5, 8, 15, 16, 17, 33, 70}) {
+      CAPTURE(depth);
+      const NDArray pattern = matrix(23, 19, 300, dtype, i32), x = filled({23, depth}, dtype),
+                    y = filled({19, depth}, dtype);
+      const NDArray places = pattern.to(dense) != 0, whole = strop::dot(x, y, {.transpose_b = true}) * places;
+      const NDArray sparse = strop::sddmm(pattern, x, y);
+      CHECK(sparse.storage() == csr);
+      CHECK(values(sparse.to(dense)) == values(whole));
+      CHECK(values(strop::sddmm(pattern.to(dense), x, y)) == values(whole));
+    }
+}
+
+TEST_CASE("row-sparse gradients of an Embedding are the dense ones, with the same bits for any number of threads") {
+  for (const std::int64_t rows : {7, 3000, 4000000})
+    for (const std::int64_t width : {1, 17}) {
+      const NDArray ids({200, 200}, i64), dy = strop::random::uniform({200, 200, width}, -1, 1);
+      std::uint64_t state = 3;
+      for (std::int64_t k = 0; k < ids.size(); ++k) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        ids.pointer<std::int64_t>()[k] = static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(rows));
+      }
+      const NDArray like = strop::row_sparse_array(strop::zeros({0, width}), strop::zeros({0}, i64), {rows, width});
+      const auto gradient = [&](int threads) {
+        const Threads scope(threads);
+        return strop::embedding_gradient(dy, ids, like, {.sparse_grad = true});
+      };
+      const NDArray one = gradient(1), four = gradient(4);
+      CHECK_NOTHROW(one.check_format());
+      CHECK(values(one.data()) == values(four.data()));
+      CHECK(values(one.indices()) == values(four.indices()));
+      if (rows == 3000) CHECK(strop::allclose(one, strop::embedding_gradient(dy, ids, strop::zeros({rows, width}))));
+    }
 }

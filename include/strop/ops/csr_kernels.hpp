@@ -62,26 +62,29 @@ struct CsrMatrix {
     if (!all_below(indices + from, to - from, cols)) [[unlikely]]
       for (std::int64_t k = from; k < to; ++k) checked_index(indices[k], cols);
   }
-  /// The first row at which `work` has been done, where a stored value is a unit of it and a row another.
-  std::int64_t row_after(std::int64_t work) const {
-    if (work >= stored + rows) return rows;
-    std::int64_t first = 0, count = rows;
-    while (count > 0) {
-      const std::int64_t half = count / 2, at = first + half;
-      if (indptr[at] + at < work) {
-        first = at + 1;
-        count -= half + 1;
-      } else {
-        count = half;
-      }
-    }
-    return first;
-  }
-  /// The first row of part p of `parts` of the same work.
-  std::int64_t part_begin(std::int64_t p, std::int64_t parts) const {
-    return p == 0 ? 0 : row_after((stored + rows) * p / parts);
-  }
 };
+
+/// The first row at which `work` has been done, where a stored value is a unit of it and a row another.
+template <class E, class I>
+std::int64_t row_after(const CsrMatrix<E, I>& a, std::int64_t work) {
+  if (work >= a.stored + a.rows) return a.rows;
+  std::int64_t first = 0, count = a.rows;
+  while (count > 0) {
+    const std::int64_t half = count / 2, at = first + half;
+    if (a.indptr[at] + at < work) {
+      first = at + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return first;
+}
+/// The first row of part p of `parts` of the same work.
+template <class E, class I>
+std::int64_t part_begin(const CsrMatrix<E, I>& a, std::int64_t p, std::int64_t parts) {
+  return p == 0 ? 0 : row_after(a, (a.stored + a.rows) * p / parts);
+}
 
 /// f(the CSR matrix that `a` is), of the type of index that it has.
 template <class E, class F>
@@ -148,7 +151,7 @@ void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool 
   const std::int64_t n = b.width(), work = a.stored + a.rows;
   const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
   parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin == 0 ? 0 : a.row_after(begin * unit), last = a.row_after(end * unit);
+    const std::int64_t first = begin == 0 ? 0 : row_after(a, begin * unit), last = row_after(a, end * unit);
     a.check(first, last);
     each_piece<E>(n, [&]<class Piece>(std::int64_t c) { rows_of_product<Piece>(a, first, last, b, c, out, add); });
   });

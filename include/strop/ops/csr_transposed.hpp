@@ -1,37 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Products with a transposed CSR factor: the columns that it stores something in, and its transpose as CSR.
+/// Products with a transposed CSR factor: its values by blocks of columns, sums of parts of its rows; and its
+/// transpose.
 #pragma once
 #include <strop/ops/csr_kernels.hpp>
 #include <strop/ops/ranked_set.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <bit>
+
 namespace strop::inline v0::detail {
-
-/// The columns of a CSR matrix that count, and its indices with these columns numbered through.
-struct NumberedColumns {
-  List<std::int64_t> kept;  ///< ascending
-  NDArray indices;          ///< of every stored value the place of its column in `kept`; 0 where it does not count
-};
-
-/// The columns in which rows that `counts` store something. At most 2³¹ − 1 of them.
-template <class E, class I, class Counts>
-NumberedColumns number_columns(const CsrMatrix<E, I>& a, Counts counts) {
-  a.check(0, a.rows);
-  NumberedColumns out{{}, NDArray({a.stored}, i32)};
-  auto* const places = out.indices.template pointer<std::int32_t>();
-  std::fill(places, places + a.stored, 0);
-  const auto each = [&](auto f) {
-    for (std::int64_t i = 0; i < a.rows; ++i) {
-      if (!counts(i)) continue;
-      const RowSpan span = a.row(i);
-      for (std::int64_t k = span.begin; k < span.end; ++k) f(k, a.indices[k]);
-    }
-  };
-  out.kept = number_through(a.cols, a.stored, each,
-                            [&](std::int64_t k, std::int64_t at) { places[k] = static_cast<std::int32_t>(at); });
-  return out;
-}
 
 /// aᵀ in CSR into memory that is there: columns ascend in each row where each place is stored once. `from`, where
 /// given, says of each stored value where a has it. a has been checked.
@@ -53,108 +31,238 @@ void transpose(const CsrMatrix<E, I>& a, std::int64_t* starts, J* rows, E* value
   starts[0] = 0;
 }
 
-/// The columns in which a CSR matrix stores something, ascending, by a mark for each: the threads mark in tables of
-/// their own. For matrices that store more than a few values a column.
-template <class E, class I>
-List<std::int64_t> marked_columns(const CsrMatrix<E, I>& a) {
-  const std::int64_t parts = std::clamp<std::int64_t>(a.stored / (1 << 16), 1, 4);
-  const NDArray marks({parts, a.cols}, u8);
-  auto* const seen = marks.pointer<std::uint8_t>();
-  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t p = begin; p < end; ++p) {
-      std::uint8_t* const mine = seen + p * a.cols;
-      std::fill(mine, mine + a.cols, std::uint8_t{0});
-      const std::int64_t first = a.part_begin(p, parts), last = a.part_begin(p + 1, parts);
-      a.check(first, last);
-      if (first < last)
-        for (std::int64_t k = a.indptr[first]; k < a.indptr[last]; ++k) mine[a.indices[k]] = 1;
-    }
-  });
-  List<std::int64_t> kept;
-  for (std::int64_t j = 0; j < a.cols; ++j) {
-    bool any = false;
-    for (std::int64_t p = 0; p < parts; ++p) any |= seen[p * a.cols + j] != 0;
-    if (any) kept.push_back(j);
-  }
-  return kept;
-}
-
 inline namespace STROP_ISA {
 
-/// sums(j, ·) += a(i, j) · b(i, ·) for rows [begin, end) of a, of `width` columns of b from c. The rows of sums follow
-/// each other.
+/// The stored values of a CSR matrix that meet a row of the other factor, as number_through() and ByBlock read them.
 template <class E, class I>
-void scatter_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, const MatrixRows<E>& b,
-                  std::int64_t c, std::int64_t width, E* sums) {
-  each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const E* const from = b(i);
-      if (from == nullptr) continue;
-      const Piece x(from + c + at);
-      for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k) {
-        E* const to = sums + a.indices[k] * width + at;
-        Piece sum(to);
-        sum.add_product(a.data[k], x);
-        sum.store(to);
+struct MetValues {
+  const CsrMatrix<E, I>& a;
+  const MatrixRows<E>& b;
+  /// f(k, column): k of all stored values.
+  template <class F>
+  void columns(std::int64_t p, std::int64_t parts, F f) const {
+    const std::int64_t first = part_begin(a, p, parts), last = part_begin(a, p + 1, parts);
+    if (first >= last) return;
+    const auto range = [&](std::int64_t begin, std::int64_t end) {
+      const I* const indices = a.indices;
+      for (std::int64_t k = begin; k < end; ++k) f(k, std::int64_t{indices[k]});
+    };
+    if (b.every()) return range(a.indptr[first], a.indptr[last]);
+    for (std::int64_t i = first; i < last; ++i)
+      if (b.place(i) >= 0) range(a.indptr[i], a.indptr[i + 1]);
+  }
+  /// f(column, value, the row of b.data() that it multiplies).
+  template <class F>
+  void values(std::int64_t p, std::int64_t parts, F f) const {
+    for (std::int64_t i = part_begin(a, p, parts), last = part_begin(a, p + 1, parts); i < last; ++i) {
+      const auto row = static_cast<std::int32_t>(b.place(i));
+      if (row < 0) continue;
+      for (std::int64_t k = a.indptr[i], end = a.indptr[i + 1]; k < end; ++k) f(a.indices[k], a.data[k], row);
+    }
+  }
+};
+
+/// out(place, ·) += value · row for values that `numbers` goes through: sorted into blocks of places whose sums stay in
+/// the second-level cache, each the work of one thread. The values of a place are added in the order in which `numbers`
+/// has them, so that the bits are the same for any number of threads.
+template <class E>
+class ByBlock {
+ public:
+  /// `numbers` has `stored` values at most, for `places` places; rows are `width` wide.
+  template <class Numbers>
+  ByBlock(const Numbers& numbers, std::int64_t stored, std::int64_t places, std::int64_t width)
+      : places_(places), width_(width), panel_(std::min<std::int64_t>(width, 128 / sizeof(E))) {
+    constexpr std::int64_t table = 512 << 10, most_blocks = 512;
+    const auto fitting = static_cast<std::uint64_t>(
+        std::max(table / (panel_ * std::int64_t{sizeof(E)}), (places + most_blocks - 1) / most_blocks));
+    shift_ = std::bit_width(std::bit_ceil(fitting)) - 1;
+    blocks_ = ((places - 1) >> shift_) + 1;
+    const std::int64_t parts = parts_of_list(stored, 0);
+    ends_ = List<std::int64_t>(blocks_ * parts + 1);  // of each block those of each part
+    std::int64_t* const ends = ends_.data();
+    const auto each_part = [&](auto f) {
+      parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t p = begin; p < end; ++p) {
+          List<std::int64_t> mine(blocks_);
+          f(p, mine.data());
+        }
+      });
+    };
+    each_part([&](std::int64_t p, std::int64_t* count) {
+      numbers.columns(p, parts, [count, shift = shift_](std::int64_t, std::int64_t place) { ++count[place >> shift]; });
+      for (std::int64_t block = 0; block < blocks_; ++block) ends[block * parts + p + 1] = count[block];
+    });
+    for (std::int64_t k = 0; k < blocks_ * parts; ++k) ends[k + 1] += ends[k];
+    values_ = NDArray({ends[blocks_ * parts] * std::int64_t{sizeof(Value)}}, u8);
+    Value* const values = values_.template pointer<Value>();
+    each_part([&](std::int64_t p, std::int64_t* next) {
+      for (std::int64_t block = 0; block < blocks_; ++block) next[block] = ends[block * parts + p];
+      numbers.values(p, parts, [=, shift = shift_](std::int64_t place, E value, std::int32_t row) {
+        const std::int64_t within = place & ((std::int64_t{1} << shift) - 1);
+        values[next[place >> shift]++] = {value, row, static_cast<std::int32_t>(within)};
+      });
+    });
+    for (std::int64_t block = 0; block <= blocks_; ++block) ends[block] = ends[block * parts];
+  }
+
+  /// The rows are those of `rows`.
+  void add_up(const E* rows, E* out, bool add) const {
+    const std::int64_t panels = (width_ + panel_ - 1) / panel_, block_places = std::int64_t{1} << shift_;
+    parallel_for(blocks_ * panels, 1, [&](std::int64_t begin, std::int64_t end) {
+      const NDArray table({std::min(block_places, places_) * panel_}, dtype_of<E>);
+      E* const sums = table.template pointer<E>();
+      for (std::int64_t task = begin; task < end; ++task) {
+        const std::int64_t block = task / panels, c = task % panels * panel_, width = std::min(panel_, width_ - c);
+        const std::int64_t first = block << shift_, count = std::min(block_places, places_ - first);
+        std::fill(sums, sums + count * width, E(0));
+        const Value* const values = values_.template pointer<const Value>();
+        each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
+          scatter<Piece>(values + ends_[block], values + ends_[block + 1], rows + c + at, width_, sums + at, width);
+        });
+        each_piece<E>(width, [&]<class Piece>(std::int64_t at) {
+          deliver<Piece>(sums + at, width, count, out + first * width_ + c + at, width_, add);
+        });
       }
+    });
+  }
+
+ private:
+  struct Value {
+    E value;
+    std::int32_t row, place;  // within the block
+  };
+  template <class Piece>
+  [[gnu::noinline]] static void scatter(const Value* from, const Value* end, const E* rows, std::int64_t stride,
+                                        E* sums, std::int64_t width) {
+    for (; from != end; ++from) {
+      const Value value = *from;
+      E* const to = sums + value.place * width;
+      Piece sum(to);
+      sum.add_product(value.value, rows + value.row * stride);
+      sum.store(to);
     }
-  });
+  }
+  template <class Piece>
+  [[gnu::noinline]] static void deliver(const E* from, std::int64_t width, std::int64_t count, E* to,
+                                        std::int64_t stride, bool add) {
+    for (std::int64_t r = 0; r < count; ++r, from += width, to += stride) {
+      Piece sum(from);
+      if (add) sum.add(Piece(to));
+      sum.store(to);
+    }
+  }
+
+  std::int64_t places_, width_, panel_, blocks_ = 0;
+  int shift_ = 0;
+  List<std::int64_t> ends_;  // of blocks
+  NDArray values_;
+};
+
+/// The part of scatter_rows() for the columns from `at` that a piece has.
+template <class Piece, class E, class I>
+[[gnu::noinline]] void scatter_piece(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
+                                     const MatrixRows<E>& b, std::int64_t at, E* sums) {
+  const E* const data = a.data;  // not to be read again after each store
+  const I* const indices = a.indices;
+  const std::int64_t width = b.width();
+  for (std::int64_t i = begin; i < end; ++i) {
+    const E* const from = b(i);
+    if (from == nullptr) continue;
+    const Piece x(from + at);
+    for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k) {
+      E* const to = sums + indices[k] * width + at;
+      Piece sum(to);
+      sum.add_product(data[k], x);
+      sum.store(to);
+    }
+  }
 }
 
-/// out(r, ·) = Σ sums(p, row(r), ·), or += it, for parts of sums that lie `part` elements apart, of rows of `width`.
-template <class E, class Row>
-void deliver_sums(const E* sums, std::int64_t part, std::int64_t parts, std::int64_t begin, std::int64_t end, Row row,
-                  std::int64_t width, E* out, std::int64_t stride, bool add) {
-  each_piece<E>(width, [&]<class Piece>(std::int64_t c) {
-    for (std::int64_t r = begin; r < end; ++r) {
-      const E* const from = sums + row(r) * width + c;
-      E* const to = out + r * stride + c;
-      Piece total(from);
-      for (std::int64_t p = 1; p < parts; ++p) total.add(Piece(from + p * part));
-      if (add) total.add(Piece(to));
-      total.store(to);
-    }
-  });
-}
-
-/// out(r, ·) = (aᵀ · b)(row(r), ·) for r < rows, or += it. a has been checked. The same bits for any number of threads:
-/// what is summed apart depends on the shapes alone.
-template <class E, class I, class Row>
-void csr_transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, std::int64_t rows, Row row, E* out,
-                            bool add) {
-  // Sums in memory of their own, as many columns at once as a line of the cache has, so that those of many rows stay in
-  // it; of few columns, each part of a's rows has sums of its own.
-  constexpr std::int64_t line = 64 / sizeof(E);
-  if (rows == 0 || b.width() == 0) return;
-  const std::int64_t n = b.width(), panels = (n + line - 1) / line;
-  const std::int64_t parts = panels > 1 ? 1 : std::clamp<std::int64_t>(a.stored / (4 * a.cols + 1), 1, 4);
-  const std::int64_t least = a.stored * std::min(n, line) / (parts * panels) >= (1 << 14) ? 1 : parts * panels;
-  const NDArray sums({panels == 1 ? parts : 0, a.cols, n}, dtype_of<E>);
-  parallel_for(parts * panels, least, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t part = task % parts, c = task / parts * line, width = std::min(line, n - c);
-      const NDArray own({panels == 1 ? 0 : a.cols * width}, dtype_of<E>);
-      E* const to = panels == 1 ? sums.pointer<E>() + part * a.cols * n : own.pointer<E>();
-      std::fill(to, to + a.cols * width, E(0));
-      scatter_rows(a, a.part_begin(part, parts), a.part_begin(part + 1, parts), b, c, width, to);
-      if (panels > 1) deliver_sums(to, 0, 1, 0, rows, row, width, out + c, n, add);
-    }
-  });
-  if (panels == 1)
-    parallel_for(rows, std::max<std::int64_t>(1, (1 << 16) / (n * parts + 1)),
-                 [&](std::int64_t first, std::int64_t last) {
-                   deliver_sums(sums.pointer<const E>(), a.cols * n, parts, first, last, row, n, out, n, add);
-                 });
-}
-
-/// The same for all columns of a, of which each has few values: what is added to one is gathered.
+/// sums(j, ·) += a(i, j) · b(i, ·) for rows [begin, end) of a. The rows of sums follow each other.
 template <class E, class I>
-void csr_transposed_gather(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
-  const NDArray starts({a.cols + 1}, i64), rows({a.stored}, i32), values({a.stored}, dtype_of<E>);
-  transpose(a, starts.pointer<std::int64_t>(), rows.pointer<std::int32_t>(), values.pointer<E>());
-  csr_product(CsrMatrix<E, std::int32_t>{a.cols, a.rows, a.stored, values.pointer<const E>(),
-                                         rows.pointer<const std::int32_t>(), IndexReader(starts)},
-              b, out, add);
+void scatter_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end, const MatrixRows<E>& b, E* sums) {
+  each_piece<E>(b.width(), [&]<class Piece>(std::int64_t at) { scatter_piece<Piece>(a, begin, end, b, at, sums); });
+}
+
+/// Adds up `parts` lists of n elements that follow each other, into `out` or to what it has.
+template <class E>
+void add_up(const E* lists, std::int64_t n, std::int64_t parts, E* out, bool add) {
+  constexpr std::int64_t grain = 1 << 14;
+  parallel_for((n + grain - 1) / grain, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin * grain, last = std::min(n, end * grain);
+    each_piece<E>(last - first, [&]<class Piece>(std::int64_t at) {
+      const E* const from = lists + first + at;
+      Piece sum(from);
+      for (std::int64_t p = 1; p < parts; ++p) sum.add(Piece(from + p * n));
+      if (add) sum.add(Piece(out + first + at));
+      sum.store(out + first + at);
+    });
+  });
+}
+
+/// out = aᵀ · b, or += it, as sums of parts of a's rows: what is summed apart depends on the shapes alone, so that the
+/// bits are the same for any number of threads.
+template <class E, class I>
+void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
+  const std::int64_t size = a.cols * b.width(), filling = std::clamp<std::int64_t>(2 * a.stored / (a.cols + 1), 1, 4);
+  const auto parts = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(filling)));
+  if (parts == 1 || a.stored * b.width() < (1 << 14)) {
+    if (!add) std::fill(out, out + size, E(0));
+    return scatter_rows(a, 0, a.rows, b, out);
+  }
+  const NDArray memory({parts, size}, dtype_of<E>);
+  E* const sums = memory.template pointer<E>();
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      std::fill(sums + p * size, sums + (p + 1) * size, E(0));
+      scatter_rows(a, part_begin(a, p, parts), part_begin(a, p + 1, parts), b, sums + p * size);
+    }
+  });
+  add_up<E>(sums, size, parts, out, add);
+}
+
+/// out = aᵀ · b into dense memory, or += it. a has been checked.
+template <class E, class I>
+void transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
+  const std::int64_t size = a.cols * b.width();
+  if (size == 0) return;
+  const SparseSizes sizes{
+      .width = b.width(), .values = a.stored, .columns = a.cols, .counted = std::max(a.stored, a.rows)};
+  switch (sparse_kernel(SparseWork::transposed, sizes)) {
+    case SparseKernel::by_block:
+      return ByBlock<E>(MetValues<E, I>{a, b}, a.stored, a.cols, b.width()).add_up(b.data(), out, add);
+    case SparseKernel::sums_of_parts:
+      return sums_of_parts(a, b, out, add);
+    default:
+      if (!add) std::fill(out, out + size, E(0));
+      scatter_rows(a, 0, a.rows, b, out);
+  }
+}
+
+/// The memory of a row-sparse result: the numbers of its rows and the rows.
+template <class E>
+struct RowsRoom {
+  std::int64_t* numbers;
+  E* rows;
+};
+
+/// aᵀ · b, of the columns that meet a row of b: room(how many) gives the memory of their numbers and of their rows. a
+/// has been checked.
+template <class E, class I, class Room>
+void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
+  const NDArray places({a.stored}, i32);  // of each stored value the place of its column among those that count
+  auto* const place = places.pointer<std::int32_t>();
+  E* out = nullptr;
+  const std::int64_t count = number_through(
+      a.cols, a.stored, MetValues<E, I>{a, b},
+      [&](std::int64_t n) {
+        const RowsRoom<E> to = room(n);
+        out = to.rows;
+        return to.numbers;
+      },
+      [place](std::int64_t k, std::int64_t at) { place[k] = static_cast<std::int32_t>(at); });
+  if (count == a.cols) return transposed_product(a, b, out, false);
+  transposed_product(CsrMatrix<E, std::int32_t>{a.rows, count, a.stored, a.data, place, a.indptr}, b, out, false);
 }
 
 }  // namespace STROP_ISA

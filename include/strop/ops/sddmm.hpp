@@ -7,6 +7,7 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/sparse_dot.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -59,9 +60,16 @@ struct Sddmm {
     const E* const there = pattern.pointer<const E>();
     E* const to = y.pointer<E>();
     parallel_for(m, detail::rows_per_share(m * n * (k + 1), m), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
+      detail::List<std::int64_t> places;
+      detail::List<E> values(n);
+      for (std::int64_t i = begin; i < end; ++i) {
+        places.clear();
         for (std::int64_t j = 0; j < n; ++j)
-          to[i * n + j] = there[i * n + j] != E(0) ? detail::inner_product(a + i * k, 1, b + j * k, 1, k) : E(0);
+          if (there[i * n + j] != E(0)) places.push_back(j);
+        detail::dots_of_row(a + i * k, b, k, k, places.data(), places.size(), values.data());
+        std::fill(to + i * n, to + (i + 1) * n, E(0));
+        for (std::int64_t p = 0; p < places.size(); ++p) to[i * n + places[p]] = values[p];
+      }
     });
   }
 

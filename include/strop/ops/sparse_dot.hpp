@@ -19,22 +19,66 @@ inline namespace STROP_ISA {
 template <class E>
 E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step, std::int64_t n) {
   E total = 0;
-  std::int64_t i = 0;
-  if (x_step == 1 && y_step == 1) {
-    using R = number::Rep<number::Vec<E>>;
-    if (n >= 2 * R::lanes) {  // two sums, which do not wait for each other
-      auto one = R::load(x) * R::load(y), two = R::load(x + R::lanes) * R::load(y + R::lanes);
-      for (i = 2 * R::lanes; i + 2 * R::lanes <= n; i += 2 * R::lanes) {
-        one = one + R::load(x + i) * R::load(y + i);
-        two = two + R::load(x + i + R::lanes) * R::load(y + i + R::lanes);
-      }
-      E sums[R::lanes];
-      R::store(sums, one + two);
-      for (const E sum : sums) total += sum;
-    }
-  }
-  for (; i < n; ++i) total += x[i * x_step] * y[i * y_step];
+  for (std::int64_t i = 0; i < n; ++i) total += x[i * x_step] * y[i * y_step];
   return total;
+}
+
+/// to[m] = Σ x · y[m] of n elements that follow each other, for four m at once: x is read once, and the sums are added
+/// up across their registers together. The bits of each do not depend on the others.
+template <class E>
+void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
+  using R = number::Rep<number::Vec<E>>;
+  typedef E V __attribute__((vector_size(16)));
+  constexpr std::int64_t side = 16 / sizeof(E), lanes = R::lanes;
+  const auto load = [](const E* from) {
+    V v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+  };
+  V s[4] = {};
+  std::int64_t k = 0;
+  if constexpr (lanes >= side) {
+    number::Vec<E> sums[4] = {};
+    for (; k + lanes <= n; k += lanes) {
+      const auto from = R::load(x + k);
+      unrolled<4>([&](int m) __attribute__((always_inline)) { sums[m] += from * R::load(y[m] + k); });
+    }
+    E parts[4][unsigned_size(lanes)];
+    unrolled<4>([&](int m) __attribute__((always_inline)) {
+      R::store(parts[m], sums[m]);
+      s[m] = load(parts[m]);
+      for (std::int64_t c = side; c < lanes; c += side) s[m] += load(parts[m] + c);
+    });
+  }
+  for (; k + side <= n; k += side) {
+    const V from = load(x + k);
+    unrolled<4>([&](int m) __attribute__((always_inline)) { s[m] += from * load(y[m] + k); });
+  }
+  V total[4 * sizeof(E) / 16];
+  if constexpr (side == 2) {
+    total[0] = __builtin_shufflevector(s[0], s[1], 0, 2) + __builtin_shufflevector(s[0], s[1], 1, 3);
+    total[1] = __builtin_shufflevector(s[2], s[3], 0, 2) + __builtin_shufflevector(s[2], s[3], 1, 3);
+  } else {
+    const V a = __builtin_shufflevector(s[0], s[1], 0, 4, 1, 5) + __builtin_shufflevector(s[0], s[1], 2, 6, 3, 7);
+    const V b = __builtin_shufflevector(s[2], s[3], 0, 4, 1, 5) + __builtin_shufflevector(s[2], s[3], 2, 6, 3, 7);
+    total[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  }
+  std::memcpy(to, total, sizeof total);
+  for (; k < n; ++k)
+    for (int m = 0; m < 4; ++m) to[m] += x[k] * y[m][k];
+}
+
+/// to[k] = x · row columns[k] of y, of `depth` elements, for `count` columns.
+template <class E, class I>
+void dots_of_row(const E* x, const E* y, std::int64_t y_row, std::int64_t depth, const I* columns, std::int64_t count,
+                 E* to) {
+  for (std::int64_t k = 0; k < count; k += 4) {
+    const E* rows[4];
+    for (std::int64_t m = 0; m < 4; ++m) rows[m] = y + columns[std::min(k + m, count - 1)] * y_row;
+    E sums[4];
+    four_dots(x, rows, depth, sums);
+    std::copy_n(sums, std::min<std::int64_t>(4, count - k), to + k);
+  }
 }
 
 }  // namespace STROP_ISA
@@ -46,15 +90,13 @@ void csr_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
   with_csr<E>(a, [&](const auto& x) { csr_product(x, y, out, add); });
 }
 
-/// out = aᵀ · b into dense memory.
+/// out = aᵀ · b into dense memory, or += it.
 template <class E>
 void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
   const MatrixRows<E> y(b, a.shape()[0]);
   with_csr<E>(a, [&](const auto& x) {
     x.check(0, x.rows);
-    if (x.stored >= 2 * x.cols) return csr_transposed_product(x, y, x.cols, [](std::int64_t j) { return j; }, out, add);
-    if (!add) std::fill(out, out + x.cols * y.width(), E(0));
-    scatter_rows(x, 0, x.rows, y, 0, y.width(), out);
+    transposed_product(x, y, out, add);
   });
 }
 
@@ -62,25 +104,12 @@ void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool 
 template <class E>
 void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& out) {
   const MatrixRows<E> y(b, a.shape()[0]);
-  const auto store = [&](const List<std::int64_t>& kept) {
-    out.allocate_stored(kept.size());
-    write_indices(out.indices(), kept.data(), kept.size());
-    return out.pointer<E>();
-  };
   with_csr<E>(a, [&](const auto& x) {
-    if (y.all() != nullptr && x.stored >= 2 * x.cols) {  // most columns have something
-      const List<std::int64_t> kept = marked_columns(x);
-      return csr_transposed_product(x, y, kept.size(), [&](std::int64_t r) { return kept[r]; }, store(kept), false);
-    }
-    const NumberedColumns columns = number_columns(x, [&](std::int64_t i) { return y(i) != nullptr; });
-    const Index count = columns.kept.size();
-    E* const to = store(columns.kept);
-    if (count == 0) return;
-    const CsrMatrix<E, std::int32_t> numbered{
-        x.rows, count, x.stored, x.data, columns.indices.template pointer<const std::int32_t>(), x.indptr};
-    if (y.width() >= 64 && fits_narrow(x.rows)) return csr_transposed_gather(numbered, y, to, false);
-    std::fill(to, to + count * y.width(), E(0));
-    scatter_rows(numbered, 0, x.rows, y, 0, y.width(), to);
+    x.check(0, x.rows);
+    transposed_to_rows(x, y, [&](std::int64_t count) {
+      out.allocate_stored(count);
+      return RowsRoom<E>{out.indices().template pointer<std::int64_t>(), out.pointer<E>()};
+    });
   });
 }
 
@@ -105,7 +134,17 @@ template <class E>
 void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const NDArray& out) {
   const CsrRows<E> y(b);
   List<std::int64_t> kept;
-  with_csr<E>(b, [&](const auto& x) { kept = number_columns(x, [](std::int64_t) { return true; }).kept; });
+  with_csr<E>(b, [&]<class I>(const CsrMatrix<E, I>& x) {
+    x.check(0, x.rows);
+    const ListedNumbers<I> columns{x.indices + x.indptr[0], x.indptr[x.rows] - x.indptr[0]};
+    number_through(
+        x.cols, columns.count, columns,
+        [&](std::int64_t n) {
+          kept.resize(n);
+          return kept.data();
+        },
+        [](std::int64_t, std::int64_t) {});
+  });
   const Index count = kept.size();
   allocate_stored_as(out, m * count, b.indices().dtype());
   const Positions positions(kept.data(), count, y.cols, y.stored);
@@ -145,18 +184,26 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
 template <class E>
 void product_on_pattern(const NDArray& pattern, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
                         std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
-  const CsrRows<E> p(pattern);
   copy_structure(pattern, out);
   E* const to = out.pointer<E>();
-  const List<Index> begins = share_rows(p.rows, least_products, [&](Index i) {
-    const RowSpan span = row_span(p.indptr, i, p.stored);
-    return (span.end - span.begin) * depth;
-  });
-  parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
-    for (Index i = begins[first]; i < begins[last]; ++i) {
-      Index at = row_span(p.indptr, i, p.stored).begin;
-      p.each(i, [&](Index j, E) { to[at++] = inner_product(x + i * x_row, x_step, y + j * y_row, y_step, depth); });
-    }
+  const SparseKernel kernel =
+      sparse_kernel(SparseWork::on_pattern, {.width = depth, .adjacent = x_step == 1 && y_step == 1});
+  with_csr<E>(pattern, [&](const auto& p) {
+    const std::int64_t unit = std::max<std::int64_t>(256, least_products / std::max<std::int64_t>(1, depth));
+    const std::int64_t work = p.stored + p.rows;
+    parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = begin == 0 ? 0 : row_after(p, begin * unit), last = row_after(p, end * unit);
+      p.check(first, last);
+      for (std::int64_t i = first; i < last; ++i) {
+        const E* const from = x + i * x_row;
+        const std::int64_t start = p.indptr[i], stop = p.indptr[i + 1];
+        if (kernel == SparseKernel::four_dots)
+          dots_of_row(from, y, y_row, depth, p.indices + start, stop - start, to + start);
+        else
+          for (std::int64_t k = start; k < stop; ++k)
+            to[k] = inner_product(from, x_step, y + p.indices[k] * y_row, y_step, depth);
+      }
+    });
   });
 }
 

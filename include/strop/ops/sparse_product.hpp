@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Products of two CSR matrices. Work is proportional to the products of stored values that meet; rows are shared out
-/// among threads by that work, and each is computed by one thread, so that results do not depend on how many there are.
+/// Factors of products of two CSR matrices, and gradients of these. Work is proportional to the products of stored
+/// values that meet; rows are shared out among threads by that work, and each is computed by one thread, so that
+/// results do not depend on how many there are.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/ops/csr_times_csr.hpp>
 #include <strop/ops/sparse_dot.hpp>
 
 #include <algorithm>
@@ -11,108 +13,6 @@
 #include <utility>
 
 namespace strop::inline v0::detail {
-
-/// How many products the rows of a · b take.
-template <class E>
-Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
-  Index products = 0;
-  a.each(i, [&](Index k, E) {
-    const RowSpan span = row_span(b.indptr, k, b.stored);
-    products += span.end - span.begin;
-  });
-  return products;
-}
-
-/// Sums of values by column, of one row at a time: in a table where that pays, else by sorting. Values of a column are
-/// added in the order in which they come.
-template <class E>
-class RowSums {
- public:
-  RowSums(Index cols, Index products) {
-    if (table_pays(cols, products)) seen_ = List<Index>(cols), sums_ = List<E>(cols);
-  }
-  void add(Index col, E value) {
-    if (seen_.empty()) {
-      places_.push_back({col, sums_.size()});
-      sums_.push_back(value);
-    } else if (seen_[col] != row_) {
-      seen_[col] = row_;
-      sums_[col] = value;
-      places_.push_back({col, col});
-    } else {
-      sums_[col] += value;
-    }
-  }
-  /// Gives f(column, sum) by ascending column, and begins the next row.
-  template <class F>
-  void finish(F f) {
-    std::sort(places_.begin(), places_.end(),
-              [](const Place& a, const Place& b) { return a.col != b.col ? a.col < b.col : a.at < b.at; });
-    for (Index k = 0; k < places_.size();) {
-      const Index col = places_[k].col;
-      E sum = sums_[places_[k].at];
-      for (++k; k < places_.size() && places_[k].col == col; ++k) sum += sums_[places_[k].at];
-      f(col, sum);
-    }
-    places_.clear();
-    if (seen_.empty()) sums_.clear();
-    ++row_;
-  }
-
- private:
-  struct Place {
-    Index col, at;  // in sums_
-  };
-  List<Index> seen_;  // of a table: the row, from 1, that the column's sum belongs to
-  List<E> sums_;
-  List<Place> places_;
-  Index row_ = 1;
-};
-
-/// out = a · b, all CSR, its indices of the type `index`; a sum of products is stored though it be zero.
-template <class E>
-void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype index) {
-  const CsrRows<E> x(a), y(b);
-  const List<Index> begins =
-      share_rows(x.rows, std::max(least_products, y.cols / 16), [&](Index i) { return products_of_row(x, y, i); });
-  struct Rows {
-    List<Index> columns, ends;
-    List<E> values;
-  };
-  List<Rows> parts(begins.size() - 1);
-  parallel_for(parts.size(), 1, [&](Index first, Index last) {
-    for (Index p = first; p < last; ++p) {
-      Rows& part = parts[p];
-      Index products = 0;
-      for (Index i = begins[p]; i < begins[p + 1]; ++i) products += products_of_row(x, y, i);
-      RowSums<E> sums(y.cols, products);
-      for (Index i = begins[p]; i < begins[p + 1]; ++i) {
-        x.each(i, [&](Index k, E v) { y.each(k, [&](Index j, E w) { sums.add(j, v * w); }); });
-        sums.finish([&](Index j, E sum) {
-          part.columns.push_back(j);
-          part.values.push_back(sum);
-        });
-        part.ends.push_back(part.columns.size());
-      }
-    }
-  });
-  List<Index> offsets(parts.size() + 1);
-  for (Index p = 0; p < parts.size(); ++p) offsets[p + 1] = offsets[p] + parts[p].columns.size();
-  allocate_stored_as(out, offsets.back(), index);
-  const NDArray columns = out.indices(), ends = out.indptr();
-  E* const data = out.pointer<E>();
-  const Index first_end = 0;
-  write_indices(ends, &first_end, 1);
-  parallel_for(parts.size(), 1, [&](Index first, Index last) {
-    for (Index p = first; p < last; ++p) {
-      Rows& part = parts[p];
-      write_indices(columns, part.columns.data(), part.columns.size(), offsets[p]);
-      std::copy(part.values.begin(), part.values.end(), data + offsets[p]);
-      for (Index& end : part.ends) end += offsets[p];
-      write_indices(ends, part.ends.data(), part.ends.size(), begins[p] + 1);
-    }
-  });
-}
 
 /// aᵀ as a CSR matrix of its own; `from` as of transpose().
 template <class E>

@@ -72,12 +72,16 @@ class MatrixRows {
         listed_(sparse_ ? as_type(a.indices(), i64) : NDArray()),
         positions_(sparse_ ? listed_.template pointer<const std::int64_t>() : nullptr, sparse_ ? a.nnz() : 0,
                    sparse_ ? a.shape()[0] : 0, uses) {}
+  /// Which of the rows from data() on row i is; −1 where it is not stored, and so zero.
+  std::int64_t place(std::int64_t i) const { return sparse_ ? positions_(i) : i; }
+  const E* data() const { return data_; }
   /// Null where the row is not stored, and so zero.
   const E* operator()(std::int64_t i) const {
     if (!sparse_) return data_ + i * width_;
     const std::int64_t at = positions_(i);
     return at < 0 ? nullptr : data_ + at * width_;
   }
+  bool every() const { return !sparse_; }
   /// The rows of a dense matrix one after the other; null for a row-sparse one.
   const E* all() const { return sparse_ ? nullptr : data_; }
   std::int64_t width() const { return width_; }

@@ -201,6 +201,7 @@ TEST_CASE("every subcommand counts the operators alike") {
   const std::string count = list.substr(list.rfind('\n', list.size() - 2) + 1);  // "223 operators"
   const std::string number = count.substr(0, count.find(' '));
   CHECK(info.find("operators        " + number + "\n") != std::string::npos);
+  CHECK(strop_says(folder, "info --kernels").out == strop::sparse_kernels());
   CHECK(checked.starts_with("check  " + number + " operators, "));
 }
 

@@ -3,6 +3,7 @@
 /// Embedding: rows of a weight by the numbers in an array, with a dense or row-sparse gradient of the weight.
 #pragma once
 #include <strop/op/op.hpp>
+#include <strop/ops/csr_transposed.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/ranked_set.hpp>
@@ -16,7 +17,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// y[i] = row ids[i] of a row-sparse weight; rows that are not stored are zero.
-inline void take_stored_rows(const NDArray& weight, const detail::List<std::int64_t>& ids, const NDArray& y) {
+inline void take_stored_rows(const NDArray& weight, Span<const std::int64_t> ids, const NDArray& y) {
   const std::int64_t bytes = weight.shape().size(1, weight.ndim()) * size_of(weight.dtype());
   const auto* stored = weight.indices().pointer<std::int64_t>();
   const std::int64_t count = weight.nnz();
@@ -30,18 +31,36 @@ inline void take_stored_rows(const NDArray& weight, const detail::List<std::int6
   }
 }
 
+/// Rows of a head gradient with the place that each goes to, as ByBlock reads them.
+template <class E>
+struct PlacedRows : ListedNumbers<std::int64_t> {
+  /// f(place, 1, row).
+  template <class F>
+  void values(std::int64_t p, std::int64_t parts, F f) const {
+    columns(p, parts, [&](std::int64_t k, std::int64_t at) { f(at, E(1), static_cast<std::int32_t>(k)); });
+  }
+};
+
 /// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array.
 template <class E>
-void add_stored_rows(const E* dy, const detail::List<std::int64_t>& ids, const NDArray& weight) {
-  detail::List<std::int64_t> at(ids.size());
-  const auto each = [&](auto f) {
-    for (std::int64_t i = 0; i < ids.size(); ++i) f(i, ids[i]);
-  };
-  const detail::List<std::int64_t> rows =
-      number_through(weight.shape()[0], ids.size(), each, [&](std::int64_t i, std::int64_t place) { at[i] = place; });
-  weight.allocate_stored(rows.size());
-  std::copy(rows.begin(), rows.end(), weight.indices().pointer<std::int64_t>());
-  add_blocks(dy, at, weight.pointer<E>(), 1, weight.nnz(), weight.shape().size(1, weight.ndim()));
+void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& weight) {
+  const std::int64_t width = weight.shape().size(1, weight.ndim()), extent = weight.shape()[0];
+  const NDArray places({ids.size()}, i64);
+  auto* const place = places.pointer<std::int64_t>();
+  const std::int64_t count = number_through(
+      extent, ids.size(), ListedNumbers<std::int64_t>{ids.data(), ids.size()},
+      [&](std::int64_t rows) {
+        weight.allocate_stored(rows);
+        return weight.indices().pointer<std::int64_t>();
+      },
+      [place](std::int64_t i, std::int64_t at) { place[i] = at; });
+  if (count == 0 || width == 0) return;
+  const Span<const std::int64_t> at = count == extent ? ids : Span<const std::int64_t>(place, ids.size());
+  const SparseSizes sizes{.width = width, .values = at.size(), .columns = count, .counted = at.size()};
+  if (sparse_kernel(SparseWork::row_gradient, sizes) == SparseKernel::by_block)
+    ByBlock<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count, width).add_up(dy, weight.pointer<E>(), false);
+  else
+    add_blocks(dy, at, weight.pointer<E>(), 1, count, width);
 }
 
 }  // namespace detail
@@ -91,12 +110,12 @@ struct Embedding {
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
   void forward(Cpu&, const NDArray& data, const NDArray& weight, NDArray& y) const {
     const bool sparse = weight.storage() == row_sparse;
-    const detail::List<std::int64_t> ids =
-        detail::positions(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip, "embedding");
+    const detail::ReadPositions ids(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip,
+                                    "embedding");
     if (sparse)
-      detail::take_stored_rows(weight, ids, y);
+      detail::take_stored_rows(weight, ids.span(), y);
     else
-      detail::take_blocks(weight, ids, y, 1, *input_dim, *output_dim);
+      detail::take_blocks(weight, ids.span(), y, 1, *input_dim, *output_dim);
   }
   auto gradient(const auto& dy, const auto& data, const auto& weight) const;
 };
@@ -122,11 +141,11 @@ struct EmbeddingGradient {
   }
   template <Real E>
   void forward(Cpu&, const NDArray& dy, const NDArray& data, const NDArray&, NDArray& dw) const {
-    const detail::List<std::int64_t> ids = detail::positions(data, dw.shape()[0], detail::Outside::clip, "embedding");
+    const detail::ReadPositions ids(data, dw.shape()[0], detail::Outside::clip, "embedding");
     if (dw.storage() == row_sparse)
-      detail::add_stored_rows(dy.pointer<E>(), ids, dw);
+      detail::add_stored_rows<E>(dy.pointer<const E>(), ids.span(), dw);
     else
-      detail::add_blocks(dy.pointer<E>(), ids, dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);
+      detail::add_blocks(dy.pointer<E>(), ids.span(), dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);
   }
   auto gradient(const auto& ddw, const auto& dy, const auto& data, const auto& like) const;
 };

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/op/infer.hpp>
+#include <strop/ops/csr_kernels.hpp>
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
@@ -42,6 +43,26 @@ inline detail::List<std::int64_t> positions(const NDArray& from, std::int64_t ex
   return at;
 }
 
+/// Positions as positions() has them, without a copy where they are int64 and all inside.
+class ReadPositions {
+ public:
+  ReadPositions(const NDArray& from, std::int64_t extent, Outside outside, std::string_view op) {
+    if (from.dtype() == i64 && all_below(from.pointer<const std::int64_t>(), from.size(), extent)) {
+      given_ = {from.pointer<const std::int64_t>(), from.size()};
+    } else {
+      own_ = positions(from, extent, outside, op);
+      given_ = own_.span();
+    }
+  }
+  ReadPositions(const ReadPositions&) = delete;
+  ReadPositions& operator=(const ReadPositions&) = delete;
+  Span<const std::int64_t> span() const { return given_; }
+
+ private:
+  detail::List<std::int64_t> own_;
+  Span<const std::int64_t> given_;
+};
+
 /// The type of the first input is that of the output; positions have their own.
 constexpr void type_of_first(Types& t) {
   t.set_out(0, t.in(0));
@@ -49,13 +70,18 @@ constexpr void type_of_first(Types& t) {
 }
 
 /// y[o, i] = a[o, at[i]] for blocks of `inner` elements.
-inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y, std::int64_t outer,
+inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDArray& y, std::int64_t outer,
                         std::int64_t extent, std::int64_t inner) {
   const auto count = at.size();
   const std::int64_t bytes = inner * size_of(a.dtype());
   if (bytes == 0 || outer == 0) return;
   const std::byte* from = a.bytes();
   std::byte* to = y.bytes();
+  constexpr std::int64_t ahead = 8;
+  const auto ask_for = [](const std::byte* block, std::int64_t size) {
+    constexpr std::int64_t line = 64, most = 8 * line;
+    for (std::int64_t i = 0; i < std::min(size, most); i += line) __builtin_prefetch(block + i);
+  };
   parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end;) {
       const std::int64_t first = k / count * count, stop = std::min(end, first + count);
@@ -68,7 +94,11 @@ inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, 
       else if (bytes == 8)
         copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 8); });
       else
-        copy_each([bytes](std::byte* block, const std::byte* found) { detail::copy_bytes(block, found, bytes); });
+        for (; k < stop; ++k) {
+          // blocks are anywhere: what is asked for early does not stop the copies
+          if (k + ahead < stop) ask_for(blocks + at[k + ahead - first] * bytes, bytes);
+          detail::copy_bytes(to + k * bytes, blocks + at[k - first] * bytes, bytes);
+        }
     }
   });
 }
@@ -76,7 +106,7 @@ inline void take_blocks(const NDArray& a, const detail::List<std::int64_t>& at, 
 /// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
 /// the additions, and with it the result, does not depend on their number.
 template <class E>
-void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
+void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t outer, std::int64_t extent,
                 std::int64_t inner) {
   std::fill_n(da, outer * extent * inner, E(0));
   const auto count = at.size();
@@ -97,7 +127,7 @@ void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::i
       for (std::int64_t o = begin; o < end; ++o) add(o, 0, inner);
     });
   } else {
-    parallel_for(inner, std::max<std::int64_t>(64, 32768 / count),
+    parallel_for(inner, std::max<std::int64_t>(16, 32768 / count),
                  [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
   }
 }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The product of two CSR matrices: how many columns each of its rows has, then the sums.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/ranked_set.hpp>
+#include <strop/ops/sparse_kernels.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace strop::inline v0::detail {
+
+/// How many products a row of a · b takes.
+template <class E>
+Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
+  Index products = 0;
+  a.each(i, [&](Index k, E) {
+    const RowSpan span = row_span(b.indptr, k, b.stored);
+    products += span.end - span.begin;
+  });
+  return products;
+}
+
+inline namespace STROP_ISA {
+
+/// Sums of values by column, of one row at a time, in a table; a bit a column says where there is one, and of many
+/// columns a bit for each word of these. Values of a column are added in the order in which they come.
+template <class E>
+class TableSums {
+ public:
+  explicit TableSums(Index cols)
+      : words_((cols + 63) / 64),
+        pages_(words_ > 1024 ? (words_ + 63) / 64 : 0),
+        memory_({words_ + pages_}, i64),
+        table_({cols}, dtype_of<E>),
+        bits_(memory_.pointer<std::uint64_t>()),
+        page_bits_(bits_ + words_),
+        sums_(table_.template pointer<E>()) {
+    std::fill(bits_, bits_ + words_ + pages_, std::uint64_t{0});
+    std::fill(sums_, sums_ + cols, E(0));
+  }
+  void mark(Index j) {
+    bits_[j >> 6] |= std::uint64_t{1} << (j & 63);
+    if (pages_ != 0) page_bits_[j >> 12] |= std::uint64_t{1} << ((j >> 6) & 63);
+  }
+  /// How many columns were marked; forgets them.
+  Index count() {
+    Index n = 0;
+    each_word([&](Index, std::uint64_t bits) { n += std::popcount(bits); });
+    return n;
+  }
+  void add(Index j, E value) {
+    mark(j);
+    sums_[j] += value;
+  }
+  /// Writes the `count` columns and their sums by ascending column; forgets them.
+  template <class J>
+  void write(J* columns, E* values, Index count) {
+    Index n = 0;
+    each_word([&](Index w, std::uint64_t bits) { n += list_bits<4>(bits, w, columns + n, count - n); });
+    for (Index k = 0; k < count; ++k) {
+      E& sum = sums_[columns[k]];
+      values[k] = sum;
+      sum = E(0);
+    }
+  }
+
+ private:
+  template <class F>
+  void each_word(F f) {
+    if (pages_ == 0) {
+      for (Index w = 0; w < words_; ++w) {
+        f(w, bits_[w]);
+        bits_[w] = 0;
+      }
+      return;
+    }
+    for (Index page = 0; page < pages_; ++page) {
+      for (std::uint64_t rest = page_bits_[page]; rest != 0; rest &= rest - 1) {
+        const Index w = page * 64 + std::countr_zero(rest);
+        f(w, bits_[w]);
+        bits_[w] = 0;
+      }
+      page_bits_[page] = 0;
+    }
+  }
+
+  Index words_, pages_;
+  NDArray memory_, table_;
+  std::uint64_t *bits_, *page_bits_;
+  E* sums_;
+};
+
+/// The same by sorting, for rows of a matrix that has many more columns than there are values.
+template <class E>
+class SortedSums {
+ public:
+  explicit SortedSums(Index) {}
+  void mark(Index j) { places_.push_back({j, places_.size()}); }
+  Index count() {
+    sort();
+    Index n = 0;
+    for (Index k = 0; k < places_.size(); ++k) n += k == 0 || places_[k].column != places_[k - 1].column ? 1 : 0;
+    places_.clear();
+    return n;
+  }
+  void add(Index j, E value) {
+    mark(j);
+    values_.push_back(value);
+  }
+  template <class J>
+  void write(J* columns, E* values, Index count) {
+    sort();
+    for (Index n = 0, k = 0; n < count; ++n) {
+      const Index column = places_[k].column;
+      columns[n] = static_cast<J>(column);
+      values[n] = values_[places_[k].at];
+      for (++k; k < places_.size() && places_[k].column == column; ++k) values[n] += values_[places_[k].at];
+    }
+    places_.clear();
+    values_.clear();
+  }
+
+ private:
+  struct Place {
+    Index column, at;  // in values_
+  };
+  void sort() {
+    std::sort(places_.begin(), places_.end(),
+              [](const Place& a, const Place& b) { return a.column != b.column ? a.column < b.column : a.at < b.at; });
+  }
+  List<Place> places_;
+  List<E> values_;
+};
+
+/// out = a · b by Sums, for rows that `begins` shares out among threads. Both have been checked.
+template <class Sums, class E, class I>
+void multiply_rows(const CsrMatrix<E, I>& a, const CsrMatrix<E, I>& b, const List<Index>& begins, const NDArray& out,
+                   Dtype index) {
+  const auto each_row = [&](auto f) {
+    parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+      Sums sums(b.cols);
+      for (Index i = begins[first]; i < begins[last]; ++i) f(sums, i);
+    });
+  };
+  const NDArray starts({a.rows + 1}, i64);
+  auto* const start = starts.pointer<std::int64_t>();
+  each_row([&](Sums& sums, Index i) {
+    for (Index k = a.indptr[i], end = a.indptr[i + 1]; k < end; ++k) {
+      const Index row = a.indices[k];
+      for (Index l = b.indptr[row], stop = b.indptr[row + 1]; l < stop; ++l) sums.mark(b.indices[l]);
+    }
+    start[i + 1] = sums.count();
+  });
+  start[0] = 0;
+  for (Index i = 0; i < a.rows; ++i) start[i + 1] += start[i];
+  allocate_stored_as(out, start[a.rows], index);
+  write_indices(out.indptr(), start, a.rows + 1);
+  E* const values = out.pointer<E>();
+  const auto write_all = [&]<class J>(J* columns) {
+    each_row([&](Sums& sums, Index i) {
+      for (Index k = a.indptr[i], end = a.indptr[i + 1]; k < end; ++k) {
+        const Index row = a.indices[k];
+        const E factor = a.data[k];
+        for (Index l = b.indptr[row], stop = b.indptr[row + 1]; l < stop; ++l)
+          sums.add(b.indices[l], factor * b.data[l]);
+      }
+      sums.write(columns + start[i], values + start[i], start[i + 1] - start[i]);
+    });
+  };
+  const NDArray columns = out.indices();
+  if (columns.dtype() == i32)
+    write_all(columns.pointer<std::int32_t>());
+  else
+    write_all(columns.pointer<std::int64_t>());
+}
+
+}  // namespace STROP_ISA
+
+/// out = a · b, all CSR, its indices of the type `index`; a sum of products is stored though it be zero.
+template <class E>
+void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype index) {
+  const auto multiply = [&]<class I>(const CsrMatrix<E, I>& x, const CsrMatrix<E, I>& y) {
+    x.check(0, x.rows);
+    y.check(0, y.rows);
+    const NDArray products({x.rows}, i64);  // of each row
+    auto* const product = products.pointer<std::int64_t>();
+    parallel_for(x.rows, 2048, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        product[i] = 0;
+        for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
+          product[i] += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
+      }
+    });
+    Index total = 0;
+    for (Index i = 0; i < x.rows; ++i) total += product[i];
+    const List<Index> begins =
+        share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return product[i]; });
+    if (sparse_kernel(SparseWork::csr_csr, {.values = total + 64, .columns = y.cols}) == SparseKernel::table)
+      multiply_rows<TableSums<E>>(x, y, begins, out, index);
+    else
+      multiply_rows<SortedSums<E>>(x, y, begins, out, index);
+  };
+  const bool narrow = a.indices().dtype() == i32 && b.indices().dtype() == i32;
+  const NDArray lhs = narrow ? a : with_wide_indices(a), rhs = narrow ? b : with_wide_indices(b);
+  with_csr<E>(lhs, [&]<class I>(const CsrMatrix<E, I>& x) {
+    multiply(x, {rhs.shape()[0], rhs.shape()[1], rhs.nnz(), rhs.pointer<const E>(), rhs.indices().pointer<const I>(),
+                 IndexReader(rhs.indptr())});
+  });
+}
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The table of sparse kernels in words.
+#pragma once
+#include <strop/core/error.hpp>
+#include <strop/ops/sparse_kernels.hpp>
+
+namespace strop::inline v0 {
+
+STROP_IMPL std::string sparse_kernels() {
+  using namespace detail;
+  const auto padded = [](std::string text, std::size_t width) {
+    if (text.size() < width) text.append(width - text.size(), ' ');
+    return text;
+  };
+  const auto condition = [](const SparseRule& rule) {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (rule.least_width != 0) add(cat("width >= ", rule.least_width));
+    if (rule.filling.values != 0)
+      add(rule.filling.columns == 1
+              ? cat(rule.filling.values, " values a column or more")
+              : cat(rule.filling.values, " value for ", rule.filling.columns, " columns or more"));
+    if (rule.most_counted == int32_most) add("counts of 32 bits");
+    if (rule.adjacent) add("elements of rows follow each other");
+    return text.empty() ? std::string("otherwise") : text;
+  };
+  std::string out;
+  for (const SparseRule& rule : sparse_rules)
+    out += cat(padded(std::string(sparse_work_names[static_cast<int>(rule.work)]), 20), padded(condition(rule), 50),
+               sparse_kernel_names[static_cast<int>(rule.kernel)], '\n');
+  return out;
+}
+
+}  // namespace strop::inline v0
