@@ -75,7 +75,7 @@ class ByBlock {
     constexpr std::int64_t table = 512 << 10, most_blocks = 512;
     const auto fitting = static_cast<std::uint64_t>(
         std::max(table / (panel_ * std::int64_t{sizeof(E)}), (places + most_blocks - 1) / most_blocks));
-    shift_ = std::bit_width(std::bit_ceil(fitting)) - 1;
+    shift_ = std::countr_zero(std::bit_ceil(fitting));
     blocks_ = ((places - 1) >> shift_) + 1;
     const std::int64_t parts = parts_of_list(stored, 0);
     ends_ = List<std::int64_t>(blocks_ * parts + 1);  // of each block those of each part
