@@ -45,6 +45,7 @@
 #include <strop/engine/variable_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
 #include <strop/engine/workers_impl.hpp>
+#include <strop/graph/control/bound_body_impl.hpp>
 #include <strop/graph/control/flow_files_impl.hpp>
 #include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/control/flow_infer_impl.hpp>

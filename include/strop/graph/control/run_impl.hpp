@@ -3,7 +3,7 @@
 /// How loops and branches run, and their gradients.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/graph/control/bound_body.hpp>
+#include <strop/graph/control/bound_body_impl.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_infer_impl.hpp>
 #include <strop/memory/random.hpp>
