@@ -168,3 +168,35 @@ def test_a_daemon_thread_inside_a_call_at_the_end():
                "threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]\n[t.start() for t in threads]\ntime.sleep(0.2)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_gradients_of_integers():
+    for dtype in ("int32", "int64", "float16"):
+        x, index = nd.arange(0, 12, dtype=dtype).reshape((3, 4)), nd.array([[1, 1, 2], [3, 3, 0]], dtype="int32")
+        x.attach_grad()
+        with autograd.record():
+            y = nd.gather_nd(x, index)
+        y.backward(y)
+        expected = np.zeros((3, 4))
+        expected[1, 3], expected[2, 0] = 14, 8
+        assert x.grad.dtype == np.dtype(dtype) and (x.grad.asnumpy() == expected).all()
+        assert (nd._internal._backward_gather_nd(y, index, shape=(3, 4)).asnumpy() == expected).all()
+        with autograd.record():
+            y = x[[0, 0]] * 3 + nd.topk(x, k=2, ret_typ="value").sum()
+        y.backward()
+        assert x.grad.asnumpy().tolist() == [[6, 6, 14, 14], [0, 0, 8, 8], [0, 0, 8, 8]]
+
+
+def test_sparse_gradients_by_the_order_of_arguments():
+    x = np.array([[0, 2.0], [0, 0]], "float32")
+    for stypes in (["csr"], {"x": "csr"}, None):
+        made = mx.test_utils.check_symbolic_backward(sym.square(sym.var("x")), [nd.array(x).tostype("csr")], [np.ones((2, 2), "float32")], [2 * x], grad_stypes=stypes)
+        assert made["x"].stype == ("csr" if stypes else "default")
+
+
+def test_a_layer_says_nothing_of_weights_before_its_data_is_known():
+    layers = [sym.FullyConnected(sym.var(name), name=name, num_hidden=8) for name in ("a", "b")]
+    shapes = dict(zip((layers[0] + layers[1]).list_arguments(), (layers[0] + layers[1]).infer_shape_partial(a=(2, 3))[0]))
+    assert shapes["a_weight"] == (8, 3) and shapes["b_weight"] == () and shapes["b_bias"] == ()
+    with pytest.raises(mx.Error, match="one axis or more"):
+        nd.broadcast_like(nd.ones((1, 2)), nd.ones((3, 2)), lhs_axes=(), rhs_axes=())
