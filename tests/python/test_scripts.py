@@ -200,3 +200,21 @@ def test_a_layer_says_nothing_of_weights_before_its_data_is_known():
     assert shapes["a_weight"] == (8, 3) and shapes["b_weight"] == () and shapes["b_bias"] == ()
     with pytest.raises(mx.Error, match="one axis or more"):
         nd.broadcast_like(nd.ones((1, 2)), nd.ones((3, 2)), lhs_axes=(), rhs_axes=())
+
+
+def test_what_a_build_has():
+    features = mx.runtime.Features()
+    assert features is mx.runtime.Features() and "CUDA" in features and len(features) >= 30
+    assert [f.enabled for f in mx.runtime.feature_list()] == [features.is_enabled(name.lower()) for name in features] and "✖ TENSORRT" in str(features)
+    with pytest.raises(RuntimeError, match="there is no 'SOMETHING'"):
+        features.is_enabled("something")
+
+
+def test_arguments_of_operators():
+    about = mx.operator.get_operator_arguments("Activation")
+    assert isinstance(about, mx.operator.OperatorArguments) and about.narg == 2 and about.names == ["data", "act_type"]
+    assert about.types == ["NDArray-or-Symbol", "{'relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'}, required"]
+    assert mx.operator.get_operator_arguments("fully_connected").types[3:] == ["int, required", "boolean, optional, default=0", "boolean, optional, default=1"]
+    assert mx.operator.get_operator_arguments("concat").types[0] == "NDArray-or-Symbol[]"
+    with pytest.raises(mx.Error):
+        mx.operator.get_operator_arguments("nothing")
