@@ -2,6 +2,8 @@
 """What scripts of the original import and expect by its names."""
 import subprocess
 import sys
+import types
+import warnings
 
 import numpy as np
 import pytest
@@ -218,3 +220,32 @@ def test_arguments_of_operators():
     assert mx.operator.get_operator_arguments("concat").types[0] == "NDArray-or-Symbol[]"
     with pytest.raises(mx.Error):
         mx.operator.get_operator_arguments("nothing")
+
+
+def test_a_picture(monkeypatch):
+    class Digraph:
+        def __init__(self, name, format):  # noqa: A002
+            self.name, self.format, self.nodes, self.edges = name, format, {}, []
+
+        def node(self, name, label, **look):
+            self.nodes[name] = (label, look)
+
+        def edge(self, tail_name, head_name, **look):
+            self.edges.append((tail_name, head_name, look.get("label")))
+
+    net = sym.Activation(sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), act_type="relu", name="act")
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    with pytest.raises(ImportError, match="graphviz"):
+        mx.viz.plot_network(net)
+    monkeypatch.setitem(sys.modules, "graphviz", types.SimpleNamespace(Digraph=Digraph))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = mx.viz.plot_network(net, title="net", shape={"data": (2, 5)}, node_attrs={"fixedsize": "false"})
+    assert (shown.name, shown.format, list(shown.nodes)) == ("net", "pdf", ["data", "fc", "act"])
+    assert shown.nodes["fc"][0] == "FullyConnected\nnum_hidden = 3" and shown.nodes["act"][1]["fixedsize"] == "false"
+    assert shown.edges == [("fc", "data", "5"), ("act", "fc", "3")]
+    assert list(mx.viz.plot_network(net, hide_weights=False).nodes) == ["data", "fc_weight", "fc_bias", "fc", "act"]
+    with pytest.warns(RuntimeWarning, match="There are multiple variables with the same name in your graph: x"):
+        assert len(mx.viz.plot_network(sym.var("x") + sym.var("x")).nodes) == 3
+    with pytest.raises(mx.Error):
+        mx.viz.plot_network(3)
