@@ -133,6 +133,24 @@ TEST_CASE("gradients pass through operators") {
   CHECK(floats(x.grad()) == Floats{2, 3, -2});
 }
 
+TEST_CASE("gradients of integers are computed in double and truncated; positions are added up as integers") {
+  const NDArray x = strop::arange(1, 5, strop::i32).reshape({2, 2});
+  x.attach_grad(strop::GradRequest::add);
+  for (int times = 0; times < 2; ++times) {
+    NDArray y;
+    {
+      strop::record scope;
+      y = strop::sum(3 * x * x + strop::take(x, strop::array({0, 0})));
+    }
+    CHECK(y.dtype() == strop::i32);
+    y.backward();
+  }
+  CHECK(x.grad().dtype() == strop::i32);
+  CHECK(x.grad().to_vector<int>() == std::vector{16, 28, 36, 48});
+  strop::record scope;
+  CHECK_THROWS_AS(strop::grad(strop::sum(x * x), {x}, {.create_graph = true}), strop::Error);
+}
+
 TEST_CASE("operators on symbols") {
   const strop::Symbol a = strop::var("a"), b = strop::var("b");
   const auto eval = [](const strop::Symbol& s) {

@@ -74,11 +74,30 @@ TEST_CASE("fully_connected keeps data and weight for its gradient, not its bias,
   CHECK(values(b.grad()) == Numbers{3, 3});
 }
 
+TEST_CASE("fully_connected takes the bias as one column, whose gradients have its shape") {
+  const NDArray x = count(6, {2, 3}), w = count(6, {2, 3}), column = strop::array({{1}, {-1}});
+  column.attach_grad();
+  NDArray y;
+  {
+    strop::record scope;
+    y = strop::fully_connected(x, w, column, {.num_hidden = 2});
+    y = y * y;
+  }
+  CHECK(values(y) == values(strop::square(strop::fully_connected(x, w, strop::array({1, -1}), {.num_hidden = 2}))));
+  y.backward();
+  CHECK(column.grad().shape() == Shape{2, 1});
+  CHECK(values(column.grad()) == Numbers{2 * (6 + 15), 2 * (13 + 49)});
+  CHECK(values(strop::fully_connected(x, w, column.to(row_sparse), {.num_hidden = 2})) == Numbers{6, 13, 15, 49});
+}
+
 TEST_CASE("fully_connected infers the weight") {
   const auto y =
       strop::fully_connected(strop::var("data"), strop::var("weight"), strop::var("bias"), {.num_hidden = 5}, "fc");
   const auto shapes = y.infer_shape({{"data", {2, 3, 4}}});
   CHECK(shapes.args == std::vector<Shape>{{2, 3, 4}, {5, 12}, {5}});
+  const auto nothing = y.infer_shape_partial({});
+  CHECK(!nothing.args[1].has_rank());
+  CHECK(!nothing.args[2].has_rank());
 }
 
 TEST_CASE("fully_connected refuses in a sentence") {

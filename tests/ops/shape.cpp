@@ -229,6 +229,8 @@ TEST_CASE("operators on shapes refuse in a sentence") {
         "broadcast_axis: axis -2 is given twice");
   CHECK(refusal("broadcast_like", {}, {m, count({4, 3})}) ==
         "broadcast_like: input 'lhs' of shape (2, 3) does not broadcast to input 'rhs' of shape (4, 3)");
+  CHECK(refusal("broadcast_like", {{"lhs_axes", "()"}, {"rhs_axes", "()"}}, {m, m}) ==
+        "broadcast_like: lhs_axes and rhs_axes list one axis or more");
   CHECK(refusal("tile", {{"reps", "(-1,)"}}, {m}) ==
         "tile: parameter 'reps' has a repetition of -1, expected 0 or more");
   CHECK(refusal("repeat", {{"repeats", "-1"}}, {m}) == "repeat: parameter 'repeats' is -1, expected at least 0");

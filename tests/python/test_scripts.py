@@ -2,6 +2,8 @@
 """What scripts of the original import and expect by its names."""
 import subprocess
 import sys
+import types
+import warnings
 
 import numpy as np
 import pytest
@@ -168,3 +170,82 @@ def test_a_daemon_thread_inside_a_call_at_the_end():
                "threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]\n[t.start() for t in threads]\ntime.sleep(0.2)")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_gradients_of_integers():
+    for dtype in ("int32", "int64", "float16"):
+        x, index = nd.arange(0, 12, dtype=dtype).reshape((3, 4)), nd.array([[1, 1, 2], [3, 3, 0]], dtype="int32")
+        x.attach_grad()
+        with autograd.record():
+            y = nd.gather_nd(x, index)
+        y.backward(y)
+        expected = np.zeros((3, 4))
+        expected[1, 3], expected[2, 0] = 14, 8
+        assert x.grad.dtype == np.dtype(dtype) and (x.grad.asnumpy() == expected).all()
+        assert (nd._internal._backward_gather_nd(y, index, shape=(3, 4)).asnumpy() == expected).all()
+        with autograd.record():
+            y = x[[0, 0]] * 3 + nd.topk(x, k=2, ret_typ="value").sum()
+        y.backward()
+        assert x.grad.asnumpy().tolist() == [[6, 6, 14, 14], [0, 0, 8, 8], [0, 0, 8, 8]]
+
+
+def test_sparse_gradients_by_the_order_of_arguments():
+    x = np.array([[0, 2.0], [0, 0]], "float32")
+    for stypes in (["csr"], {"x": "csr"}, None):
+        made = mx.test_utils.check_symbolic_backward(sym.square(sym.var("x")), [nd.array(x).tostype("csr")], [np.ones((2, 2), "float32")], [2 * x], grad_stypes=stypes)
+        assert made["x"].stype == ("csr" if stypes else "default")
+
+
+def test_a_layer_says_nothing_of_weights_before_its_data_is_known():
+    layers = [sym.FullyConnected(sym.var(name), name=name, num_hidden=8) for name in ("a", "b")]
+    shapes = dict(zip((layers[0] + layers[1]).list_arguments(), (layers[0] + layers[1]).infer_shape_partial(a=(2, 3))[0]))
+    assert shapes["a_weight"] == (8, 3) and shapes["b_weight"] == () and shapes["b_bias"] == ()
+    with pytest.raises(mx.Error, match="one axis or more"):
+        nd.broadcast_like(nd.ones((1, 2)), nd.ones((3, 2)), lhs_axes=(), rhs_axes=())
+
+
+def test_what_a_build_has():
+    features = mx.runtime.Features()
+    assert features is mx.runtime.Features() and "CUDA" in features and len(features) >= 30
+    assert [f.enabled for f in mx.runtime.feature_list()] == [features.is_enabled(name.lower()) for name in features] and "✖ TENSORRT" in str(features)
+    with pytest.raises(RuntimeError, match="there is no 'SOMETHING'"):
+        features.is_enabled("something")
+
+
+def test_arguments_of_operators():
+    about = mx.operator.get_operator_arguments("Activation")
+    assert isinstance(about, mx.operator.OperatorArguments) and about.narg == 2 and about.names == ["data", "act_type"]
+    assert about.types == ["NDArray-or-Symbol", "{'relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'}, required"]
+    assert mx.operator.get_operator_arguments("fully_connected").types[3:] == ["int, required", "boolean, optional, default=0", "boolean, optional, default=1"]
+    assert mx.operator.get_operator_arguments("concat").types[0] == "NDArray-or-Symbol[]"
+    with pytest.raises(mx.Error):
+        mx.operator.get_operator_arguments("nothing")
+
+
+def test_a_picture(monkeypatch):
+    class Digraph:
+        def __init__(self, name, format):  # noqa: A002
+            self.name, self.format, self.nodes, self.edges = name, format, {}, []
+
+        def node(self, name, label, **look):
+            self.nodes[name] = (label, look)
+
+        def edge(self, tail_name, head_name, **look):
+            self.edges.append((tail_name, head_name, look.get("label")))
+
+    net = sym.Activation(sym.FullyConnected(sym.var("data"), num_hidden=3, name="fc"), act_type="relu", name="act")
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    with pytest.raises(ImportError, match="graphviz"):
+        mx.viz.plot_network(net)
+    monkeypatch.setitem(sys.modules, "graphviz", types.SimpleNamespace(Digraph=Digraph))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = mx.viz.plot_network(net, title="net", shape={"data": (2, 5)}, node_attrs={"fixedsize": "false"})
+    assert (shown.name, shown.format, list(shown.nodes)) == ("net", "pdf", ["data", "fc", "act"])
+    assert shown.nodes["fc"][0] == "FullyConnected\nnum_hidden = 3" and shown.nodes["act"][1]["fixedsize"] == "false"
+    assert shown.edges == [("fc", "data", "5"), ("act", "fc", "3")]
+    assert list(mx.viz.plot_network(net, hide_weights=False).nodes) == ["data", "fc_weight", "fc_bias", "fc", "act"]
+    with pytest.warns(RuntimeWarning, match="There are multiple variables with the same name in your graph: x"):
+        assert len(mx.viz.plot_network(sym.var("x") + sym.var("x")).nodes) == 3
+    with pytest.raises(mx.Error):
+        mx.viz.plot_network(3)

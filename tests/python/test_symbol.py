@@ -123,7 +123,7 @@ def test_inference():
     assert arguments == [(5, 3), (4, 3), (4,), (2, 4), (2,)] and outputs == [(5, 2)] and states == []
     assert net.infer_shape((5, 3))[1] == [(5, 2)]
     assert net.infer_shape() == (None, None, None)
-    assert net.infer_shape_partial()[0][1] == (4, 0)
+    assert net.infer_shape_partial()[0][1] == ()
     assert sym.var("x", shape=(2, 3)).infer_shape()[0] == [(2, 3)]
     with pytest.raises(mx.Error):
         net.infer_shape(data=(5, 3), fc1_weight=(7, 7))

@@ -198,6 +198,8 @@ class BackwardPass {
       else
         held.push(argument.role == Role::in ? input_of(node, k) : output_of(node, k));
     }
+    const bool widened = !create_graph_ && !held.sparse && lacks_integers(entry, node.outputs[0].array.dtype());
+    if (widened) held.widen();
     List<bool, 8> given(node.inputs.size());
     if (entry.is_map()) step_on_patterns(node, held.arrays.span(), given);
     List<NDArray, 4> out;
@@ -211,10 +213,12 @@ class BackwardPass {
       const TapeInput& input = node.inputs[i];
       const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
-      NDArray direct = wants ? direct_target(node, input, i, held, storage) : NDArray();
+      NDArray direct = wants && !widened ? direct_target(node, input, i, held, storage) : NDArray();
       apart.push_back(!direct);
       requests.push_back(!wants ? Request::null : direct ? direct_request(input) : Request::write);
-      out.push_back(direct ? direct : shell_of(input.array, storage));
+      out.push_back(direct    ? direct
+                    : widened ? Held::wide_shell(input.array, storage)
+                              : shell_of(input.array, storage));
     }
     if (!asked) return;
     // In the memory of the head gradient, which nobody will look at again: not where another result is a sum over it,
@@ -236,8 +240,14 @@ class BackwardPass {
     for (Index k = 0; k < out.size(); ++k) {
       if (requests[k] == Request::null) continue;
       const TapeInput& input = node.inputs[roles.gives[static_cast<int>(k)]];
-      apart[k] ? contribute(input, out[k]) : written(input);
+      apart[k] ? contribute(input, widened ? as_type(out[k], input.array.dtype()) : out[k]) : written(input);
     }
+  }
+
+  /// Whether a gradient operator of floating types alone meets integers: it then computes in double.
+  static bool lacks_integers(const Entry& entry, Dtype type) {
+    if (is_floating(type)) return false;
+    return entry.is_map() ? !entry.dtypes.contains(type) : entry.takes != nullptr && !entry.takes(type);
   }
 
   /// What a gradient operator is given.
@@ -253,6 +263,14 @@ class BackwardPass {
       sparse_head = sparse_head || head.storage() != dense;
       if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
       push(std::move(head));
+    }
+    /// Integers as double; an array that is not kept lends its shape alone.
+    void widen() {
+      for (NDArray& a : arrays)
+        if (!is_floating(a.dtype())) a = a.allocated() ? as_type(a, f64) : wide_shell(a, a.storage());
+    }
+    static NDArray wide_shell(const NDArray& a, Storage storage) {
+      return NDArray::fresh_shell(a.shape(), f64, a.device(), storage);
     }
   };
 
@@ -542,7 +560,6 @@ STROP_IMPL std::vector<NDArray> collect_gradients(const NDArray& head, std::span
 
 STROP_IMPL void NDArray::attach_grad(GradRequest request, Storage storage) const {
   if (!*this) fail("attach_grad: a handle without an array");
-  if (!is_floating(dtype())) fail("attach_grad: gradients are of floating types, this array is ", name_of(dtype()));
   auto* leaf = new detail::Leaf;
   body_->leaf = detail::Ref<detail::Lineage>(leaf);
   body_->lineage = nullptr;

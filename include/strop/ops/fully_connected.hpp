@@ -37,14 +37,18 @@ void sum_rows(const E* x, std::int64_t rows, std::int64_t cols, E* out, bool add
 }
 
 }  // namespace STROP_ISA
+
+/// Whether a bias comes as one column of a matrix.
+constexpr bool is_column(const Shape& bias) { return bias.has_rank() && bias.ndim() == 2 && bias[1] == 1; }
+
 }  // namespace detail
 
 /// FullyConnected: y = x · Wᵀ + b, x being `data` as a matrix of one row per example.
 ///
-/// data (batch, …), weight (num_hidden, inputs), bias (num_hidden,) unless `no_bias`; output (batch, num_hidden). With
-/// `flatten = False` the layer works on the last axis alone and the output has the other axes of data. Floating types.
-/// weight and bias may be row_sparse; other sparse arrays go by the dense fallback. The gradient needs data and weight.
-/// Error: num_hidden is missing, extents do not agree.
+/// data (batch, …), weight (num_hidden, inputs), bias (num_hidden,) or (num_hidden, 1) unless `no_bias`; output (batch,
+/// num_hidden). With `flatten = False` the layer works on the last axis alone and the output has the other axes of
+/// data. Floating types. weight and bias may be row_sparse; other sparse arrays go by the dense fallback. The gradient
+/// needs data and weight. Error: num_hidden is missing, extents do not agree.
 ///
 /// Example: `fully_connected(array({{1, 2}}), array({{1, 1}}), array({10}), {.num_hidden = 1})` is [[13]].
 struct FullyConnected {
@@ -84,9 +88,9 @@ struct FullyConnected {
       shapes.set_out(0, out);
       for (int i = 0; i < first; ++i) data[i] = shapes.out(0)[i];
       shapes.set_in(0, data);
+      shapes.set_in(1, weight);
+      if (!no_bias) shapes.set_in(2, detail::is_column(shapes.in(2)) ? Shape{hidden, 1} : Shape{hidden});
     }
-    shapes.set_in(1, weight);
-    if (!no_bias) shapes.set_in(2, {hidden});
   }
 
   double operations(std::span<const Shape> in) const {
@@ -132,7 +136,7 @@ struct FullyConnected {
 
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E, 2>> w,
-            Grad<"data", View<E>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E, 1>> db) const {
+            Grad<"data", View<E>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E>> db) const {
     const std::int64_t hidden = *num_hidden, width = w.shape()[1], examples = dy.size() / hidden;
     const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
     if (dx) detail::gemm(examples, width, hidden, dy.data(), false, w.data(), false, dx.data(), adds(0));
@@ -169,7 +173,7 @@ struct FullyConnectedGradient {
   }
   template <Real E>
   void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E, 2> w, View<E> dx, View<E, 2> dw,
-               View<E, 1> db) const {
+               View<E> db) const {
     FullyConnected{.num_hidden = num_hidden, .flatten = flatten}.grad<E>(ctx, {dy}, {x}, {w}, {dx}, {dw}, {db});
   }
   template <class Node>
@@ -189,7 +193,7 @@ struct FullyConnectedSum {
     FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}.infer_shape(s);
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));
-    if (!no_bias) s.set_in(4, {*num_hidden});
+    if (!no_bias) s.set_in(4, detail::is_column(s.in(4)) ? Shape{*num_hidden, 1} : Shape{*num_hidden});
   }
   double operations(std::span<const Shape> in) const {
     const FullyConnected layer{.num_hidden = num_hidden, .no_bias = no_bias, .flatten = flatten},
@@ -197,7 +201,7 @@ struct FullyConnectedSum {
     return layer.operations(in) + bare.operations(in);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<const E, 2> b, View<const E> c, View<const E, 2> d, View<const E, 1> bias,
+  void forward(Cpu&, View<const E> a, View<const E, 2> b, View<const E> c, View<const E, 2> d, View<const E> bias,
                View<E> y) const {
     const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
     for (std::int64_t i = 0; i < y.size(); ++i) y[i] = bias ? bias[i % hidden] : E(0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators written in Python, of arrays: CustomOp says what is computed, CustomOpProp what it looks like."""
+import collections
 import traceback
 
 from . import _strop, autograd, nd
@@ -83,6 +84,23 @@ def register(reg_name):
 def get_all_registered_operators():
     """The names of all operators of the library and of those that were registered here."""
     return sorted({names[0] for names in _strop.list_operators()} | set(_registry))
+
+
+OperatorArguments = collections.namedtuple("OperatorArguments", ["narg", "names", "types"])
+
+
+def get_operator_arguments(op_name):
+    """The inputs and parameters of an operator: how many, their names, and their types as the original writes them."""
+    own = {name: names[0] for names in reversed(_strop.list_operators()) for name in reversed(names)}
+    if op_name not in own:
+        raise _strop.ValueError(f"get_operator_arguments: there is no operator {op_name!r}")
+    about = _strop.Operator(own[op_name], op_name, False).description
+    arguments = [(one["name"], "NDArray-or-Symbol[]" if one["variadic"] else "NDArray-or-Symbol") for one in about["inputs"] if not one["hidden"]]
+    for one in about["params"]:
+        kind = "boolean" if one["kind"] == "boolean" else "{" + ", ".join(map(repr, sorted(one["words"]))) + "}" if one["words"] else one["type"]
+        default = {"True": "1", "False": "0"}.get(one["default"], one["default"]) if one["kind"] == "boolean" else repr(one["default"]) if one["words"] else one["default"]
+        arguments.append((one["name"], f"{kind}, required" if one["required"] else f"{kind}, optional, default={default}"))
+    return OperatorArguments(len(arguments), [name for name, _ in arguments], [kind for _, kind in arguments])
 
 
 _failures = {}  # by the kind of failure: that kind as a kind of Error

@@ -306,10 +306,11 @@ def check_symbolic_backward(sym, location, out_grads, expected, rtol=None, atol=
     names = sym.list_arguments()
     wanted = _of_names(names, expected)
     requests = _of_names(names, [grad_req] * len(names) if isinstance(grad_req, str) else grad_req)
+    stypes = _of_names(names, grad_stypes or [])
     before = {name: np.random.normal(size=arrays[name].shape).astype(arrays[name].dtype) for name in wanted}
     gradients = {}
     for name in wanted:
-        stype = (grad_stypes or {}).get(name)
+        stype = stypes.get(name)
         dense = nd.array(before[name] if stype in (None, "default") else np.zeros_like(before[name]), ctx=ctx, dtype=arrays[name].dtype)
         before[name] = dense.asnumpy()
         gradients[name] = dense if stype in (None, "default") else dense.tostype(stype)

@@ -83,7 +83,7 @@ struct GatherNdGradient {
     detail::expect_made_by(GatherNd{}, s, 0, {2, 1});
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  template <Real E>
+  template <detail::Addable E>
   void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {
     const auto axes = static_cast<int>(indices.shape()[0]);
     const Shape& shape = dx.shape();

@@ -9,8 +9,11 @@
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
 
+#include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0::detail {
@@ -131,6 +134,24 @@ void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t ou
                  [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
   }
 }
+
+/// The same of integers, which wrap around where they overflow.
+template <std::integral E>
+void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
+                std::int64_t inner) {
+  using Bits = std::make_unsigned_t<E>;
+  std::fill_n(da, outer * extent * inner, E(0));
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (Index i = 0; i < at.size(); ++i) {
+      E* const to = da + (o * extent + at[i]) * inner;
+      for (std::int64_t c = 0; c < inner; ++c, ++dy)
+        to[c] = static_cast<E>(static_cast<Bits>(to[c]) + static_cast<Bits>(*dy));
+    }
+}
+
+/// What gradients of positions are added up in.
+template <class E>
+concept Addable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
 
 /// y[o, i] = x[o, at[o, i], i].
 inline void pick_elements(const NDArray& x, const detail::List<std::int64_t>& at, const NDArray& y, std::int64_t outer,

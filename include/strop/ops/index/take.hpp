@@ -75,7 +75,7 @@ struct TakeGradient {
     detail::expect_made_by(Take{axis, mode}, s, 0, {2, 1});
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  template <Real E>
+  template <detail::Addable E>
   void forward(Cpu&, View<const E> dy, View<const std::int64_t> indices, View<const E>, View<E> da) const {
     const Shape shape(da.shape());
     const int k = detail::checked_axis(axis, shape.ndim(), name);

@@ -90,7 +90,7 @@ struct BroadcastAxis {
 };
 
 /// All types; of `rhs` only the shape is read. The gradient is the sum over the repeated axes. Error: `lhs` does not
-/// broadcast to that shape, or the two lists of axes differ in length.
+/// broadcast to that shape, or the two lists of axes differ in length or are empty.
 struct BroadcastLike {
   std::optional<Shape> lhs_axes = {}, rhs_axes = {};
   static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
@@ -110,6 +110,7 @@ struct BroadcastLike {
     };
     if (lhs_axes.has_value() != rhs_axes.has_value() || (lhs_axes && lhs_axes->ndim() != rhs_axes->ndim()))
       s.fail("lhs_axes and rhs_axes list equally many axes");
+    if (lhs_axes && lhs_axes->ndim() == 0) s.fail("lhs_axes and rhs_axes list one axis or more");
     if (!lhs_axes) {
       if (in.ndim() != like.ndim())
         s.fail(s.name_in(0), " of shape ", in, " does not broadcast to ", s.name_in(1), " of shape ", like,

@@ -20,4 +20,5 @@ _register.add_functions(random, _OPERATORS, "random")
 _register.add_methods(NDArray, _OPERATORS)
 for _name in control.__all__:
     setattr(contrib, _name, getattr(control, _name))
+_internal._backward_gather_nd = control.gather_nd_gradient
 del sys, _name

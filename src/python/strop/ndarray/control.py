@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops and branches over arrays as the original's nd.contrib has them, and what kind of number elements are."""
+"""Loops and branches over arrays as the original's nd.contrib has them, what kind of number elements are, and the gradient
+of gather_nd."""
 import math
 
 from .. import _strop
@@ -83,3 +84,15 @@ def while_loop(cond, func, loop_vars, max_iterations=None):  # pylint: disable=r
 def cond(pred, then_func, else_func):
     """then_func() where the only element of pred is not zero, else else_func()."""
     return then_func() if bool(pred) else else_func()
+
+
+def gather_nd_gradient(data, indices, shape):
+    """data added up in zeros of `shape`, where gather_nd found it."""
+    from .. import autograd, nd
+
+    found = nd.zeros(shape, ctx=data.context, dtype=data.dtype)
+    found.attach_grad()
+    with autograd.record():
+        taken = nd.gather_nd(found, indices)
+    taken.backward(data)
+    return found.grad
