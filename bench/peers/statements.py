@@ -9,7 +9,7 @@ import timeit
 
 ROUNDS = 60
 ROUND_TIME = 1e-3
-PROCESSES = 5
+PROCESSES = 3
 LOADED = """import time
 begin = time.perf_counter()
 import {}

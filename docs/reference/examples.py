@@ -102,7 +102,8 @@ def input_text(sample, name, types, salt):
     if count == 0:
         return f"{name} = nd.zeros({tuple(sample['shape'])}{dtype})"
     if count <= LARGEST_LITERAL or sample["elements"] or storage:
-        return f"{name} = nd.array({listed(elements_of(sample, integers, salt))}{dtype}){storage}"
+        made = f"{name} = nd.array({listed(elements_of(sample, integers, salt))}{dtype}){storage}"
+        return made if len(made) < 84 else made.replace("], [", "],\n" + " " * (made.index("[") + 1) + "[")
     shape = tuple(sample["shape"])
     if sample["positions"]:
         return f'{name} = nd.random.randint(0, {sample["positions"]}, {shape}).astype("{"int64" if integers else "float32"}")'

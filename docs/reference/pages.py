@@ -45,6 +45,11 @@ def prose(value):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(value))
 
 
+def in_python(said):
+    """What the command says of parameters, as Python writes it."""
+    return re.sub(r" --(\w+) ('[^']*'|\S+?)(?=[;,]? |[;,]?$)", r" \1=\2", said).replace(" -> ", " → ")
+
+
 def page_name(operator):
     return f"{operator['name']}.html"
 
@@ -129,7 +134,7 @@ def operator_page(operator, before, after):
         facts.append(("Cost", operator["cost"]))
     if others:
         facts.append(("Also called", ", ".join(f"<code>{text(name)}</code>" for name in others)))
-    storages = "".join(f"<li><code>{text(line)}</code></li>" for line in operator["storages"])
+    storages = "".join(f"<li><code>{text(in_python(line))}</code></li>" for line in operator["storages"])
     parts = [
         HEAD.format(title=text(f"{spelled} · strop"), about=html.escape(about)),
         f'<main id="main"><article><h1><code>{text(spelled)}</code></h1>',
@@ -139,7 +144,7 @@ def operator_page(operator, before, after):
         plot_section(plot) if plot else "",
         '<section id="parameters"><h2>Arguments</h2>', rows("inputs", "Arrays", arguments_of(operator, False)),
         rows("params", "Parameters", parameters_of(operator)), rows("outputs", "Results", arguments_of(operator, True)), "</section>",
-        f'<section id="gradient"><h2>Gradient</h2><p>{gradient_text(operator["gradient"])}</p></section>',
+        f'<section id="gradient"><h2>Gradient</h2><p>{gradient_text(in_python(operator["gradient"]))}</p></section>',
         f'<section id="storages"><h2>Storages</h2><ul>{storages}</ul><p>Others are computed on dense copies, and said once.</p></section>',
         example_section(example_of(operator, spelled)),
         facts_section(facts),

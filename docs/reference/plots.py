@@ -49,35 +49,42 @@ def ticks(low, high, most=6):
     return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def limits(curves):
-    """The interval of y that shows the curves: without the last of what runs off to a pole."""
-    values = np.concatenate([c[np.isfinite(c)] for c in curves])
-    low, high = values.min(), values.max()
-    inner_low, inner_high = np.quantile(values, [0.04, 0.96])
-    room = max(inner_high - inner_low, 1e-3)
-    low, high = max(low, inner_low - 1.2 * room), min(high, inner_high + 1.2 * room)
+def limits(y, dy):
+    """The interval of values that shows the function, without the last of what runs off to a pole, and as much of its
+    derivative as leaves room for it."""
+    def inner(values, most):
+        values = values[np.isfinite(values)]
+        low, high = np.quantile(values, [0.08, 0.92])
+        room = max(high - low, 1.25)
+        return max(values.min(), low - most * room), min(values.max(), high + most * room)
+
+    low, high = inner(y, 0.8)
+    if dy is not None and np.isfinite(dy).any():
+        room = max(high - low, 1.0)
+        lowest, highest = inner(dy, 0.3)
+        low, high = min(low, max(lowest, low - room / 2)), max(high, min(highest, high + room / 2))
     low, high = min(low, 0.0), max(high, 0.0)
     if high - low < 1e-3:
         low, high = low - 1, high + 1
     return low - 0.06 * (high - low), high + 0.06 * (high - low)
 
 
-def pieces(x, y, slope, low, high):
-    """Runs of points without a jump: where the values step further than their slope says, or run out of the picture."""
-    step, room = x[1] - x[0], high - low
+def pieces(x, y, low, high):
+    """Runs of points without a jump: where the values step much further than before and after, or out of the picture
+    and in again."""
+    room = high - low
+    with np.errstate(invalid="ignore"):  # from one infinity to another
+        steps = np.abs(np.diff(y, prepend=y[0], append=y[-1]))
     run = []
     for i, (at, value) in enumerate(zip(x, y)):
         shown = np.isfinite(value) and low - room <= value <= high + room
-        if run and shown and slope is not None:
-            steepest = np.nanmax(np.abs(np.append(slope[i - 1:i + 1], 0)))
-            if abs(value - run[-1][1]) > 3 * step * steepest + 0.04 * room:
-                yield run
-                run = []
-        if shown:
-            run.append((at, value))
-        elif run:
+        around = [step for step in (steps[i - 1] if i else 0, steps[i + 1]) if np.isfinite(step)]
+        jumps = run and shown and (steps[i] > 4 * max(around, default=0) + 0.03 * room or steps[i] > room)
+        if run and (jumps or not shown):
             yield run
             run = []
+        if shown:
+            run.append((at, value))
     if run:
         yield run
 
@@ -89,8 +96,7 @@ def label(value):
 def svg_of(name, curve):
     """The picture: f solid, its derivative dashed."""
     x, y, dy, _ = curve
-    curves = [y] if dy is None else [y, dy]
-    low, high = limits(curves)
+    low, high = limits(y, dy)
 
     def across(at):
         return LEFT + (at - x[0]) / (x[-1] - x[0]) * (WIDTH - LEFT - RIGHT)
@@ -109,10 +115,8 @@ def svg_of(name, curve):
         kind = "axis" if abs(value) < 1e-9 else "grid"
         parts.append(f'<path class="{kind}" d="M{LEFT} {down(value):.1f}H{WIDTH - RIGHT}"/><text x="{LEFT - 6}" y="{down(value) + 4:.1f}" text-anchor="end">{label(value)}</text>')
     parts.append('<g clip-path="url(#area)">')
-    second = None if dy is None else np.gradient(dy, x)
-    drawn = [("function", y, dy)] if dy is None else [("derivative", dy, second), ("function", y, dy)]
-    for kind, values, slope in drawn:
-        path = "".join("M" + "L".join(f"{across(at):.1f} {down(value):.1f}" for at, value in run) for run in pieces(x, values, slope, low, high))
+    for kind, values in [("function", y)] if dy is None else [("derivative", dy), ("function", y)]:
+        path = "".join("M" + "L".join(f"{across(at):.1f} {down(value):.1f}" for at, value in run) for run in pieces(x, values, low, high))
         parts.append(f'<path class="{kind}" d="{path}"/>')
     parts.append("</g></svg>")
     return "".join(parts)

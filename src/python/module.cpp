@@ -19,6 +19,8 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -183,14 +185,44 @@ void add_memory(nb::module_& module) {
 /// A step that is written in Python: an object with _forward and _backward on lists of arrays.
 class PythonFunction : public Function {
  public:
-  explicit PythonFunction(nb::object object) : object_(object.release().ptr()) {}
-  ~PythonFunction() override { release_later(object_); }
+  explicit PythonFunction(nb::object object) : object_(object.release().ptr()) {
+    const std::lock_guard lock(mutex);
+    living().insert(this);
+  }
+  ~PythonFunction() override {
+    PyObject* object = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      living().erase(this);
+      object = object_;
+    }
+    if (object != nullptr) release_later(object);
+  }
   std::vector<NDArray> forward(std::span<const NDArray> in) override { return call("_forward", in); }
   std::vector<NDArray> backward(std::span<const NDArray> heads) override { return call("_backward", heads); }
 
+  /// Lets go of the objects of all, at the end of the program: a class of the program refers to all of its variables,
+  /// and so to the arrays in whose histories its objects are, through arrays, which Python's collector does not see.
+  static void end() {
+    std::vector<PyObject*> objects;
+    {
+      const std::lock_guard lock(mutex);
+      for (PythonFunction* const one : living())
+        if (one->object_ != nullptr) objects.push_back(std::exchange(one->object_, nullptr));
+    }
+    for (PyObject* const one : objects) Py_DECREF(one);
+  }
+
  private:
+  static std::set<PythonFunction*>& living() {
+    static auto* const all = new std::set<PythonFunction*>;  // never destroyed: histories may outlive it
+    return *all;
+  }
+  inline static std::mutex mutex;
+
   std::vector<NDArray> call(const char* name, std::span<const NDArray> arrays) const {
     const Locked python;
+    if (object_ == nullptr) refuse(Kind::other, "Function: the program has ended");
     nb::list list;
     for (const NDArray& a : arrays) list.append(a);
     const nb::object function = nb::borrow(object_).attr(name);
@@ -233,6 +265,7 @@ void add_gradients(nb::module_& module) {
     const Unlocked others(true);
     return grad(head, variables, {gradients, create, retain});
   });
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&PythonFunction::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
     return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
   });

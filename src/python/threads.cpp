@@ -9,6 +9,7 @@
 #include <strop/tensor/variable.hpp>
 
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -24,24 +25,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Order = detail::Ref<detail::Pending>;
+using Orders = std::array<Order, 8>;
 
 /// Longer waits than this are worth a thread of their own.
 constexpr std::chrono::microseconds short_wait{200};
 /// How long Ctrl-C may stay without an answer.
 constexpr std::chrono::milliseconds patience{50};
 
-bool is_pending(const detail::Pending* order) { return order != nullptr && !detail::variable_of(*order).idle(); }
+bool is_pending(const Order& order) { return order && !detail::variable_of(*order).idle(); }
 
-/// The orders of the last calls that were handed over: while one of them is pending, so is everything. Never destroyed:
-/// the engine ends before.
-std::array<Order, 8>& latest() {
-  static auto* const orders = new std::array<Order, 8>;
+/// The orders of the last calls that were handed over: while one of them is pending, so is everything. For those who
+/// hold the lock of Python. Never destroyed: the engine ends before.
+Orders& latest() {
+  static auto* const orders = new Orders;
   return *orders;
-}
-bool any_pending() {
-  for (const Order& order : latest())
-    if (is_pending(order.get())) return true;
-  return false;
 }
 
 /// A wait for an array, or for everything, on a thread of its own: that of Python can then see to signals.
@@ -124,8 +121,8 @@ void note_order(const NDArray& array) {
 
 void wait_for(const NDArray& array) {
   if (!array.busy() && array.device().kind == DeviceKind::cpu) return;
+  const Order order(array.pending());
   const Unlocked others(true);
-  const detail::Pending* const order = array.pending();
   if (is_main_thread() && takes_long([&] { return is_pending(order); })) attend(begin(array));
   array.wait();
 }
@@ -136,10 +133,12 @@ void wait_for_all() {
     return Engine::global().wait_all();
   }
   std::shared_ptr<Wait> wait = std::exchange(unattended(), nullptr);
+  const Orders orders = latest();
   for (bool before = wait != nullptr;; before = false) {
     try {
       const Unlocked others(true);
-      if (!before && !takes_long([] { return any_pending(); })) return Engine::global().wait_all();
+      const auto pending = [&] { return std::ranges::any_of(orders, is_pending); };
+      if (!before && !takes_long(pending)) return Engine::global().wait_all();
       if (!before) wait = begin({});
       attend(wait);
       if (!before) return;
