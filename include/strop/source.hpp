@@ -107,6 +107,7 @@
 #include <strop/tensor/element_loops_impl.hpp>
 #include <strop/tensor/io_impl.hpp>
 #include <strop/tensor/literal_impl.hpp>
+#include <strop/tensor/merged_impl.hpp>
 #include <strop/tensor/ndarray_impl.hpp>
 #include <strop/tensor/print_impl.hpp>
 #include <strop/tensor/random_impl.hpp>

@@ -20,6 +20,12 @@ void add_update_rows(std::vector<Row>& rows) {
   add("ftrl_update", "lr=0.1; wd=0.01; clip_gradient=0.5", 2);
   add("nag_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 1);
   add("rmsprop_update", "lr=0.1; wd=0.01; clip_gradient=0.5; clip_weights=0.7", 1);
+  for (const std::string lazy : {"", "; lazy_update=False"}) {
+    add("mp_sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5" + lazy, 1);
+    add("mp_sgd_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5" + lazy, 2);
+    add("mp_adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5" + lazy, 3);
+  }
+  add("mp_nag_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 2);
   // n − g² stays above 0.
   rows.push_back({"rmspropalex_update",
                   "lr=0.1; wd=0.01; clip_gradient=0.5",
@@ -68,7 +74,8 @@ void add_constant_rows(std::vector<Row>& rows) {
   add("_random_randint", "low=-3; high=9; shape=(3, 4)", {}, true);
   add("_random_randint", "low=0; high=5; shape=(3, 4); dtype=int64", {}, true);
   for (const std::string op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
-    rows.push_back({op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true});
+    rows.push_back(
+        {op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true, sparse_elsewhere});
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});
 }
 

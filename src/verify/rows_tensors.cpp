@@ -111,21 +111,35 @@ void add_tensor_rows(std::vector<Row>& rows) {
     rows.push_back({"_backward_dot_again", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
     rows.push_back({"_backward_dot_sum", params, {{{3, 3}}, {{3, 3}}, {{3, 3}}, {{3, 3}}}, products});
   }
-  rows.push_back({"sddmm", "", {{{4, 5}}, {{4, 3}}, {{5, 3}}}, products});
-  rows.push_back({"sddmm", "", {{{0, 5}}, {{0, 3}}, {{5, 3}}}, products});
+  const Parts of_places{.same_shape = false, .loose = 8, .places = true};
+  rows.push_back({"sddmm", "", {{{4, 5}}, {{4, 3}}, {{5, 3}}}, of_places});
+  rows.push_back({"sddmm", "", {{{0, 5}}, {{0, 3}}, {{5, 3}}}, of_places});
   for (const std::string op : {"stored_softmax", "stored_log_softmax"}) {
-    rows.push_back({op, "", {{{4, 21}}}, {.same_shape = false, .loose = 8}});
+    rows.push_back({op, "", {{{4, 21}}}, of_places});
     rows.push_back({op, "", {{{0, 5}}}, {.same_shape = false}});
     rows.push_back({op,
                     "",
                     {listed({4, 5}, {0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 4, -1, 2, 1, 3, 5, 4})},
-                    {.gradient = false, .same_shape = false, .loose = 8}});
+                    {.gradient = false, .same_shape = false, .loose = 8, .places = true}});
   }
+  for (const std::string axis : {"", "axis=0", "axis=1"})
+    rows.push_back({"_contrib_getnnz", axis, {{{4, 6}}}, {.same_shape = false, .places = true}});
+  rows.push_back({"_contrib_edge_id",
+                  "",
+                  {{{4, 6}}, at({5}, 4), at({5}, 6)},
+                  {.gradient = false, .same_shape = false, .places = true}});
+  rows.push_back({"_contrib_dgl_adjacency",
+                  "",
+                  {stored({4, 6}, csr)},
+                  {.gradient = false, .sparse = false, .same_shape = false},
+                  false,
+                  sparse_elsewhere});
+  rows.push_back({"_identity_with_attr_like_rhs", "", {{{4, 6}}, {{4, 6}}}, {.same_shape = false}});
   // Differences see a step where the pattern is zero.
   rows.push_back({"sddmm",
                   "",
                   {listed({3, 4}, {0, 2, 0, 1, 0, 0, 0, 0, 3, 0, 0, 4}), {{3, 40}}, {{4, 40}}},
-                  {.gradient = false, .same_shape = false, .loose = 8}});
+                  {.gradient = false, .same_shape = false, .loose = 8, .places = true}});
   rows.push_back({"cast_storage", "stype=default", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=csr", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 6}}}, moves});

@@ -261,3 +261,72 @@ TEST_CASE("row-sparse gradients of an Embedding are the dense ones, with the sam
       if (rows == 3000) CHECK(strop::allclose(one, strop::embedding_gradient(dy, ids, strop::zeros({rows, width}))));
     }
 }
+
+TEST_CASE("what a row stores for one column several times adds up in every operator") {
+  const strop::verify::QuietFallbacks quiet;
+  for (const Dtype index : {i32, i64}) {
+    const NDArray twice = strop::csr_matrix(array({-1, 2, 3, 0.5, 0.25}), array({1, 0, 1, 2, 2}).to(index),
+                                            array({0, 3, 5}).to(index), {2, 3});
+    const NDArray once = twice.to(dense), other = array({{2, 3, 4}, {5, 6, 7}}), row = array({{1, 2, 3}});
+    CHECK(values(once) == Numbers{2, 2, 0, 0, 0, 0.75});
+    const NDArray factor = filled({3, 4}, f32), tall = filled({2, 3}, f32), wide = filled({3, 3}, f32);
+    const struct {
+      std::string_view op;
+      std::vector<std::pair<std::string_view, std::string_view>> params;
+      Arrays in;
+    } calls[] = {{"relu", {}, {twice}},
+                 {"abs", {}, {twice}},
+                 {"square", {}, {twice}},
+                 {"round", {}, {twice}},
+                 {"_mul_scalar", {{"scalar", "3"}}, {twice}},
+                 {"_greater_scalar", {{"scalar", "1"}}, {twice}},
+                 {"_scatter_plus_scalar", {{"scalar", "0"}}, {twice}},
+                 {"Cast", {{"dtype", "int32"}}, {twice}},
+                 {"exp", {}, {twice}},
+                 {"elemwise_mul", {}, {twice, other}},
+                 {"elemwise_add", {}, {twice, other}},
+                 {"elemwise_add", {}, {twice, twice}},
+                 {"elemwise_mul", {}, {twice, twice}},
+                 {"_maximum", {}, {twice, twice}},
+                 {"broadcast_mul", {}, {twice, row}},
+                 {"add_n", {}, {twice, other, twice}},
+                 {"add_n", {}, {twice, twice}},
+                 {"dot", {}, {twice, factor}},
+                 {"dot", {{"transpose_a", "True"}}, {twice, tall}},
+                 {"dot", {{"transpose_b", "True"}}, {twice, twice}},
+                 {"dot", {}, {tall.slice(0, 2), strop::invoke("Concat", {twice, twice.slice(0, 1)}, {{"dim", "0"}})}},
+                 {"sddmm", {}, {twice, filled({2, 2}, f32), filled({3, 2}, f32)}},
+                 {"stored_softmax", {}, {twice}},
+                 {"sum", {{"axis", "0"}}, {twice}},
+                 {"mean", {{"axis", "1"}}, {twice}},
+                 {"norm", {}, {twice}},
+                 {"norm", {{"axis", "1"}}, {twice}},
+                 {"_square_sum", {{"axis", "0"}}, {twice}},
+                 {"where", {}, {twice, other, strop::zeros({2, 3})}},
+                 {"slice", {{"begin", "(0, 1)"}, {"end", "(2, 3)"}}, {twice}},
+                 {"take", {}, {twice, array({1, 0})}},
+                 {"Concat", {{"dim", "0"}}, {twice, twice}},
+                 {"sort", {}, {twice}}};
+    for (const auto& c : calls) {
+      Arrays whole;
+      for (const NDArray& a : c.in) whole.push_back(a.to(dense));
+      const std::string wrong = difference(strop::invoke(c.op, c.in, c.params), strop::invoke(c.op, whole, c.params));
+      CHECK_MESSAGE(wrong.empty(), c.op, ": ", wrong);
+    }
+    // Its gradient has each place once.
+    for (const bool product : {false, true}) {
+      const auto run = [&](const NDArray& x) {
+        x.attach_grad();
+        strop::record scope;
+        (product ? strop::dot(x, wide) : strop::invoke("square", {x})).backward(other);
+        return x.grad();
+      };
+      const NDArray slope = run(twice);
+      slope.check_format();
+      CHECK(slope.nnz() == 3);
+      Numbers wanted = values(run(once));
+      for (const std::size_t hidden : {std::size_t{2}, std::size_t{3}, std::size_t{4}}) wanted[hidden] = 0;
+      CHECK(values(slope) == wanted);
+    }
+  }
+}

@@ -105,6 +105,37 @@ TEST_CASE("sparse arrays are indexed by their stored values") {
   CHECK(values(weight.grad()) == Numbers{3, 4, 0, 0, 6, 8});
 }
 
+TEST_CASE("what a matrix stores, counted and looked up") {
+  // getnnz, edge_id and dgl_adjacency as MXNet has them, and counts by column.
+  const NDArray a = strop::csr_matrix({5, 7, 9, 0}, {0, 1, 1, 0}, {0, 1, 2, 4}, {3, 3});
+  const auto counts = [&](strop::Attributes params) { return values(strop::invoke("_contrib_getnnz", {a}, params)); };
+  CHECK(counts({}) == Numbers{4});  // a stored zero as well
+  CHECK(counts({{"axis", "1"}}) == Numbers{1, 1, 2});
+  CHECK(counts({{"axis", "0"}}) == Numbers{2, 2, 0});
+  CHECK(strop::invoke("_contrib_getnnz", {a}).dtype() == strop::i64);
+  CHECK(values(strop::invoke("_contrib_getnnz", {a.to(strop::dense)})) == Numbers{3});
+  row("_contrib_edge_id", {}, {a, array({0, 0, 2, 2}), array({0, 1, 1, 0})}, {{{4}, {5, -1, 9, 0}}});
+  const NDArray ones = strop::invoke("_contrib_dgl_adjacency", {a.to(strop::i64)});
+  CHECK(ones.storage() == strop::csr);
+  CHECK(ones.dtype() == strop::f32);
+  CHECK(values(ones) == Numbers{1, 0, 0, 0, 1, 0, 1, 1, 0});
+  CHECK(refusal("_contrib_edge_id", {}, {a, array({3}), array({0})}) ==
+        "_contrib_edge_id: position 3 is outside an axis of extent 3");
+  CHECK(refusal("_contrib_getnnz", {{"axis", "2"}}, {a}) ==
+        "_contrib_getnnz: parameter 'axis' is 2, expected 0, 1 or None");
+  CHECK(refusal("_contrib_dgl_adjacency", {}, {array({{1}})}) == "_contrib_dgl_adjacency: data is dense, expected csr");
+}
+
+TEST_CASE("_identity_with_attr_like_rhs stores one array as another") {
+  const NDArray x = array({{0, 1}, {2, 0}, {0, 0}});
+  for (const Storage from : {strop::dense, strop::csr, strop::row_sparse})
+    for (const Storage like : {strop::dense, strop::csr, strop::row_sparse}) {
+      const NDArray y = strop::invoke("_identity_with_attr_like_rhs", {x.to(from), strop::zeros({3, 2}).to(like)});
+      CHECK(y.storage() == like);
+      CHECK(values(y) == values(x));
+    }
+}
+
 TEST_CASE("operators on positions refuse in a sentence") {
   const NDArray m = count({2, 3});
   CHECK(refusal("take", {{"axis", "2"}}, {m, array({0})}) == "take: axis 2 is outside an array of 2 dimensions");

@@ -104,6 +104,47 @@ TEST_CASE("random numbers follow from the seed and come in the asked shape and t
   CHECK(values(strop::invoke("_random_uniform_like", {x}, {{"low", "2"}, {"high", "2"}})) == Numbers(6, 2.0));
 }
 
+TEST_CASE("random numbers into a row_sparse array are those of a dense one, in all its rows") {
+  strop::clear_fallbacks();
+  const struct {
+    std::string_view op;
+    Dtype type;
+    std::vector<std::pair<std::string_view, std::string_view>> params;
+  } draws[] = {{"_random_uniform", strop::f32, {}},
+               {"_random_normal", strop::f64, {}},
+               {"_random_exponential", strop::f16, {}},
+               {"_random_randint", strop::i64, {{"low", "-4"}, {"high", "9"}}}};
+  for (const auto& [op, type, params] : draws) {
+    const NDArray whole({3, 2, 4}, type), rows({3, 2, 4}, type, strop::cpu(), strop::row_sparse);
+    for (const NDArray& y : {whole, rows}) {
+      strop::random::seed(17);
+      const strop::Entry& entry = strop::detail::find_operator(op);
+      const auto box = strop::detail::parse_params(entry, params);
+      Arrays out{y};
+      strop::detail::dispatch(entry, box->get(), {}, out);
+    }
+    rows.check_format();
+    CHECK_MESSAGE((values(rows.indices()) == Numbers{0, 1, 2}), op);
+    CHECK_MESSAGE(values(rows) == values(whole), op);
+  }
+  const NDArray some = strop::row_sparse_array({{1, 2}}, {1}, {3, 2});
+  for (const std::string_view op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"}) {
+    strop::random::seed(17);
+    const NDArray rows = strop::invoke(op, {some});
+    strop::random::seed(17);
+    CHECK_MESSAGE(rows.storage() == strop::row_sparse, op);
+    CHECK_MESSAGE(rows.nnz() == 3, op);
+    CHECK_MESSAGE(values(rows) == values(strop::invoke(op, {strop::zeros({3, 2})})), op);
+  }
+  CHECK(strop::fallbacks().empty());
+  // CSR has no rows to fill: it is drawn dense, and says so.
+  const QuietFallbacks quiet;
+  const NDArray csr({3, 2}, strop::f32, strop::cpu(), strop::csr);
+  strop::random_uniform({.low = 1, .high = 2}, strop::into(csr));
+  CHECK(csr.nnz() == 6);
+  CHECK(strop::fallbacks().size() == 1);
+}
+
 TEST_CASE("_shuffle keeps rows together and loses none") {
   strop::random::seed(1);
   const NDArray x = count({50, 2}), y = strop::invoke("_shuffle", {x});

@@ -4,12 +4,15 @@
 #include <strop/ops/init.hpp>
 #include <strop/ops/softmax_output.hpp>
 #include <strop/strop.hpp>
+#include <strop/verify.hpp>
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace strop;
@@ -110,4 +113,126 @@ TEST_CASE("arrays without elements have no memory to read or write, which a sani
   CHECK(said("softmax_cross_entropy", {rows, array({0, 0})}, {}) ==
         "softmax_cross_entropy: label 0 of row 0 is no class from 0 to -1");
   CHECK(rows.to(row_sparse).copy().to(dense).shape() == Shape{2, 0});
+}
+
+TEST_CASE("sparse arrays of more than 2^31 elements cost what they store") {
+  const Fallback before = set_fallback(Fallback::error);
+  constexpr std::int64_t n = std::int64_t{1} << 20;  // n * n elements: no dense copy of them fits anywhere
+  const auto places = [](const NDArray& a) {
+    return std::pair(a.indices().to_vector<std::int64_t>(), a.to(f64).data().to_vector<double>());
+  };
+  const std::vector<std::int64_t> columns{n - 1, 0, n - 1};
+  std::vector<std::int64_t> starts(n + 1, 1);
+  starts[0] = 0;
+  starts[n] = 3;  // row 0 stores its last element, row n - 1 its first and last
+  for (const Dtype index : {i32, i64}) {
+    const NDArray x =
+        csr_matrix({1, 2, 4}, detail::as_type(array(columns), index), detail::as_type(array(starts), index), {n, n});
+    const auto is = [&](const NDArray& a, const std::vector<double>& stored) {
+      a.check_format();
+      CHECK(a.storage() == csr);
+      CHECK(a.shape().size() == n * n);
+      CHECK(places(a) == std::pair(columns, stored));
+    };
+    is(invoke("square", {x}), {1, 4, 16});
+    is(invoke("elemwise_add", {x, x}), {2, 4, 8});
+    is(invoke("elemwise_mul", {x, x}), {1, 4, 16});
+    is(invoke("_mul_scalar", {x}, {{"scalar", "3"}}), {3, 6, 12});
+    is(invoke("add_n", {x, x, x}), {3, 6, 12});
+    is(invoke("broadcast_mul", {x, full({1, n}, 2)}), {2, 4, 8});
+    is(invoke("stored_softmax", {invoke("_mul_scalar", {x}, {{"scalar", "0"}})}), {1, 0.5, 0.5});
+    CHECK(invoke("sum", {x}).item<double>() == 7);
+    CHECK(invoke("_square_sum", {x}).item<double>() == 21);
+    CHECK(invoke("sum", {x}, {{"axis", "0"}})[n - 1].item<double>() == 5);
+    CHECK(invoke("sum", {x}, {{"axis", "1"}})[n - 1].item<double>() == 6);
+    CHECK(invoke("_contrib_getnnz", {x}).item<double>() == 3);
+    CHECK(invoke("dot", {x, ones({n, 1})})[n - 1].item<double>() == 6);
+    const NDArray turned = invoke("dot", {x, ones({n, 1})}, {{"transpose_a", "True"}});
+    CHECK(turned.storage() == row_sparse);
+    CHECK(places(turned) == std::pair(std::vector<std::int64_t>{0, n - 1}, std::vector<double>{2, 5}));
+    const NDArray product = invoke("dot", {x, x}, {{"transpose_b", "True"}});
+    CHECK(product.nnz() == 4);
+    CHECK(invoke("sum", {product}).item<double>() == 1 + 4 + 4 + 20);
+    is(invoke("sddmm", {x, ones({n, 2}), ones({n, 2})}), {2, 2, 2});
+    CHECK(invoke("slice", {x}, {{"begin", cat('(', n - 1, ", 1)")}, {"end", cat('(', n, ", ", n, ')')}}).nnz() == 1);
+    CHECK(invoke("take", {x, array<std::int64_t>({n - 1, n - 1})}).shape() == Shape{2, n});
+    CHECK(invoke("Concat", {x, x}, {{"dim", "0"}}).nnz() == 6);
+    // The gradient of a map of several inputs, at the places that the leaf stores.
+    x.attach_grad();
+    {
+      record scope;
+      invoke("broadcast_mul", {invoke("square", {x}), full({1, n}, 3)}).backward(x);
+    }
+    is(x.grad(), {6, 24, 96});
+  }
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  const NDArray rows = row_sparse_array({{1, 2}, {3, 4}}, {5, many - 1}, {many, 2});
+  for (const NDArray& y : {invoke("_mul_scalar", {rows}, {{"scalar", "2"}}), invoke("elemwise_add", {rows, rows}),
+                           invoke("_scatter_plus_scalar", {rows}, {{"scalar", "0"}})}) {
+    y.check_format();
+    CHECK(y.indices().to_vector<std::int64_t>() == std::vector<std::int64_t>{5, many - 1});
+  }
+  CHECK(invoke("_square_sum", {rows}, {{"axis", "0"}}).to_vector<double>() == std::vector<double>{10, 20});
+  CHECK(invoke("_sparse_retain", {rows, array<std::int64_t>({many - 1})}).nnz() == 1);
+  CHECK(invoke("Embedding", {array<std::int64_t>({many - 1, 7}), rows}, {{"input_dim", cat(many)}, {"output_dim", "2"}})
+            .to_vector<double>() == std::vector<double>{3, 4, 0, 0});
+  set_fallback(before);
+}
+
+TEST_CASE("a broken structure is refused by every operator that takes sparse arrays, or does no harm") {
+  const Fallback before = set_fallback(Fallback::silent);
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  using Numbers = std::vector<std::int64_t>;
+  struct Broken {
+    Numbers indices, starts;
+  };
+  // Of a matrix of 4 rows and 6 columns that stores 5 values.
+  const std::vector<Broken> matrices = {
+      {{0, 6, 2, 1, 3}, {0, 2, 3, 4, 5}},    {{0, -1, 2, 1, 3}, {0, 2, 3, 4, 5}}, {{0, far, 2, 1, 3}, {0, 2, 3, 4, 5}},
+      {{0, 5, 2, 1, -far}, {0, 2, 3, 4, 5}}, {{0, 5, 2, 1, 3}, {0, 2, 1, 4, 5}},  {{0, 5, 2, 1, 3}, {0, 2, 3, 4, 9}},
+      {{0, 5, 2, 1, 3}, {0, far, 3, 4, 5}},  {{0, 5, 2, 1, 3}, {-3, 2, 3, 4, 5}}, {{0, 5, 2, 1, 3}, {2, 2, 3, 4, 5}},
+      {{0, 5, 2, 1, 3}, {0, -2, 3, 4, 5}},   {{0, 5, 2, 1, 3}, {0, 2, 3, 4, 2}},  {{0, 5, 2, 1, 3}, {5, 4, 3, 2, 0}},
+      {{5, 5, 5, 5, 5}, {0, 5, 5, 5, 5}}};
+  const std::vector<Numbers> rows = {{0, 4}, {-1, 2}, {far, 1}, {3, -far}, {2, 2}, {3, 0}, {0, 0}};
+  const auto list = [](const Numbers& numbers, Dtype index) { return detail::as_type(array(numbers), index); };
+  int refused = 0, calls = 0;
+  for (const Entry* e : detail::all_operators()) {
+    if (!e->library || e->name.starts_with("_grad_")) continue;
+    for (const verify::Row& row : verify::rows_of(*e)) {
+      if (row.random || !e->dtypes.contains(f32)) continue;
+      const verify::Subject s = row.subject(f32);
+      for (std::size_t i = 0; i < s.in.size(); ++i) {
+        if (s.in[i].shape() != Shape{4, 6} && s.in[i].shape() != Shape{7, 9} && s.in[i].shape() != Shape{6, 3})
+          continue;
+        std::vector<NDArray> broken;
+        const std::int64_t height = s.in[i].shape()[0], width = s.in[i].shape()[1];
+        for (const Dtype index : {i32, i64}) {
+          for (Broken b : matrices) {
+            if (index == i32 && std::abs(b.indices[1] + b.indices[4] + b.starts[1]) > 1000) continue;
+            b.starts.resize(static_cast<std::size_t>(height + 1), b.starts.back());
+            broken.push_back(csr_matrix(ones({5}), list(b.indices, index), list(b.starts, index), {height, width}));
+          }
+          for (const Numbers& at : rows)
+            if (index == i64 || std::abs(at[0] + at[1]) < 1000)
+              broken.push_back(row_sparse_array(ones({2, width}), list(at, index), {height, width}));
+        }
+        for (const NDArray& bad : broken) {
+          verify::Arrays in;
+          for (std::size_t k = 0; k < s.in.size(); ++k) in.push_back(k == i ? bad : s.in[k].copy());
+          ++calls;
+          try {
+            for (const NDArray& y : verify::call(s, in)) {
+              y.wait();
+              if (y.storage() != dense) y.to(dense);  // may be as broken as what it came from, and says so then
+            }
+          } catch (const Error&) {
+            ++refused;
+          }
+        }
+      }
+    }
+  }
+  CHECK(calls > 5000);
+  CHECK(refused > calls / 2);
+  set_fallback(before);
 }

@@ -38,6 +38,9 @@ _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=flo
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_div_sqrt_dim(data) div_sqrt_dim
+_contrib_dgl_adjacency(data) dgl_adjacency
+_contrib_edge_id(data, u, v) edge_id
+_contrib_getnnz(data; axis=None) getnnz
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
 _contrib_group_adagrad_update(weight, grad, history; lr, rescale_grad=1, clip_gradient=-1, epsilon=1e-05) group_adagrad_update
 _contrib_quadratic(data; a=0, b=0, c=0) quadratic
@@ -55,6 +58,7 @@ _greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_e
 _greater_scalar(data; scalar=1, is_int=True) _GreaterScalar greater_scalar
 _hypot(lhs, rhs) _Hypot elemwise_hypot
 _hypot_scalar(data; scalar=1, is_int=True) _npi_hypot_scalar _HypotScalar hypot_scalar
+_identity_with_attr_like_rhs(lhs, rhs) identity_like
 _lesser(lhs, rhs) _Lesser elemwise_lesser
 _lesser_equal(lhs, rhs) _Lesser_Equal elemwise_lesser_equal
 _lesser_equal_scalar(data; scalar=1, is_int=True) _LesserEqualScalar lesser_equal_scalar
@@ -181,6 +185,10 @@ max(data; axis=None, keepdims=False, exclude=False) max_axis
 mean(data; axis=None, keepdims=False, exclude=False) _sparse_mean
 min(data; axis=None, keepdims=False, exclude=False) min_axis
 moments(data; axes=None, keepdims=False)
+mp_adam_update(weight, grad, mean, var, weight32; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
+mp_nag_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
+mp_sgd_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
+mp_sgd_update(weight, grad, weight32; lr, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
 nag_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
 nanprod(data; axis=None, keepdims=False, exclude=False)
 nansum(data; axis=None, keepdims=False, exclude=False)

@@ -120,6 +120,77 @@ TEST_CASE("lazy updates are those of the dense gradient in the stored rows") {
   CHECK(strop::fallbacks().empty());
 }
 
+TEST_CASE("updates in mixed precision are those of the float32 copy, rounded, in the rows that are touched") {
+  strop::clear_fallbacks();
+  const struct {
+    std::string_view mixed, plain;
+    int states;
+    bool lazy;
+    std::string_view extra;
+  } updates[] = {{"mp_sgd_update", "sgd_update", 0, true, "wd"},
+                 {"mp_sgd_mom_update", "sgd_mom_update", 1, true, "momentum"},
+                 {"mp_adam_update", "adam_update", 2, true, "beta1"},
+                 {"mp_nag_mom_update", "nag_mom_update", 1, false, "momentum"}};
+  const strop::verify::QuietFallbacks quiet;
+  for (const auto& u : updates)
+    for (const Dtype type : {strop::f16, strop::bf16, strop::f32})
+      for (const Storage storage : {strop::dense, strop::row_sparse})
+        for (const Storage grads : {strop::dense, strop::row_sparse})
+          for (const std::string_view lazy : {"True", "False"}) {
+            if ((storage == strop::row_sparse && grads == strop::dense) || (!u.lazy && lazy == "True")) continue;
+            const std::string at =
+                cat(u.mixed, ' ', name_of(type), ' ', name_of(storage), ' ', name_of(grads), ' ', lazy);
+            CAPTURE(at);
+            const NDArray start = count({4, 3}, 1) / 3, wide = start.to(storage).copy();
+            // Two rows, one of them twice: what is stored for it adds up.
+            const NDArray rows = strop::row_sparse_array({{1, 2, 3}, {4, 5, 6}, {1, 1, 1}}, {2, 0, 2}, {4, 3}),
+                          grad = (grads == strop::dense ? rows.to(strop::dense) : rows).to(type);
+            Arrays mixed{start.to(storage).to(type).copy(), grad}, plain{start.to(storage).copy(), grad.to(strop::f32)};
+            for (int k = 0; k < u.states; ++k) {
+              mixed.push_back(strop::full({4, 3}, 0.5).to(storage).copy());
+              plain.push_back(strop::full({4, 3}, 0.5).to(storage).copy());
+            }
+            mixed.push_back(wide);
+            std::vector<std::pair<std::string_view, std::string_view>> params{{"lr", "0.1"}, {u.extra, "0.25"}};
+            if (u.lazy) params.emplace_back("lazy_update", lazy);
+            const Numbers before = values(mixed[0]);
+            const NDArray into = strop::invoke(u.mixed, mixed, params), want = strop::invoke(u.plain, plain, params);
+            CHECK(into.dtype() == type);
+            CHECK(into.storage() == storage);
+            CHECK(values(mixed[0]) == before);  // the old weight stays
+            CHECK(difference(wide, want, {0, 0}).empty());
+            for (int k = 0; k < u.states; ++k)
+              CHECK(difference(mixed[static_cast<std::size_t>(2 + k)], plain[static_cast<std::size_t>(2 + k)], {0, 0})
+                        .empty());
+            CHECK(difference(into, want.to(type), {0, 0}).empty());
+            if (grads == strop::row_sparse && lazy == "True")
+              for (const std::size_t row : {std::size_t{1}, std::size_t{3}})
+                for (std::size_t j = 3 * row; j < 3 * row + 3; ++j) CHECK(values(into)[j] == before[j]);
+          }
+  for (const strop::FallbackRecord& one : strop::fallbacks()) CHECK(one.op == "nag_mom_update");
+  const NDArray half = strop::ones({2, 2}, strop::f16), other = strop::ones({2, 2});
+  CHECK(refusal("mp_sgd_update", {{"lr", "0.1"}}, {half, other, other.copy()}) ==
+        "mp_sgd_update: input 'grad' is float32, expected float16");
+  CHECK(refusal("mp_sgd_update", {{"lr", "0.1"}}, {half, half.copy(), half.copy()}) ==
+        "mp_sgd_update: input 'weight32' is float16, expected float32");
+}
+
+TEST_CASE("what a gradient stores for one row adds up before the step") {
+  const NDArray grad = strop::row_sparse_array({{1, 2}, {3, 4}, {5, 6}}, {2, 0, 2}, {3, 2}),
+                whole = grad.to(strop::dense);
+  CHECK(values(whole) == Numbers{3, 4, 0, 0, 6, 8});
+  for (const std::string_view lazy : {"True", "False"})
+    for (const std::string_view op : {"sgd_update", "sgd_mom_update", "adam_update"}) {
+      Arrays rows{count({3, 2}, 1), grad}, all{count({3, 2}, 1), whole};
+      for (Arrays* in : {&rows, &all})
+        for (int k = 0; k < (op == "adam_update" ? 2 : op == "sgd_update" ? 0 : 1); ++k)
+          in->push_back(strop::zeros({3, 2}));
+      const std::vector<std::pair<std::string_view, std::string_view>> params{{"lr", "0.1"}, {"lazy_update", lazy}};
+      CHECK_MESSAGE(difference(strop::invoke(op, rows, params), strop::invoke(op, all, params), {1e-6, 1e-6}).empty(),
+                    op, lazy);
+    }
+}
+
 TEST_CASE("adagrad for the rows that a gradient stores") {
   // history + g², weight − lr · g / √(history + epsilon): by hand, epsilon 0.
   const NDArray weight = strop::ones({3, 2}), history = strop::full({3, 2}, 3);

@@ -136,3 +136,35 @@ def test_gradient_of_a_sparse_product():
     y.backward()
     assert w.grad.stype == "row_sparse"
     np.testing.assert_allclose(w.grad.asnumpy(), DENSE.T @ np.ones((3, 2)))
+
+
+def test_random_numbers_into_rows():
+    mx.clear_fallbacks()
+    rows, whole = sp.zeros("row_sparse", (3, 2)), mx.nd.zeros((3, 2))
+    for draw, more in ((mx.nd.random.uniform, {"low": -1, "high": 2}), (mx.nd.random.normal, {"loc": 1, "scale": 2})):
+        for out in (rows, whole):
+            mx.random.seed(5)
+            draw(**more, out=out)
+        assert rows.stype == "row_sparse" and rows.indices.asnumpy().tolist() == [0, 1, 2]
+        np.testing.assert_array_equal(rows.asnumpy(), whole.asnumpy())
+    assert mx.fallbacks() == []
+
+
+@pytest.mark.parametrize("name, more", [("sgd", {}), ("sgd", {"momentum": 0.9}), ("adam", {})])
+@pytest.mark.parametrize("lazy", [True, False])
+def test_mixed_precision_of_row_sparse_gradients(name, more, lazy):
+    mx.clear_fallbacks()
+    start = np.linspace(-1, 1, 12).reshape(4, 3)
+    gradient = mx.nd.array([[0, 0, 0], [1, -2, 3], [0, 0, 0], [0.5, 0.25, 0]], dtype="float16").tostype("row_sparse")
+    found = {}
+    for dtype in ("float16", "float32"):
+        made = mx.optimizer.create(name, learning_rate=0.1, wd=0.01, lazy_update=lazy, multi_precision=True, **more)
+        update = mx.optimizer.get_updater(made)
+        w = mx.nd.array(start.astype("float16"), dtype=dtype)
+        for _ in range(3):
+            update(0, gradient.astype(dtype), w)
+        found[dtype] = w.asnumpy()
+    np.testing.assert_array_equal(found["float16"], found["float32"].astype("float16"))
+    touched = np.abs(found["float16"] - start.astype("float16")).sum(axis=1) > 0
+    assert touched.tolist() == ([False, True, False, True] if lazy else [True] * 4)
+    assert mx.fallbacks() == []

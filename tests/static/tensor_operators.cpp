@@ -203,6 +203,18 @@ STROP_TESTED(Softmax, shape(strop::Softmax{.dtype = f64}, of(2, 3)) == of(2, 3) 
                           type(strop::Softmax{.dtype = f64}, f32) == f64 &&
                           storage(strop::Softmax{.dtype = f64}, dense) == dense &&
                           keeps(strop::Softmax{.dtype = f64}) == Keeps::in_out);
+STROP_TESTED(Getnnz, shape(strop::Getnnz{.axis = 1}, of(2, 3)) == of(2) && type(strop::Getnnz{}, f32) == i64 &&
+                         storage(strop::Getnnz{}, csr) == dense && keeps(strop::Getnnz{}) == Keeps::none);
+STROP_TESTED(EdgeId, shape(strop::EdgeId{}, of(2, 3), of(4), of(4)) == of(4) &&
+                         type(strop::EdgeId{}, f32, i64, i64) == f32 &&
+                         storage(strop::EdgeId{}, csr, dense, dense) == dense && keeps(strop::EdgeId{}) == Keeps::none);
+STROP_TESTED(DglAdjacency, shape(strop::DglAdjacency{}, of(2, 3)) == of(2, 3) &&
+                               type(strop::DglAdjacency{}, i64) == f32 && storage(strop::DglAdjacency{}, csr) == csr &&
+                               keeps(strop::DglAdjacency{}) == Keeps::none);
+STROP_TESTED(IdentityLike, shape(strop::IdentityLike{}, of(2, 3), of(2, 3)) == of(2, 3) &&
+                               type(strop::IdentityLike{}, i32, i32) == i32 &&
+                               storage(strop::IdentityLike{}, dense, csr) == csr &&
+                               keeps(strop::IdentityLike{}) == Keeps::none);
 STROP_TESTED(StoredSoftmax,
              shape(strop::StoredSoftmax{}, of(2, 3)) == of(2, 3) && type(strop::StoredSoftmax{}, f64) == f64 &&
                  storage(strop::StoredSoftmax{}, csr) == csr && keeps(strop::StoredSoftmax{}) == Keeps::in_out);

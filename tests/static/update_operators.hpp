@@ -31,5 +31,25 @@ STROP_TESTED(GroupAdagradUpdate, shape(strop::GroupAdagradUpdate{.lr = 1}, of(5,
                                      type(strop::GroupAdagradUpdate{.lr = 1}, f32, f32, f32) == f32 &&
                                      storage(strop::GroupAdagradUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
                                      keeps(strop::GroupAdagradUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(MpSgdUpdate, shape(strop::MpSgdUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                              type(strop::MpSgdUpdate{.lr = 1}, f16, f16, f32) == f16 &&
+                              storage(strop::MpSgdUpdate{.lr = 1}, dense, row_sparse, dense) == dense &&
+                              keeps(strop::MpSgdUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(MpSgdMomUpdate,
+             shape(strop::MpSgdMomUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                 type(strop::MpSgdMomUpdate{.lr = 1}, f16, f16, f32, f32) == f16 &&
+                 storage(strop::MpSgdMomUpdate{.lr = 1}, row_sparse, row_sparse, row_sparse, row_sparse) ==
+                     row_sparse &&
+                 keeps(strop::MpSgdMomUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(MpNagMomUpdate,
+             shape(strop::MpNagMomUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                 type(strop::MpNagMomUpdate{.lr = 1}, f16, f16, f32, f32) == f16 &&
+                 storage(strop::MpNagMomUpdate{.lr = 1}, dense, row_sparse, dense, dense) == dense &&
+                 keeps(strop::MpNagMomUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(MpAdamUpdate,
+             shape(strop::MpAdamUpdate{.lr = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2), of(5, 2)) == of(5, 2) &&
+                 type(strop::MpAdamUpdate{.lr = 1}, f16, f16, f32, f32, f32) == f16 &&
+                 storage(strop::MpAdamUpdate{.lr = 1}, dense, row_sparse, dense, dense, dense) == dense &&
+                 keeps(strop::MpAdamUpdate{.lr = 1}) == Keeps::none);
 
 }  // namespace

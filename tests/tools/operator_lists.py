@@ -27,10 +27,12 @@ SHARED = {
     "init_random": ("init", "random"),
     "layers": ("dropout", "leaky_relu", "norm", "pooling"),
     "linear": ("dot", "fully_connected"),
+    "one_hot_stored": ("index/one_hot", "stored"),
     "order": ("moments", "order", "sequence"),
     "shape_diag_pad": ("shape/diag", "shape/pad"),
     "softmax": ("regression_output", "softmax", "softmax_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
+    "sparse_optimizer": ("mixed_optimizer", "sparse_optimizer"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

@@ -22,7 +22,7 @@ struct LibSVMFormat {
 
 /// Rows of LibSVM text.
 struct LibSVMData {
-  NDArray data;   ///< CSR, (rows, features)
+  NDArray data;   ///< CSR, (rows, features), with int32 indices where these can number the features
   NDArray label;  ///< (rows,), or (rows, labels) where a line has several
   NDArray qid;    ///< int64, (rows,), -1 where a line has none; an empty handle where no line has one
 };

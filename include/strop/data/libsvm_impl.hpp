@@ -48,12 +48,12 @@ STROP_IMPL void LibSVMRows::append_empty(std::int64_t labels_of_row) {
 
 STROP_IMPL NDArray LibSVMRows::data(std::int64_t features, Dtype dtype) const {
   NDArray out = NDArray::shell({count(), features}, dtype, cpu(), csr);
-  out.allocate_stored(values.size());
+  allocate_stored_as(out, values.size(), fits_narrow(features) ? i32 : i64);
   convert_elements(f64, values.data(), dtype, out.bytes(), values.size());
-  std::copy(columns.begin(), columns.end(), reinterpret_cast<std::int64_t*>(out.indices().bytes()));
-  auto* const indptr = reinterpret_cast<std::int64_t*>(out.indptr().bytes());
-  indptr[0] = 0;
-  std::copy(ends.begin(), ends.end(), indptr + 1);
+  write_indices(out.indices(), columns.data(), columns.size());
+  const std::int64_t first = 0;
+  write_indices(out.indptr(), &first, 1);
+  write_indices(out.indptr(), ends.data(), ends.size(), 1);
   return out;
 }
 

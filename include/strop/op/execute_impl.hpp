@@ -50,7 +50,21 @@ class Executing {
     written();
   }
 
+  /// One sparse input beside dense ones, without a dense copy of it.
+  void run_beside() {
+    List<NDArray, 4> results(out_.size());
+    List<Request, 8> requests(out_.size());
+    for (Index k = 0; k < out_.size(); ++k) {
+      const bool adds = plan_.requests[k] == Request::add;
+      results[k] = adds ? NDArray::fresh(plan_.shapes[k], plan_.types[k], plan_.device) : out_[k];
+      requests[k] = adds ? Request::write : plan_.requests[k];
+    }
+    for_sparse().run_beside(entry_, call_.op, in_, results.span(), requests.span());
+    deliver_all(results);
+  }
+
   void run_blocks() {
+    if (plan_.dense_copies && plan_.why.empty()) return run_beside();
     List<NDArray, 4> inputs(in_.size()), results(out_.size());
     List<MapOperand, 4> x(in_.size()), y(out_.size() + plan_.mutated.size());
     for (Index i = 0; i < in_.size(); ++i) {

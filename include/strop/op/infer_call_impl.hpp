@@ -37,6 +37,21 @@ STROP_IMPL std::string_view why_not_on_pattern(const StorageQuery& known) {
   return {};
 }
 
+/// Whether a map whose result is not zero where nothing is stored needs no dense copy: of one sparse input beside dense
+/// ones, which is not broadcast, into dense arrays on the CPU. The result is dense as its other inputs are.
+STROP_IMPL bool runs_beside_dense(const StorageQuery& known, Span<const std::optional<Storage>> out) {
+  if (known.in_shapes.empty() || known.out_shapes.empty() || !known.mutated.empty() || known.device != cpu())
+    return false;
+  int sparse = 0;
+  for (Index i = 0; i < known.in.size(); ++i) {
+    sparse += known.in[i] != dense ? 1 : 0;
+    if (known.in[i] != dense && known.in_shapes[i] != known.out_shapes[0]) return false;
+  }
+  for (Index k = 0; k < out.size(); ++k)
+    if (out[k].value_or(dense) != dense || known.out_shapes[k] != known.out_shapes[0]) return false;
+  return sparse == 1 && known.in.size() > 1;
+}
+
 STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
                                         Span<std::optional<Storage>> out) {
   StorageChoice choice;
@@ -73,8 +88,9 @@ STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, cons
         if (*s != choice.map.storage && why.empty())
           why = "the result's storage differs from the array's that is to hold it";
       }
-      choice.why = why;
       choice.dense_copies = choice.map.storage == dense;
+      if (choice.dense_copies && runs_beside_dense(known, out)) why = {};
+      choice.why = why;
     }
   }
   for (std::optional<Storage>& s : out)

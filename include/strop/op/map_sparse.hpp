@@ -43,6 +43,12 @@ NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> i
 void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                     Span<NDArray> out, Span<const Request> requests);
 
+/// The map of one sparse input beside dense ones where the result is dense, on the CPU: with zero in place of the
+/// sparse input everywhere, then once more where it stores something. Outputs are dense and overwritten, or not asked
+/// for; one may lie in the memory of a dense input.
+void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                      Span<const Request> requests);
+
 }  // namespace strop::inline v0::detail
 
 #if !defined(STROP_COMPILED)

@@ -9,6 +9,8 @@
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/sparse_parts.hpp>
+#include <strop/tensor/element_loops.hpp>
+#include <strop/tensor/merged.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0::detail {
@@ -125,24 +127,6 @@ STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
   if (y.storage() == csr) y.body().indptr = fill(y.indptr(), pattern.indptr);
 }
 
-/// Whether columns (or rows) ascend strictly, as the merging of patterns needs.
-STROP_IMPL bool is_canonical(const NDArray& given) {
-  const NDArray a = on_device(given, cpu());
-  const IndexReader indices(a.indices());
-  const auto ascending = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin + 1; k < end; ++k)
-      if (indices[k] <= indices[k - 1]) return false;
-    return true;
-  };
-  if (a.storage() == row_sparse) return ascending(0, a.nnz());
-  const IndexReader indptr(a.indptr());
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row) {
-    const RowSpan span = row_span(indptr, row, a.nnz());
-    if (!ascending(span.begin, span.end)) return false;
-  }
-  return true;
-}
-
 /// The values, in the order of the pattern that `to` already has.
 STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
   if (values.size() != 0)
@@ -150,26 +134,34 @@ STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
                                values.size() * size_of(values.dtype()));
 }
 
+/// Whether the indices of a sparse array ascend, as the merging of patterns needs.
+STROP_IMPL bool is_sorted(const NDArray& a) { return ascends(on_device(a, cpu())); }
+
 STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
-  const StoredPattern pattern = pattern_of(onto);
+  const NDArray places = merged(onto);
+  const StoredPattern pattern = pattern_of(places);
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
-  copy_values(values_at(a, pattern, onto.shape(), onto.storage()), result);
+  const bool laid = a.storage() == onto.storage() && pattern_of(a) == pattern;  // as it is, whatever its order
+  const NDArray from = laid || a.storage() == dense ? a : is_sorted(places) ? merged(a, true) : dense_form(a);
+  copy_values(laid ? a.data() : values_at(from, pattern, onto.shape(), onto.storage()), result);
   return result;
 }
 
 STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> in, Index outputs, Index k,
-                                  const NDArray& onto) {
+                                  const NDArray& given) {
+  const NDArray onto = merged(given);  // a gradient has each place once
   const StoredPattern pattern = pattern_of(onto);
   const Shape stored{onto.stored()};
   List<NDArray, 4> laid, out;
   List<const NDArray*, 4> operands;
   List<Request, 8> requests;
-  const bool sorted = is_canonical(onto);
-  for (const NDArray& a : in) {
-    const bool sparse = a.allocated() && a.storage() != dense;
-    const bool apart = sparse && (a.storage() != onto.storage() || a.shape() != onto.shape() ||
-                                  ((!sorted || !is_canonical(a)) && pattern_of(a) != pattern));
+  const bool sorted = is_sorted(onto);
+  for (const NDArray& argument : in) {
+    const bool sparse = argument.allocated() && argument.storage() != dense;
+    const NDArray a = sparse ? merged(argument, sorted) : argument;
+    const bool apart =
+        sparse && (a.storage() != onto.storage() || a.shape() != onto.shape() || (!sorted && pattern_of(a) != pattern));
     if (apart) {  // whose values cannot be merged with the pattern
       note_fallback(entry, op, cat("(", name_of(a.storage()), ") -> (", name_of(onto.storage()), ")"),
                     "an input is stored otherwise than the array that the gradient is of", {});
@@ -192,19 +184,16 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const
   return result;
 }
 
-STROP_IMPL NDArray add_stored(const NDArray& a, const NDArray& b) {
-  if (a.stored() == 0) return b;
-  if (b.stored() == 0) return a;
+STROP_IMPL NDArray add_stored(const NDArray& one, const NDArray& two) {
+  if (one.stored() == 0) return two;
+  if (two.stored() == 0) return one;
+  NDArray a = one, b = two;
   StoredPattern pattern = pattern_of(a);
-  const StoredPattern other = pattern_of(b);
-  const bool alike = pattern.indices == other.indices && pattern.indptr == other.indptr;
+  const bool alike = pattern == pattern_of(b);
   if (!alike) {
-    if (!is_canonical(a) || !is_canonical(b)) {  // which cannot be merged
-      const NDArray total(a.shape(), a.dtype(), a.device());
-      add_elements(dense_form(a), dense_form(b), total);
-      return cast_storage(total, a.storage());
-    }
-    pattern = merge_patterns(pattern, other, false);
+    a = merged(one, true);
+    b = merged(two, true);
+    pattern = merge_patterns(pattern_of(a), pattern_of(b), false);
   }
   const NDArray result(a.shape(), a.dtype(), a.device(), a.storage());
   store_pattern(result, pattern);
@@ -234,36 +223,34 @@ STROP_IMPL void run_on_wide_indices(const Call& call, Context& context, Kernels:
 
 STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
                                Span<const int> mutated, Span<NDArray> out, Span<const Request> requests) {
-  const NDArray* first = nullptr;
   int sparse_inputs = 0;
-  for (Index i = 0; i < in.size(); ++i) {
-    if (in[i]->storage() == dense) continue;
-    ++sparse_inputs;
-    if ((how.carriers >> i & 1U) != 0 && first == nullptr) first = in[i];
-  }
-  const bool alone = sparse_inputs == 1 && in.size() == 1;  // the pattern is the input's own, whatever its order
+  for (const NDArray* a : in) sparse_inputs += a->storage() != dense ? 1 : 0;
+  const bool alone = sparse_inputs == 1 && in.size() == 1 && mutated.empty();
+  // Alone the pattern is the input's own, whatever its order; to be merged patterns have to ascend.
+  List<NDArray, 4> given;
+  const NDArray* first = nullptr;
+  for (const NDArray* a : in)
+    given.push_back(a->storage() == dense || (alone && a->device() != cpu()) ? *a : merged(*a, !alone));
+  for (Index i = 0; i < in.size() && first == nullptr; ++i)
+    if (given[i].storage() != dense && (how.carriers >> i & 1U) != 0) first = &given[i];
   StoredPattern pattern;
   List<NDArray, 4> values(in.size());
   if (!alone) {
-    for (Index i = 0; i < in.size(); ++i)
-      if (in[i]->storage() != dense && sparse_inputs > 1 && !is_canonical(*in[i]))
-        fail(entry.snake, ": input ", i,
-             " has unsorted or repeated indices; several sparse inputs need them ascending (see check_format)");
     pattern = pattern_of(*first);
     for (Index i = 0; i < in.size(); ++i)
-      if ((how.carriers >> i & 1U) != 0 && in[i] != first)
-        pattern = merge_patterns(pattern, pattern_of(*in[i]), how.pattern == Pattern::common);
+      if ((how.carriers >> i & 1U) != 0 && &given[i] != first)
+        pattern = merge_patterns(pattern, pattern_of(given[i]), how.pattern == Pattern::common);
   }
   List<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   const std::int64_t width = first->storage() == csr ? 1 : first->shape().size(1, first->ndim());
-  const Shape stored{alone ? in[0]->stored() : pattern.indices.size() * width};
+  const Shape stored{alone ? first->stored() : pattern.indices.size() * width};
   std::size_t at = 0;
-  for (const NDArray* a : in) {
-    if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
-      x[at++] = {nullptr, a->dtype(), Shape{}, Request::write};
+  for (const NDArray& a : given) {
+    if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
+      x[at++] = {nullptr, a.dtype(), Shape{}, Request::write};
       continue;
     }
-    NDArray laid = alone ? view_as(a->data(), {a->stored()}) : values_at(*a, pattern, first->shape(), first->storage());
+    NDArray laid = alone ? view_as(a.data(), {a.stored()}) : values_at(a, pattern, first->shape(), first->storage());
     x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
     values[at - 1] = std::move(laid);
   }
@@ -274,13 +261,7 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     }
     if (alone) {
       // A result that is its own input keeps the pattern; the values are mapped in place.
-      if (!out[k].is(*in[0])) {
-        detail::Body& body = out[k].body();
-        body.indices = in[0]->indices().copy().body_ref();
-        if (body.storage == csr) body.indptr = in[0]->indptr().copy().body_ref();
-        body.buffer = detail::Ref(new detail::Buffer(body.device, in[0]->stored() * size_of(body.dtype)));
-        body.offset = 0;
-      }
+      if (!out[k].is(*first)) copy_structure(*first, out[k]);
     } else {
       store_pattern(out[k], pattern);
     }
@@ -299,6 +280,60 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
     copy_values(values[i], written);
     deliver(written, state, Request::write);
   }
+}
+
+/// Puts values of the stored positions to where they belong in a dense array.
+STROP_IMPL void scatter_values(const NDArray& values, const StoredPattern& pattern, const NDArray& to) {
+  const std::int64_t size = size_of(to.dtype());
+  if (pattern.indptr.empty()) {
+    const std::int64_t bytes = to.shape().size(1, to.ndim()) * size;
+    for (Index k = 0; k < pattern.indices.size() && bytes != 0; ++k)
+      copy_bytes(to.bytes() + pattern.indices[k] * bytes, values.bytes() + k * bytes, bytes);
+    return;
+  }
+  visit_bits(to.dtype(), [&]<class Bits>(Bits) {
+    const Bits* const from = values.pointer<const Bits>();
+    for (Index row = 0; row + 1 < pattern.indptr.size(); ++row) {
+      Bits* const at = to.pointer<Bits>() + row * to.shape()[1];
+      for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k) at[pattern.indices[k]] = from[k];
+    }
+  });
+}
+
+STROP_IMPL void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                                 Span<const Request> requests) {
+  NDArray sparse;
+  for (const NDArray* a : in)
+    if (a->storage() != dense) sparse = merged(*a);
+  const StoredPattern pattern = pattern_of(sparse);
+  const Shape stored{sparse.stored()};
+  const NDArray zero(Shape{}, sparse.dtype());
+  clear(zero, size_of(zero.dtype()));
+  List<NDArray, 4> laid, made;
+  List<MapOperand, 4> x, x_stored, y, y_stored;
+  for (const NDArray* a : in) {
+    if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
+      x.push_back({nullptr, a->dtype(), Shape{}, Request::write});
+      x_stored.push_back(x.back());
+      continue;
+    }
+    const bool whole = a->storage() == dense;
+    laid.push_back(whole ? values_at(*a, pattern, sparse.shape(), sparse.storage()) : view_as(sparse.data(), stored));
+    x.push_back({whole ? a->bytes() : zero.bytes(), a->dtype(), whole ? a->shape() : Shape{}, Request::write});
+    x_stored.push_back({laid.back().bytes(), a->dtype(), stored, Request::write});
+  }
+  for (Index k = 0; k < out.size(); ++k) {
+    const bool asked = requests[k] != Request::null;
+    made.push_back(asked ? NDArray(stored, out[k].dtype()) : NDArray());
+    y.push_back({asked ? out[k].bytes() : nullptr, out[k].dtype(), sparse.shape(), requests[k]});
+    y_stored.push_back({asked ? made[k].bytes() : nullptr, out[k].dtype(), stored, requests[k]});
+  }
+  // What lies in the memory of a dense input is overwritten only after the values there have been laid aside.
+  way_of(cpu()).run_map(entry, op, cpu(), sparse.shape(), x.span(), y.span());
+  if (sparse.stored() == 0) return;
+  way_of(cpu()).run_map(entry, op, cpu(), stored, x_stored.span(), y_stored.span());
+  for (Index k = 0; k < out.size(); ++k)
+    if (requests[k] != Request::null) scatter_values(made[k], pattern, out[k]);
 }
 
 }  // namespace strop::inline v0::detail

@@ -3,7 +3,9 @@
 /// Sparse forms of a tensor operator: overloads of `forward_sparse`, one per combination of storages, chosen by the
 /// storages of the call.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/op/arguments.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <tuple>
 #include <vector>
@@ -105,11 +107,16 @@ constexpr bool has_sparse_form_on_gpu() {
   }
 }
 
-/// Calls the overload of forward_sparse that takes the storages of this call.
+/// Calls the overload of forward_sparse that takes the storages of this call. In the views each place stands once.
 template <class T>
-void run_sparse_form(const T& op, const Call& call, Cpu& ctx) {
+void run_sparse_form(const T& op, const Call& given, Cpu& ctx) {
   constexpr Index tensors = T::sparse_tensors;
   std::vector<NDArray> held;
+  List<NDArray, 4> whole;
+  List<const NDArray*, 8> inputs;
+  for (const NDArray* a : given.inputs) whole.push_back(a->storage() == dense ? *a : merged(*a));
+  for (const NDArray& a : whole) inputs.push_back(&a);
+  const Call call{given.entry, given.params, inputs.span(), given.out, given.requests};
   bool done = false;
   const Dtype type = call.inputs.empty() ? call.out[0].dtype() : call.in(0).dtype();
   if (call.inputs.size() + call.out.size() == tensors) {

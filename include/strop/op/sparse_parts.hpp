@@ -18,6 +18,8 @@ void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, 
 
 void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                     Span<NDArray> out, Span<const Request> requests);
+void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                      Span<const Request> requests);
 
 /// Whether the kernels of T read indices of 32 and of 64 bits, each as it comes; said beside T. Others are given
 /// indices of 64 bits.
@@ -45,6 +47,8 @@ struct SparseParts {
                  Span<const NDArray> out) = &choose_sparse_storages;
   void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                   Span<NDArray> out, Span<const Request> requests) = &run_sparse_map;
+  void (*run_beside)(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                     Span<const Request> requests) = &run_beside_dense;
   void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
   void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
     a.allocate_stored(count);

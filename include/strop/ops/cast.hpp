@@ -7,6 +7,7 @@
 #include <strop/ops/list.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <array>
 #include <cstdint>
@@ -71,7 +72,7 @@ struct Cast {
   constexpr void infer_type(Types& types) const { types.set_out(0, *dtype); }
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(detail::merged(x), y); }
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
 template <>

@@ -6,6 +6,7 @@
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -149,8 +150,13 @@ struct FullyConnected {
   std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
 
  private:
-  static NDArray all_rows(const NDArray& a) {
-    return a.storage() == row_sparse && a.nnz() == a.shape()[0] ? a.data() : detail::cast_storage(a, dense);
+  static NDArray all_rows(const NDArray& given) {
+    const NDArray a = detail::merged(given);
+    if (a.storage() == dense) return a;
+    const std::int64_t rows = a.shape()[0];
+    const detail::IndexReader stored(a.indices());  // which ascend: so many of them are all rows
+    const bool all = a.nnz() == rows && rows != 0 && stored[0] == 0 && stored[rows - 1] == rows - 1;
+    return all ? a.data() : detail::cast_storage(a, dense);
   }
 };
 inline constexpr Op<FullyConnected, OnUse> fully_connected;

@@ -33,6 +33,7 @@
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/moments.hpp>
 #include <strop/ops/norm.hpp>
 #include <strop/ops/optimizer.hpp>
@@ -55,4 +56,5 @@
 #include <strop/ops/sparse_optimizer.hpp>
 #include <strop/ops/sparse_retain.hpp>
 #include <strop/ops/square_sum.hpp>
+#include <strop/ops/stored.hpp>
 #include <strop/ops/stored_softmax.hpp>

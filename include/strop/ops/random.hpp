@@ -4,11 +4,14 @@
 /// shuffle.
 ///
 /// Every element is a function of the seed, of the order of calls and of its position, never of the number of threads.
+/// A row_sparse array that is to hold the numbers, or that gives the shape, comes to store all its rows, with the
+/// numbers that a dense one would have; CSR goes by the dense fallback.
 /// In C++ strop::random::uniform and normal say the same with less; these are for graphs and for text.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/tensor/cast.hpp>
 #include <strop/tensor/random.hpp>
 #include <strop/tensor/random_blocks.hpp>
 
@@ -34,6 +37,21 @@ constexpr void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
   else if (!t.out(0))
     t.set_out(0, f32);
   if (t.out(0) && !is_floating(*t.out(0))) t.fail("the numbers are of floating types, not ", name_of(*t.out(0)));
+}
+
+/// Numbers go as they come into what is dense or row_sparse: the array that is there, or one like the first input.
+constexpr bool infer_drawn_storage(Storages& s) {
+  const bool rows = s.inputs() != 0 && s.in(0) == row_sparse;
+  s.set_out(0, s.out(0).value_or(rows ? row_sparse : dense));
+  return s.out(0) != csr && (s.inputs() == 0 || s.in(0) != csr);
+}
+/// The elements that a draw fills: of a row_sparse array all its rows, which are stored from then on.
+inline NDArray drawn_elements(const NDArray& y) {
+  if (y.storage() == dense) return y;
+  y.allocate_stored(y.shape()[0]);
+  std::int64_t* const rows = y.indices().pointer<std::int64_t>();
+  std::iota(rows, rows + y.nnz(), std::int64_t{0});
+  return y.data();
 }
 
 inline constexpr Note random_notes[] = {
@@ -95,9 +113,10 @@ struct RandomUniform {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
-    detail::draw_uniform(cpu, y, low, high, name);
+    detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
   }
 };
 
@@ -116,9 +135,10 @@ struct RandomNormal {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
-    detail::draw_normal(cpu, y, loc, scale, name);
+    detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
   }
 };
 
@@ -137,9 +157,10 @@ struct RandomExponential {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
     detail::check_device(ctx, name);
-    detail::draw_exponential(cpu, y, lam, name);
+    detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
   }
 };
 
@@ -170,8 +191,10 @@ struct RandomRandint {
     if (t.out(0) && *t.out(0) != i32 && *t.out(0) != i64)
       t.fail("the numbers are int32 or int64, not ", name_of(*t.out(0)));
   }
-  void forward(Cpu& cpu, NDArray& y) const {
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
+  void forward(Cpu& cpu, NDArray& given) const {
     detail::check_device(ctx, name);
+    const NDArray y = detail::drawn_elements(given);
     if (*low >= *high) fail(name, ": low is ", *low, " and high is ", *high, ", expected low < high");
     const std::uint64_t first = static_cast<std::uint64_t>(*low), width = static_cast<std::uint64_t>(*high) - first;
     const random::Stream high_words = cpu.random(), low_words = cpu.random();
@@ -204,7 +227,10 @@ struct RandomUniformLike {
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_uniform(cpu, y, low, high, name); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
+    detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
+  }
 };
 
 /// _random_normal_like: normal numbers in the shape and type of `data`.
@@ -218,7 +244,10 @@ struct RandomNormalLike {
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_normal(cpu, y, loc, scale, name); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
+    detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
+  }
 };
 
 /// _random_exponential_like: exponential numbers in the shape and type of `data`.
@@ -232,7 +261,10 @@ struct RandomExponentialLike {
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const { detail::draw_exponential(cpu, y, lam, name); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
+    detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
+  }
 };
 
 /// _shuffle: the entries of the first axis in random order, every order equally likely.

@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/op/infer.hpp>
 #include <strop/ops/reduce_kernels.hpp>
-#include <strop/tensor/ndarray.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <algorithm>
 
@@ -67,10 +67,11 @@ inline constexpr StoredSteps stored_steps_of{
     },
     size_of(dtype_of<E>)};
 
-/// y = the sums of Step's contributions of x along the axes. Step contributes 0 for 0.
+/// y = the sums of Step's contributions of x along the axes. Step contributes 0 for 0; what is stored for one place
+/// adds up before Step maps it.
 template <class Step, class E>
 void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes, bool exclude) {
-  reduce_by(passes_of<Step, E>, stored_steps_of<Step, E>, ctx, x, y, axes, exclude);
+  reduce_by(passes_of<Step, E>, stored_steps_of<Step, E>, ctx, maps<Step> ? merged(x) : x, y, axes, exclude);
 }
 
 }  // namespace STROP_ISA

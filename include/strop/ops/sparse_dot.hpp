@@ -180,10 +180,11 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
 }
 
 /// Values only where `pattern`, in CSR, stores some: out(i, j) = Σ x(i · x_row + t · x_step) · y(j · y_row + t ·
-/// y_step).
+/// y_step). Each place stands once in the result.
 template <class E>
-void product_on_pattern(const NDArray& pattern, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
+void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
                         std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
+  const NDArray pattern = merged(places);
   copy_structure(pattern, out);
   E* const to = out.pointer<E>();
   const SparseKernel kernel =

@@ -7,6 +7,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/optimizer.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -35,12 +36,11 @@ inline const NDArray& with_all_rows(std::string_view op, std::string_view what, 
 }
 
 /// The new weight begins as the old one, where it is another array.
-template <class E>
-void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out) {
+inline void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out) {
   const NDArray& from = with_all_rows(op, "weight", weight, false);
   if (out.is(weight) || out.bytes() == from.bytes()) return;
   if (out.storage() == row_sparse) copy_structure(from, out);
-  std::copy_n(from.pointer<const E>(), from.stored(), out.pointer<E>());
+  copy_bytes(out.bytes(), from.bytes(), from.stored() * size_of(from.dtype()));
 }
 
 /// Refuses a gradient with a row outside, before anything is written.
@@ -58,12 +58,13 @@ void prefetch(const E* p, std::int64_t n) {
 }
 
 /// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
-/// that a row_sparse gradient stores.
+/// that a row_sparse gradient stores. What a gradient stores for one row adds up.
 template <class Step, class E>
-void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad,
+void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& given,
             std::initializer_list<const NDArray*> states, const NDArray& out, std::span<const std::string_view> names) {
   constexpr std::size_t inputs = arity<Step>;
-  start_from_weight<E>(op, weight, out);
+  const NDArray grad = merged(given);
+  start_from_weight(op, weight, out);
   E* data[inputs];  // the new weight stands where the gradient would
   data[0] = data[1] = out.pointer<E>();
   std::size_t k = 2;
@@ -88,8 +89,8 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
+  check_rows(grad, rows);
   if (lazy) {
-    check_rows(grad, rows);
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
@@ -99,11 +100,8 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
         run(gradient + i * width, indices[i] * width, width);
       }
     };
-    const auto* const last = indices + grad.nnz();
-    const bool distinct = std::adjacent_find(indices, last, [](auto a, auto b) { return a >= b; }) == last;
-    return distinct ? parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
-                                   update_rows)
-                    : update_rows(0, grad.nnz());
+    return parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
+                        update_rows);
   }
   const detail::List<E> zeros(width, E(0));
   for (std::int64_t row = 0, i = 0; row < rows; ++row) {
@@ -375,8 +373,9 @@ struct GroupAdagradUpdate {
     return s.set_out(0, s.in(0));
   }
   template <Real E>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history, NDArray& out) const {
-    detail::start_from_weight<E>(name, weight, out);
+  void forward(Cpu&, const NDArray& weight, const NDArray& given, NDArray& history, NDArray& out) const {
+    const NDArray grad = detail::merged(given);
+    detail::start_from_weight(name, weight, out);
     detail::with_all_rows(name, "history", history, true);
     const std::int64_t rows = out.shape()[0], width = out.shape()[1];
     const detail::IndexReader indices(grad.indices());

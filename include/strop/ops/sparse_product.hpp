@@ -196,8 +196,9 @@ void gradient_of_factor(const NDArray& given, const NDArray& factor, const List<
 
 /// Gradients of y = op(a) · op(b), all CSR, for the head gradient dy, dense or CSR; of those that are given.
 template <class E>
-void gradients_of_csr_product(const NDArray& head, const NDArray& lhs, const NDArray& rhs, bool transpose_a,
+void gradients_of_csr_product(const NDArray& head, const NDArray& given_lhs, const NDArray& given_rhs, bool transpose_a,
                               bool transpose_b, const NDArray& da, bool add_a, const NDArray& db, bool add_b) {
+  const NDArray lhs = merged(given_lhs), rhs = merged(given_rhs);  // a gradient has each place once
   const bool sparse_b = !db || db.storage() == csr;
   CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, sparse_b && (!da || da.storage() == csr));
   NDArray dy = head;

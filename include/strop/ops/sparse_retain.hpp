@@ -53,7 +53,8 @@ struct SparseRetain {
   }
 
  private:
-  static void retain(const NDArray& x, const NDArray& indices, const NDArray& y) {
+  static void retain(const NDArray& data, const NDArray& indices, const NDArray& y) {
+    const NDArray x = detail::merged(data);
     const std::int64_t rows = x.shape()[0], width = x.shape().size(1, x.ndim()) * size_of(x.dtype());
     detail::List<std::int64_t> wanted(indices.size());
     detail::convert_elements(indices.dtype(), indices.bytes(), i64, wanted.data(), indices.size());

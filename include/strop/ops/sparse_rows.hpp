@@ -6,6 +6,7 @@
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/merged.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <algorithm>
@@ -65,13 +66,14 @@ template <class E>
 class MatrixRows {
  public:
   /// `uses`: how many rows will be asked for.
-  MatrixRows(const NDArray& a, std::int64_t uses)
-      : width_(a.shape().size(1, a.ndim())),
-        data_(a.pointer<const E>()),
-        sparse_(a.storage() == row_sparse),
-        listed_(sparse_ ? as_type(a.indices(), i64) : NDArray()),
-        positions_(sparse_ ? listed_.template pointer<const std::int64_t>() : nullptr, sparse_ ? a.nnz() : 0,
-                   sparse_ ? a.shape()[0] : 0, uses) {}
+  MatrixRows(const NDArray& given, std::int64_t uses)
+      : a_(merged(given)),
+        width_(a_.shape().size(1, a_.ndim())),
+        data_(a_.template pointer<const E>()),
+        sparse_(a_.storage() == row_sparse),
+        listed_(sparse_ ? as_type(a_.indices(), i64) : NDArray()),
+        positions_(sparse_ ? listed_.template pointer<const std::int64_t>() : nullptr, sparse_ ? a_.nnz() : 0,
+                   sparse_ ? a_.shape()[0] : 0, uses) {}
   /// Which of the rows from data() on row i is; −1 where it is not stored, and so zero.
   std::int64_t place(std::int64_t i) const { return sparse_ ? positions_(i) : i; }
   const E* data() const { return data_; }
@@ -87,6 +89,7 @@ class MatrixRows {
   std::int64_t width() const { return width_; }
 
  private:
+  NDArray a_;
   std::int64_t width_;
   const E* data_;
   bool sparse_;

@@ -34,7 +34,8 @@ struct SquareSum {
     return given == dense || (given == row_sparse && keeps_rows());
   }
   template <Real E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+  void forward(Cpu& ctx, const NDArray& data, NDArray& y) const {
+    const NDArray x = detail::merged(data);
     if (x.storage() != row_sparse) return detail::reduce_array<detail::AddSquareStep, E>(ctx, x, y, axis, exclude);
     const NDArray stored = x.data();
     if (detail::axis_mask(x.ndim(), axis, exclude, name)[0])
@@ -60,7 +61,8 @@ struct SquareSum {
     return s.in(0) == dense && s.in(1) == dense && wanted == dense;
   }
   template <Real E>
-  void grad_use_in(Cpu&, const NDArray& dy, const NDArray& x, NDArray& dx) const {
+  void grad_use_in(Cpu&, const NDArray& dy, const NDArray& data, NDArray& dx) const {
+    const NDArray x = detail::merged(data);
     NDArray head = dy, from = x, to = dx;
     if (x.storage() == row_sparse) {
       detail::copy_structure(x, dx);

@@ -42,7 +42,8 @@ struct StoredSoftmaxOf {
     return s.set_out(0, s.out(0).value_or(same)) && s.in(0) != row_sparse && s.out(0) == same;
   }
   template <Real E>
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+  void forward(Cpu&, const NDArray& data, NDArray& y) const {
+    const NDArray x = detail::merged(data);
     if (x.storage() == csr) detail::copy_structure(x, y);
     each_row<E, 1>({&x}, x, y, [](const E* const(&in)[1], E* to, std::int64_t n) {
       detail::softmax_row(in[0], to, n, E(1), Logarithm);
@@ -56,9 +57,10 @@ struct StoredSoftmaxOf {
            s.out(0) == same;
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> x, Out<"output", NDArray> y,
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"data", NDArray> data, Out<"output", NDArray> y,
             Grad<"data", NDArray> dx) const {
     if (!dx) return;
+    const NDArray x = detail::merged(data);
     const bool sparse = x.storage() == csr;
     const NDArray head = sparse ? detail::projected(dy, x) : NDArray(dy);
     if (sparse) detail::copy_structure(x, dx);

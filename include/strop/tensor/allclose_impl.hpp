@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/tensor/allclose.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <cstdint>
 
@@ -50,19 +51,6 @@ STROP_IMPL bool close_lists(const NDArray& a, RowSpan in_a, const NDArray& b, Ro
       return false;
     in_a.begin += from_a ? 1 : 0;
     in_b.begin += from_b ? 1 : 0;
-  }
-  return true;
-}
-
-/// Whether the places of a sparse array ascend, so that two can be walked side by side.
-STROP_IMPL bool ascends(const NDArray& a) {
-  const bool by_row = a.storage() == csr;
-  const IndexReader indices(a.indices()), indptr(by_row ? a.indptr() : a.indices());
-  const std::int64_t runs = by_row ? a.shape()[0] : 1;
-  for (std::int64_t run = 0; run < runs; ++run) {
-    const RowSpan span = by_row ? row_span(indptr, run, a.nnz()) : RowSpan{0, a.nnz()};
-    for (std::int64_t k = span.begin + 1; k < span.end; ++k)
-      if (indices[k] <= indices[k - 1]) return false;
   }
   return true;
 }

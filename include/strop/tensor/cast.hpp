@@ -22,8 +22,8 @@ NDArray as_type(const NDArray& a, Dtype type);
 void check_filled(const NDArray& a);
 
 /// The array in another storage (the same array where nothing changes). From dense, what is zero is not stored; CSR is
-/// for 2 dimensions, row-sparse for 1 or more. Work is proportional to the stored values, and to the dense size where
-/// a dense array is read or made.
+/// for 2 dimensions, row-sparse for 1 or more; what a sparse array stores for one place several times adds up. Work is
+/// proportional to the stored values, and to the dense size where a dense array is read or made.
 NDArray cast_storage(const NDArray& a, Storage storage);
 
 /// The same array where it is dense on the CPU, else a dense copy there.

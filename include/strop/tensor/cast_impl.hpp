@@ -8,6 +8,7 @@
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/element_loops.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -209,8 +210,7 @@ STROP_IMPL NDArray row_sparse_to_csr(const NDArray& a) {
   auto* to = indptr.pointer<std::int64_t>();
   std::int64_t row = 0;
   for (std::int64_t k = 0; k < kept; ++k) {
-    if (checked_index(indices[k], rows) < row)
-      fail("strop: row ", indices[k], " of a row-sparse array comes after row ", row - 1, "; stored rows ascend");
+    checked_index(indices[k], rows);
     while (row <= indices[k]) to[row++] = from[k];
   }
   while (row <= rows) to[row++] = from[kept];
@@ -228,8 +228,9 @@ STROP_IMPL NDArray cast_storage(const NDArray& a, Storage storage) {
   a.wait();
   check_filled(a);
   if (a.storage() == dense) return storage == csr ? dense_to_csr(a) : dense_to_row_sparse(a);
-  if (a.storage() == csr) return storage == dense ? csr_to_dense(a) : csr_to_row_sparse(a);
-  return storage == dense ? row_sparse_to_dense(a) : row_sparse_to_csr(a);
+  const NDArray whole = merged(a);
+  if (a.storage() == csr) return storage == dense ? csr_to_dense(whole) : csr_to_row_sparse(whole);
+  return storage == dense ? row_sparse_to_dense(whole) : row_sparse_to_csr(whole);
 }
 
 STROP_IMPL NDArray dense_on_host(const NDArray& a) {

@@ -113,6 +113,15 @@ Arrays with_narrow_indices(const Arrays& arrays);
 /// follows from the body where the operator is a map and that it states where it states one (without a fallback then),
 /// with a sound structure; also into a dense array.
 void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
+/// The combinations that come without a fallback, on patterns of stored values: nothing, a full row, a full column, a
+/// power law, stored zeros, infinities and NaN, columns that do not ascend, places stored twice; with indices of int64
+/// and int32, into arrays that are there, added to dense and sparse ones, and not asked for. Against the operator on
+/// dense arrays, in double where it takes it. Inputs that are `kept` are stored as they are; `places`: a stored zero is
+/// a place like any other, which a dense array cannot say.
+void sparse_patterns(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
+/// backward of these combinations on float64: in dense buffers what dense arrays give, in sparse ones the same at the
+/// stored places.
+void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept, double loose = 1);
 /// backward against central differences, in double; inputs that the operator writes are left out.
 void gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
 /// backward in float32 against backward in double on the same numbers; in both types also added to what the buffers
@@ -128,6 +137,7 @@ struct Parts {
   bool sparse = true;      // the values agree with zero · anything = zero
   bool same_shape = true;  // outputs have the shape of the inputs, whatever it is
   double loose = 1;        // widens the tolerances of types and sums
+  bool places = false;     // a stored zero is a place like any other: the operator asks what is stored
 };
 
 /// All of them.
@@ -149,4 +159,5 @@ struct fmt::formatter<strop::verify::Findings> {
 #if !defined(STROP_VERIFY_COMPILED)
 #include <strop/verify/checks_impl.hpp>
 #include <strop/verify/gradients_impl.hpp>
+#include <strop/verify/sparse_impl.hpp>
 #endif

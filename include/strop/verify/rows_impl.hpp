@@ -3,6 +3,7 @@
 /// Rows made into calls and checked.
 #pragma once
 #include <strop/verify/rows.hpp>
+#include <strop/verify/sparse_impl.hpp>
 
 #include <cmath>
 #include <exception>
@@ -134,6 +135,28 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
     Subject sparsely = Row{row.op, row.params, thin, row.parts, row.random}.subject(first);
     for (NDArray& a : sparsely.in) a = detail::cast_storage(a, dense);
     sparse(found, sparsely, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
+    std::vector<bool> kept;
+    for (const Sample& sample : row.in) kept.push_back(sample.positions != 0 || !sample.elements.empty());
+    for (const Dtype type : {f32, f64, f16, i64})
+      if (served.contains(type)) {
+        Subject typed = row.subject(type);
+        for (NDArray& a : typed.in) a = detail::cast_storage(a, dense);
+        sparse_patterns(found, typed, kept, row.parts.places, row.parts.loose);
+        if (type == f64) sparse_gradients(found, typed, kept, row.parts.loose);
+      }
+    for (std::size_t c = 1; c < combinations(sparsely.in); ++c) {
+      Subject combined = sparsely;
+      const std::vector<Storage> storages = combination(sparsely.in, c);
+      for (std::size_t i = 0; i < storages.size(); ++i)
+        combined.in[i] = detail::cast_storage(sparsely.in[i], storages[i]);
+      empty_axis(found, combined);
+    }
+    if (s.entry->is_map() && row.parts.same_shape)
+      for (const Shape& none : {Shape{0, 9}, Shape{7, 0}}) {
+        Subject without = sparsely;
+        for (NDArray& a : without.in) a = NDArray(none, a.dtype());
+        sparse(found, without);
+      }
   }
   if (row.parts.gradient && served.contains(f64)) gradient(found, row.subject(f64));
   if (served.contains(f64) && served.contains(f32)) gradient_requests(found, row.subject(f64), row.parts.loose);

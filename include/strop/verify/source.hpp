@@ -13,5 +13,6 @@
 #include <strop/verify/gradients_impl.hpp>
 #include <strop/verify/random_rows_impl.hpp>
 #include <strop/verify/rows_impl.hpp>
+#include <strop/verify/sparse_impl.hpp>
 
 #include <strop/core/pop_macros.def>

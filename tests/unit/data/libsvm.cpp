@@ -59,6 +59,12 @@ TEST_CASE("lines with labels, groups, comments and blanks") {
   CHECK(several.label.shape() == Shape{2, 2});
   CHECK(several.label.to_vector<float>() == Floats{1, 2, 3, 4});
   CHECK(read("1 0:0\n").data.nnz() == 1);  // a zero that is written is stored
+  CHECK(rows.data.indices().dtype() == i32);
+  CHECK(rows.data.indptr().dtype() == i32);
+  const NDArray wide = read("1 2:1 4294967295:2\n", {.features = std::int64_t{1} << 32}).data;
+  wide.check_format();
+  CHECK(wide.indices().dtype() == i64);
+  CHECK(wide.indices().to_vector<std::int64_t>() == std::vector<std::int64_t>{2, 4294967295});
 }
 
 TEST_CASE("numbers are the nearest of their type") {
@@ -207,6 +213,7 @@ TEST_CASE("batches, the original's rounding, and empty rows without it") {
       for (const DataBatch& batch : batches) {
         CHECK(batch.data[0].storage() == csr);
         CHECK(batch.data[0].shape() == Shape{2, 4});
+        CHECK(batch.data[0].indices().dtype() == i32);
         CHECK(batch.label[0].shape() == Shape{2});
         for (const float label : batch.label[0].to_vector<float>()) labels.push_back(label);
         index.insert(index.end(), batch.index.begin(), batch.index.end());

@@ -203,9 +203,7 @@ TEST_CASE("sparse arguments stay sparse where operators keep them, and get gradi
   CHECK(same(full_buffer, array({{3, 1, 1}, {1, 1, 3}})));
   CHECK(sparse_buffer.storage() == csr);
   CHECK(same(sparse_buffer, array({{3, 0, 0}, {0, 0, 3}})));
-  // All of the gradient, for the dense buffer, is not zero where x is: that takes a dense copy of x, and says so.
-  CHECK(fallbacks().size() == before + 1);
-  CHECK(fallbacks().back().storages == "(dense, csr) -> (dense)");
+  CHECK(fallbacks().size() == before);  // all of the gradient, for the dense buffer, takes no dense copy of x
 }
 
 TEST_CASE("variadic inputs, zero sizes, scalars and one variable under several operators") {

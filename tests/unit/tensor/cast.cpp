@@ -3,7 +3,9 @@
 /// Dense, CSR and row-sparse arrays into each other, and rows of arrays.
 #include <doctest/doctest.h>
 #include <strop/autograd/views.hpp>
+#include <strop/tensor/allclose.hpp>
 #include <strop/tensor/create.hpp>
+#include <strop/tensor/merged.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <limits>
@@ -86,8 +88,43 @@ TEST_CASE("a broken structure is refused, never followed") {
   CHECK_THROWS_AS(detail::cast_storage(csr_matrix({1}, {0}, {0, 9}, {1, 3}), dense), Error);
   CHECK_THROWS_AS(detail::cast_storage(csr_matrix({1}, {0}, {5, 1}, {1, 3}), dense), Error);
   CHECK_THROWS_AS(detail::cast_storage(row_sparse_array({{1, 2}}, {3}, {3, 2}), dense), Error);
-  CHECK_THROWS_AS(detail::cast_storage(row_sparse_array({{1, 2}, {3, 4}}, {1, 0}, {3, 2}), csr), Error);
+  CHECK_THROWS_AS(detail::cast_storage(row_sparse_array({{1, 2}, {3, 4}}, {1, -1}, {3, 2}), csr), Error);
+  CHECK_THROWS_AS(detail::cast_storage(row_sparse_array({{1, 2}, {3, 4}}, {3, 1}, {3, 2}), dense), Error);
   CHECK_THROWS_AS(csr_matrix({1}, {0}, {0, 5, 1}, {2, 3}).slice(0, 1), Error);
+}
+
+TEST_CASE("what is stored for one place several times adds up, whatever the order, the type and the index") {
+  for (const Dtype index : {i32, i64})
+    for (const Dtype dtype : {f16, bf16, f32, f64, i8, u8, i32, i64}) {
+      CAPTURE(name_of(dtype));
+      const NDArray c = csr_matrix(detail::as_type(array({1, 2, 4, 8, 16}), dtype),
+                                   detail::as_type(array<std::int64_t>({2, 0, 2, 1, 1}), index),
+                                   detail::as_type(array<std::int64_t>({0, 3, 3, 5}), index), {3, 3});
+      const std::vector<int> wanted{2, 0, 5, 0, 0, 0, 0, 24, 0};
+      CHECK(c.to_vector<int>() == wanted);
+      for (const Storage storage : {dense, row_sparse}) {
+        const NDArray y = detail::cast_storage(c, storage);
+        y.check_format();
+        CHECK(y.to_vector<int>() == wanted);
+      }
+      const NDArray once = detail::merged(c);
+      once.check_format();
+      CHECK(once.indices().dtype() == index);
+      CHECK(once.to_vector<int>() == wanted);
+      CHECK(allclose(c, once));
+      const NDArray r = row_sparse_array(detail::as_type(array({{1, 2}, {3, 4}, {5, 6}}), dtype),
+                                         detail::as_type(array<std::int64_t>({2, 0, 2}), index), {4, 2});
+      for (const Storage storage : {dense, csr}) {
+        const NDArray y = detail::cast_storage(r, storage);
+        y.check_format();
+        CHECK(y.to_vector<int>() == std::vector<int>{3, 4, 0, 0, 6, 8, 0, 0});
+      }
+    }
+  const NDArray unsorted = csr_matrix({1, 2}, {2, 0}, {0, 2}, {1, 3});
+  CHECK(detail::merged(unsorted).is(unsorted));  // each place once: as it is
+  CHECK(detail::merged(unsorted, true).indices().to_vector<int>() == std::vector<int>{0, 2});
+  const NDArray ascending = csr_matrix({1, 2, 3}, {0, 2, 0}, {0, 2, 3}, {2, 3});
+  CHECK(detail::merged(ascending, true).is(ascending));
 }
 
 TEST_CASE("rows of a dense array are a view, of a CSR array a copy, of a row-sparse one refused") {

@@ -9,6 +9,7 @@
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <optional>
 #include <string_view>
@@ -47,7 +48,8 @@ struct ScatterPlusScalar {
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Add = PlusScalar>  // it is built only where this one is
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+  void forward(Cpu&, const NDArray& data, NDArray& y) const {
+    const NDArray x = detail::merged(data);
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
     Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int}, into(detail::stored_values(y)));
@@ -75,7 +77,8 @@ struct ScatterMinusScalar {
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Subtract = MinusScalar>
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+  void forward(Cpu&, const NDArray& data, NDArray& y) const {
+    const NDArray x = detail::merged(data);
     if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
     if (y.stored() == 0) return;
     Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int},
@@ -117,14 +120,15 @@ struct ScatterElemwiseDiv {
     return storages.set_out(0, storages.in(0));
   }
   template <Element E, class Divide = ElemwiseDiv>
-  void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, NDArray& y) const {
+  void forward(Cpu&, const NDArray& data, const NDArray& rhs, NDArray& y) const {
     constexpr Op<Divide, OnUse> divide;
     if (y.storage() == dense) {
-      divide(lhs, rhs, into(y));
+      divide(data, rhs, into(y));
       return;
     }
+    const NDArray lhs = detail::merged(data, rhs.storage() != dense);
     const detail::StoredPattern pattern = detail::pattern_of(lhs);
-    const NDArray divisors = detail::values_at(rhs, pattern, lhs.shape(), lhs.storage());
+    const NDArray divisors = detail::values_at(detail::merged(rhs, true), pattern, lhs.shape(), lhs.storage());
     if (!y.is(lhs)) detail::copy_structure(lhs, y);
     if (y.stored() == 0) return;
     divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));

@@ -8,6 +8,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/tensor/merged.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -101,7 +102,8 @@ inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t 
 }
 
 /// The same for a condition in CSR of the arrays' shape: y, but where it stores a number that is not zero.
-inline void choose_stored(const NDArray& condition, const NDArray& x, const NDArray& y, const NDArray& out) {
+inline void choose_stored(const NDArray& given, const NDArray& x, const NDArray& y, const NDArray& out) {
+  const NDArray condition = merged(given);
   const std::int64_t size = size_of(x.dtype()), rows = condition.shape()[0], cols = condition.shape()[1],
                      stored = condition.nnz();
   if (x.size() == 0) return;

@@ -63,6 +63,46 @@ void sum_elements(std::span<const NDArray> in, const NDArray& out) {
 }
 
 }  // namespace STROP_ISA
+
+/// total += a, of a sparse array where it stores something.
+template <class V>
+void add_stored_values(const NDArray& a, const NDArray& total) {
+  const NDArray values = as_type(a.data(), dtype_of<V>);
+  const V* from = values.pointer<const V>();
+  V* const to = total.pointer<V>();
+  const IndexReader indices(a.indices());
+  if (a.storage() == row_sparse) {
+    const std::int64_t rows = a.shape()[0], width = a.shape().size(1, a.ndim());
+    for (std::int64_t k = 0; k < a.nnz(); ++k, from += width)
+      add_block(to + checked_index(indices[k], rows) * width, from, width);
+    return;
+  }
+  const IndexReader indptr(a.indptr());
+  const std::int64_t cols = a.shape()[1];
+  for (std::int64_t row = 0; row < a.shape()[0]; ++row) {
+    const RowSpan span = row_span(indptr, row, a.nnz());
+    for (std::int64_t k = span.begin; k < span.end; ++k)
+      add_block(to + row * cols + checked_index(indices[k], cols), from + k, 1);
+  }
+}
+
+/// out = Σ in, dense, of which some are dense and others sparse.
+template <class V>
+void sum_mixed(std::span<const NDArray> in, const NDArray& out) {
+  std::vector<NDArray> whole;
+  for (const NDArray& a : in)
+    if (a.storage() == dense) whole.push_back(a);
+  const NDArray total = out.dtype() == dtype_of<V> ? out : NDArray(out.shape(), dtype_of<V>);
+  const NDArray first = as_type(whole[0], dtype_of<V>);
+  if (total.bytes() != first.bytes()) copy_bytes(total.bytes(), first.bytes(), first.size() * size_of(first.dtype()));
+  for (std::size_t i = 1; i < whole.size(); ++i) {
+    const NDArray term = as_type(whole[i], dtype_of<V>);
+    add_block(total.pointer<V>(), term.pointer<const V>(), term.size());
+  }
+  for (const NDArray& a : in)
+    if (a.storage() != dense) add_stored_values<V>(a, total);
+  if (!total.is(out)) convert_elements(total.dtype(), total.bytes(), out.dtype(), out.bytes(), out.size());
+}
 }  // namespace detail
 
 /// Errors: no input; other shapes or types.
@@ -77,7 +117,8 @@ struct AddN {
   static constexpr std::string_view doc =
       "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, "
       "integers "
-      "wrap. The result is sparse where all inputs have one sparse storage, else dense. The gradient of every input is "
+      "wrap. The result is sparse where all inputs have one sparse storage, dense where one of them is, else dense by "
+      "the dense fallback. The gradient of every input is "
       "the "
       "head gradient. Example: add_n({array({1, 2}), array({3, 4}), array({5, 6})}) is [9, 12].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -104,15 +145,23 @@ struct AddN {
     types.set_out(0, common);
   }
   constexpr bool infer_storage(Storages& storages) const {
-    for (int i = 1; i < storages.inputs(); ++i)
-      if (storages.in(i) != storages.in(0)) return false;
-    return storages.set_out(0, storages.in(0));
+    bool alike = true, whole = false;
+    for (int i = 0; i < storages.inputs(); ++i) {
+      alike = alike && storages.in(i) == storages.in(0);
+      whole = whole || storages.in(i) == dense;
+    }
+    if (alike) return storages.set_out(0, storages.in(0));
+    return storages.set_out(0, dense) && whole;
   }
   template <Element E, class Add = ElemwiseAdd>
   void forward(Cpu&, std::span<const NDArray> in, NDArray& out) const {
     using V = std::conditional_t<std::same_as<E, double>, double,
                                  std::conditional_t<floating.contains(dtype_of<E>), float, std::int64_t>>;
-    if (out.storage() == dense) return detail::sum_elements<V>(in, out);
+    if (out.storage() == dense) {
+      bool sparse = false;
+      for (const NDArray& a : in) sparse = sparse || a.storage() != dense;
+      return sparse ? detail::sum_mixed<V>(in, out) : detail::sum_elements<V>(in, out);
+    }
     NDArray total = in[0];
     for (const NDArray& a : in.subspan(1)) total = Op<Add, OnUse>{}(total, a);
     detail::assign(total, out);

@@ -175,8 +175,9 @@ inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& a
 /// Rows `at` of a CSR array.
 inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
   const auto* starts = a.indptr().pointer<std::int64_t>();
+  const auto span_of = [&](std::int64_t row) { return row_span(starts, row, a.nnz()); };
   std::int64_t count = 0;
-  for (std::int64_t row : at) count += starts[row + 1] - starts[row];
+  for (std::int64_t row : at) count += span_of(row).end - span_of(row).begin;
   y.allocate_stored(count);
   const std::int64_t size = size_of(a.dtype());
   const std::byte *values = a.bytes(), *columns = a.indices().bytes();
@@ -185,7 +186,7 @@ inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at
   std::int64_t next = 0;
   *to_starts++ = 0;
   for (std::int64_t row : at) {
-    const std::int64_t n = starts[row + 1] - starts[row];
+    const std::int64_t n = span_of(row).end - span_of(row).begin;
     if (n != 0) {
       detail::copy_bytes(to_values + next * size, values + starts[row] * size, n * size);
       detail::copy_bytes(to_columns + next * 8, columns + starts[row] * 8, n * 8);

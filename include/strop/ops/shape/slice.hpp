@@ -83,9 +83,12 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
   const auto* starts = x.indptr().pointer<std::int64_t>();
   const auto* at = x.indices().pointer<std::int64_t>();
   const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
+  const auto row = [&](std::int64_t r) { return row_span(starts, rows.begin + r, x.nnz()); };
   std::int64_t count = 0;
-  if (rows.count > 0)
-    for (std::int64_t k = starts[rows.begin]; k < starts[rows.begin + rows.count]; ++k) count += inside(k) ? 1 : 0;
+  for (std::int64_t r = 0; r < rows.count; ++r) {
+    const RowSpan span = row(r);
+    for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
+  }
   y.allocate_stored(count);
   auto* to_starts = y.indptr().pointer<std::int64_t>();
   auto* to_at = y.indices().pointer<std::int64_t>();
@@ -93,7 +96,8 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
   std::int64_t next = 0;
   to_starts[0] = 0;
   for (std::int64_t r = 0; r < rows.count; ++r) {
-    for (std::int64_t k = starts[rows.begin + r]; k < starts[rows.begin + r + 1]; ++k) {
+    const RowSpan span = row(r);
+    for (std::int64_t k = span.begin; k < span.end; ++k) {
       if (!inside(k)) continue;
       to_at[next] = at[k] - columns.begin;
       detail::copy_bytes(y.bytes() + next++ * size, x.bytes() + k * size, size);

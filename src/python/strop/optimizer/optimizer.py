@@ -95,6 +95,10 @@ class Optimizer:
             self.update(index, weight, grad, state)
             return
         own, master = state if self._master_last else state[::-1]
+        self._update_mixed(index, weight, grad, own, master)
+
+    def _update_mixed(self, index, weight, grad, own, master):
+        """The update of a weight by its copy in float32."""
         self.update(index, master, grad.astype(np.float32), own)
         nd.cast(master, dtype=weight.dtype, out=weight)
 
@@ -195,6 +199,14 @@ class SGD(Optimizer):
         else:
             nd.sgd_mom_update(weight, grad, state, out=weight, momentum=self.momentum, **given)
 
+    def _update_mixed(self, index, weight, grad, own, master):
+        lr, wd, _ = self._begin(index)
+        given = self._given(lr=lr, wd=wd, lazy_update=self.lazy_update)
+        if own is None:
+            nd.mp_sgd_update(weight, grad, master, out=weight, **given)
+        else:
+            nd.mp_sgd_mom_update(weight, grad, own, master, out=weight, momentum=self.momentum, **given)
+
 
 @register
 class ccSGD(SGD):  # pylint: disable=invalid-name
@@ -220,6 +232,13 @@ class NAG(Optimizer):
             nd.sgd_update(weight, grad, out=weight, **self._given(lr=lr, wd=wd))
         else:
             nd.nag_mom_update(weight, grad, state, out=weight, momentum=self.momentum, **self._given(lr=lr, wd=wd))
+
+    def _update_mixed(self, index, weight, grad, own, master):
+        lr, wd, _ = self._begin(index)
+        if own is None:
+            nd.mp_sgd_update(weight, grad, master, out=weight, **self._given(lr=lr, wd=wd))
+        else:
+            nd.mp_nag_mom_update(weight, grad, own, master, out=weight, momentum=self.momentum, **self._given(lr=lr, wd=wd))
 
 
 @register
@@ -253,11 +272,16 @@ class Adam(Optimizer):
         stype = None if self.lazy_update else "default"
         return _zeros(weight, stype), _zeros(weight, stype)
 
-    def update(self, index, weight, grad, state):
+    def _parameters(self, index):
         lr, wd, t = self._begin(index)
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
-        nd.adam_update(weight, grad, *state, out=weight, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon, lazy_update=self.lazy_update,
-                       **self._given(lr=lr, wd=wd))
+        return self._given(lr=lr, wd=wd, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon, lazy_update=self.lazy_update)
+
+    def update(self, index, weight, grad, state):
+        nd.adam_update(weight, grad, *state, out=weight, **self._parameters(index))
+
+    def _update_mixed(self, index, weight, grad, own, master):
+        nd.mp_adam_update(weight, grad, *own, master, out=weight, **self._parameters(index))
 
 
 @register

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: index one hot.
+/// Operators of the command: one hot, stored.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/index/one_hot.hpp>
+#include <strop/ops/stored.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
     strop::OneHotOps::enrol(),
+    strop::StoredOps::enrol(),
 };
 }  // namespace

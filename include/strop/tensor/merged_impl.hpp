@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How values of one place are found and added up.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
+#include <strop/tensor/cast.hpp>
+#include <strop/tensor/convert.hpp>
+#include <strop/tensor/merged.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+
+namespace strop::inline v0::detail {
+
+/// Steps down, or none at all, from one index to the next: a loop without a branch, for it looks at every index.
+template <class I>
+std::int64_t count_steps_down(const I* at, std::int64_t count) {
+  std::int64_t steps = 0;
+  for (std::int64_t k = 1; k < count; ++k) steps += at[k] <= at[k - 1] ? 1 : 0;
+  return steps;
+}
+
+STROP_IMPL bool ascends(const NDArray& a) {
+  const std::int64_t stored = a.nnz();
+  const IndexReader indices(a.indices());
+  std::int64_t steps = 0;
+  indices.as_stored([&](const auto* at) { steps = count_steps_down(at, stored); });
+  if (a.storage() == row_sparse) return steps == 0;
+  // Only where a row begins may an index be no greater than the one before it.
+  const IndexReader starts(a.indptr());
+  const std::int64_t rows = a.shape()[0];
+  if (starts[0] != 0 || starts[rows] != stored) return false;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t begin = starts[row], end = starts[row + 1];
+    if (end < begin || end > stored) return false;
+    if (begin != 0 && begin != end && indices[begin] <= indices[begin - 1]) --steps;
+  }
+  return steps == 0;
+}
+
+/// The elements of some entries of `from`, each of `width` elements, added up into entry `at` of `to`: floating numbers
+/// in double, integers in 64 bits.
+STROP_IMPL void add_entries(const NDArray& from, Span<const std::int64_t> entries, std::int64_t width,
+                            const NDArray& to, std::int64_t at) {
+  const std::int64_t bytes = width * size_of(from.dtype());
+  if (entries.size() == 1) return copy_bytes(to.bytes() + at * bytes, from.bytes() + entries[0] * bytes, bytes);
+  const auto sum = [&]<class V>(List<V> total, auto load, auto store) {
+    List<V> term(width);
+    for (const std::int64_t k : entries) {
+      load(from.dtype(), from.bytes() + k * bytes, term.data(), width);
+      for (std::int64_t j = 0; j < width; ++j) {
+        if constexpr (std::same_as<V, double>)
+          total[j] += term[j];
+        else
+          total[j] = static_cast<V>(static_cast<std::uint64_t>(total[j]) + static_cast<std::uint64_t>(term[j]));
+      }
+    }
+    store(from.dtype(), total.data(), to.bytes() + at * bytes, width);
+  };
+  if (is_floating(from.dtype()))
+    sum(List<double>(width), load_doubles, store_doubles);
+  else
+    sum(List<std::int64_t>(width), load_integers, store_integers);
+}
+
+STROP_IMPL NDArray merged(const NDArray& a, bool sorted) {
+  if (a.storage() == dense || a.nnz() == 0) return a;
+  if (a.device() != cpu()) {
+    const NDArray here = on_device(a, cpu()), made = merged(here, sorted);
+    return made.is(here) ? a : on_device(made, a.device());
+  }
+  if (ascends(a)) return a;
+  const bool by_row = a.storage() == csr;
+  const std::int64_t rows = by_row ? a.shape()[0] : 1, extent = a.shape()[by_row ? 1 : 0],
+                     width = by_row ? 1 : a.shape().size(1, a.ndim());
+  const IndexReader indices(a.indices()), starts(by_row ? a.indptr() : a.indices());
+  List<std::int64_t> order, places, first, ends;  // first: where in `order` the entries of a place begin
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const RowSpan span = by_row ? row_span(starts, row, a.nnz()) : RowSpan{0, a.nnz()};
+    const Index begin = order.size();
+    for (std::int64_t k = span.begin; k < span.end; ++k) {
+      checked_index(indices[k], extent);
+      order.push_back(k);
+    }
+    std::sort(order.begin() + begin, order.end(), [&](std::int64_t i, std::int64_t j) {
+      return indices[i] != indices[j] ? indices[i] < indices[j] : i < j;
+    });
+    for (Index k = begin; k < order.size(); ++k) {
+      if (k != begin && indices[order[k]] == indices[order[k - 1]]) continue;
+      places.push_back(indices[order[k]]);
+      first.push_back(k);
+    }
+    ends.push_back(places.size());
+  }
+  if (by_row && !sorted && places.size() == a.nnz()) return a;  // out of order, and each place once
+  first.push_back(order.size());
+
+  const NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
+  allocate_stored_as(out, places.size(), a.indices().dtype());
+  write_indices(out.indices(), places.data(), places.size());
+  if (by_row) {
+    const std::int64_t zero = 0;
+    write_indices(out.indptr(), &zero, 1);
+    write_indices(out.indptr(), ends.data(), rows, 1);
+  }
+  for (Index at = 0; at < places.size() && width != 0 && a.allocated(); ++at)
+    add_entries(a, order.span().subspan(first[at], first[at + 1] - first[at]), width, out, at);
+  return out;
+}
+
+}  // namespace strop::inline v0::detail

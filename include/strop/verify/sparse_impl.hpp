@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The checks of one call on sparse arrays: every combination of storages, patterns of what is stored, gradients.
+#pragma once
+#include <strop/tensor/merged.hpp>
+#include <strop/verify/checks.hpp>
+#include <strop/verify/checks_impl.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace strop::inline v0::verify {
+inline namespace helpers {
+
+/// Combinations of storages of the inputs that have two dimensions, numbered from 0, all dense.
+STROP_VERIFY_IMPL std::size_t combinations(const Arrays& in) {
+  std::size_t count = 1;
+  for (const NDArray& a : in) count *= a.ndim() == 2 ? std::size_t{3} : std::size_t{1};
+  return count;
+}
+STROP_VERIFY_IMPL std::vector<Storage> combination(const Arrays& in, std::size_t number) {
+  constexpr Storage kinds[] = {dense, csr, row_sparse};
+  std::vector<Storage> out;
+  for (const NDArray& a : in) {
+    out.push_back(a.ndim() == 2 ? kinds[number % 3] : dense);
+    if (a.ndim() == 2) number /= 3;
+  }
+  return out;
+}
+STROP_VERIFY_IMPL std::string names_of(const std::vector<Storage>& storages) {
+  std::string text = "on";
+  for (const Storage storage : storages) text += cat(' ', name_of(storage));
+  return text;
+}
+
+/// What the entry says of a combination: storages of the results, and whether it comes without a dense fallback.
+struct Claim {
+  std::vector<std::optional<Storage>> out;
+  bool native;
+};
+STROP_VERIFY_IMPL Claim claim_of(const Subject& s, const std::vector<Storage>& storages, const Arrays& results) {
+  Claim claim{std::vector<std::optional<Storage>>(results.size()), false};
+  std::vector<Shape> in_shapes, out_shapes;
+  for (const NDArray& a : s.in) in_shapes.push_back(a.shape());
+  for (const NDArray& y : results) out_shapes.push_back(y.shape());
+  const std::vector<int> mutated = s.signature().mutated;
+  claim.native = detail::infer_storages(*s.entry, s.op(),
+                                        {storages, in_shapes, out_shapes, mutated, s.in[0].dtype(), cpu()}, claim.out)
+                     .why.empty();
+  return claim;
+}
+
+STROP_VERIFY_IMPL std::string format_error(const NDArray& y) {
+  if (y.storage() == dense) return {};
+  const std::string wrong = error_of([&] { y.check_format(); });
+  return wrong == "no error" ? "" : wrong;
+}
+
+/// A pattern of stored values, and in what order and how often they stand there.
+enum class Order : std::uint8_t { ascending, reversed, twice };
+struct StoredValues {
+  std::string_view name;
+  bool (*stores)(std::int64_t i, std::int64_t j, std::int64_t rows, std::int64_t columns);
+  bool zeros = false;     // zeros are stored as well
+  bool infinite = false;  // infinities and NaN are
+  Order order = Order::ascending;
+};
+inline constexpr auto every_third = [](std::int64_t i, std::int64_t j, std::int64_t, std::int64_t) {
+  return (i + j) % 3 == 0;
+};
+inline constexpr StoredValues stored_values[] = {
+    {"every third element", every_third},
+    {"nothing stored", [](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { return false; }},
+    {"one full row", [](std::int64_t i, std::int64_t, std::int64_t rows, std::int64_t) { return i == rows / 2; }},
+    {"one full column",
+     [](std::int64_t, std::int64_t j, std::int64_t, std::int64_t columns) { return j == columns / 2; }},
+    {"rows of a power law",
+     [](std::int64_t i, std::int64_t j, std::int64_t, std::int64_t columns) { return j < columns >> i; }},
+    {"stored zeros", every_third, true},
+    {"infinities and NaN", every_third, false, true},
+    {"columns that do not ascend", every_third, false, false, Order::reversed},
+    {"places stored twice", every_third, false, false, Order::twice},
+};
+
+/// A matrix with what `how` stores of it, in `storage` and as the same dense matrix. Of an array that is `kept` nothing
+/// is left out, and what is zero is not stored.
+struct Thinned {
+  NDArray array, whole;
+  Thinned(const NDArray& from, Storage storage, const StoredValues& how, bool kept) : array(from), whole(from) {
+    if (storage == dense) return;
+    const std::int64_t rows = from.shape()[0], columns = from.shape()[1];
+    const bool floating = is_floating(from.dtype());
+    std::vector<double> all = values(from), data;
+    std::vector<std::int64_t> places, starts{0};
+    constexpr double inf = std::numeric_limits<double>::infinity(), odd[] = {inf, 1, std::nan(""), -inf, 2};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::size_t begin = data.size();
+      const auto first = strop::detail::unsigned_size(i * columns);
+      bool row_stored = storage == row_sparse && how.zeros && i % 2 == 1;
+      for (std::int64_t j = 0; j < columns; ++j) {
+        double& x = all[first + strop::detail::unsigned_size(j)];
+        const bool zero = !kept && how.zeros && (i + j) % 3 == 1;
+        if (!kept && !how.stores(i, j, rows, columns)) x = 0;
+        if (!kept && how.infinite && x != 0) x = odd[(i + 2 * j) % 5];
+        row_stored = row_stored || x != 0;
+        if (storage != csr || (x == 0 && !zero)) continue;
+        const double half = kept || how.order != Order::twice ? 0 : floating ? x / 2 : x - 1;
+        if (half != 0) data.push_back(half), places.push_back(j);
+        data.push_back(x - half);
+        places.push_back(j);
+      }
+      if (!kept && how.order == Order::reversed) {
+        std::reverse(data.begin() + static_cast<std::ptrdiff_t>(begin), data.end());
+        std::reverse(places.begin() + static_cast<std::ptrdiff_t>(begin), places.end());
+      }
+      if (storage == csr) {
+        starts.push_back(static_cast<std::int64_t>(data.size()));
+      } else if (row_stored) {
+        places.push_back(i);
+        for (std::int64_t j = 0; j < columns; ++j) data.push_back(all[first + strop::detail::unsigned_size(j)]);
+      }
+    }
+    const auto typed = [&](const std::vector<double>& x, const Shape& shape) {
+      const NDArray made(shape, f64);
+      std::copy(x.begin(), x.end(), made.pointer<double>());
+      return with_dtype(made, from.dtype());
+    };
+    const auto count = static_cast<std::int64_t>(data.size()), stored = static_cast<std::int64_t>(places.size());
+    whole = typed(all, from.shape());
+    array = storage == csr ? csr_matrix(typed(data, {count}), places, starts, from.shape())
+                           : row_sparse_array(typed(data, {stored, columns}), places, from.shape());
+  }
+};
+struct ThinnedInputs {
+  Arrays in, whole;
+  ThinnedInputs(const Subject& s, const std::vector<Storage>& storages, const StoredValues& how,
+                const std::vector<bool>& kept) {
+    for (std::size_t i = 0; i < s.in.size(); ++i) {
+      const Thinned made(s.in[i], storages[i], how, i < kept.size() && kept[i]);
+      in.push_back(made.array);
+      whole.push_back(made.whole);
+    }
+  }
+};
+
+/// Ones at the places that a sparse array stores.
+STROP_VERIFY_IMPL NDArray ones_where_stored(const NDArray& a) {
+  const NDArray once = detail::merged(a), out(a.shape(), f64, cpu(), a.storage());
+  detail::copy_structure(once, out);
+  std::fill_n(out.pointer<double>(), out.stored(), 1.0);
+  return out;
+}
+
+/// Whether what is stored may stand there in any order and several times: for maps and the library's operators. Of a
+/// program's own ones those on whole arrays are given them as they are.
+STROP_VERIFY_IMPL bool takes_any_order(const Subject& s) { return s.entry->library || s.entry->is_map(); }
+
+/// Wanted elements, with those that the result need not have replaced: zero · anything is zero, so that what is not
+/// stored hides a NaN; where infinities stand, a NaN of the dense computation says nothing.
+STROP_VERIFY_IMPL std::vector<double> as_hidden(std::vector<double> wanted, const std::vector<double>& got,
+                                                bool infinite) {
+  for (std::size_t i = 0; i < wanted.size() && got.size() == wanted.size(); ++i)
+    if (std::isnan(wanted[i]) && (infinite || got[i] == 0)) wanted[i] = got[i];
+  return wanted;
+}
+
+}  // namespace helpers
+
+STROP_VERIFY_IMPL Arrays with_narrow_indices(const Arrays& arrays) {
+  Arrays out;
+  const auto narrow = [](const NDArray& part) { return detail::as_type(part, i32); };
+  for (const NDArray& a : arrays)
+    out.push_back(a.storage() == csr          ? csr_matrix(a.data(), narrow(a.indices()), narrow(a.indptr()), a.shape())
+                  : a.storage() == row_sparse ? row_sparse_array(a.data(), narrow(a.indices()), a.shape())
+                                              : a);
+  return out;
+}
+
+STROP_VERIFY_IMPL void sparse(Findings& found, const Subject& s, Tolerance tolerance) {
+  const QuietFallbacks quiet;
+  const Arrays reference = call(s);
+  for (std::size_t c = 1; c < combinations(s.in); ++c) {
+    const std::vector<Storage> storages = combination(s.in, c);
+    const std::string way = names_of(storages);
+    Arrays in;
+    for (std::size_t i = 0; i < s.in.size(); ++i) in.push_back(detail::cast_storage(s.in[i], storages[i]));
+    const Claim claim = claim_of(s, storages, reference);
+    clear_fallbacks();
+    const Arrays y = call(s, in), narrow = call(s, with_narrow_indices(in));
+    found.expect(s, way, fallbacks().empty() == claim.native ? "" : "differs from what is inferred of its fallback");
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      const Storage claimed = *claim.out[k];
+      found.expect(
+          s, way,
+          y[k].storage() == claimed ? "" : cat("gave ", name_of(y[k].storage()), ", inferred is ", name_of(claimed)));
+      found.expect(s, way, format_error(y[k]));
+      const std::vector<double> got = values(y[k]), wanted = as_hidden(values(reference[k]), got, false);
+      found.expect(s, way, difference(y[k], wanted, reference[k].shape(), tolerance));
+      found.expect(s, way + " with int32 indices", difference(narrow[k], got, reference[k].shape(), {0, 0}));
+      Arrays target(y.size());
+      target[k] = full(y[k].shape(), 2, y[k].dtype());
+      call(s, in, target);
+      found.expect(s, way + " into dense", difference(target[k], wanted, reference[k].shape(), tolerance));
+    }
+  }
+}
+
+STROP_VERIFY_IMPL void sparse_patterns(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places,
+                                       double loose) {
+  if (s.in.empty() || s.random || s.entry->mutates) return;
+  const QuietFallbacks quiet;
+  const Dtype type = s.in[0].dtype();
+  const bool floats = is_floating(type) && s.entry->dtypes.contains(f64);
+  const Arrays example = call(s);
+  for (std::size_t c = 1; c < combinations(s.in); ++c) {
+    const std::vector<Storage> storages = combination(s.in, c);
+    const Claim claim = claim_of(s, storages, example);
+    if (!claim.native) continue;  // it works on dense copies, which sparse() looks at
+    for (const StoredValues& how : stored_values) {
+      if ((how.zeros && places) || (how.infinite && !is_floating(type))) continue;
+      if (how.order != Order::ascending && !takes_any_order(s)) continue;
+      const ThinnedInputs made(s, storages, how, kept);
+      const std::string way = cat(names_of(storages), ", ", name_of(type), ", ", how.name);
+      const Arrays reference = call(s, floats ? with_dtype(made.whole, f64) : made.whole);
+      clear_fallbacks();
+      const Arrays y = call(s, made.in), narrow = call(s, with_narrow_indices(made.in));
+      found.expect(s, way, fallbacks().empty() ? "" : "fell back to dense copies");
+      Arrays other, added, twice, untouched;
+      std::vector<std::vector<double>> wanted;
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        const NDArray expected = with_dtype(reference[k], y[k].dtype());
+        const std::vector<double> got = values(y[k]);
+        wanted.push_back(as_hidden(values(expected), got, how.infinite));
+        found.expect(s, way,
+                     y[k].storage() == *claim.out[k]
+                         ? ""
+                         : cat("gave ", name_of(y[k].storage()), ", inferred is ", name_of(*claim.out[k])));
+        // A result may keep the order of the columns, and what stands there twice.
+        if (how.order == Order::ascending) found.expect(s, way, format_error(y[k]));
+        found.expect(s, way, difference(y[k], wanted[k], expected.shape(), tolerance_of(y[k].dtype(), 8 * loose)));
+        found.expect(s, way + " with int32 indices", difference(narrow[k], got, expected.shape(), {0, 0}));
+        const NDArray three = full(y[k].shape(), 3, y[k].dtype());
+        other.push_back(detail::cast_storage(three.copy(), *claim.out[k]));
+        added.push_back(three.copy());
+        twice.push_back(y[k].copy());
+        untouched.push_back(detail::cast_storage(three.copy(), *claim.out[k]));
+      }
+      const auto all = [&](Request request) { return std::vector<Request>(y.size(), request); };
+      call(s, made.in, other);
+      call(s, made.in, added, all(Request::add));
+      call(s, made.in, twice, all(Request::add));
+      call(s, made.in, untouched, all(Request::null));
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        const std::vector<double> got = values(y[k]);
+        std::vector<double> plus_three = got, doubled = got;
+        const bool truth = y[k].dtype() == boolean;
+        for (double& x : plus_three) x = truth ? 1 : x + 3;
+        // Into a dense array it may go by dense copies, of whose NaN infinities say nothing.
+        const std::vector<double> sum = values(added[k]);
+        for (std::size_t i = 0; i < sum.size() && how.infinite; ++i)
+          if (std::isnan(sum[i])) plus_three[i] = sum[i];
+        for (double& x : doubled) x = truth ? x : x + x;
+        const Tolerance sums = is_half(y[k].dtype()) ? Tolerance{1e-2, 1e-2} : Tolerance{1e-5, 1e-5};
+        found.expect(s, way + " into an array", difference(other[k], got, y[k].shape(), {0, 0}));
+        found.expect(s, way + " added to dense", difference(added[k], plus_three, y[k].shape(), sums));
+        found.expect(s, way + " added to its like", difference(twice[k], doubled, y[k].shape(), sums));
+        found.expect(s, way + " not asked for",
+                     difference(untouched[k], full(y[k].shape(), 3, y[k].dtype()), Tolerance{0, 0}));
+      }
+    }
+  }
+}
+
+STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept,
+                                        double loose) {
+  if (s.in.empty() || s.random || s.entry->mutates || s.in[0].dtype() != f64) return;
+  const QuietFallbacks quiet;
+  const Arrays example = call(s);
+  const auto gradients = [&](const Arrays& given, bool whole) {
+    Arrays in, out;
+    for (const NDArray& a : given) {
+      in.push_back(a.copy());
+      in.back().attach_grad(GradRequest::write, whole ? dense : a.storage());
+    }
+    {
+      record scope;
+      const NDArray y = call(s, in)[0];
+      NDArray head(y.shape(), y.dtype());
+      for (std::int64_t i = 0; i < head.size(); ++i) {
+        const double x = 0.5 + static_cast<double>(i * 7 % 11) / 8;
+        detail::convert_elements(f64, &x, head.dtype(), head.bytes() + i * size_of(head.dtype()), 1);
+      }
+      y.backward(head);
+    }
+    for (const NDArray& a : in) out.push_back(a.grad());
+    return out;
+  };
+  for (std::size_t c = 1; c < combinations(s.in); ++c) {
+    const std::vector<Storage> storages = combination(s.in, c);
+    if (!claim_of(s, storages, example).native) continue;
+    for (const StoredValues& how : stored_values) {
+      if (how.zeros || how.infinite || (how.order != Order::ascending && !takes_any_order(s))) continue;
+      const ThinnedInputs made(s, storages, how, kept);
+      const std::string way = cat("gradients ", names_of(storages), ", ", how.name);
+      Arrays reference;
+      try {
+        reference = gradients(made.whole, true);
+      } catch (const Error&) {  // it has none
+        return;
+      }
+      const Arrays in_dense = gradients(made.in, true), in_own = gradients(made.in, false);
+      for (std::size_t i = 0; i < s.in.size(); ++i) {
+        const std::vector<double> got = values(in_dense[i]), wanted = values(reference[i]);
+        const Tolerance tolerance{1e-11 * loose, 1e-11 * loose};
+        found.expect(s, cat(way, ", input ", i),
+                     difference(in_dense[i], as_hidden(wanted, got, true), s.in[i].shape(), tolerance));
+        if (storages[i] == dense) continue;
+        // In a sparse buffer: at the stored places, or wherever else it happens to be known.
+        std::vector<double> own = values(in_own[i]),
+                            there = values(detail::cast_storage(ones_where_stored(made.in[i]), dense));
+        std::vector<double> expected = as_hidden(wanted, own, true);
+        for (std::size_t e = 0; e < own.size(); ++e)
+          if (there[e] == 0 && own[e] == 0) expected[e] = 0;
+        found.expect(s, cat(way, ", input ", i, " in a sparse buffer"),
+                     in_own[i].storage() == storages[i] ? difference(in_own[i], expected, s.in[i].shape(), tolerance)
+                                                        : cat("came ", name_of(in_own[i].storage())));
+        if (how.order == Order::ascending)
+          found.expect(s, cat(way, ", input ", i, " in a sparse buffer"), format_error(in_own[i]));
+      }
+    }
+  }
+}
+
+}  // namespace strop::inline v0::verify
