@@ -67,10 +67,10 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   start_from_weight(op, weight, out);
   E* data[inputs];  // the new weight stands where the gradient would
   data[0] = data[1] = out.pointer<E>();
-  std::size_t k = 2;
-  for (const NDArray* state : states) {
-    with_all_rows(op, names[k], *state, true);
-    data[k++] = state->template pointer<E>();
+  for (std::size_t k = 2; k < inputs; ++k) {
+    const NDArray& state = *states.begin()[k - 2];
+    with_all_rows(op, names[k], state, true);
+    data[k] = state.template pointer<E>();
   }
   const auto run = [&](const E* gradient, std::int64_t at, std::int64_t n) {
     const void* in[inputs];
