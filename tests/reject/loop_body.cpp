@@ -7,4 +7,4 @@ const auto body = [](const Symbol& x, const Symbol& s) { return std::pair(x, s);
 #else
 const auto body = [](const Symbol& x, const Symbol&) { return x; };
 #endif
-const auto y = (strop::foreach (body, strop::var("x"), strop::var("s")), 0);
+const auto y = (strop::foreach(body, strop::var("x"), strop::var("s")), 0);

@@ -146,7 +146,7 @@ std::vector<X> each_of(const X& node, std::int64_t from, std::int64_t to) {
 /// states, or data differ in their number of entries.
 template <class Body, detail::OneOrSeveral Data, detail::OneOrSeveral States>
   requires detail::OfOneKind<Data, States>
-auto foreach (const Body& body, const Data& data, const States& states, std::string_view name = {}) {
+auto foreach(const Body& body, const Data& data, const States& states, std::string_view name = {}) {
   using X = typename detail::NodeOf<Data>::type;
   using Step = detail::result_of<Body, Data, States>;
   static_assert(detail::is_step<Step, States>,

@@ -111,7 +111,10 @@ class GraphWriter {
     if (entry.is_gradient())
       fail("to_json: node '", node.name,
            "' is a gradient; save what it is the gradient of, and differentiate what is loaded");
-    if (flow_of(node) != nullptr) return entry.name;
+    if (const Flow* const flow = flow_of(node)) {
+      check_in_files(*flow, node.name);
+      return entry.name;
+    }
     if (entry.slot != nullptr && !entry.slot->listed.load())
       fail("to_json: node '", node.name,
            "' is a function without a name, by which no file could find it; give it a struct and an Op");
@@ -135,7 +138,7 @@ class GraphWriter {
     else
       parameters(node, all);
     if (const Flow* const flow = flow_of(node))
-      for (auto& one : flow_attributes(*flow, node.name)) all.push_back(std::move(one));
+      for (auto& one : flow_attributes(*flow)) all.push_back(std::move(one));
     for (const auto& [key, text] : node.attributes) {
       const bool plain = key.size() < 5 || !key.starts_with("__") || !key.ends_with("__");
       if (plain && !node.is_variable() && node.entry->params != nullptr && !node.entry->params->fields.empty())

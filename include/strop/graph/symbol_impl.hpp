@@ -283,7 +283,7 @@ STROP_IMPL NamedTexts Symbol::list_attr() const {
       out.push_back({std::string(table.fields[i].name), table.print(node.op(), i)});
   }
   if (const detail::Flow* const flow = detail::flow_of(node))
-    for (auto& one : detail::flow_attributes(*flow, node.name)) out.push_back(std::move(one));
+    for (auto& one : detail::flow_attributes(*flow)) out.push_back(std::move(one));
   if (node.variable.shape.has_rank()) out.push_back({"__shape__", to_text(node.variable.shape)});
   if (node.variable.dtype) out.push_back({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
   if (node.variable.storage) out.push_back({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});

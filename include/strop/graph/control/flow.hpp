@@ -165,7 +165,10 @@ inline constinit Installed<const FlowKernels> flow_runner{&flow_kernels};
 /// "_foreach" and its like: which kind; −1 for other operators.
 int flow_kind_of(std::string_view op);
 /// What a file says of it besides its sub-graphs: num_args, in_data_locs and their like.
-NamedTexts flow_attributes(const Flow& flow, std::string_view node);
+/// A position of −1: the body does not use it.
+NamedTexts flow_attributes(const Flow& flow);
+/// Throws Error where a file cannot say what the flow is.
+void check_in_files(const Flow& flow, std::string_view node);
 /// The flow of a node of a file, from its attributes and sub-graphs. Throws Error where they do not suit each other.
 Ref<Flow> flow_of_file(FlowKind kind, int inputs, const std::vector<std::pair<std::string, std::string>>& attributes,
                        const std::vector<Symbol>& graphs);

@@ -26,18 +26,19 @@ STROP_IMPL std::string positions_text(const List<int>& positions) {
   return text + ']';
 }
 
-STROP_IMPL NamedTexts flow_attributes(const Flow& flow, std::string_view node) {
+STROP_IMPL void check_in_files(const Flow& flow, std::string_view node) {
+  for (int i = 0; i < flow.inputs; ++i)
+    if ((i < flow.data || flow.state_of(i) >= 0) && flow.body().input_for(i) < 0)
+      fail("to_json: node '", node, "': ", flow.input_names[i],
+           " is not used in the body, which files cannot say; use it there, or leave it out");
+}
+
+STROP_IMPL NamedTexts flow_attributes(const Flow& flow) {
   NamedTexts out;
   const SubGraph& body = flow.body();
   const auto positions = [&](int from, int to) {
     List<int> found;
-    for (int link = from; link < to; ++link) {
-      const int at = body.input_for(link);
-      if (at < 0 && link < flow.data + flow.states.size())
-        fail("to_json: node '", node, "': ", flow.input_names[link],
-             " is not used in the body, which files cannot say; use it there, or leave it out");
-      if (at >= 0) found.push_back(at);
-    }
+    for (int link = from; link < to; ++link) found.push_back(body.input_for(link));
     return positions_text(found);
   };
   const auto say = [&](std::string_view key, std::string text) { out.push_back({std::string(key), std::move(text)}); };
@@ -58,12 +59,7 @@ STROP_IMPL NamedTexts flow_attributes(const Flow& flow, std::string_view node) {
     return out;
   }
   List<int> variables;
-  for (const int input : flow.states) {
-    variables.push_back(body.input_for(input));
-    if (variables.back() < 0)
-      fail("to_json: node '", node, "': ", flow.input_names[input],
-           " is not used in the body, which files cannot say; use it there, or leave it out");
-  }
+  for (const int input : flow.states) variables.push_back(body.input_for(input));
   say("max_iterations", cat(flow.most));
   say("cond_input_locs", positions_text(flow.graphs[0].links));
   say("func_input_locs", positions_text(body.links));
