@@ -249,3 +249,16 @@ def test_a_picture(monkeypatch):
         assert len(mx.viz.plot_network(sym.var("x") + sym.var("x")).nodes) == 3
     with pytest.raises(mx.Error):
         mx.viz.plot_network(3)
+
+
+def test_classes_of_zipfs_law():
+    count, top = 4000, 20
+    law = np.log((np.arange(top) + 2) / (np.arange(top) + 1)) / np.log(top + 1) * count
+    true = nd.array([0, 7, 19], dtype="int32")
+    sampled, of_true, of_sampled = nd.contrib.rand_zipfian(true, count, top)
+    assert sampled.shape == (count,) and sampled.dtype == np.int64
+    np.testing.assert_allclose(of_true.asnumpy(), law[[0, 7, 19]])
+    np.testing.assert_allclose(of_sampled.asnumpy(), law[sampled.asnumpy()])
+    np.testing.assert_allclose(np.bincount(sampled.asnumpy(), minlength=top), law, atol=5 * np.sqrt(count) / 2)
+    made = sym.Group(list(sym.contrib.rand_zipfian(sym.var("true"), count, top))).bind(mx.cpu(), {"true": true}).forward()
+    np.testing.assert_allclose(made[2].asnumpy(), law[made[0].asnumpy()])

@@ -4,7 +4,7 @@ from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null
 from ..context import current_context
-from . import _internal
+from . import _internal, contrib
 
 __all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
 
@@ -61,3 +61,13 @@ def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
 def shuffle(data, out=None, **kwargs):
     """The entries along the first axis in random order."""
     return _internal._shuffle(data) if out is None else _internal._shuffle(data, out=out)
+
+
+def _rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
+    """[num_sampled classes below range_max, of which small ones are frequent, expected counts of the true classes, of those drawn]."""
+    from .. import ndarray
+
+    return _drawn.zipfian(ndarray, true_classes, num_sampled, range_max, ctx=ctx or true_classes.context)
+
+
+contrib.rand_zipfian = _rand_zipfian

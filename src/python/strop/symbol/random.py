@@ -3,7 +3,7 @@
 from .. import _drawn, _strop
 from .._strop import Symbol
 from ..base import _Null
-from . import _internal
+from . import _internal, contrib
 
 __all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
 
@@ -57,3 +57,13 @@ def randint(low, high, shape=_Null, dtype=_Null, **kwargs):
 def shuffle(data, **kwargs):
     """The entries along the first axis in random order."""
     return _internal._shuffle(data, **kwargs)
+
+
+def _rand_zipfian(true_classes, num_sampled, range_max):
+    """[num_sampled classes below range_max, of which small ones are frequent, expected counts of the true classes, of those drawn]."""
+    from .. import symbol
+
+    return _drawn.zipfian(symbol, true_classes, num_sampled, range_max)
+
+
+contrib.rand_zipfian = _rand_zipfian
