@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The type of arrays in Python: what must be fast or needs memory; everything else is written in Python.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <strop/tensor/cast.hpp>
 
@@ -22,7 +22,7 @@ void dealloc(PyObject* self) {
   auto* const object = reinterpret_cast<ArrayObject*>(self);
   if (object->weak != nullptr) PyObject_ClearWeakRefs(self);
   object->array.~NDArray();
-  type->tp_free(self);
+  free_object(type, self);
   Py_DECREF(type);
 }
 
@@ -369,7 +369,7 @@ PyTypeObject* array_type() { return dense_type; }
 PyObject* wrap(NDArray array) {
   if (!array) return Py_NewRef(Py_None);
   auto* const type = reinterpret_cast<PyTypeObject*>(classes[static_cast<std::size_t>(array.storage())]);
-  PyObject* const made = type->tp_alloc(type, 0);
+  PyObject* const made = new_object(type);
   if (made == nullptr) nb::raise_python_error();
   auto* const object = reinterpret_cast<ArrayObject*>(made);
   object->weak = nullptr;

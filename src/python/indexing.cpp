@@ -40,11 +40,11 @@ std::optional<Part> part_of(const NDArray& a, int axis, PyObject* key) {
 /// The parts of every axis of an array that has elements; none where the key is not so plain.
 bool parts_of(const NDArray& a, PyObject* key, Parts& parts) {
   const bool several = PyTuple_CheckExact(key);
-  const Py_ssize_t given = several ? PyTuple_GET_SIZE(key) : 1;
+  const Py_ssize_t given = several ? count_of(key) : 1;
   if (a.storage() != dense || a.size() == 0 || given == 0 || given > a.ndim()) return false;
   for (int k = 0; k < a.ndim(); ++k) {
     std::optional<Part> part = Part{0, 1, a.shape()[k], true};
-    if (k < given) part = part_of(a, k, several ? PyTuple_GET_ITEM(key, k) : key);
+    if (k < given) part = part_of(a, k, several ? element_of(key, k) : key);
     if (!part) return false;
     parts.push_back(*part);
   }

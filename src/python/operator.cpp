@@ -60,23 +60,24 @@ struct CallArguments {
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
   std::vector<std::pair<PyObject*, PyObject*>> marks;  // attributes that are given as keywords
   bool symbolic = false;
-  std::vector<nb::object> lists;  // what the inputs of lists are kept by: code that runs meanwhile may empty the lists
+  // What the inputs of lists are kept by, and they: code that runs meanwhile may empty the lists.
+  std::vector<std::pair<nb::object, std::vector<PyObject*>>> lists;
 
   /// The elements of a list or tuple, as they are now.
   std::span<PyObject* const> elements_of(PyObject* list) {
     nb::object items = nb::steal(PySequence_Tuple(list));
     if (items.ptr() == nullptr) nb::raise_python_error();
-    PyObject* const* const first = PySequence_Fast_ITEMS(items.ptr());
-    const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
-    lists.push_back(std::move(items));
-    return {first, count};
+    std::vector<PyObject*> elements;
+    const Py_ssize_t count = count_of(items.ptr());
+    for (Py_ssize_t i = 0; i < count; ++i) elements.push_back(element_of(items.ptr(), i));
+    return lists.emplace_back(std::move(items), std::move(elements)).second;
   }
 };
 
 void take_input(const Schema& schema, CallArguments& call, Index at, PyObject* value, PyObject* name) {
   const bool symbol = !is_array(value) && is_symbol(value);
   if (!symbol && !is_array(value))
-    refuse(Kind::type, schema.entry.snake, ": input '", view_of(name), "' is of type ", Py_TYPE(value)->tp_name,
+    refuse(Kind::type, schema.entry.snake, ": input '", view_of(name), "' is of type ", type_of(value),
            ", expected an NDArray", call.symbolic ? " or a Symbol" : "");
   if (at < call.inputs.size() && call.inputs[at] != nullptr)
     refuse(Kind::type, schema.entry.snake, ": input '", view_of(name), "' is given twice");
@@ -220,9 +221,9 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
     CallArguments call;
     call.symbolic = self->symbolic;
     take_positional(schema, call, args, positional);
-    const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+    const Py_ssize_t named = names != nullptr ? count_of(names) : 0;
     for (Py_ssize_t i = 0; i < named; ++i)
-      take_keyword(schema, call, PyTuple_GET_ITEM(names, i), args[positional + i], positional);
+      take_keyword(schema, call, element_of(names, i), args[positional + i], positional);
     const detail::ParamTable* const table = schema.entry.params;
     if (table != nullptr && table->checked && (call.box || !schema.any_default)) {
       const void* const object = call.box ? call.box->get() : schema.defaults.get();
@@ -296,7 +297,7 @@ PyObject* make_operator(PyTypeObject*, PyObject* args, PyObject*) {
     int symbolic = 0;
     if (PyArg_ParseTuple(args, "sUp", &name, &called, &symbolic) == 0) return nullptr;
     const Entry& entry = detail::find_operator(name);
-    PyObject* const made = operator_type->tp_alloc(operator_type, 0);
+    PyObject* const made = new_object(operator_type);
     if (made == nullptr) return nullptr;
     auto* const self = reinterpret_cast<OperatorObject*>(made);
     self->call = call_operator;
@@ -310,12 +311,12 @@ PyObject* make_operator(PyTypeObject*, PyObject* args, PyObject*) {
 void free_operator(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   Py_DECREF(reinterpret_cast<OperatorObject*>(self)->name);
-  type->tp_free(self);
+  free_object(type, self);
   Py_DECREF(type);
 }
 /// As functions do: found in a class it is a method.
 PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
-  return object == nullptr || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
+  return object == nullptr || object == Py_None ? Py_NewRef(self) : new_method(self, object);
 }
 PyObject* show(PyObject* self) {
   return PyUnicode_FromFormat("<operator %U>", reinterpret_cast<OperatorObject*>(self)->name);
@@ -458,8 +459,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
       if (!is_array(one))
-        refuse(Kind::type, entry.snake, ": 'out' is of type ", Py_TYPE(one)->tp_name,
-               ", expected an NDArray or a list of them");
+        refuse(Kind::type, entry.snake, ": 'out' is of type ", type_of(one), ", expected an NDArray or a list of them");
       results[i] = array_of(one);
       requests.push_back(Request::write);
       waits = waits || results[i].busy();

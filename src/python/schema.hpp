@@ -2,7 +2,7 @@
 /// \file
 /// What calls from Python need of an operator's entry, read once: its arguments, and how its parameters are set.
 #pragma once
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <strop/op/describe.hpp>
 #include <strop/op/param_box.hpp>
@@ -150,8 +150,7 @@ struct Schema {
 
 /// Of a parameter or input: the same object where a call in a program spells it.
 inline bool is_name(PyObject* known, PyObject* key) {
-  return known == key ||
-         (PyUnicode_GET_LENGTH(known) == PyUnicode_GET_LENGTH(key) && PyUnicode_Compare(known, key) == 0);
+  return known == key || (length_of(known) == length_of(key) && PyUnicode_Compare(known, key) == 0);
 }
 
 inline Schema& schema_of(const Entry& entry) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Scopes of autograd: `with record():` and its like, which stand around every recorded call.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <strop/autograd/backward.hpp>
 
@@ -34,7 +34,7 @@ int mode_of(PyObject* object) { return object == Py_None ? -1 : PyObject_IsTrue(
 PyObject* make_scope(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *recording = nullptr, *training = nullptr;
   if (PyArg_UnpackTuple(args, "Scope", 2, 2, &recording, &training) == 0) return nullptr;
-  PyObject* const self = type->tp_alloc(type, 0);
+  PyObject* const self = new_object(type);
   if (self == nullptr) return nullptr;
   own(self).recording = mode_of(recording);
   own(self).training = mode_of(training);
@@ -44,7 +44,7 @@ PyObject* make_scope(PyTypeObject* type, PyObject* args, PyObject*) {
 void free_scope(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   std::destroy_at(&own(self).before);
-  type->tp_free(self);
+  free_object(type, self);
   Py_DECREF(type);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Threads of Python: waits that Ctrl-C ends, objects that are given back from any thread, threads that Python ends.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <strop/core/ref.hpp>
 #include <strop/engine/engine.hpp>
@@ -151,7 +151,7 @@ void wait_for_all() {
 
 void release_later(PyObject* object) noexcept {
   if (!Py_IsInitialized()) return;
-  if (PyGILState_Check() != 0) {
+  if (has_lock()) {
     Py_DECREF(object);
     return;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Values of Python as values of parameters, and failures as exceptions of Python.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <strop/core/text.hpp>
 
@@ -189,7 +189,7 @@ std::string text_of(PyObject* object) {
   if (PyType_Check(object) || PyDict_Contains(known_dtypes, object) == 1)
     return std::string(name_of(dtype_of_object(object)));
   PyErr_Clear();
-  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.bool"))
+  if (std::string_view(type_of(object)).starts_with("numpy.bool"))
     return PyObject_IsTrue(object) == 1 ? "True" : "False";
   if (const std::optional<std::int64_t> whole = integer_of(object)) return cat(*whole);
   if (const std::optional<double> number = number_of(object)) return detail::print_real(*number);

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""meson-python, but for one thing: nanobind's stable interface begins with Python 3.12, so that before it a wheel is of the
+one version that builds it."""
+import sys
+
+import mesonpy
+from mesonpy import *  # noqa: F401,F403  the hooks of PEP 517 and 660
+
+
+def _settings(given):
+    settings = dict(given or {})
+    if sys.version_info < (3, 12):
+        arguments = settings.get("setup-args", [])
+        arguments = [arguments] if isinstance(arguments, str) else list(arguments)
+        settings["setup-args"] = [*arguments, "-Dpython.allow_limited_api=false"]
+    return settings
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return mesonpy.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    return mesonpy.build_editable(wheel_directory, _settings(config_settings), metadata_directory)
