@@ -95,7 +95,8 @@ struct Thinned {
     const bool floating = is_floating(from.dtype());
     std::vector<double> all = values(from), data;
     std::vector<std::int64_t> places, starts{0};
-    constexpr double inf = std::numeric_limits<double>::infinity(), odd[] = {inf, 1, std::nan(""), -inf, 2};
+    constexpr double inf = std::numeric_limits<double>::infinity(),
+                     odd[] = {inf, 1, std::numeric_limits<double>::quiet_NaN(), -inf, 2};
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::size_t begin = data.size();
       const auto first = strop::detail::unsigned_size(i * columns);
