@@ -5,7 +5,8 @@
 bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. What each prints is
 kept in bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured. With --peers the questions
 that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us and by them, each
-with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt.
+with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt, and drawn
+in NAME-peers.svg.
 """
 import argparse
 import os
@@ -18,6 +19,10 @@ import sys
 import time
 
 BENCH = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(BENCH / "peers"))
+from picture import picture  # noqa: E402
+
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
@@ -26,6 +31,7 @@ ENVIRONMENTS = {
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
 THREADS = (1, 2)
+COMPILED = ("debian", "eigen")  # peers that are linked with packages of the system
 OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
@@ -103,9 +109,16 @@ def compile_peer(build, path, options):
 
 def peer_command(path, build):
     """What runs a peer's side of a question; None where it cannot be had. KIND_NAME.py runs in KIND's environment;
-    torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp is linked with
-    packages of the system."""
+    torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp and
+    eigen_NAME.cpp are linked with packages of the system."""
     kind = path.stem.split("_", 1)[0]
+    if kind == "eigen":
+        flags = output(["pkg-config", "--cflags", "eigen3"]).split()
+        if not flags:
+            print(f"SKIP {path.stem}: Eigen is not installed (apt-get install libeigen3-dev)")
+            return None
+        program = compile_peer(build, path, [*flags, "-fopenmp", "-lfmt"])
+        return program and [program]
     if kind == "debian":
         flags = output(["pkg-config", "--cflags", "--libs", "tbb"]).split()
         if not flags:
@@ -141,7 +154,7 @@ def cases(command, threads, data):
 
 
 def compare(name, ours, peers, turns):
-    """Lines of a table: our best time of every case, every peer's, and how many times ours that is."""
+    """{case: {who: nanoseconds}}, our best time of every case and every peer's, and what they say beside them."""
     best, notes = {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
@@ -151,15 +164,19 @@ def compare(name, ours, peers, turns):
                 for case, nanoseconds in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
+    best = {case: times for case, times in best.items() if "strop" in times and len(times) > 1}
+    return best, [line for lines in notes.values() for line in lines]
+
+
+def table(name, best, peers, turns):
+    """Lines: our best time of every case, every peer's, and how many times ours that is."""
+    wide = max([38, *map(len, best)])
     yield f"{name}: microseconds, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
-    yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
+    yield f"{'':{wide}} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
     for case, times in best.items():
-        if "strop" in times and len(times) > 1:
-            mine = times["strop"]
-            yield f"{case:38} {mine / 1e3:12.3f}" + "".join(
-                f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
-    for lines in notes.values():
-        yield from lines
+        mine = times["strop"]
+        yield f"{case:{wide}} {mine / 1e3:12.3f}" + "".join(
+            f" {times[who] / 1e3:12.3f} {times[who] / mine:7.2f}x" if who in times else f" {'-':>21}" for who in peers)
 
 
 def run_peers(build, chosen, results, turns):
@@ -167,7 +184,7 @@ def run_peers(build, chosen, results, turns):
     good = True
     for name in chosen:
         sides = {path: path.stem.split("_", 1)[0] for path in sorted((BENCH / "peers").glob(f"*_{name}.*"))}
-        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, "debian"]}
+        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, *COMPILED]}
         peers = {kind: command for kind, command in peers.items() if command}
         if name in OWN_TABLES:
             for kind, command in peers.items():
@@ -177,11 +194,13 @@ def run_peers(build, chosen, results, turns):
             continue
         print(f"\n== {name}: strop and {', '.join(peers)}", flush=True)
         kept = [heading(f"{name} --peers")]
-        for line in compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers, turns):
+        best, notes = compare(name, [build / "bench" / f"bench_{name}", "--lines"], peers, turns)
+        for line in [*table(name, best, peers, turns), *notes]:
             print(line, flush=True)
             kept.append(line + "\n")
         results.mkdir(parents=True, exist_ok=True)
         (results / f"{name}-peers.txt").write_text("".join(kept))
+        (results / f"{name}-peers.svg").write_text(picture(f"{name}: {processor()}", best, list(peers)))
     return good
 
 

@@ -181,6 +181,7 @@ TEST_CASE("the table of kernels is the one that is used, and is printed row by r
   CHECK(transposed(128, 400000, 20000) == SparseKernel::by_block);
   CHECK(transposed(1, 400000, 20000) == SparseKernel::sums_of_parts);
   CHECK(transposed(128, 1200, 1000000) == SparseKernel::into_result);
+  CHECK(transposed(8, 400000, 20000) == SparseKernel::sums_of_parts);
   CHECK(transposed(128, std::int64_t{1} << 32, 20000) == SparseKernel::sums_of_parts);
   const std::string text = strop::sparse_kernels();
   CHECK(std::count(text.begin(), text.end(), '\n') ==
