@@ -5,8 +5,9 @@
 bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. What each prints is
 kept in bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured. With --peers the questions
 that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us and by them, each
-with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt, and the
-medians of a question that tells them. bench/python.py asks of the Python package, which is built for it.
+with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt, with the
+medians of a question that tells them, and drawn in NAME-peers.svg. bench/python.py asks of the Python package, which is
+built for it.
 """
 import argparse
 import os
@@ -20,6 +21,10 @@ import sys
 import time
 
 BENCH = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(BENCH / "peers"))
+from picture import picture  # noqa: E402
+
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
@@ -30,6 +35,7 @@ ENVIRONMENTS = {
 THREADS = (1, 2)
 UNITS = {"graph_plan": ("MiB", 1 << 20)}  # questions whose lines are no nanoseconds
 OF_THE_PACKAGE = ("python",)  # questions of the Python package
+COMPILED = ("debian", "eigen")  # peers that are linked with packages of the system
 OWN_TABLES = ("engine",)  # questions whose peers are programs of the same shape as ours and print what ours prints
 
 
@@ -107,9 +113,16 @@ def compile_peer(build, path, options):
 
 def peer_command(path, build):
     """What runs a peer's side of a question; None where it cannot be had. KIND_NAME.py runs in KIND's environment;
-    torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp is linked with
-    packages of the system."""
+    torch_NAME.cpp is linked with its libtorch, mxnet_NAME.cpp is told where its library is, debian_NAME.cpp and
+    eigen_NAME.cpp are linked with packages of the system."""
     kind = path.stem.split("_", 1)[0]
+    if kind == "eigen":
+        flags = output(["pkg-config", "--cflags", "eigen3"]).split()
+        if not flags:
+            print(f"SKIP {path.stem}: Eigen is not installed (apt-get install libeigen3-dev)")
+            return None
+        program = compile_peer(build, path, [*flags, "-fopenmp", "-lfmt"])
+        return program and [program]
     if kind == "debian":
         flags = output(["pkg-config", "--cflags", "--libs", "tbb"]).split()
         if not flags:
@@ -158,20 +171,9 @@ def cases(command, threads, data):
     return {case: tuple(map(float, found)) for case, *found in times}, [line for line in lines if line.startswith("# ")]
 
 
-def table(title, times, peers, size=1e3):
-    """Lines: our time of every case, every peer's, and how many times ours that is."""
-    yield title
-    yield f"{'':38} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
-    for case, of in times.items():
-        if "strop" in of and len(of) > 1:
-            mine = of["strop"]
-            yield f"{case:38} {mine / size:12.3f}" + "".join(
-                f" {of[who] / size:12.3f} {of[who] / mine:7.2f}x" if who in of else f" {'-':>21}" for who in peers)
-
-
-def compare(name, ours, peers, turns, data):
-    """Lines of a table: our best time of every case, every peer's, and how many times ours that is; another of medians
-    where programs tell them."""
+def compare(ours, peers, turns, data):
+    """{case: {who: nanoseconds}} of our best time of every case and every peer's, the same of the medians of programs that
+    tell them, and what they say beside them."""
     best, medians, notes = {}, {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
@@ -183,13 +185,20 @@ def compare(name, ours, peers, turns, data):
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
                     if median:
                         medians.setdefault(case, {}).setdefault(who, []).append(median[0])
-    unit, size = UNITS.get(name, ("microseconds", 1e3))
-    yield from table(f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours", best, peers, size)
-    if medians:
-        middle = {case: {who: statistics.median(list_) for who, list_ in of.items()} for case, of in medians.items()}
-        yield from table(f"{name}: the medians of all turns", middle, peers, size)
-    for lines in notes.values():
-        yield from lines
+    middle = {case: {who: statistics.median(all_) for who, all_ in of.items()} for case, of in medians.items()}
+    compared = [{case: of for case, of in times.items() if "strop" in of and len(of) > 1} for times in (best, middle)]
+    return *compared, [line for lines in notes.values() for line in lines]
+
+
+def table(title, times, peers, size):
+    """Lines: our time of every case, every peer's, and how many times ours that is."""
+    wide = max([38, *map(len, times)])
+    yield title
+    yield f"{'':{wide}} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
+    for case, of in times.items():
+        mine = of["strop"]
+        yield f"{case:{wide}} {mine / size:12.3f}" + "".join(
+            f" {of[who] / size:12.3f} {of[who] / mine:7.2f}x" if who in of else f" {'-':>21}" for who in peers)
 
 
 def run_peers(build, chosen, results, turns):
@@ -197,7 +206,7 @@ def run_peers(build, chosen, results, turns):
     good = True
     for name in chosen:
         sides = {path: path.stem.split("_", 1)[0] for path in sorted((BENCH / "peers").glob(f"*_{name}.*"))}
-        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, "debian"]}
+        peers = {kind: peer_command(path, build) for path, kind in sides.items() if kind in [*ENVIRONMENTS, *COMPILED]}
         peers = {kind: command for kind, command in peers.items() if command}
         if name in OWN_TABLES:
             for kind, command in peers.items():
@@ -210,11 +219,18 @@ def run_peers(build, chosen, results, turns):
         ours = package_command(build, BENCH / f"{name}.py") if name in OF_THE_PACKAGE else [build / "bench" / f"bench_{name}"]
         if not ours:
             continue
-        for line in compare(name, [*ours, "--lines"], peers, turns, build / "bench"):
+        best, medians, notes = compare([*ours, "--lines"], peers, turns, build / "bench")
+        unit, size = UNITS.get(name, ("microseconds", 1e3))
+        title = f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
+        tables = [*table(title, best, peers, size)]
+        if medians:
+            tables += table(f"{name}: the medians of all turns", medians, peers, size)
+        for line in [*tables, *notes]:
             print(line, flush=True)
             kept.append(line + "\n")
         results.mkdir(parents=True, exist_ok=True)
         (results / f"{name}-peers.txt").write_text("".join(kept))
+        (results / f"{name}-peers.svg").write_text(picture(f"{name}: {processor()}", best, list(peers)))
     return good
 
 

@@ -11,15 +11,14 @@ from clock import report
 os.environ.setdefault("MKL_RT", max(glob.glob(f"{sys.prefix}/lib/libmkl_rt.so*"), default=""))
 from sparse_dot_mkl import dot_product_mkl  # noqa: E402
 
-for name in matrices.NAMES:
-    a = matrices.load(name)
-    for width in matrices.widths(a):
-        b = matrices.dense(a.shape[1], width)
-        out = numpy.zeros((a.shape[0], width), numpy.float32)
-        if width == 1:
-            b, out = b[:, 0].copy(), out[:, 0].copy()
-        report(f"{name} csr * dense, width {width}", lambda: dot_product_mkl(a, b, out=out, out_scalar=0))
-        if width <= 128 and a.shape[1] * width <= 2e7:
-            g = matrices.dense(a.shape[0], width)
-            g = g[:, 0].copy() if width == 1 else g
-            report(f"{name} csr' * dense to rows, width {width}", lambda: dot_product_mkl(a.T, g))
+for case, a, width in matrices.times_dense():
+    b, out = matrices.dense(a.shape[1], width), numpy.zeros((a.shape[0], width), numpy.float32)
+    if width == 1:
+        b, out = b[:, 0].copy(), out[:, 0].copy()
+    report(case, lambda: dot_product_mkl(a, b, out=out, out_scalar=0))
+for case, a, width in matrices.transposed():
+    g = matrices.dense(a.shape[0], width)
+    g = g[:, 0].copy() if width == 1 else g
+    report(case, lambda: dot_product_mkl(a.T, g))
+for name, a in matrices.matrices(matrices.SQUARES):
+    report(f"{name} csr * csr", lambda: dot_product_mkl(a, a))  # its columns are in any order, which is faster

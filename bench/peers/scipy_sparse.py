@@ -3,12 +3,13 @@
 import matrices
 from clock import report
 
-for name in matrices.NAMES:
-    a = matrices.load(name)
-    for width in matrices.widths(a):
-        b = matrices.dense(a.shape[1], width)
-        report(f"{name} csr * dense, width {width}", lambda: a @ b)
-        if width <= 128 and a.shape[1] * width <= 2e7:  # beyond, its dense result takes seconds to make
-            g = matrices.dense(a.shape[0], width)
-            report(f"{name} csr' * dense to rows, width {width}", lambda: a.T @ g)
+for case, a, width in matrices.times_dense():
+    b = matrices.dense(a.shape[1], width)
+    report(case, lambda: a @ b)
+for case, a, width in matrices.transposed():
+    g = matrices.dense(a.shape[0], width)
+    report(case, lambda: a.T @ g)
+for name, a in matrices.matrices():
     report(f"{name} csr * 2", lambda: a * 2)
+for name, a in matrices.matrices(matrices.SQUARES):
+    report(f"{name} csr * csr", lambda: a @ a)

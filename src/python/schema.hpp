@@ -66,8 +66,8 @@ bool store_value(PyObject* from, Bounds<needed>& to) {
     return bound.has_value() || one == Py_None;
   };
   if (PyTuple_Check(from)) {  // what a tuple holds stays, whatever code an element of it runs
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(from); ++i)
-      if (!add(PyTuple_GET_ITEM(from, i))) return false;
+    for (Py_ssize_t i = 0; i < count_of(from); ++i)
+      if (!add(element_of(from, i))) return false;
   } else if (from == Py_None || !add(from)) {
     return false;
   }

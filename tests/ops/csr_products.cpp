@@ -114,6 +114,28 @@ TEST_CASE("CSR products have the same bits for any number of threads") {
   }
 }
 
+TEST_CASE(
+    "transposed products of more sums than the cache has are summed in blocks, the same for any number of threads") {
+  const std::int64_t n = 130;
+  const NDArray a = matrix(60, 9000, 400, f32, i32), g = filled({60, n}, f32), few = some_rows(g);
+  const auto by_block = strop::detail::sparse_kernel(
+      strop::detail::SparseWork::transposed, {.width = n, .values = a.nnz(), .columns = 9000, .counted = a.nnz()});
+  CHECK(by_block == strop::detail::SparseKernel::by_block);
+  const NDArray expected = strop::dot(a.to(dense), g, {.transpose_a = true});
+  CHECK(values(strop::dot(a, g, {.transpose_a = true}).to(dense)) == values(expected));
+  const NDArray sum = strop::ones({9000, n});
+  strop::dot(a, g, {.transpose_a = true, .forward_stype = dense}, strop::add_to(sum));
+  CHECK(values(sum) == values(expected + 1));
+  CHECK(values(strop::dot(a, few, {.transpose_a = true}).to(dense)) ==
+        values(strop::dot(a.to(dense), few.to(dense), {.transpose_a = true})));
+  const NDArray head = strop::random::uniform({60, n}, -1, 1);
+  const auto with_threads = [&](int threads) {
+    const Threads scope(threads);
+    return values(strop::dot(a, head, {.transpose_a = true}).data());
+  };
+  CHECK(with_threads(1) == with_threads(4));
+}
+
 TEST_CASE("CSR products refuse a structure that leads outside, wherever it does") {
   const auto with = [](std::int64_t column, std::int64_t end, Dtype index) {
     NDArray columns = strop::zeros({40}, i64), starts = strop::zeros({3}, i64);
@@ -181,6 +203,7 @@ TEST_CASE("the table of kernels is the one that is used, and is printed row by r
   CHECK(transposed(128, 400000, 20000) == SparseKernel::by_block);
   CHECK(transposed(1, 400000, 20000) == SparseKernel::sums_of_parts);
   CHECK(transposed(128, 1200, 1000000) == SparseKernel::into_result);
+  CHECK(transposed(8, 400000, 20000) == SparseKernel::sums_of_parts);
   CHECK(transposed(128, std::int64_t{1} << 32, 20000) == SparseKernel::sums_of_parts);
   const std::string text = strop::sparse_kernels();
   CHECK(std::count(text.begin(), text.end(), '\n') ==

@@ -63,8 +63,9 @@ struct MetValues {
 };
 
 /// out(place, ·) += value · row for values that `numbers` goes through: sorted into blocks of places whose sums stay in
-/// the second-level cache, each the work of one thread. The values of a place are added in the order in which `numbers`
-/// has them, so that the bits are the same for any number of threads.
+/// the second-level cache, each the work of one thread. The order in which the
+/// values of a place are added is that of `numbers`, even rows before odd ones: the same bits for any number of
+/// threads.
 template <class E>
 class ByBlock {
  public:
@@ -78,31 +79,36 @@ class ByBlock {
     shift_ = std::countr_zero(std::bit_ceil(fitting));
     blocks_ = ((places - 1) >> shift_) + 1;
     const std::int64_t parts = parts_of_list(stored, 0);
-    ends_ = List<std::int64_t>(blocks_ * parts + 1);  // of each block those of each part
+    // Of each block first the values of even rows, then those of odd ones, of each what each part has. Two counters for
+    // a block: its values often follow each other, and a counter waits for its last step.
+    const std::int64_t lists = 2 * blocks_;
+    ends_ = List<std::int64_t>(lists * parts + 1);
     std::int64_t* const ends = ends_.data();
     const auto each_part = [&](auto f) {
       parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t p = begin; p < end; ++p) {
-          List<std::int64_t> mine(blocks_);
+          List<std::int64_t> mine(lists);
           f(p, mine.data());
         }
       });
     };
     each_part([&](std::int64_t p, std::int64_t* count) {
-      numbers.columns(p, parts, [count, shift = shift_](std::int64_t, std::int64_t place) { ++count[place >> shift]; });
-      for (std::int64_t block = 0; block < blocks_; ++block) ends[block * parts + p + 1] = count[block];
+      numbers.values(p, parts, [count, shift = shift_](std::int64_t place, E, std::int32_t row) {
+        ++count[2 * (place >> shift) + (row & 1)];
+      });
+      for (std::int64_t list = 0; list < lists; ++list) ends[list * parts + p + 1] = count[list];
     });
-    for (std::int64_t k = 0; k < blocks_ * parts; ++k) ends[k + 1] += ends[k];
-    values_ = NDArray({ends[blocks_ * parts] * std::int64_t{sizeof(Value)}}, u8);
+    for (std::int64_t k = 0; k < lists * parts; ++k) ends[k + 1] += ends[k];
+    values_ = NDArray({ends[lists * parts] * std::int64_t{sizeof(Value)}}, u8);
     Value* const values = values_.template pointer<Value>();
     each_part([&](std::int64_t p, std::int64_t* next) {
-      for (std::int64_t block = 0; block < blocks_; ++block) next[block] = ends[block * parts + p];
+      for (std::int64_t list = 0; list < lists; ++list) next[list] = ends[list * parts + p];
       numbers.values(p, parts, [=, shift = shift_](std::int64_t place, E value, std::int32_t row) {
         const std::int64_t within = place & ((std::int64_t{1} << shift) - 1);
-        values[next[place >> shift]++] = {value, row, static_cast<std::int32_t>(within)};
+        values[next[2 * (place >> shift) + (row & 1)]++] = {value, row, static_cast<std::int32_t>(within)};
       });
     });
-    for (std::int64_t block = 0; block <= blocks_; ++block) ends[block] = ends[block * parts];
+    for (std::int64_t block = 0; block <= blocks_; ++block) ends[block] = ends[2 * block * parts];
   }
 
   /// The rows are those of `rows`.
@@ -250,11 +256,26 @@ struct RowsRoom {
 /// has been checked.
 template <class E, class I, class Room>
 void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
+  const MetValues<E, I> values{a, b};
+  const std::int64_t width = b.width();
+  const SparseSizes sizes = sizes_of_numbering(a.cols, a.stored);
+  if (sparse_kernel(SparseWork::numbering, sizes) == SparseKernel::marks && a.cols * width <= 2 * a.stored) {
+    const MarkedSet set(a.cols, a.stored, values);  // sums of all columns take less time than numbers for all values
+    const RowsRoom<E> to = room(set.count());
+    set.list(to.numbers);
+    if (set.count() == a.cols) return transposed_product(a, b, to.rows, false);
+    const NDArray all({a.cols * width}, dtype_of<E>);
+    const E* const sums = all.template pointer<E>();
+    transposed_product(a, b, all.template pointer<E>(), false);
+    for (std::int64_t r = 0; r < set.count(); ++r)
+      std::copy_n(sums + to.numbers[r] * width, width, to.rows + r * width);
+    return;
+  }
   const NDArray places({a.stored}, i32);  // of each stored value the place of its column among those that count
   auto* const place = places.pointer<std::int32_t>();
   E* out = nullptr;
   const std::int64_t count = number_through(
-      a.cols, a.stored, MetValues<E, I>{a, b},
+      a.cols, a.stored, values,
       [&](std::int64_t n) {
         const RowsRoom<E> to = room(n);
         out = to.rows;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
@@ -101,8 +102,7 @@ class RankedSet {
 class MarkedSet {
  public:
   template <class Numbers>
-  MarkedSet(std::int64_t extent, std::int64_t count, const Numbers& numbers)
-      : kept_({extent}, i64), places_({extent}, i32), place_(places_.pointer<std::int32_t>()) {
+  MarkedSet(std::int64_t extent, std::int64_t count, const Numbers& numbers) {
     const std::int64_t parts = parts_of_list(count, extent / 4);
     const NDArray tables({parts, extent}, u8);
     auto* const marks = tables.pointer<std::uint8_t>();
@@ -113,29 +113,62 @@ class MarkedSet {
         numbers.columns(p, parts, [mine](std::int64_t, std::int64_t j) { mine[j] = 1; });
       }
     });
+    if (all_marked(marks, parts, extent)) {
+      count_ = extent;
+      return;
+    }
+    kept_ = NDArray({extent}, i64);
+    places_ = NDArray({extent}, i32);
     std::int64_t* const kept = kept_.pointer<std::int64_t>();
+    std::int32_t* const place = place_ = places_.pointer<std::int32_t>();
     std::int64_t found = 0;
     for (std::int64_t j = 0; j < extent; ++j) {
       int any = marks[j];
       for (std::int64_t p = 1; p < parts; ++p) any |= marks[p * extent + j];
       kept[found] = j;
-      place_[j] = static_cast<std::int32_t>(found);
+      place[j] = static_cast<std::int32_t>(found);
       found += any;
     }
     count_ = found;
   }
   std::int64_t count() const { return count_; }
+  /// Where not all of the numbers occur.
   std::int64_t operator()(std::int64_t j) const { return place_[j]; }
   void list(std::int64_t* to) const {
-    const auto* const kept = kept_.pointer<const std::int64_t>();
-    std::copy(kept, kept + count_, to);
+    if (place_ != nullptr)
+      std::copy_n(kept_.pointer<const std::int64_t>(), count_, to);
+    else
+      for (std::int64_t j = 0; j < count_; ++j) to[j] = j;
   }
 
  private:
+  static bool all_marked(const std::uint8_t* marks, std::int64_t parts, std::int64_t extent) {
+    std::int64_t j = 0;
+    for (; j + 8 <= extent; j += 8) {
+      std::uint64_t any = 0;
+      for (std::int64_t p = 0; p < parts; ++p) {
+        std::uint64_t eight;
+        std::memcpy(&eight, marks + p * extent + j, sizeof eight);
+        any |= eight;
+      }
+      if (any != 0x0101010101010101u) return false;
+    }
+    for (; j < extent; ++j) {
+      bool any = false;
+      for (std::int64_t p = 0; p < parts; ++p) any = any || marks[p * extent + j] != 0;
+      if (!any) return false;
+    }
+    return true;
+  }
   NDArray kept_, places_;
-  std::int32_t* place_;
+  std::int32_t* place_ = nullptr;
   std::int64_t count_ = 0;
 };
+
+/// What chooses how numbers are found.
+inline SparseSizes sizes_of_numbering(std::int64_t extent, std::int64_t count) {
+  return {.values = count + 128, .columns = extent, .counted = extent};
+}
 
 /// The numbers below `extent` that occur, ascending, into the memory that room(how many) gives. `numbers` goes through
 /// all `count` of them as RankedSet asks, twice; place(k, at) gets where each stands in the result, but nothing where
@@ -152,7 +185,7 @@ std::int64_t number_through(std::int64_t extent, std::int64_t count, const Numbe
     });
     return set.count();
   };
-  switch (sparse_kernel(SparseWork::numbering, {.values = count + 128, .columns = extent, .counted = extent})) {
+  switch (sparse_kernel(SparseWork::numbering, sizes_of_numbering(extent, count))) {
     case SparseKernel::marks:
       return by(MarkedSet(extent, count, numbers));
     case SparseKernel::bits:

@@ -54,7 +54,7 @@ struct SparseSizes {
 struct SparseRule {
   SparseWork work;
   SparseKernel kernel;
-  std::int64_t least_width = 0;
+  std::int64_t least_sums = 0;  ///< columns times the width
   /// At least `values` for each `columns`.
   struct {
     std::int64_t values, columns;
@@ -63,11 +63,12 @@ struct SparseRule {
   bool adjacent = false;
 
   constexpr bool has_condition() const {
-    return least_width != 0 || filling.values != 0 || adjacent ||
+    return least_sums != 0 || filling.values != 0 || adjacent ||
            most_counted != std::numeric_limits<std::int64_t>::max();
   }
   constexpr bool holds(const SparseSizes& sizes) const {
-    return sizes.width >= least_width && sizes.counted <= most_counted && (sizes.adjacent || !adjacent) &&
+    return static_cast<double>(sizes.width) * static_cast<double>(sizes.columns) >= static_cast<double>(least_sums) &&
+           sizes.counted <= most_counted && (sizes.adjacent || !adjacent) &&
            static_cast<double>(sizes.values) * static_cast<double>(filling.columns) >=
                static_cast<double>(sizes.columns) * static_cast<double>(filling.values);
   }
@@ -77,7 +78,7 @@ struct SparseRule {
 /// kernels took the same time on the matrices of bench/sparse.cpp.
 inline constexpr std::int64_t int32_most = std::numeric_limits<std::int32_t>::max();
 inline constexpr SparseRule sparse_rules[] = {
-    {SparseWork::transposed, SparseKernel::by_block, 64, {1, 4}, int32_most},
+    {SparseWork::transposed, SparseKernel::by_block, 1 << 20, {1, 4}, int32_most},
     {SparseWork::transposed, SparseKernel::sums_of_parts, 0, {1, 1}},
     {SparseWork::transposed, SparseKernel::into_result},
     {SparseWork::row_gradient, SparseKernel::by_block, 0, {0, 1}, int32_most},

@@ -16,7 +16,7 @@ STROP_IMPL std::string sparse_kernels() {
   const auto condition = [](const SparseRule& rule) {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (rule.least_width != 0) add(cat("width >= ", rule.least_width));
+    if (rule.least_sums != 0) add(cat("columns x width >= ", rule.least_sums));
     if (rule.filling.values != 0)
       add(rule.filling.columns == 1
               ? cat(rule.filling.values, " values a column or more")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison as a picture: for every case how many times our time each peer takes; and, of cases whose names end in
+`columns N`, their times over N."""
+import math
+import re
+from html import escape
+
+COLOURS = ("#d1495b", "#e08e0b", "#5b8e3e", "#7a4fa3", "#2a7f8e", "#8a5a44")
+OURS = "#1f4e9c"
+ROW, LEFT, RIGHT, WIDTH = 15, 380, 90, 1040
+SERIES = re.compile(r"^(.*), columns (\d+)$")
+
+
+def text(x, y, words, anchor="start", colour="#333", size=11):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">'
+            f"{escape(words)}</text>\n")
+
+
+def line(x1, y1, x2, y2, colour="#ddd", width=1.0):
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" stroke-width="{width}"/>\n'
+
+
+def dot(x, y, colour):
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}" fill-opacity="0.85"/>\n'
+
+
+def duration(nanoseconds):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def ratios(best, colours, top):
+    """A row for each case."""
+    all_ratios = [t / times["strop"] for times in best.values() for who, t in times.items() if who != "strop"]
+    low = min(-1, math.floor(math.log2(min(all_ratios))))
+    high = max(1, math.ceil(math.log2(max(all_ratios))))
+
+    def x(ratio):
+        return LEFT + (math.log2(ratio) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+
+    bottom = top + ROW * len(best)
+    out = ""
+    for power in range(low, high + 1):
+        out += line(x(2.0**power), top - 4, x(2.0**power), bottom, "#888" if power == 0 else "#e4e4e4", 1.5 if power == 0 else 1)
+        out += text(x(2.0**power), top - 8, f"{2**power}x" if power >= 0 else f"1/{2**-power}x", "middle", "#666", 10)
+    for k, (case, times) in enumerate(best.items()):
+        y = top + ROW * k + ROW / 2
+        out += text(LEFT - 10, y + 4, case, "end") + text(WIDTH - RIGHT + 12, y + 4, duration(times["strop"]), "start", OURS)
+        out += line(LEFT, y, WIDTH - RIGHT, y, "#f0f0f0")
+        out += "".join(dot(x(t / times["strop"]), y, colours[who]) for who, t in times.items() if who != "strop")
+    return out, bottom
+
+
+def curves(title, series, colours, left, top, width, height):
+    """Times over the number of columns, both on logarithmic axes. `series`: {who: [(columns, nanoseconds)]}."""
+    points = [point for line_ in series.values() for point in line_]
+    (x0, x1), (y0, y1) = ([math.log10(f(point[axis] for point in points)) for f in (min, max)] for axis in (0, 1))
+    y0, y1 = math.floor(y0), math.ceil(y1)
+
+    def at(point):
+        return (left + (math.log10(point[0]) - x0) / max(x1 - x0, 1e-9) * width,
+                top + height - (math.log10(point[1]) - y0) / max(y1 - y0, 1e-9) * height)
+
+    out = text(left, top - 12, title)
+    for power in range(y0, y1 + 1):
+        y = at((1, 10.0**power))[1]
+        out += line(left, y, left + width, y, "#e4e4e4") + text(left - 6, y + 4, duration(10.0**power), "end", "#666", 10)
+    for columns in sorted({point[0] for point in points}):
+        x = at((columns, 1))[0]
+        out += line(x, top, x, top + height, "#e4e4e4") + text(x, top + height + 14, f"{columns:,}", "middle", "#666", 10)
+    for who, points_of_one in series.items():
+        places = [at(point) for point in sorted(points_of_one)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        out += f'<polyline points="{path}" fill="none" stroke="{colours[who]}" stroke-width="{3 if who == "strop" else 1.5}"/>\n'
+        out += "".join(dot(x, y, colours[who]) for x, y in places)
+    return out
+
+
+def picture(title, best, peers):
+    """An SVG document of {case: {who: nanoseconds}}."""
+    colours = {"strop": OURS, **{who: COLOURS[k % len(COLOURS)] for k, who in enumerate(peers)}}
+    single = {case: times for case, times in best.items() if not SERIES.match(case)}
+    series = {}
+    for case, times in best.items():
+        if found := SERIES.match(case):
+            for who, nanoseconds in times.items():
+                series.setdefault(found[1], {}).setdefault(who, []).append((int(found[2]), nanoseconds))
+    out = text(20, 26, title, size=15)
+    x = 20
+    for who in colours:
+        out += dot(x + 5, 46, colours[who]) + text(x + 14, 50, who)
+        x += 30 + 8 * len(who)
+    bottom = 60
+    if single:
+        out += text(LEFT, 66, "How many times our time the others take; right: our time. Right of the line we are faster.")
+        drawn, bottom = ratios(single, colours, 94)
+        out += drawn
+    height = bottom + 20
+    charts = list(series.items())
+    for k in range(0, len(charts), 2):
+        for column, (name, of_name) in enumerate(charts[k:k + 2]):
+            out += curves(f"{name}: time over the number of columns", of_name, colours, 80 + 500 * column, height + 40, 400, 220)
+        height += 310
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">\n'
+            f'<rect width="{WIDTH}" height="{height}" fill="white"/>\n{out}</svg>\n')
