@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -262,6 +263,33 @@ def test_info_and_headers():
     assert must(sys.executable, "-m", "strop", "--include", cwd=ROOT).strip() == mx.get_include()
     said = dict(line.split(None, 1) for line in must(sys.executable, "-m", "strop", "--info", cwd=ROOT).splitlines())
     assert said["instruction_set"].strip() == about["instruction_set"]
+
+
+def test_the_extension_shows_nothing_but_its_beginning():
+    """What other modules bring of the same runtime is theirs."""
+    if not shutil.which("nm"):
+        pytest.skip("nm is not installed")
+    symbols = must("nm", "-D", "--defined-only", mx._strop.__file__, cwd=ROOT).split()
+    assert symbols[1:] == ["T", "PyInit__strop"]
+
+
+@pytest.mark.parametrize("version, stable", [((3, 11), False), ((3, 12), True), ((3, 13), True)])
+def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, version, stable):
+    asked = []
+    hooks = {name: lambda *arguments, name=name: asked.append((name, arguments)) for name in ("build_wheel", "build_editable", "build_sdist")}
+    monkeypatch.setitem(sys.modules, "mesonpy", types.SimpleNamespace(**hooks))
+    spec = importlib.util.spec_from_file_location("build_backend", ROOT / "src/python/build_backend.py")
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    monkeypatch.setattr(backend, "sys", types.SimpleNamespace(version_info=version))
+    more = [] if stable else ["-Dpython.allow_limited_api=false"]
+    backend.build_wheel("out")
+    backend.build_wheel("out", {"setup-args": "-Da=b", "build-dir": "c"})
+    backend.build_editable("out", {"setup-args": ["-Da=b"]})
+    backend.build_sdist("out")
+    assert asked == [("build_wheel", ("out", {} if stable else {"setup-args": more}, None)),
+                     ("build_wheel", ("out", {"setup-args": "-Da=b" if stable else ["-Da=b", *more], "build-dir": "c"}, None)),
+                     ("build_editable", ("out", {"setup-args": ["-Da=b", *more]}, None)), ("build_sdist", ("out",))]
 
 
 def test_the_page_says_what_happens(curves, rows, capsys, tmp_path, monkeypatch):
