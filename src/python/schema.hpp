@@ -14,6 +14,7 @@
 #include <mutex>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace strop::python {
@@ -113,6 +114,30 @@ inline nb::object interned(std::string_view text) {
   return nb::steal(made);
 }
 
+/// How many results every call gives, and how many of them are seen; none where that depends on the call. What bools,
+/// enumerations and optional parameters change `arguments` says; numbers and lists are tried, and of operators that are
+/// not the library's nobody knows what else they depend on.
+inline std::optional<std::pair<int, int>> fixed_outputs(const Entry& e, const Arguments& arguments) {
+  if (e.is_map() || e.params == nullptr || e.params->fields.empty()) return std::pair(e.outputs, e.visible);
+  if (!e.library || e.inputs < 0) return std::nullopt;
+  std::pair<int, int> count(0, 0);
+  for (const Argument& a : arguments.outputs) {
+    if (a.variadic || a.optional) return std::nullopt;
+    ++count.first;
+    if (!a.hidden) ++count.second;
+  }
+  for (const detail::Field& field : e.params->fields) {
+    const ParamKind kind = field.type->kind;
+    if (kind == ParamKind::flag || kind == ParamKind::enumeration || kind == ParamKind::real) continue;
+    for (const std::string_view text : {"1", "2", "3", "(1, 2)", "(1, 2, 3)"}) try {
+        const auto box = detail::try_params(e, field.name, text);
+        if (box && detail::count_outputs(e, box->get(), e.inputs) != count) return std::nullopt;
+      } catch (const Error&) {  // parameters that no call may have
+      }
+  }
+  return count;
+}
+
 /// What calls need of an entry, read once. Lives as long as the process.
 struct Schema {
   struct Param {
@@ -144,7 +169,7 @@ struct Schema {
         if (const std::optional<std::size_t> field = e.params->find(other.alias))
           params.push_back({interned(other.alias).release().ptr(), *field, params[*field].store});
     }
-    if (e.is_map() || fields == 0) std::tie(outputs, visible) = std::pair(e.outputs, e.visible);
+    if (const auto count = fixed_outputs(e, arguments)) std::tie(outputs, visible) = *count;
   }
 };
 
