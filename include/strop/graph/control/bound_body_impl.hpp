@@ -89,13 +89,13 @@ class BoundBody : public Counted {
 
   void forward(bool train) {
     run_->train = train;
-    run_->run(run_->forward_steps);
+    run_->run_one_by_one(run_->forward_steps);
     for (const Place& one : results_)
       if (one.copied_from >= 0 && one.target) copy_into(run_->values[one.copied_from], one.target);
   }
   /// After forward, whose results are its own then.
   void backward() {
-    run_->run(run_->backward_steps);
+    run_->run_one_by_one(run_->backward_steps);
     for (const Delivery& one : run_->deliveries) {
       const NDArray& target = targets_[one.argument].target;
       if (one.value >= 0)
@@ -142,7 +142,7 @@ class BoundBody : public Counted {
     for (Index k = 0; k < graph_.outputs.size(); ++k) {
       const int at = graph_.result_of[k];
       const NodeOutput of = at >= 0 ? run_->net[at] : graph_.inputs[~at];
-      const bool loss = !of.node->is_variable() && is_loss(*of.node->entry);
+      const bool loss = !of.node->is_variable() && of.node->entry->gradient.of_loss();
       NodeOutput head;
       if (task.headed[k] && !loss && (at >= 0 || task.wanted[~at])) {
         head = new_variable(cat("head", k));
