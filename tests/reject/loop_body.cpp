@@ -3,8 +3,8 @@
 #include <strop/strop.hpp>
 using strop::Symbol;
 #if defined(CONTROL)
-const auto body = [](const Symbol& x, const Symbol& s) { return std::pair(x, s); };
+const auto step_of_loop = [](const Symbol& entry, const Symbol& state) { return std::pair(entry, state); };
 #else
-const auto body = [](const Symbol& x, const Symbol&) { return x; };
+const auto step_of_loop = [](const Symbol& entry, const Symbol&) { return entry; };
 #endif
-const auto y = (strop::foreach(body, strop::var("x"), strop::var("s")), 0);
+const auto called = (strop::foreach(step_of_loop, strop::var("x"), strop::var("s")), 0);

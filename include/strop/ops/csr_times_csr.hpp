@@ -204,12 +204,18 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
     else
       multiply_rows<SortedSums<E>>(x, y, begins, out, index);
   };
-  const bool narrow = a.indices().dtype() == i32 && b.indices().dtype() == i32;
-  const NDArray lhs = narrow ? a : with_wide_indices(a), rhs = narrow ? b : with_wide_indices(b);
-  with_csr<E>(lhs, [&]<class I>(const CsrMatrix<E, I>& x) {
-    multiply(x, {rhs.shape()[0], rhs.shape()[1], rhs.nnz(), rhs.pointer<const E>(), rhs.indices().pointer<const I>(),
-                 IndexReader(rhs.indptr())});
-  });
+  const auto as = [&]<class I>(const NDArray& lhs, const NDArray& rhs, I) {  // also where one of them stores nothing
+    const auto matrix = [](const NDArray& x) {
+      return CsrMatrix<E, I>{
+          x.shape()[0],           x.shape()[1], x.nnz(), x.pointer<const E>(), x.indices().pointer<const I>(),
+          IndexReader(x.indptr())};
+    };
+    multiply(matrix(lhs), matrix(rhs));
+  };
+  if (a.indices().dtype() == i32 && b.indices().dtype() == i32)
+    as(a, b, std::int32_t{});
+  else
+    as(with_wide_indices(a), with_wide_indices(b), std::int64_t{});
 }
 
 }  // namespace strop::inline v0::detail

@@ -2,7 +2,7 @@
 /// \file
 /// Sparse arrays whose indices are out of order, or that store something for one place several times.
 #pragma once
-#include <strop/tensor/ndarray.hpp>
+#include <strop/fwd.hpp>
 
 namespace strop::inline v0::detail {
 

@@ -440,6 +440,8 @@ TEST_CASE("what is refused") {
           run.backward(ones({2, 2}));
           run.grad("x").wait();
         }).find("GtEven has no gradient, which the gradient of 'x-0' needs") != std::string::npos);
+  while (!sentence([] { Engine::global().wait_all(); }).empty()) {  // other gradients fail with it where calls go there
+  }
 }
 
 namespace {
