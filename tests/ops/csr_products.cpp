@@ -353,3 +353,16 @@ TEST_CASE("what a row stores for one column several times adds up in every opera
     }
   }
 }
+
+TEST_CASE("a sparse result may replace one of the inputs") {
+  for (const Dtype index : {i32, i64}) {
+    const NDArray a = matrix(20, 20, 90, f32, index), b = matrix(20, 20, 80, f32, index), own = a.copy();
+    const NDArray product = strop::dot(a, b);
+    strop::dot(own, b, strop::into(own));
+    CHECK_NOTHROW(own.check_format());
+    CHECK(values(own.to(dense)) == values(product.to(dense)));
+    const NDArray weights = strop::stored_softmax(a), soft = a.copy();
+    strop::stored_softmax(soft, strop::into(soft));
+    CHECK(values(soft.to(dense)) == values(weights.to(dense)));
+  }
+}

@@ -163,3 +163,8 @@ TEST_CASE("operators on positions refuse in a sentence") {
   CHECK(refusal("_unravel_index", {{"shape", "(2, 0)"}}, {array({1})}) ==
         "_unravel_index: shape = (2, 0) has no positions");
 }
+
+TEST_CASE("an Embedding finds the rows of a weight that stores them in another order") {
+  const NDArray weight = strop::row_sparse_array({{1}, {2}, {3}}, {2, 1, 0}, {3, 1});
+  CHECK(values(strop::embedding(array({2, 0, 1}), weight, {.input_dim = 3, .output_dim = 1})) == Numbers{1, 3, 2});
+}

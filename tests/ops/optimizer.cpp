@@ -279,3 +279,15 @@ TEST_CASE("updates and sparse operators refuse in a sentence") {
   CHECK(refusal("sgd_update", {{"lr", "0.1"}}, {half, m.to(strop::row_sparse)}) ==
         "sgd_update: 'weight' is row_sparse and stores 1 of its 2 rows, expected all of them");
 }
+
+TEST_CASE("row_sparse weights store all of their rows, each in its place") {
+  const NDArray turned = strop::row_sparse_array({{1}, {2}}, {1, 0}, {2, 1}),
+                some = strop::row_sparse_array({{1}}, {0}, {2, 1}).to(strop::f16);
+  const NDArray grad = strop::row_sparse_array({{1}}, {0}, {2, 1}), half = grad.to(strop::f16);
+  CHECK(error_of([&] { strop::sgd_update(turned, grad, {.lr = 1}, strop::into(turned)); }) ==
+        "sgd_update: the rows that 'weight' stores are not all of its rows in their order");
+  for (const bool lazy : {false, true})
+    CHECK(error_of([&] {
+            strop::mp_sgd_update(some, half, strop::zeros({2, 1}), {.lr = 1, .lazy_update = lazy}, strop::into(some));
+          }) == "mp_sgd_update: 'weight' is row_sparse and stores 1 of its 2 rows, expected all of them");
+}

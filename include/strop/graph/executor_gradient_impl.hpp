@@ -343,7 +343,7 @@ STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
     run_one_by_one(forward_steps);
     lost = false;
   }
-  spent = overwrites;
+  spent = overwrites || again;  // a second time of this one would read outputs of the forward before
   if (again)
     run_one_by_one(backward_steps);
   else
@@ -390,8 +390,14 @@ STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const Named
   return forward(train);
 }
 STROP_IMPL Executor Executor::reshape(const NamedShapes& shapes) const { return graph_->reshape(shapes); }
-STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) { graph_->active().backward(heads); }
-STROP_IMPL void Executor::backward(const NDArray& head) { graph_->active().backward({&head, 1}); }
+STROP_IMPL void Executor::backward(const std::vector<NDArray>& heads) {
+  const detail::Ref<detail::BoundGraph> graph = graph_, now(&graph->active());  // as in forward
+  now->backward(heads);
+}
+STROP_IMPL void Executor::backward(const NDArray& head) {
+  const detail::Ref<detail::BoundGraph> graph = graph_, now(&graph->active());
+  now->backward({&head, 1});
+}
 
 STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const NamedArrays& grads,
                                  const GradRequests& requests, const NamedArrays& aux,

@@ -508,8 +508,10 @@ STROP_IMPL Executor::~Executor() = default;
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train) {
   detail::check_untraced("an Executor", "it has a graph of its own; call its symbol's operators");
-  graph_->active().forward(train);
-  return graph_->outputs;
+  const detail::Ref<detail::BoundGraph> graph = graph_,
+                                        now(&graph->active());  // a monitor may put others in their places
+  now->forward(train);
+  return graph->outputs;
 }
 STROP_IMPL const std::vector<NDArray>& Executor::outputs() const { return graph_->outputs; }
 STROP_IMPL const NDArray& Executor::arg(std::string_view name) const {

@@ -111,7 +111,8 @@ class SegmentWork final : public Pending::Work {
 /// are handed over one by one, and no random numbers, which are drawn at the call.
 STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   const Plan& plan = *step.plan;
-  if (!plan.asked || !plan.why.empty() || plan.resources.random || step.state >= 0 ||
+  // A state that is written outlives the run: a failure of the steps beside it must not become its own.
+  if (!plan.asked || !plan.why.empty() || plan.resources.random || !plan.mutated.empty() || step.state >= 0 ||
       step.node->entry->cpu.make_state != nullptr || !step.on_pattern.empty())
     return false;
   const auto stays = [](const NDArray& a) {

@@ -124,7 +124,7 @@ class Executing {
       const bool half = plan_.widens && is_half(plan_.types[k]);
       // A kernel that adds to its own input would read what it has written.
       const bool adds = asked == Request::add, once = adds && entry_.accumulates && !is_input(out_[k]);
-      const bool apart = needs_fresh(k, storage) || (adds && !once) || half;
+      const bool apart = needs_fresh(k, storage) || (adds && !once) || half || replaces_input(k);
       requests[k] = apart && asked != Request::null ? Request::write : asked;
       if (asked == Request::null && entry_.skips_null) {
         results[k] = NDArray::shell(plan_.shapes[k], plan_.types[k], plan_.device);
@@ -189,6 +189,12 @@ class Executing {
   bool is_input(const NDArray& y) const {
     for (const NDArray* x : in_)
       if (x->storage() == dense && x->allocated() && x->address() == y.address()) return true;
+    return false;
+  }
+  /// Whether result k replaces the memory of a sparse input that is still read.
+  bool replaces_input(Index k) const {
+    for (Index i = 0; i < in_.size() && out_[k].storage() != dense; ++i)
+      if (in_[i]->is(out_[k]) && !may_share(entry_, static_cast<int>(i), static_cast<int>(k))) return true;
     return false;
   }
   bool needs_fresh(Index k, Storage made) const {

@@ -35,9 +35,11 @@ constexpr void infer_mixed_type(Types& t) {
 
 /// The update of weight32 and the states in float32; `out` follows in the rows that were touched.
 template <class Step>
-void mixed_update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& grad,
+void mixed_update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& given,
                   std::initializer_list<const NDArray*> states, const NDArray& weight32, const NDArray& out,
                   std::span<const std::string_view> names) {
+  with_all_rows(op, "weight", weight, false);
+  const NDArray grad = merged(given);
   const bool rows = lazy && grad.storage() == row_sparse;
   if (rows) start_from_weight(op, weight, out);
   const NDArray wide = grad.storage() == dense ? as_type(grad, f32) : sparse_as(grad, f32);

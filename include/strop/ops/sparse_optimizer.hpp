@@ -26,7 +26,12 @@ namespace detail {
 inline const NDArray& with_all_rows(std::string_view op, std::string_view what, const NDArray& a, bool state) {
   if (a.storage() == dense) return a;
   const std::int64_t rows = a.shape()[0];
-  if (a.nnz() == rows) return a;
+  if (a.nnz() == rows) {
+    if (rows != 0 &&
+        !(ascends(a) && IndexReader(a.indices())[rows - 1] == rows - 1 && IndexReader(a.indices())[0] == 0))
+      fail(op, ": the rows that '", what, "' stores are not all of its rows in their order");
+    return a;
+  }
   if (!state || a.nnz() != 0)
     fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
   a.allocate_stored(rows);

@@ -205,3 +205,28 @@ TEST_CASE("nodes run where their ctx_group says, and values that are read elsewh
         center(var("x"), {}, "c").bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}, {}, GradRequest::null, {}, options);
       }) == "Error in node c: GtCenter writes 'c_moving_mean', which is on cpu(0), expected cpu(1) like the node");
 }
+
+TEST_CASE("a monitor may take its leave, and a second backward reads one forward alone") {
+  auto run = quadratic(quadratic(var("x"), {.a = 1}), {.b = 2}).bind(cpu(), {{"x", array({1, 2})}});
+  int shown = 0;
+  run.set_monitor([&](const std::string&, const NDArray&) {
+    ++shown;
+    run.set_monitor(nullptr);
+  });
+  CHECK(same(run.forward()[0], array({2, 8})));
+  run.forward();
+  CHECK(shown >= 1);
+  CHECK(shown <= 2);
+
+  // Another executor has run between: forward is computed again, and again by the second backward.
+  const NDArray x = array({1, 2}), dx = zeros({2});
+  auto first = times(quadratic(var("x"), {.a = 1}), var("x")).bind(cpu(), {{"x", x}}, {{"x", dx}});
+  auto second = first.reshape({{"x", {3}}});
+  first.forward(true);
+  second.forward(true);
+  x.view<float>()[0] = 3;
+  first.backward(ones({2}));
+  const NDArray once = dx.copy();
+  first.backward(ones({2}));
+  CHECK(same(dx, once));
+}

@@ -17,7 +17,8 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// y[i] = row ids[i] of a row-sparse weight; rows that are not stored are zero.
-inline void take_stored_rows(const NDArray& weight, Span<const std::int64_t> ids, const NDArray& y) {
+inline void take_stored_rows(const NDArray& given, Span<const std::int64_t> ids, const NDArray& y) {
+  const NDArray weight = merged(given);
   const std::int64_t bytes = weight.shape().size(1, weight.ndim()) * size_of(weight.dtype());
   const auto* stored = weight.indices().pointer<std::int64_t>();
   const std::int64_t count = weight.nnz();
