@@ -187,18 +187,18 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
     x.check(0, x.rows);
     y.check(0, y.rows);
     const NDArray products({x.rows}, i64);  // of each row
-    auto* const product = products.pointer<std::int64_t>();
+    auto* const products_in = products.pointer<std::int64_t>();
     parallel_for(x.rows, 2048, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        product[i] = 0;
+        products_in[i] = 0;
         for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
-          product[i] += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
+          products_in[i] += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
       }
     });
     Index total = 0;
-    for (Index i = 0; i < x.rows; ++i) total += product[i];
+    for (Index i = 0; i < x.rows; ++i) total += products_in[i];
     const List<Index> begins =
-        share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return product[i]; });
+        share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return products_in[i]; });
     if (sparse_kernel(SparseWork::csr_csr, {.values = total + 64, .columns = y.cols}) == SparseKernel::table)
       multiply_rows<TableSums<E>>(x, y, begins, out, index);
     else
