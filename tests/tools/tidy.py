@@ -27,6 +27,7 @@ def main():
     def check(family):
         name, headers = family
         unit = folder / f"{name}.cpp"
+        headers = sorted(headers, key=lambda p: (p.stem.endswith("_impl"), p))  # an _impl.hpp is a part of its header
         text = "".join(f"#include <{p.relative_to(INCLUDE)}>\n" for p in headers)
         unit.write_text(text)
         only = r"include/strop/[^/]*$" if name == "top" else f"include/strop/{name}/"

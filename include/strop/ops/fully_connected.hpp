@@ -151,7 +151,7 @@ struct FullyConnected {
 
  private:
   static NDArray all_rows(const NDArray& given) {
-    const NDArray a = detail::merged(given);
+    NDArray a = detail::merged(given);
     if (a.storage() == dense) return a;
     const std::int64_t rows = a.shape()[0];
     const detail::IndexReader stored(a.indices());  // which ascend: so many of them are all rows

@@ -220,7 +220,8 @@ TEST_CASE("a monitor may take its leave, and a second backward reads one forward
 
   // Another executor has run between: forward is computed again, and again by the second backward.
   const NDArray x = array({1, 2}), dx = zeros({2});
-  auto first = times(quadratic(var("x"), {.a = 1}), var("x")).bind(cpu(), {{"x", x}}, {{"x", dx}});
+  const Symbol of = var("x");
+  auto first = times(quadratic(of, {.a = 1}), of).bind(cpu(), {{"x", x}}, {{"x", dx}});
   auto second = first.reshape({{"x", {3}}});
   first.forward(true);
   second.forward(true);
