@@ -11,8 +11,12 @@
 namespace strop::inline v0 {
 
 namespace detail {
+namespace numbers_where {
+void where();  // a function, so that the numbers' own where is found, and not the operator
+}
 /// x held to [−bound, bound]; a negative bound is none.
 constexpr auto clipped(auto x, float bound) {
+  using numbers_where::where;
   return bound >= 0 ? where(x > bound, bound, where(x < -bound, -bound, x)) : x;
 }
 inline constexpr std::string_view momentum_inputs[] = {"weight", "grad", "mom"}, momentum_states[] = {"mom"};
