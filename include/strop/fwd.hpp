@@ -101,6 +101,7 @@ class NameScope;
 class AttrScope;
 struct InputSymbol;
 class GradRequests;
+struct BindOptions;
 template <class X>
 struct Inferred;
 class Executor;

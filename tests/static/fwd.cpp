@@ -30,7 +30,7 @@ static_assert(defined<strop::record, strop::pause, strop::train_mode, strop::pre
                       strop::GradOptions, strop::GradientCheck, strop::GradientTolerance>);
 static_assert(
     defined<strop::Symbol, strop::Variable, strop::NameScope, strop::AttrScope, strop::InputSymbol, strop::GradRequests,
-            strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
+            strop::BindOptions, strop::Inferred<int>, strop::Executor, strop::MemoryPlan, strop::TracedFunction<int>>);
 static_assert(
     defined<strop::Engine, strop::EngineKind, strop::EngineOptions, strop::EngineVariable, strop::EngineVariables,
             strop::EngineUses, strop::EngineDone, strop::EngineStep, strop::EngineContext, strop::EngineStreams,

@@ -9,6 +9,7 @@
 #include <strop/op/broadcast.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
+#include <strop/op/widened.hpp>
 #include <strop/tensor/sparse.hpp>
 
 namespace strop::inline v0 {
@@ -242,12 +243,6 @@ class BackwardPass {
       const TapeInput& input = node.inputs[roles.gives[static_cast<int>(k)]];
       apart[k] ? contribute(input, widened ? as_type(out[k], input.array.dtype()) : out[k]) : written(input);
     }
-  }
-
-  /// Whether a gradient operator of floating types alone meets integers: it then computes in double.
-  static bool lacks_integers(const Entry& entry, Dtype type) {
-    if (is_floating(type)) return false;
-    return entry.is_map() ? !entry.dtypes.contains(type) : entry.takes != nullptr && !entry.takes(type);
   }
 
   /// What a gradient operator is given.

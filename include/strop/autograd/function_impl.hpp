@@ -25,6 +25,7 @@ STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, st
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = function;
+  node->training = call_mode.training;
   node->inputs.resize(in.size());
   Index next = 0;
   for (const NDArray& a : in) fill_input(node->inputs[next++], a, false);

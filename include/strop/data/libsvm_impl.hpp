@@ -237,8 +237,10 @@ class LibSVMParser {
   /// A decimal number too small for a double, which reads as zero, as everywhere else.
   static bool is_tiny(std::string_view text) {
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-    if (text.find_first_not_of("0123456789.") == std::string_view::npos)  // many zeros behind the point
-      return (text.starts_with("0") || text.starts_with(".")) && text.find('.') == text.rfind('.');
+    if (text.find_first_not_of("0123456789.") == std::string_view::npos) {  // many zeros behind the point
+      text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+      return text.starts_with('.') && text.find('.') == text.rfind('.');
+    }
     const std::size_t e = text.find_first_of("eE");
     std::int64_t power = 0;
     double mantissa = 0;

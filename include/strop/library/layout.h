@@ -3,10 +3,13 @@
 /// What a shared library of operators and the program that loads it say to each other: plain C, so that both may be
 /// built by any compiler, library of C++ and version of strop.
 ///
-/// A library has a function `const strop_library* strop_operators(void)`, which strop/library/export.hpp writes. Every
-/// structure begins with its size and grows at its end only; `version` changes when what stands here changes. Lists are
-/// lists of pointers, so that their elements may grow. A structure and its texts live as long as the library is loaded,
-/// and a program never unloads it. Functions may be called from any thread. None throws: those that give a status put a
+/// A library has a function `const strop_library* strop_operators(void)`, which strop/library/export.hpp writes. A
+/// structure that begins with its size may get members at its end: it is reached through a pointer, lists of it are
+/// lists of pointers, and whoever reads a member that was added later looks at the size first. strop_text, strop_sink
+/// and strop_shape have no size and stay as they are: they stand in lists, and among arguments, themselves. `version`
+/// changes with every change but a member at the end, that is when a member goes, moves or means something else; a
+/// program refuses libraries of another version. A structure and its texts live as long as the library is loaded, and a
+/// program never unloads it. Functions may be called from any thread. None throws: those that give a status put a
 /// sentence into `error` and give strop_failed. Numbers of element types and storages are those of the original's
 /// files.
 #pragma once

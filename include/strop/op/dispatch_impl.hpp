@@ -64,6 +64,14 @@ STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request req
   body.indptr = made.body().indptr;
 }
 
+/// Whether this memory has values of a sparse array, or says where they stand.
+STROP_IMPL bool has_part_of(const NDArray& sparse, Span<const std::byte> memory) {
+  const Body& body = sparse.body();
+  for (const Ref<Body>* positions : {&body.indices, &body.indptr})
+    if (*positions && overlap(memory, memory_of(NDArray(*positions)))) return true;
+  return overlap(memory, memory_of(sparse));
+}
+
 /// An output may be an input only as a whole, and where the operator allows it. Nothing else lies in memory that is
 /// written.
 STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, Inputs in, Span<const NDArray> out,
@@ -82,7 +90,12 @@ STROP_IMPL void check_output_memory(const Plan& plan, const CallNames& names, In
   if (y.storage() != dense) return;
   for (int i = 0; i < static_cast<int>(in.size()); ++i) {
     const NDArray& x = *in[i];
-    if (x.storage() != dense || !overlap(memory, memory_of(x))) continue;
+    if (x.storage() != dense) {
+      if (!has_part_of(x, memory)) continue;
+      fail(op, ": ", names.output(k), " is dense and overlaps the memory of ", names.input(i), ", which is ",
+           name_of(x.storage()));
+    }
+    if (!overlap(memory, memory_of(x))) continue;
     // A reshape in place has its elements under another shape.
     const bool alike = x.shape() == y.shape() || (!plan.entry->is_map() && x.size() == y.size());
     const bool same = x.address() == y.address() && alike && x.dtype() == y.dtype();

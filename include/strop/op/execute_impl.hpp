@@ -231,7 +231,11 @@ class Executing {
 };
 
 STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out) {
-  Executing(plan, call, in, out).run();
+  try {
+    Executing(plan, call, in, out).run();
+  } catch (const BadStructure& bad) {
+    fail(plan.entry->snake, ": ", bad.said());
+  }
 }
 
 }  // namespace strop::inline v0::detail

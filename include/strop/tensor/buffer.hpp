@@ -35,6 +35,7 @@ class Pending : public Counted {
     void (*destroy)(Pending*) noexcept;
     void (*wait)(Pending&, bool reads);
     bool (*busy)(const Pending&);
+    bool (*idle)(const Pending&);
     void (*settle)(Pending&);
     void (*run)(const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes,
                 std::string_view name, std::source_location where, Ref<Work> work);
@@ -46,6 +47,8 @@ class Pending : public Counted {
   void wait(bool reads) { calls_.wait(*this, reads); }
   /// Whether something is on its way, or has failed.
   bool busy() const { return calls_.busy(*this); }
+  /// Whether no operation that uses it is on its way, the one that runs on this thread included.
+  bool idle() const { return calls_.idle(*this); }
   /// Waits for the writes, and leaves what failed to whoever looks.
   void settle() { calls_.settle(*this); }
   /// Runs the work, which was asked for at `where`, as soon as nothing before it is in its way.

@@ -11,6 +11,8 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL void Buffer::give_back_later(const Ref<Pending>& pending) noexcept {
   pending->drop();  // the buffer's own share
+  // In a queue it would stand behind calls that take more memory meanwhile.
+  if (pending->idle()) return give_back(device_, data_, bytes_, release_, context_);
   class GiveBack final : public Pending::Work {
    public:
     explicit GiveBack(const Buffer& b)

@@ -2,9 +2,11 @@
 /// \file
 /// From one storage to another: dense, CSR, row-sparse; dense copies on the host; rows of an array.
 #pragma once
+#include <strop/core/error.hpp>
 #include <strop/tensor/ndarray.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace strop::inline v0::detail {
 
@@ -70,6 +72,19 @@ void write_indices(const NDArray& to, const std::int64_t* from, std::int64_t cou
 /// Gives `to`, of the same shape and sparse storage, the indices of `from`, in their width, and room for its values.
 void copy_structure(const NDArray& from, const NDArray& to);
 
+/// The structure of a sparse array leads outside it. The sentence is said of "strop"; the call that meets it puts its
+/// operator in that place.
+class BadStructure : public Error {
+ public:
+  static constexpr std::string_view speaker = "strop: ";
+  using Error::Error;
+  std::string_view said() const { return std::string_view(what()).substr(speaker.size()); }
+};
+template <class... Parts>
+[[noreturn, gnu::cold]] void fail_structure(const Parts&... parts) {
+  throw BadStructure(cat(BadStructure::speaker, parts...));
+}
+
 /// Where a row's stored values are; refuses a structure that would lead outside the array.
 struct RowSpan {
   std::int64_t begin, end;
@@ -77,12 +92,13 @@ struct RowSpan {
 inline RowSpan row_span(const auto& indptr, std::int64_t row, std::int64_t stored) {
   const RowSpan span{indptr[row], indptr[row + 1]};
   if (span.begin < 0 || span.begin > span.end || span.end > stored)
-    fail("strop: indptr of a CSR array says that row ", row, " is stored at ", span.begin, " to ", span.end, " of ",
-         stored);
+    fail_structure("indptr of a CSR array says that row ", row, " is stored at ", span.begin, " to ", span.end, " of ",
+                   stored);
   return span;
 }
 inline std::int64_t checked_index(std::int64_t index, std::int64_t extent) {
-  if (index < 0 || index >= extent) fail("strop: index ", index, " of a sparse array is outside its extent ", extent);
+  if (index < 0 || index >= extent)
+    fail_structure("index ", index, " of a sparse array is outside its extent ", extent);
   return index;
 }
 

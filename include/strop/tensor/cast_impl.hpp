@@ -251,8 +251,8 @@ STROP_IMPL NDArray slice_csr(const NDArray& a, std::int64_t begin, std::int64_t 
   const IndexReader from(a.indptr());
   const std::int64_t rows = end - begin, first = from[begin], past = from[end], width = size_of(a.dtype());
   if (first < 0 || first > past || past > a.nnz())
-    fail("strop: indptr of a CSR array says that rows ", begin, " to ", end, " are stored at ", first, " to ", past,
-         " of ", a.nnz());
+    fail_structure("indptr of a CSR array says that rows ", begin, " to ", end, " are stored at ", first, " to ", past,
+                   " of ", a.nnz());
   const NDArray out = NDArray::shell({rows, a.shape()[1]}, a.dtype(), a.device(), csr);
   out.allocate_stored(past - first);
   auto* to = out.indptr().pointer<std::int64_t>();

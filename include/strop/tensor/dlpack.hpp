@@ -176,7 +176,10 @@ NDArray import_dlpack(Managed* managed, bool read_only) {
   }
   if (device.kind != DeviceKind::cpu)
     fail("strop: from_dlpack(): an array on ", to_text(device), " that is ",
-         read_only ? "read only" : "not row-major without gaps", " cannot be shared: make it contiguous first");
+         read_only  ? "read only"
+         : !compact ? "not row-major without gaps"
+                    : "not aligned to its elements",
+         " cannot be shared: copy it first");
   out.allocate();
   detail::List<std::int64_t> strides(shape.ndim() + 1);
   std::int64_t row_major = width;

@@ -12,8 +12,8 @@ bool ascends(const NDArray& a);
 
 /// What is stored for one place adds up: the array itself where every place stands once, else one with their sums. The
 /// indices of a result that is another array ascend, as those of a row-sparse one always do and those of a CSR one
-/// where `sorted` asks for it; of an array
-/// without values it has the places alone. Throws Error where indices lead outside and are not in order.
+/// where `sorted` asks for it; the result of an array without values has the places alone. Throws Error where indices
+/// lead outside and are not in order.
 NDArray merged(const NDArray& a, bool sorted = false);
 
 }  // namespace strop::inline v0::detail

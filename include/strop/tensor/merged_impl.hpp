@@ -3,6 +3,7 @@
 /// How values of one place are found and added up.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/core/isa.hpp>
 #include <strop/core/list.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
@@ -11,16 +12,32 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 
 namespace strop::inline v0::detail {
 
-/// Steps down, or none at all, from one index to the next: a loop without a branch, for it looks at every index.
+inline namespace STROP_ISA {
+/// Steps down, or none at all, from one index to the next. It looks at every index before each call that needs them in
+/// order: many at a time, whatever the compiler is asked to make of loops.
 template <class I>
 std::int64_t count_steps_down(const I* at, std::int64_t count) {
-  std::int64_t steps = 0;
-  for (std::int64_t k = 1; k < count; ++k) steps += at[k] <= at[k - 1] ? 1 : 0;
+  std::int64_t steps = 0, k = 1;
+#if STROP_ISA_BYTES
+  typedef I Indices __attribute__((vector_size(STROP_ISA_BYTES)));
+  constexpr std::int64_t lanes = STROP_ISA_BYTES / sizeof(I);
+  Indices down{};
+  for (; k + lanes <= count; k += lanes) {
+    Indices before, here;
+    std::memcpy(&before, at + k - 1, sizeof before);
+    std::memcpy(&here, at + k, sizeof here);
+    down -= here <= before;
+  }
+  for (std::int64_t i = 0; i < lanes; ++i) steps += down[i];
+#endif
+  for (; k < count; ++k) steps += at[k] <= at[k - 1] ? 1 : 0;
   return steps;
 }
+}  // namespace STROP_ISA
 
 STROP_IMPL bool ascends(const NDArray& a) {
   const std::int64_t stored = a.nnz();

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/tensor/cast.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
@@ -170,35 +171,36 @@ STROP_IMPL void check_range(const NDArray& a, std::int64_t extent, std::string_v
   const IndexReader indices(a.indices());
   for (std::int64_t k = 0; k < a.nnz(); ++k)
     if (indices[k] < 0 || indices[k] >= extent)
-      fail("strop: check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ", what);
+      fail_structure("check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ",
+                     what);
 }
 
 STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
   const IndexReader indices(a.indices());
   for (std::int64_t k = span.begin + 1; k < span.end; ++k)
     if (indices[k] <= indices[k - 1])
-      fail("strop: check_format(): indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1],
-           ", as the ", what, " must");
+      fail_structure("check_format(): indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1],
+                     ", as the ", what, " must");
 }
 
 /// What costs nothing: lengths, and where indptr begins and ends.
 STROP_IMPL void check_extents(const NDArray& a) {
   const Body& b = a.body();
   if (b.storage == row_sparse) {
-    if (b.shape.ndim() == 0) fail("strop: check_format(): a row-sparse array has 1 dimension or more, not shape ()");
+    if (b.shape.ndim() == 0) fail_structure("check_format(): a row-sparse array has 1 dimension or more, not shape ()");
     if (a.nnz() > b.shape[0])
-      fail("strop: check_format(): ", a.nnz(), " rows are stored of an array that has ", b.shape[0]);
+      fail_structure("check_format(): ", a.nnz(), " rows are stored of an array that has ", b.shape[0]);
     return;
   }
-  if (b.shape.ndim() != 2) fail("strop: check_format(): a CSR array has 2 dimensions, not shape ", to_text(b.shape));
+  if (b.shape.ndim() != 2) fail_structure("check_format(): a CSR array has 2 dimensions, not shape ", to_text(b.shape));
   const std::int64_t rows = b.shape[0], stored = a.nnz();
   if (b.indptr->shape.ndim() != 1 || b.indptr->shape[0] - 1 != rows)
-    fail("strop: check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
-         to_text(b.indptr->shape));
+    fail_structure("check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
+                   to_text(b.indptr->shape));
   const IndexReader indptr(a.indptr());
-  if (indptr[0] != 0) fail("strop: check_format(): indptr starts with 0, not ", indptr[0]);
+  if (indptr[0] != 0) fail_structure("check_format(): indptr starts with 0, not ", indptr[0]);
   if (indptr[rows] != stored)
-    fail("strop: check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
+    fail_structure("check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
 }
 
 STROP_IMPL void check_bounds(const NDArray& a) {
@@ -207,8 +209,8 @@ STROP_IMPL void check_bounds(const NDArray& a) {
   const IndexReader indptr(a.indptr());
   for (std::int64_t row = 0; row < a.shape()[0]; ++row)
     if (indptr[row + 1] < indptr[row])
-      fail("strop: check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
-           "] = ", indptr[row]);
+      fail_structure("check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
+                     "] = ", indptr[row]);
   check_range(a, a.shape()[1], "columns of a row");
 }
 

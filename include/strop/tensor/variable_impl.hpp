@@ -37,6 +37,8 @@ class OnEngine final : public Pending {
   void settle() {
     if (!used_here()) Engine::global().settle(variable_);
   }
+  // What a bulk has gathered is on its way as well, and it is not for this question to send it off.
+  bool idle() const { return Gathering::current == nullptr && variable_.idle(); }
   bool busy() const { return !used_here() && (!variable_.idle() || variable_.failed()); }
   static void run(std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
                   std::source_location where, Ref<Work> work) {
@@ -67,8 +69,11 @@ class OnEngine final : public Pending {
 };
 
 inline constexpr Pending::Calls OnEngine::calls{
-    [](Pending* order) noexcept { delete &from(*order); }, [](Pending& order, bool reads) { from(order).wait(reads); },
-    [](const Pending& order) { return from(order).busy(); }, [](Pending& order) { from(order).settle(); },
+    [](Pending* order) noexcept { delete &from(*order); },
+    [](Pending& order, bool reads) { from(order).wait(reads); },
+    [](const Pending& order) { return from(order).busy(); },
+    [](const Pending& order) { return from(order).idle(); },
+    [](Pending& order) { from(order).settle(); },
     [](const Pending&, std::span<Pending* const> reads, std::span<Pending* const> writes, std::string_view name,
        std::source_location where, Ref<Work> work) { run(reads, writes, name, where, std::move(work)); }};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// A program that loads operators of shared libraries that another compiler has built.
-// expect: curve tenth row_scale doubled largest noise decay above longest
+// expect: curve tenth row_scale doubled largest noise decay above louder longest
 // expect: forward [2, 8, 18] [3, 9, 19]
 // expect: cube [1, 8, 27]
 // expect: f64 2
@@ -15,6 +15,7 @@
 // expect: random as here
 // expect: written [1.5, 2] and [1.5, 2]
 // expect: sparse csr 1: [[0, 0], [3, 0]]
+// expect: sparse in place [[2, 4], [0, 0], [6, 8]], where it was; apart [[4, 8], [0, 0], [12, 16]]
 // expect: open [3]
 // expect: curve: parameter 'a' (float) is required
 // expect: curve: parameter 'a' is 11, expected a value from 0 to 10
@@ -76,7 +77,7 @@ int main() {
   const strop::Library library = strop::load_library("liboperators.so");
   std::vector<std::string_view> names = library.operators();
   const std::vector<std::string_view> order = {"Curve", "Tenth", "RowScale", "Doubled", "Largest",
-                                               "Noise", "Decay", "Above",    "Longest"};
+                                               "Noise", "Decay", "Above",    "Louder",  "Longest"};
   for (const auto name : order) names.erase(std::find(names.begin(), names.end(), name));
   fmt::print("{}{}\n", joined(order), joined(names));
 
@@ -154,6 +155,16 @@ int main() {
   const NDArray kept = invoke("above", {array({{0, 1}, {3, 0}}).to(strop::csr)}, {{"bound", "2"}});
   kept.check_format();
   fmt::print("sparse {} {}: {}\n", name_of(kept.storage()), kept.nnz(), kept.to(strop::dense));
+  const NDArray rows = array({{1, 2}, {0, 0}, {3, 4}}).to(strop::row_sparse);
+  const float* const where = rows.pointer<const float>();
+  std::array<NDArray, 1> over{rows};
+  const std::array<const NDArray*, 1> stored{&rows};
+  const strop::Entry& louder = *strop::detail::look_up("louder");
+  const auto no_settings = strop::detail::parse_params(louder, {});
+  strop::detail::dispatch(louder, no_settings->get(), stored, over, {}, {});
+  rows.check_format();
+  fmt::print("sparse in place {}, {} it was; apart {}\n", rows.to(strop::dense),
+             rows.pointer<const float>() == where ? "where" : "not where", invoke("louder", {rows}).to(strop::dense));
   fmt::print("open {}\n", invoke("longest", {array({1}), array({1, 2, 3}), array({1, 2})}));
 
   refused([&] { invoke("curve", {x}); });

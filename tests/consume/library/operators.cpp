@@ -147,6 +147,25 @@ struct Above {
 };
 [[maybe_unused]] constexpr strop::Op<Above> above;
 
+/// Twice the stored rows, on whole arrays: in place it leaves them where they are.
+struct Louder {
+  static constexpr strop::Share inplace[] = {{0, 0}};
+  static constexpr bool zero_gradient = true;
+  bool infer_storage(strop::Storages& s) const {
+    return s.in(0) == strop::row_sparse && s.set_out(0, strop::row_sparse);
+  }
+  template <Real E>
+  void forward(Cpu&, const strop::NDArray& x, strop::NDArray& y) const {
+    if (y.nnz() != x.nnz() || y.pointer<E>() != x.pointer<const E>()) {
+      y.allocate_stored(x.nnz());
+      for (std::int64_t i = 0; i < x.nnz(); ++i)
+        y.indices().pointer<std::int64_t>()[i] = x.indices().pointer<const std::int64_t>()[i];
+    }
+    for (std::int64_t i = 0; i < x.stored(); ++i) y.pointer<E>()[i] = 2 * x.pointer<const E>()[i];
+  }
+};
+[[maybe_unused]] constexpr strop::Op<Louder> louder;
+
 /// Any number of inputs, the names of which are numbered.
 struct Longest {
   static constexpr bool zero_gradient = true;

@@ -249,6 +249,7 @@ TEST_CASE("custom functions") {
     explicit Clip(double l) : limit(l) {}
     std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
     std::vector<NDArray> backward(std::span<const NDArray> dy) override {
+      CHECK(is_training());  // as forward was recorded
       std::vector<float> g = dy[0].to_vector<float>();
       for (float& v : g) v = std::min(v, static_cast<float>(limit));
       NDArray made = zeros(dy[0].shape());

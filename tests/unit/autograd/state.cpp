@@ -11,7 +11,7 @@ using namespace strop;
 
 namespace {
 
-int states_made = 0;
+int states_made = 0, runs_of_last = 0;
 
 /// Largest element of each row. Backward needs only where it stood.
 struct RowMax {
@@ -29,7 +29,7 @@ struct RowMax {
   }
   template <Real E>
   void forward(Cpu&, Positions& state, View<const E, 2> x, View<E, 1> y) const {
-    ++state.runs;
+    runs_of_last = ++state.runs;
     for (std::int64_t i = 0; i < x.shape()[0]; ++i) {
       std::int64_t best = 0;
       for (std::int64_t j = 1; j < x.shape()[1]; ++j)
@@ -105,6 +105,50 @@ TEST_CASE("a bound graph keeps one state per node through all its runs") {
   auto other = net.bind(cpu(), {{"x", x}});
   other.forward();
   CHECK(states_made == 2);
+}
+
+TEST_CASE("a state goes on while a monitor looks on, and when it goes") {
+  const NDArray x = array({{1, 5, 2}, {7, 3, 9}}), gradient = zeros({2, 3});
+  states_made = 0;
+  auto run = row_max(var("x")).bind(cpu(), {{"x", x}}, {{"x", gradient}});
+  run.forward(true);
+  run.set_monitor([](const std::string&, const NDArray&) {});
+  run.forward(true);
+  CHECK(runs_of_last == 2);
+  run.backward({array({1, 2})});
+  CHECK(gradient.to_vector<float>() == std::vector<float>{0, 1, 0, 0, 0, 2});
+  run.set_monitor(nullptr);
+  run.forward(true);
+  CHECK(runs_of_last == 3);
+  CHECK(states_made == 1);
+
+  auto other = row_max(var("x")).bind(cpu(), {{"x", x}});  // which has no state yet
+  other.set_monitor([](const std::string&, const NDArray&) {});
+  other.forward();
+  other.set_monitor(nullptr);
+  other.forward();
+  CHECK(runs_of_last == 2);
+  CHECK(states_made == 2);
+}
+
+TEST_CASE("states in loops belong to executors, and are found by gradients that are composed again") {
+  const NDArray x = array({{{1, 5}, {7, 3}}, {{2, 0}, {4, 6}}, {{1, 2}, {3, 4}}}), gradient = zeros({3, 2, 2});
+  const auto body = [](const Symbol& entry, const Symbol& s) { return std::pair(row_max(entry), s); };
+  const Symbol data = var("x"), net = foreach(body, data, var("s")).first;
+  const NamedArrays args{{"x", x}, {"s", zeros({1})}};
+  auto one = net.bind(cpu(), args), other = net.bind(cpu(), args);
+  for (int i = 1; i <= 2; ++i)
+    for (Executor* run : {&one, &other}) {
+      CHECK(run->forward()[0].to_vector<float>() == std::vector<float>{5, 7, 2, 6, 2, 4});
+      CHECK(runs_of_last == 3 * i);
+    }
+  auto trained = net.bind(cpu(), args, {{"x", gradient}});
+  trained.forward(true);
+  trained.backward(ones({3, 2}));
+  CHECK(gradient.to_vector<float>() == std::vector<float>{0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1});
+  const Symbol slope = gradients(net, {data}, {var("h")})[0];
+  auto composed = slope({{"h", var("k") * 2}}).bind(cpu(), {{"x", x}, {"s", zeros({1})}, {"k", ones({3, 2})}});
+  CHECK(composed.forward(true)[0].to_vector<float>() == std::vector<float>{0, 2, 2, 0, 2, 0, 0, 2, 0, 2, 0, 2});
 }
 
 TEST_CASE("temporary space that is announced is there before forward begins; more than that still comes") {

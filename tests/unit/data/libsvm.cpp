@@ -110,6 +110,10 @@ TEST_CASE("what is no LibSVM text is refused with file, line and byte") {
   CHECK(refusal("1 0:1:2").find("the value '1:2' is no number") != std::string::npos);
   CHECK(refusal("1 0:0x10").find("is no number") != std::string::npos);
   CHECK(refusal("1 0:1e999").find("is no number that float64 can hold") != std::string::npos);
+  const std::string nines(400, '9'), zeros(400, '0');
+  CHECK(refusal("1 0:" + nines).find("is no number that float64 can hold") != std::string::npos);
+  CHECK(refusal("1 0:0" + nines).find("is no number that float64 can hold") != std::string::npos);
+  CHECK(refusal("1 0:00." + zeros + "1").empty());
   CHECK(refusal("1 0:1e99").find("is more than float32 can hold") != std::string::npos);
   CHECK(refusal("1 0=1").find("'0=1' is not index:value") != std::string::npos);
   CHECK(refusal("1 1234567890123456789:1").find("more than 18 digits") != std::string::npos);

@@ -116,6 +116,23 @@ TEST_CASE("outputs that share memory are refused") {
         "refused_two: output 'triple' overlaps the memory of output 'square'");
 }
 
+TEST_CASE("a dense result does not go to the parts of a sparse input") {
+  const NDArray d = array({{1, 2}, {3, 4}}), full_rows = array({{5, 6}, {7, 8}});
+  const NDArray rows = full_rows.to(row_sparse), m = full_rows.to(csr);
+  CHECK(sentence([&] { add_n(rows, d, into(rows.data())); }) ==
+        "add_n: output 'output' is dense and overlaps the memory of input 'args', which is row_sparse");
+  CHECK(sentence([&] { add_n(d, m, into(m.data().reshape({2, 2}))); }) ==
+        "add_n: output 'output' is dense and overlaps the memory of input 'args', which is csr");
+  CHECK(sentence([&] { two(m, into({NDArray(), m.data().reshape({2, 2})})); }) ==
+        "refused_two: output 'triple' is dense and overlaps the memory of input 'data', which is csr");
+  CHECK(sentence([&] { cast(m, {.dtype = i64}, into(m.indices().reshape({2, 2}))); }) ==
+        "cast: output 'output' is dense and overlaps the memory of input 'data', which is csr");
+  CHECK(rows.to(dense).to_vector<double>() == Values{5, 6, 7, 8});
+  const NDArray sum = zeros({2, 2});
+  add_n(rows, d, into(sum));
+  CHECK(sum.to_vector<double>() == Values{6, 8, 10, 12});
+}
+
 TEST_CASE("gradients of a graph go to one memory only where all are added to it") {
   const NDArray x = array({1, 2}), y = array({3, 5}), g = array({10, 10});
   const Symbol net = product(var("x"), var("y"));

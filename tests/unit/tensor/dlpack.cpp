@@ -146,6 +146,11 @@ TEST_CASE("refusals leave the tensor to the caller") {
   foreign.managed.dl_tensor.dtype = detail::dlpack_type(f32);
   foreign.managed.dl_tensor.device.device_type = static_cast<decltype(foreign.managed.dl_tensor.device.device_type)>(7);
   refused("strop: from_dlpack(): memory of device kind 7; the CPU (1), CUDA (2) and pinned memory (3) are read");
+  foreign.managed.dl_tensor.device.device_type = static_cast<decltype(foreign.managed.dl_tensor.device.device_type)>(2);
+  foreign.managed.dl_tensor.byte_offset = 1;
+  refused(
+      "strop: from_dlpack(): an array on gpu(0) that is not aligned to its elements cannot be shared: copy it first");
+  foreign.managed.dl_tensor.byte_offset = 0;
   foreign.managed.dl_tensor.device.device_type = static_cast<decltype(foreign.managed.dl_tensor.device.device_type)>(1);
   foreign.shape[0] = -1;
   refused("strop: an array cannot have extent -1 along axis 0");
