@@ -40,8 +40,33 @@ STROP_IMPL void set_to_zero(const NDArray& a) {
   if (a.body().buffer) a.body().buffer->written();
 }
 
-/// Arrays that gradients go to, by name; where `make` says so, arguments of floating types without one get a new one.
-STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, bool make) {
+/// An integer array as double; one without memory lends its shape alone.
+STROP_IMPL NDArray as_double(const NDArray& a) {
+  if (is_floating(a.dtype())) return a;
+  return a.allocated() ? as_type(a, f64) : NDArray::fresh_shell(a.shape(), f64, a.device(), dense);
+}
+
+/// A gradient of integers whose operator takes none.
+STROP_IMPL void run_in_double(BoundGraph& graph, Step& step) {
+  if (!step.plan->asked) return;
+  List<NDArray> given, made;
+  List<Request, 8> requests;
+  for (const NDArray* a : step.inputs) given.push_back(as_double(*a));
+  for (const NDArray& a : step.outputs)
+    made.push_back(NDArray::fresh_shell(a.shape(), wide_type(a.dtype()), a.device(), dense));
+  for (Request request : step.requests) requests.push_back(request == Request::null ? request : Request::write);
+  List<const NDArray*, 8> in;
+  for (const NDArray& a : given) in.push_back(&a);
+  dispatch(*step.node->entry, step.node->op(), in.span(), made.span(), requests.span(), {},
+           step.state < 0 ? nullptr : &graph.kept[step.state]->box);
+  for (Index k = 0; k < made.size(); ++k)
+    if (requests[k] != Request::null)
+      copy_into(as_type(made[k], step.outputs[k].dtype()), step.outputs[k], step.requests[k]);
+}
+
+/// Arrays that gradients go to, by name; where `make` says so, arguments without one, or those of floating types, get a
+/// new one.
+STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, Make make) {
   const List<std::string_view> names = names_of(args);
   check_names("bind: gradients", names_of(given), names);
   check_names("bind: gradient requests", names_of(wishes.named_), names);
@@ -58,13 +83,14 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
            to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ', to_text(array.shape()), " on ",
            to_text(array.device()));
     grads.emplace_back(name, there ? *buffer : NDArray());
-    const GradRequest request = there || (make && is_floating(array.dtype()))
+    const GradRequest request = there || make == Make::all || (make == Make::floating && is_floating(array.dtype()))
                                     ? (wish < 0 ? wishes.all_ : wishes.named_[wish].second)
                                     : GradRequest::null;
     if (request == GradRequest::add) adding();
     requests.push_back(static_cast<Request>(request));
     if (request != GradRequest::null) wanted.push_back(arg_nodes[i]);
   }
+  run_widened = &run_in_double;
   find_joint_gradients();
   optimize(wanted);
   NodeOutputs gradients;
@@ -80,7 +106,7 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
   const auto place_and_make = [](BoundGraph& self, const Graph& graph, Inference& inference, const NodeOutputs& nodes) {
     self.place_gradients(graph, inference, nodes, true);
   };
-  plan(gradients, make ? Place(place_and_make) : Place(place));
+  plan(gradients, make != Make::none ? Place(place_and_make) : Place(place));
 }
 
 /// Gradients that go to the same memory are added up there, one after the other; one that goes to the memory of an
@@ -226,8 +252,20 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
   return symbol.bind(device, new_args, new_grads, wishes, new_aux, {.group2ctx = groups, .shared = &self});
 }
 
+/// Copies each into its place, all as they are before any of them is written: a source may lie where another goes.
+STROP_IMPL void copy_all(Span<NDArray> from, Span<const NDArray> to) {
+  for (Index i = 1; i < from.size(); ++i)
+    for (Index j = 0; j < i; ++j)
+      if (from[i].is(to[j]) || overlap(memory_of(from[i]), memory_of(to[j]))) {
+        from[i] = from[i].copy();
+        break;
+      }
+  for (Index i = 0; i < from.size(); ++i) copy_into(from[i], to[i]);
+}
+
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
   check_given("forward", names_of(inputs), names_of(args));
+  List<NDArray, 4> sources, places;
   for (const auto& [name, from] : inputs) {
     const NDArray& to = named(args, "argument", name);
     if (!from) fail("forward: argument '", name, "' is a handle without an array");
@@ -235,13 +273,15 @@ STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
       fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
     if (from.device() != to.device())
       fail("forward: argument '", name, "' is on ", to_text(from.device()), ", expected ", to_text(to.device()));
+    sources.push_back(from);
+    places.push_back(to);
   }
-  for (const auto& [name, from] : inputs) copy_into(from, named(args, "argument", name));
+  copy_all(sources.span(), places.span());
 }
 
-/// With `copies` it copies, without it looks whether that can be done.
-STROP_IMPL void BoundGraph::copy_params(const NamedArrays& from, const NamedArrays& to, const char* what,
-                                        bool allow_extra, bool copies) const {
+/// What is to be copied where. Nothing is copied before all of it is known to be right.
+STROP_IMPL void BoundGraph::gather_params(const NamedArrays& from, const NamedArrays& to, const char* what,
+                                          bool allow_extra, List<NDArray>& sources, List<NDArray>& places) const {
   const NameTable known(names_of(to));
   for (const auto& [name, array] : from) {
     const int at = known.find(name);
@@ -252,7 +292,8 @@ STROP_IMPL void BoundGraph::copy_params(const NamedArrays& from, const NamedArra
     if (array.shape() != own.shape())
       fail("copy_params_from: ", what, " '", name, "' has shape ", to_text(array.shape()), ", expected ",
            to_text(own.shape()));
-    if (copies) copy_into(array.device() == own.device() ? array : array.to(own.device()), own);
+    sources.push_back(array);
+    places.push_back(own);
   }
 }
 
@@ -307,25 +348,25 @@ class OutputsApart {
       for (Index k = 0; k < step.out.size(); ++k)
         if (const int v = step.out[k]; shown[v]) {
           const NDArray& before = graph.values[v];
-          kept_.push_back({&step.outputs[k], v, before});
-          step.outputs[k] = NDArray(before.shape(), before.dtype(), before.device(), before.storage());
-          graph.values[v] = step.outputs[k];
+          NDArray other(before.shape(), before.dtype(), before.device(), before.storage());
+          others_.push_back({&step.outputs[k], v, before, std::move(other)});
         }
+    for (const Other& one : others_) *one.output = graph.values[one.value] = one.made;  // which throws nothing
   }
   ~OutputsApart() {
-    for (const Kept& one : kept_) *one.output = graph_.values[one.value] = one.array;
+    for (const Other& one : others_) *one.output = graph_.values[one.value] = one.before;
   }
   OutputsApart(const OutputsApart&) = delete;
   OutputsApart& operator=(const OutputsApart&) = delete;
 
  private:
-  struct Kept {
+  struct Other {
     NDArray* output;
     int value;
-    NDArray array;
+    NDArray before, made;
   };
   BoundGraph& graph_;
-  List<Kept> kept_;
+  List<Other> others_;
 };
 
 STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
@@ -379,10 +420,12 @@ STROP_IMPL GradRequest GradRequests::of(std::string_view argument) const {
 }
 
 STROP_IMPL void Executor::copy_params_from(const NamedArrays& args, const NamedArrays& aux, bool allow_extra) {
-  graph_->copy_params(args, graph_->args, "argument", allow_extra, false);
-  graph_->copy_params(aux, graph_->aux, "auxiliary state", allow_extra, false);
-  graph_->copy_params(args, graph_->args, "argument", allow_extra, true);
-  graph_->copy_params(aux, graph_->aux, "auxiliary state", allow_extra, true);
+  detail::List<NDArray> sources, places;
+  graph_->gather_params(args, graph_->args, "argument", allow_extra, sources, places);
+  graph_->gather_params(aux, graph_->aux, "auxiliary state", allow_extra, sources, places);
+  for (detail::Index i = 0; i < sources.size(); ++i)
+    if (sources[i].device() != places[i].device()) sources[i] = sources[i].to(places[i].device());
+  detail::copy_all(sources.span(), places.span());
 }
 
 STROP_IMPL const std::vector<NDArray>& Executor::forward(bool train, const NamedArrays& inputs) {
@@ -407,7 +450,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const N
   run->groups = options.group2ctx;
   run->share_with(options.shared);
   run->take_arrays(args, aux);
-  run->take_gradients(grads, requests, false);
+  run->take_gradients(grads, requests, detail::BoundGraph::Make::none);
   return run->as_executor();
 }
 
@@ -422,10 +465,8 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
   for (int n = 0; n < graph.size(); ++n)
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
   detail::check_names("simple_bind: storages", detail::names_of(options.storages), names);
-  const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
-  run->groups = options.group2ctx;
-  run->share_with(options.shared);
   NamedArrays args, aux, grads;
+  bool integers = false;
   for (int n = 0; n < graph.size(); ++n) {
     const detail::Node& node = graph.node(n);
     if (!node.is_variable()) continue;
@@ -440,10 +481,23 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     const NDArray there = detail::shared_array(options, node.name, written[n], made, gradient);
     kind.emplace_back(node.name, there ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
     if (gradient) grads.emplace_back(node.name, gradient);
+    integers = integers || (!written[n] && !is_floating(made.dtype()) && requests.of(node.name) != GradRequest::null);
   }
-  run->take_arrays(args, aux);
-  run->take_gradients(grads, requests, true);
-  return run->as_executor();
+  using detail::BoundGraph;
+  const auto bound = [&](BoundGraph::Make make) {
+    const detail::Ref<BoundGraph> run(new BoundGraph(*this, device));
+    run->groups = options.group2ctx;
+    run->share_with(options.shared);
+    run->take_arrays(args, aux);
+    run->take_gradients(grads, requests, make);
+    return run;
+  };
+  if (integers) try {
+      const detail::Ref<BoundGraph> run = bound(BoundGraph::Make::all);
+      if (run->no_gradient.empty()) return run->as_executor();
+    } catch (const Error&) {  // numbers of classes, positions and the like have no gradient: the others have theirs
+    }
+  return bound(BoundGraph::Make::floating)->as_executor();
 }
 
 }  // namespace strop::inline v0

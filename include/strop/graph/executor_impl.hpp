@@ -12,6 +12,7 @@
 #include <strop/graph/placement.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
+#include <strop/op/widened.hpp>
 #include <strop/tensor/arena.hpp>
 
 #include <atomic>
@@ -48,6 +49,8 @@ struct Step {
   List<Handover> handovers;
   /// Values that results are added to, in their memory; −1, or none at all, where a result is written.
   List<int> added_to;
+  /// Of a gradient: it meets integers that its operator does not take, computes in double, and truncates.
+  bool widened = false;
 
   bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
   /// What the operator asks for in prediction or in training.
@@ -58,6 +61,13 @@ struct Step {
     const ModeScope mode(nullptr, training);
     return node->entry->resources(node->op(), shapes.span());
   }
+};
+
+/// The state of an operator that keeps one, which its node makes when it runs first.
+struct KeptState : Counted {
+  explicit KeptState(const ParamBox* of) : keeper(of) {}
+  const ParamBox* const keeper;  // the operator's parameters, which its gradients and copies of its node share
+  Ref<StateBox> box;
 };
 
 /// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
@@ -107,13 +117,12 @@ struct BoundGraph : Counted {
   List<Request> requests;  // of the gradients, per argument
   List<bool> joint;        // of the gradients: another's goes to the same memory
   NodeOutputs arg_nodes, aux_nodes, heads;
-  List<Ref<StateBox>> kept;      // of the operators that keep one, shared with their gradients
-  List<const ParamBox*> keeper;  // the operator's parameters, which its gradients share
-  List<NDArray> values;          // of every value of the graph
-  List<NDArray> absent;          // for inputs that were left out, one for each device
-  List<NDArray> shells;          // for inputs that are not read
-  List<int> uses;                // how many read it
-  List<int> head_values;         // of each output; −1: a loss head, or nothing depends on it
+  List<Ref<KeptState>> kept;  // shared with the graph that runs in place of this one while a monitor looks on
+  List<NDArray> values;       // of every value of the graph
+  List<NDArray> absent;       // for inputs that were left out, one for each device
+  List<NDArray> shells;       // for inputs that are not read
+  List<int> uses;             // how many read it
+  List<int> head_values;      // of each output; −1: a loss head, or nothing depends on it
   List<Step> forward_steps, backward_steps;
   List<Segment> forward_segments, backward_segments;
   List<Delivery> deliveries;
@@ -153,6 +162,7 @@ struct BoundGraph : Counted {
   List<int> own_states;                     // the values that they are
   List<std::pair<NDArray, NDArray>> saved;  // the states' arrays, from and to
   void (*save_states)(BoundGraph&) = nullptr;
+  void (*run_widened)(BoundGraph&, Step&) = nullptr;  // with gradients
 
   // What the walk that makes gradients says of them.
   NodeOutputs contributions;  // in the order in which they are best computed
@@ -183,7 +193,8 @@ struct BoundGraph : Counted {
                   const List<std::int64_t>& bytes) const;
   void find_places(const MemoryTask& task);
   void make_arena(Inference& inference);
-  void take_blocks();
+  List<Ref<Buffer>> parts_of(const ArenaUse& use) const;
+  void use_parts(List<Ref<Buffer>> parts) noexcept;
   MemoryPlan memory_plan() const;
   const NDArray* absent_on(Device there);
   void resolve_steps(Inference& inference, List<Step>& steps);
@@ -201,15 +212,16 @@ struct BoundGraph : Counted {
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;
 
   // In executor_gradient_impl.hpp.
-  void take_gradients(const NamedArrays& given, const GradRequests& requests, bool make);
+  enum class Make : std::uint8_t { none, floating, all };
+  void take_gradients(const NamedArrays& given, const GradRequests& requests, Make make);
   void find_joint_gradients();
   NodeOutputs gradient_nodes(const NodeOutputs& wanted);
   void place_gradients(const Graph& graph, Inference& inference, const NodeOutputs& gradients, bool make);
   Executor reshape(const NamedShapes& shapes);
   void set_arguments(const NamedArrays& inputs);
   void set_heads(Span<const NDArray> given);
-  void copy_params(const NamedArrays& from, const NamedArrays& to, const char* what, bool allow_extra,
-                   bool copies) const;
+  void gather_params(const NamedArrays& from, const NamedArrays& to, const char* what, bool allow_extra,
+                     List<NDArray>& sources, List<NDArray>& places) const;
   void check_repeatable() const;
   void backward(Span<const NDArray> given);
   Executor as_executor();
@@ -304,11 +316,10 @@ STROP_IMPL void BoundGraph::optimize(const NodeOutputs& wanted) {
 
 /// Where the state of a node lies: a node of its own operator makes room for it, its gradients find it.
 STROP_IMPL Index BoundGraph::find_state(const Node& node) {
-  for (Index i = 0; i < keeper.size(); ++i)
-    if (keeper[i] == node.params.get()) return i;
+  for (Index i = 0; i < kept.size(); ++i)
+    if (kept[i]->keeper == node.params.get()) return i;
   if (node.entry->cpu.make_state == nullptr) return -1;
-  keeper.push_back(node.params.get());
-  kept.push_back({});
+  kept.push_back(Ref(new KeptState(node.params.get())));
   return kept.size() - 1;
 }
 
@@ -417,17 +428,27 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
       const bool shell = !step.reads(i);
       known.push_back(!shell && values[v] && values[v].device() == here
                           ? values[v]
-                          : NDArray::shell(inference.shape(v), *inference.type(v), here));
+                          : NDArray::fresh_shell(inference.shape(v), *inference.type(v), here,
+                                                 shell ? dense : inference.storage(v)));
       if (shell) shells[next_shell] = known.back();
       step.inputs.push_back(shell ? &shells[next_shell++] : &values[v]);
     }
     for (int v : step.out) step.outputs.push_back(values[v]);
+    const Entry& entry = *step.node->entry;
+    step.widened = entry.is_gradient() && !known.empty() && lacks_integers(entry, known[0].dtype());
+    for (const NDArray& a : known) step.widened = step.widened && a.storage() == dense;
+    List<NDArray> apart;  // what a widened step computes, of which nothing is there yet
+    for (Index k = 0; k < step.out.size() && step.widened; ++k)
+      apart.push_back(NDArray::shell(step.outputs[k].shape(), wide_type(step.outputs[k].dtype()), here));
     List<const NDArray*, 8> in;
-    for (const NDArray& a : known) in.push_back(&a);
+    for (NDArray& a : known) {
+      if (step.widened) a = NDArray::shell(a.shape(), wide_type(a.dtype()), here);
+      in.push_back(&a);
+    }
     try {
-      step.plan = Ref<Plan>(
-          new Plan(resolve(*step.node->entry, step.node->op(), in.span(), step.outputs.span(), step.requests.span())));
-      make_outputs(*step.plan, step.node->op(), in.span(), step.outputs.span());
+      const Span<NDArray> out = step.widened ? apart.span() : step.outputs.span();
+      step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span())));
+      if (!step.widened) make_outputs(*step.plan, step.node->op(), in.span(), out);
       // One plan serves prediction and training: it announces what either needs.
       for (const bool training : {false, true}) {
         const Resources needed = step.resources(in.span(), training);
@@ -453,8 +474,9 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
   try {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
+    if (step.widened) return run_widened(*this, step);
     dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
-                     step.state < 0 ? nullptr : &kept[step.state]);
+                     step.state < 0 ? nullptr : &kept[step.state]->box);
   } catch (const Error& error) {
     fail("Error in node ", step.node->name, ": ", error.what());
   }

@@ -331,26 +331,33 @@ STROP_IMPL void BoundGraph::make_arena(Inference& inference) {
   }
   for (const Takeover& bytes : takeovers(placement, count))
     step_at(bytes.step).handovers.push_back({bytes.later, bytes.earlier});
-  take_blocks();
+  use_parts(parts_of(*arenas));
   overwrites = overwrites_inputs(placement, count) || !saved.empty();  // a state is written again by backward
 }
 
-/// The values' memory, in the arenas that there are.
-STROP_IMPL void BoundGraph::take_blocks() {
-  blocks = List<Ref<Buffer>>(placement.blocks.size());
+/// The blocks of the plan as parts of these arenas.
+STROP_IMPL List<Ref<Buffer>> BoundGraph::parts_of(const ArenaUse& use) const {
+  List<Ref<Buffer>> parts(placement.blocks.size());
   for (Index v = 0; v < placement.block.size(); ++v) {
     const int block = placement.block[v];
     if (block < 0) continue;
-    Ref<Buffer>& memory = blocks[block];
+    Ref<Buffer>& memory = parts[block];
     const std::int64_t offset = placement.blocks[block].offset;
     for (Index r = 0; !memory && r < regions.size(); ++r) {
       if (offset < regions[r].offset || offset >= regions[r].offset + regions[r].bytes) continue;
-      for (const Ref<Arena>& arena : arenas->arenas)
+      for (const Ref<Arena>& arena : use.arenas)
         if (arena->device() == regions[r].device)
           memory = Arena::part(arena, offset - regions[r].offset, byte_count(values[v].shape(), values[v].dtype()));
     }
-    values[v].body().buffer = memory;
   }
+  return parts;
+}
+
+/// Gives the values their memory.
+STROP_IMPL void BoundGraph::use_parts(List<Ref<Buffer>> parts) noexcept {
+  blocks = std::move(parts);
+  for (Index v = 0; v < placement.block.size(); ++v)
+    if (const int block = placement.block[v]; block >= 0) values[v].body().buffer = blocks[block];
 }
 
 STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {

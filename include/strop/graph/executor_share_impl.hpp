@@ -40,11 +40,12 @@ STROP_IMPL void fit_into_pool(BoundGraph& graph) {
   graph.arenas = pool.now;
 }
 
-/// The graph's blocks go to the arenas that the pool has now; what they held is lost.
+/// The graph's blocks go to the arenas that the pool has now; what they held is lost. Where memory runs out they stay.
 STROP_IMPL void move_to_pool(BoundGraph& graph) {
+  List<Ref<Buffer>> parts = graph.parts_of(*graph.pool->now);  // nothing behind this throws
   graph.arenas = graph.pool->now;
   graph.turn = 0;
-  graph.take_blocks();
+  graph.use_parts(std::move(parts));
   for (List<Segment>* segments : {&graph.forward_segments, &graph.backward_segments})
     for (Segment& segment : *segments) segment.work[0] = segment.work[1] = {};  // which hold addresses
 }
@@ -58,6 +59,7 @@ STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {
     if (forward && graph.arenas != pool.now) move_to_pool(graph);
     ArenaUse& use = *graph.arenas;
     if (graph.turn != 0 && use.turn == graph.turn) return;
+    List<Ref<Buffer>> blocks = graph.blocks;
     graph.lost = !forward;
     if (!forward) graph.check_repeatable();  // before it writes over what the other one keeps
     for (const Ref<Buffer>& block : use.blocks) {
@@ -68,7 +70,7 @@ STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {
       } catch (...) {  // what failed there is told to whoever looks there
       }
     }
-    use.blocks = graph.blocks;
+    use.blocks = std::move(blocks);
     use.turn = graph.turn = ++pool.turns;
   } catch (...) {
     pool.running.store(false, std::memory_order_release);

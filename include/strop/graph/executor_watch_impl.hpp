@@ -46,6 +46,7 @@ STROP_IMPL void BoundGraph::watch(const Ref<Monitor>& by) {
   const Ref<BoundGraph> made(new BoundGraph(symbol, device));
   made->as_written = true;
   made->groups = groups;
+  made->kept = kept;  // states go on, and what they have become stays when the monitor goes
   made->outputs = outputs;
   made->take_arrays(args, aux);
   if (requests.empty()) {
@@ -56,7 +57,7 @@ STROP_IMPL void BoundGraph::watch(const Ref<Monitor>& by) {
     GradRequests wishes(GradRequest::null);
     for (Index i = 0; i < std::ssize(args); ++i)
       wishes.named_.push_back({element(args, i).first, static_cast<GradRequest>(requests[i])});
-    made->take_gradients(grads, wishes, false);
+    made->take_gradients(grads, wishes, BoundGraph::Make::none);
   }
   made->monitor = by;
   made->show = &show_step;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -147,6 +148,24 @@ STROP_IMPL NodeOutput plain_node(const Entry& entry, NodeOutputs in, std::string
   return {node, 0};
 }
 
+/// While it lives, nodes that this thread makes are on the devices of this one: of the parts of its gradient those that
+/// have no inputs, which say where all others are. They have no other attributes.
+class PlacedLike {
+ public:
+  explicit PlacedLike(const Node& node) {
+    NamedTexts group;
+    for (const auto& one : node.attributes)  // the last one said holds
+      if (one.first == "__ctx_group__" || one.first == "ctx_group") group = {one};
+    before_ = std::exchange(naming().attributes, std::move(group));
+  }
+  ~PlacedLike() { naming().attributes = std::move(before_); }
+  PlacedLike(const PlacedLike&) = delete;
+  PlacedLike& operator=(const PlacedLike&) = delete;
+
+ private:
+  NamedTexts before_;
+};
+
 /// One walk from the outputs of a graph back to what gradients are wanted of.
 class GradientWalk {
   static constexpr Index most_parts = 64;  // of one composed gradient, that are looked at
@@ -270,6 +289,7 @@ class GradientWalk {
     // Optional inputs that were left out are empty symbols.
     while (in.size() < node.entry->inputs) in.push_back(Symbol());
     const NameScope names(cat(node.name, "_backward_"));
+    const PlacedLike place(node);
     const std::vector<Symbol> gradients = node.entry->gradient.compose_symbols(node.op(), heads, in);
     if (std::ssize(gradients) > in.size())
       fail("Error in node ", node.name, ": the gradient of ", node.entry->name, " returned ", gradients.size(),

@@ -6,6 +6,7 @@
 #include <strop/core/json.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_files_impl.hpp>
+#include <strop/graph/entry_maker.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/library_names.hpp>
 #include <strop/graph/symbol.hpp>
@@ -176,9 +177,10 @@ class GraphMaker {
     for (std::size_t i = 0; i < from_.nodes.size(); ++i) {
       const NodeRecord& record = from_.nodes[i];
       try {
-        made_.push_back(entries_[i] != nullptr ? application(record, i)
-                        : record.op == "null"  ? variable(record)
-                                               : control(record, i));
+        made_.push_back(entries_[i] != nullptr         ? application(record, i)
+                        : record.op == "null"          ? variable(record)
+                        : flow_kind_of(record.op) >= 0 ? control(record, i)
+                                                       : made_entry(record, i));
       } catch (const Error& error) {
         fail(what_, ": node ", i, " '", excerpt(record.name), "': ", error.what());
       }
@@ -208,7 +210,7 @@ class GraphMaker {
         fail(what_, ": node ", i, " '", excerpt(record.name),
              "' is a gradient, which is made anew from what it is the gradient of, not read");
       entries_[i] = entry;
-      bool known = entry != nullptr;
+      bool known = entry != nullptr || (maker_ != nullptr && maker_->op == record.op);
       for (const auto& one : missing) known = known || one.first == record.op;
       if (known) continue;
       if (missing.size() == 16)
@@ -324,6 +326,24 @@ class GraphMaker {
     return {node, 0};
   }
 
+  /// A node whose entry is made for it.
+  NodeOutput made_entry(const NodeRecord& record, std::size_t i) {
+    const Ref<Node> node(new Node);
+    node->name = record.name;
+    std::vector<std::pair<std::string_view, std::string_view>> parameters;
+    for (const auto& [key, text] : record.attributes)
+      if (is_hidden(key) || (key.starts_with("__") && key.ends_with("__")))
+        set(*node, attribute_key(key), text);
+      else
+        parameters.emplace_back(key, text);
+    const EntryMaker::Made made = maker_->make(parameters);
+    node->entry = made.entry;
+    node->params = made.params;
+    node->signature = signature_of(*made.entry, made.params->get(), static_cast<int>(record.inputs.size()));
+    take_inputs(*node, record, i);
+    return {node, 0};
+  }
+
   NodeOutput application(const NodeRecord& record, std::size_t i) {
     const Entry& entry = *entries_[i];
     const Ref<Node> node(new Node);
@@ -399,6 +419,7 @@ class GraphMaker {
 
   const GraphRecord& from_;
   const std::string what_;
+  const EntryMaker* const maker_ = entry_maker.load();
   std::vector<const Entry*> entries_;
   NodeOutputs made_;
   Tensors& tensors_;

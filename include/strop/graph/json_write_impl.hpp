@@ -6,6 +6,7 @@
 #include <strop/core/json.hpp>
 #include <strop/core/output.hpp>
 #include <strop/graph/control/flow.hpp>
+#include <strop/graph/entry_maker.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
@@ -115,6 +116,7 @@ class GraphWriter {
       check_in_files(*flow, node.name);
       return entry.name;
     }
+    if (const EntryMaker* const maker = entry_maker.load(); maker != nullptr && maker->made(entry)) return maker->op;
     if (entry.slot != nullptr && !entry.slot->listed.load())
       fail("to_json: node '", node.name,
            "' is a function without a name, by which no file could find it; give it a struct and an Op");

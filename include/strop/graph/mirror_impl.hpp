@@ -99,7 +99,7 @@ STROP_IMPL std::int64_t planned_bytes(const Symbol& net, const NamedShapes& shap
   };
   run->take_arrays(shells(net.list_arguments(), found.args, type.args),
                    shells(net.list_auxiliary_states(), found.aux, type.aux));
-  run->take_gradients({}, GradRequest::write, true);
+  run->take_gradients({}, GradRequest::write, BoundGraph::Make::floating);
   if (!run->no_gradient.empty()) throw Error(run->no_gradient);
   return run->placement.bytes;
 }

@@ -67,8 +67,8 @@ struct BindOptions {
   /// its inputs that an operator computes lies, or else on the device of bind(). A value that is read elsewhere is
   /// copied.
   NamedDevices group2ctx = {};
-  /// An executor that does not run at the same time: the values in between of both lie in the same memory, which is as
-  /// large as the larger one needs.
+  /// An executor that runs neither now nor at the same time as the new one: the values in between of both lie in the
+  /// same memory, which is as large as the larger one needs.
   const Executor* shared = nullptr;
   /// Of simple_bind: arguments whose arrays and gradients are those that `shared` has under these names, as are
   /// auxiliary states then; shapes and types that differ get new ones.

@@ -311,6 +311,15 @@ STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
   detail::check_given("symbol", detail::names_of(replacements), names);
   detail::NodeOutputs made;  // what stands for output 0 of each node
+  // A copy of a node that keeps a state has one of its own, which its gradient finds by the parameters that they share.
+  detail::List<std::pair<const detail::ParamBox*, detail::Ref<detail::ParamBox>>> own;
+  const auto own_params = [&](const detail::Node& node) {
+    for (const auto& [before, copy] : own)
+      if (before == node.params.get()) return copy;
+    if (node.entry->cpu.make_state == nullptr || node.entry->is_gradient()) return node.params;
+    own.push_back({node.params.get(), detail::Ref(new detail::ParamBox(node.entry->params, node.op()))});
+    return own.back().second;
+  };
   const auto moved = [&](const detail::NodeOutput& from) {
     if (!from.node) return from;
     detail::NodeOutput to = made[graph.find(from.node.get())];
@@ -334,6 +343,7 @@ STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
           changed = changed || to.node != in.node || to.index != in.index;
           in = to;
         }
+      if (changed) copy->params = own_params(node);
       if (changed) out.node = copy;
       for (int i : copy->signature.mutated)
         if (!copy->inputs[i].node->is_variable())

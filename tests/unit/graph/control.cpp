@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Loops and branches: as nodes of graphs against the same functions run on arrays, in files, and what is refused.
+/// Loops and branches: as nodes of graphs against the same functions run on arrays, and what is refused.
 #include <strop/autograd/backward.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/gradient.hpp>
@@ -52,9 +52,9 @@ NDArray made(const Shape& shape, double seed, Dtype type = f64) {
 }
 
 /// Forward and gradients of a function on arrays and of its graph, with the same head gradients. `f` takes and returns
-/// a list of either.
+/// a list of either. `in_files`: its graph is not too deep for them.
 template <class F>
-void compare(const F& f, const NamedArrays& args, double scale = 1) {
+void compare(const F& f, const NamedArrays& args, double scale = 1, bool in_files = true) {
   Arrays in;
   Symbols variables;
   for (const auto& [name, a] : args) {
@@ -93,6 +93,7 @@ void compare(const F& f, const NamedArrays& args, double scale = 1) {
   predict.plan().check();
   const Arrays found = predict.forward();
   for (std::size_t k = 0; k < found.size(); ++k) CHECK(same(found[k], expected[k]));
+  if (!in_files) return;
   const Symbol again = Symbol::from_json(net.to_json());
   CHECK(again.to_json() == net.to_json());
   const Arrays read = again.bind(cpu(), args).forward();
@@ -128,6 +129,42 @@ TEST_CASE("foreach: a recurrent cell, its gradient through outputs, last state a
         return std::vector<X>{quadratic(outs, {.b = 2}), last};
       },
       args);
+}
+
+namespace {
+
+/// Something differentiable through `depth` loops of one step each, every one in the body of the one before.
+template <class X>
+X nested(const X& x, const X& s, int depth) {
+  if (depth == 0) return quadratic(times(s, x), {.a = 0.1f, .b = 1, .c = 0.1f});
+  const auto body = [&](const X& one, const X& state) {
+    const X inner = nested(x, plus(state, one), depth - 1);
+    return std::pair(inner, inner);
+  };
+  return foreach(body, x, s).second;
+}
+
+}  // namespace
+
+TEST_CASE("loops in loops: inference takes as long as they are many") {
+  const NamedArrays args = {{"x", made({1, 3}, 1)}, {"s", made({1, 3}, 2)}};
+  compare([](const auto& in) { return std::vector{nested(in[0], in[1], 40)}; }, args, 1, false);
+  compare([](const auto& in) { return std::vector{nested(in[0], in[1], 12)}; }, args);
+}
+
+TEST_CASE("integers in a body have the gradients that they have outside of it") {
+  compare(
+      [](const auto& in) {
+        using X = typename std::decay_t<decltype(in)>::value_type;
+        const auto body = [](const X& x, const X& s) {
+          const X whole = cast(x, {.dtype = i32});
+          const X y = cast(elemwise_mul(whole, whole), {.dtype = f64});
+          return std::pair(y, plus(s, y));
+        };
+        const auto [outs, last] = foreach(body, in[0], in[1]);
+        return std::vector<X>{outs, last};
+      },
+      {{"x", array<double>({{1.5, 2}, {-3, 4.5}})}, {"s", array<double>({1, 2})}});
 }
 
 TEST_CASE("foreach: several data, states and outputs; states that swap, stay and are not used") {
@@ -442,151 +479,4 @@ TEST_CASE("what is refused") {
         }).find("GtEven has no gradient, which the gradient of 'x-0' needs") != std::string::npos);
   while (!sentence([] { Engine::global().wait_all(); }).empty()) {  // other gradients fail with it where calls go there
   }
-}
-
-namespace {
-/// Files as MXNet 1.9.1 writes them, but for blanks, and what it computes.
-constexpr std::string_view foreach_file = R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
-{"op": "null", "name": "s", "inputs": []}, {"op": "null", "name": "t", "inputs": []},
-{"op": "null", "name": "w", "inputs": []}, {"op": "_foreach", "name": "_foreach0", "attrs": {"in_data_locs": "[0]",
-"in_state_locs": "[2, 3]", "num_args": "5", "num_out_data": "1", "num_outputs": "3", "remain_locs": "[1]"},
-"inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]], "subgraphs": [{"nodes": [
-{"op": "null", "name": "data-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
-{"op": "null", "name": "w", "inputs": []},
-{"op": "broadcast_mul", "name": "o", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[0, 0, 0], [1, 0, 0]]},
-{"op": "null", "name": "s-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
-{"op": "elemwise_add", "name": "_plus0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[2, 0, 0], [3, 0, 0]]},
-{"op": "_copy", "name": "identity0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": [[4, 0, 0]]},
-{"op": "null", "name": "t-0", "attrs": {"__subgraph_name__": "loop0"}, "inputs": []},
-{"op": "_mul_scalar", "name": "_mulscalar0", "attrs": {"__subgraph_name__": "loop0", "scalar": "2"},
-"inputs": [[6, 0, 0]]}], "arg_nodes": [0, 1, 3, 6], "node_row_ptr": [0, 1, 2, 3, 4, 5, 6, 7, 8],
-"heads": [[4, 0, 0], [5, 0, 0], [7, 0, 0]]}]}], "arg_nodes": [0, 1, 2, 3], "node_row_ptr": [0, 1, 2, 3, 4, 7],
-"heads": [[4, 0, 0], [4, 1, 0], [4, 2, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
-constexpr std::string_view while_file = R"({"nodes": [{"op": "null", "name": "i", "inputs": []},
-{"op": "null", "name": "a", "inputs": []}, {"op": "null", "name": "w", "inputs": []},
-{"op": "_while_loop", "name": "_while_loop0", "attrs": {"cond_input_locs": "[0]", "func_input_locs": "[0, 1, 2]",
-"func_var_locs": "[0, 1]", "max_iterations": "4", "num_args": "5", "num_out_data": "2", "num_outputs": "4"},
-"inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]], "subgraphs": [{"nodes": [
-{"op": "null", "name": "i-0", "attrs": {"__subgraph_name__": "wl_cond0"}, "inputs": []},
-{"op": "_lesser_equal_scalar", "name": "_lesser_equal_scalar0", "attrs": {"__subgraph_name__": "wl_cond0",
-"scalar": "5"}, "inputs": [[0, 0, 0]]}], "arg_nodes": [0], "node_row_ptr": [0, 1, 2], "heads": [[1, 0, 0]]},
-{"nodes": [{"op": "null", "name": "i-0", "attrs": {"__subgraph_name__": "wl_func0"}, "inputs": []},
-{"op": "null", "name": "a-0", "attrs": {"__subgraph_name__": "wl_func0"}, "inputs": []},
-{"op": "elemwise_add", "name": "_plus1", "attrs": {"__subgraph_name__": "wl_func0"},
-"inputs": [[0, 0, 0], [1, 0, 0]]}, {"op": "null", "name": "w", "inputs": []},
-{"op": "elemwise_mul", "name": "_mul0", "attrs": {"__subgraph_name__": "wl_func0"},
-"inputs": [[1, 0, 0], [3, 0, 0]]},
-{"op": "_plus_scalar", "name": "_plusscalar0", "attrs": {"__subgraph_name__": "wl_func0", "scalar": "1"},
-"inputs": [[0, 0, 0]]}, {"op": "elemwise_add", "name": "_plus2", "attrs": {"__subgraph_name__": "wl_func0"},
-"inputs": [[1, 0, 0], [0, 0, 0]]}], "arg_nodes": [0, 1, 3], "node_row_ptr": [0, 1, 2, 3, 4, 5, 6, 7],
-"heads": [[2, 0, 0], [4, 0, 0], [5, 0, 0], [6, 0, 0]]}]}], "arg_nodes": [0, 1, 2], "node_row_ptr": [0, 1, 2, 3, 7],
-"heads": [[3, 0, 0], [3, 1, 0], [3, 2, 0], [3, 3, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
-constexpr std::string_view cond_file = R"({"nodes": [{"op": "null", "name": "a", "inputs": []},
-{"op": "sum", "name": "sum0", "inputs": [[0, 0, 0]]}, {"op": "null", "name": "w", "inputs": []},
-{"op": "sum", "name": "sum1", "inputs": [[2, 0, 0]]}, {"op": "_lesser", "name": "_lesser0",
-"inputs": [[1, 0, 0], [3, 0, 0]]}, {"op": "_cond", "name": "_cond0", "attrs": {"cond_input_locs": "[0]",
-"else_input_locs": "[2, 1]", "num_args": "6", "num_outputs": "2", "then_input_locs": "[1, 2]"},
-"inputs": [[4, 0, 0], [0, 0, 0], [2, 0, 0]], "subgraphs": [{"nodes": [
-{"op": "null", "name": "_lesser0_output", "inputs": []},
-{"op": "_copy", "name": "identity1", "attrs": {"__subgraph_name__": "br_pred0"}, "inputs": [[0, 0, 0]]}],
-"arg_nodes": [0], "node_row_ptr": [0, 1, 2], "heads": [[1, 0, 0]]}, {"nodes": [
-{"op": "null", "name": "a", "inputs": []}, {"op": "_mul_scalar", "name": "_mulscalar1",
-"attrs": {"__subgraph_name__": "br_then0", "scalar": "2"}, "inputs": [[0, 0, 0]]},
-{"op": "null", "name": "w", "inputs": []}, {"op": "_copy", "name": "identity2",
-"attrs": {"__subgraph_name__": "br_then0"}, "inputs": [[2, 0, 0]]}], "arg_nodes": [0, 2],
-"node_row_ptr": [0, 1, 2, 3, 4], "heads": [[1, 0, 0], [3, 0, 0]]}, {"nodes": [
-{"op": "null", "name": "w", "inputs": []}, {"op": "_mul_scalar", "name": "_mulscalar2",
-"attrs": {"__subgraph_name__": "br_else0", "scalar": "3"}, "inputs": [[0, 0, 0]]},
-{"op": "null", "name": "a", "inputs": []}, {"op": "_copy", "name": "identity3",
-"attrs": {"__subgraph_name__": "br_else0"}, "inputs": [[2, 0, 0]]}], "arg_nodes": [0, 2],
-"node_row_ptr": [0, 1, 2, 3, 4], "heads": [[1, 0, 0], [3, 0, 0]]}]}], "arg_nodes": [0, 2],
-"node_row_ptr": [0, 1, 2, 3, 4, 5, 7], "heads": [[5, 0, 0], [5, 1, 0]], "attrs": {"mxnet_version": ["int", 10901]}})";
-
-/// Without blanks and versions.
-std::string bare(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c != ' ' && c != '\n') out += c;
-  return out.substr(0, out.rfind("\"mxnet_version\""));
-}
-/// Reads a file, writes the same, and computes: head gradients of output k are k + 1.
-void check_file(std::string_view text, const NamedArrays& args, const Arrays& outputs, const NamedArrays& gradients) {
-  const Symbol net = Symbol::from_json(text);
-  // Parameters that are as by default are not written: i + 1.
-  std::string expected = bare(text);
-  const std::string one = R"(,"scalar":"1")";
-  if (const std::size_t at = expected.find(one); at != std::string::npos) expected.erase(at, one.size());
-  CHECK(bare(net.to_json()) == expected);
-  NamedArrays grads;
-  for (const auto& [name, a] : args) grads.emplace_back(name, zeros(a.shape()));
-  auto run = net.bind(cpu(), args, grads);
-  const Arrays found = run.forward(true);
-  REQUIRE(found.size() == outputs.size());
-  Arrays heads;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    CHECK(same(found[k], outputs[k]));
-    heads.push_back(full(found[k].shape(), static_cast<double>(k + 1)));
-  }
-  run.backward(heads);
-  for (const auto& [name, gradient] : gradients) CHECK(same(run.grad(name), gradient));
-}
-std::string with(std::string_view text, std::string_view what, std::string_view by) {
-  std::string out(text);
-  out.replace(out.find(what), what.size(), by);
-  return out;
-}
-}  // namespace
-
-TEST_CASE("files that MXNet has written are read, computed as it does, and written the same") {
-  (void)broadcast_mul.entry(), (void)elemwise_add.entry(), (void)elemwise_mul.entry(), (void)identity.entry();
-  (void)mul_scalar.entry(), (void)plus_scalar.entry(), (void)lesser_equal_scalar.entry(), (void)elemwise_lesser.entry();
-  check_file(foreach_file,
-             {{"data", array({{1, 2}, {3, 4}, {-1, 0.5f}})},
-              {"s", array({0.5f, -1})},
-              {"t", array({1, 3})},
-              {"w", array({2, -0.5f})}},
-             {array({{2.5f, -2}, {8.5f, -4}, {6.5f, -4.25f}}), array({6.5f, -4.25f}), array({8, 24})},
-             {{"data", array({{10, -2.5f}, {8, -2}, {6, -1.5f}})},
-              {"s", array({5, 5})},
-              {"t", array({24, 24})},
-              {"w", array({14, 27.5f})}});
-  check_file(while_file, {{"i", array({3})}, {"a", array({2})}, {"w", array({1.5f})}},
-             {array({{5}, {9}, {14}, {0}}), array({{3}, {7.5f}, {13.5f}, {0}}), array({6}), array({14})},
-             {{"i", array({30})}, {"a", array({16})}, {"w", array({32})}});
-  check_file(cond_file, {{"a", array({1, 2})}, {"w", array({2, 3})}}, {array({2, 4}), array({2, 3})},
-             {{"a", array({2, 2})}, {"w", array({2, 2})}});
-}
-
-TEST_CASE("bad files of loops and branches are told what is wrong") {
-  const auto refusal = [](const std::string& text) { return sentence([&] { (void)Symbol::from_json(text); }); };
-  const auto part = [](const std::string& told, std::string_view text) { return told.find(text) != std::string::npos; };
-  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]",)", "")), "there is no 'in_data_locs'"));
-  CHECK(part(refusal(with(foreach_file, R"("in_data_locs": "[0]")", R"("in_data_locs": "[4]")")),
-             "'in_data_locs' has the position 4, expected one below 4"));
-  CHECK(part(refusal(with(foreach_file, R"("remain_locs": "[1]")", R"("remain_locs": "[0]")")),
-             "'remain_locs' has the position 0, which another input has"));
-  CHECK(part(refusal(with(foreach_file, R"("in_state_locs": "[2, 3]")", R"("in_state_locs": "[2]")")),
-             "'in_state_locs' has 1 positions, expected 2"));
-  CHECK(part(refusal(with(foreach_file, R"("num_outputs": "3")", R"("num_outputs": "4")")),
-             "num_outputs is 4, and the body has 3 outputs"));
-  CHECK(part(refusal(with(foreach_file, R"([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]])", "[[0, 0, 0]]")),
-             "there are 1 inputs for 1 data and 2 states"));
-  CHECK(part(refusal(with(foreach_file, "\"broadcast_mul\"", "\"broadcast_mull\"")), "broadcast_mull (node 'o')"));
-  CHECK(part(refusal(with(while_file, R"("max_iterations": "4",)", "")), "there is no 'max_iterations'"));
-  CHECK(part(refusal(with(while_file, R"("max_iterations": "4")", R"("max_iterations": "x")")),
-             "'max_iterations' is 'x', expected a whole number"));
-  CHECK(part(refusal(with(while_file, R"("func_var_locs": "[0, 1]")", R"("func_var_locs": "[0, 9]")")),
-             "'func_var_locs' has the position 9"));
-  CHECK(part(refusal(with(cond_file, R"("then_input_locs": "[1, 2]")", R"("then_input_locs": "[1, 1]")")),
-             "of a body are the same input"));
-  CHECK(part(refusal(with(cond_file, R"(, {"nodes": [
-{"op": "null", "name": "w")",
-                          R"(], "x": [{"nodes": [
-{"op": "null", "name": "w")")),
-             "a node has no 'x'"));
-  std::string deep = R"({"nodes": [], "heads": []})";
-  for (int i = 0; i < 40; ++i)
-    deep = R"({"nodes": [{"op": "_foreach", "name": "f", "inputs": [], "subgraphs": [)" + deep +
-           R"(]}], "heads": [[0, 0, 0]]})";
-  CHECK(part(refusal(deep), "nested more than 64 deep"));
 }

@@ -20,18 +20,6 @@
 
 using namespace graph_tests;
 
-namespace {
-Symbol mlp() {
-  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
-  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
-}
-/// Numbers that repeat from run to run.
-void scatter(const NDArray& a, double seed) {
-  const auto view = a.view<double>();
-  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
-}
-}  // namespace
-
 TEST_CASE("the program of the front page") {
   const NDArray v = array({1, 2});
   auto net = quadratic(var("data"), {.a = 1});
@@ -39,6 +27,17 @@ TEST_CASE("the program of the front page") {
   CHECK(same(run.forward()[0], array({1, 4})));
   CHECK(run.outputs()[0].is(run.forward()[0]));
   CHECK(run.arg("data").is(v));
+}
+
+TEST_CASE("arguments that are given each other's arrays change places") {
+  auto run = plus(quadratic(var("a"), {.b = 10}), var("b")).bind(cpu(), {{"a", array({1})}, {"b", array({2})}});
+  CHECK(same(run.forward(false, {{"a", run.arg("b")}, {"b", run.arg("a")}})[0], array({21})));
+  run.copy_params_from({{"a", run.arg("b").reshape({1})}, {"b", run.arg("a").reshape({1})}});
+  CHECK(same(run.forward()[0], array({12})));
+  auto centered = center(var("x"), {}, "c").simple_bind(cpu(), {{"x", {1}}});
+  centered.copy_params_from({{"x", array({3})}}, {{"c_moving_mean", array({5})}});
+  centered.copy_params_from({{"x", centered.aux("c_moving_mean")}}, {{"c_moving_mean", centered.arg("x")}});
+  CHECK(same(centered.forward()[0], array({2})));
 }
 
 TEST_CASE("forward copies named arrays into the arguments") {
@@ -58,8 +57,7 @@ TEST_CASE("forward copies named arrays into the arguments") {
 
 TEST_CASE("backward through a network agrees with finite differences") {
   auto run = mlp().simple_bind(cpu(), {{"data", {5, 4}}}, GradRequest::write, {{"data", f64}});
-  double seed = 0;
-  for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+  scatter(run.args());
   run.forward(true);
   run.backward();
   const auto distance = [&] {
@@ -177,6 +175,23 @@ TEST_CASE("states are written in training only, and training reaches the gradien
   CHECK(same(net.bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}).forward()[0], array({4})));
 }
 
+TEST_CASE("gradients of integers are truncated, and added as integers") {
+  const NDArray x = array<std::int32_t>({1, 2, 3}), y = array<std::int32_t>({4, -5, 6});
+  for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
+    auto run = elemwise_mul(var("x"), var("y")).simple_bind(cpu(), {{"x", {3}}}, request, {{"x", i32}, {"y", i32}});
+    run.forward(true, {{"x", x}, {"y", y}});
+    for (int i = 0; i < 2; ++i) run.backward(array<std::int32_t>({1, 10, 2}));
+    const int times = request == GradRequest::add ? 2 : 1;
+    CHECK(run.grad("x").to_vector<std::int32_t>() == std::vector{4 * times, -50 * times, 12 * times});
+    CHECK(run.grad("y").to_vector<std::int32_t>() == std::vector{1 * times, 20 * times, 6 * times});
+  }
+  auto head = quadratic(cast(var("x"), {.dtype = f32}), {.b = 1.5f})
+                  .simple_bind(cpu(), {{"x", {2}}}, GradRequest::write, {{"x", i64}});
+  head.forward(true);
+  head.backward(array({3, -3}));
+  CHECK(head.grad("x").to_vector<std::int64_t>() == std::vector<std::int64_t>{4, -4});
+}
+
 TEST_CASE("a graph whose gradient does not exist predicts all the same") {
   auto run = even(quadratic(var("x"), {.b = 1}), {}, "e").simple_bind(cpu(), {{"x", {2}}});
   CHECK(same(run.forward(false, {{"x", array({3, 5})}})[0], array({2, 4})));
@@ -278,8 +293,7 @@ TEST_CASE("what does not fit is refused when it is bound") {
 TEST_CASE("another size of the batch shares what keeps its shape") {
   auto run = mlp().simple_bind(cpu(), {{"data", {5, 4}}},
                                {{"fc1_weight", GradRequest::add}, {"data", GradRequest::write}}, {{"data", f64}});
-  double seed = 0;
-  for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+  scatter(run.args());
   auto small = run.reshape({{"data", {2, 4}}, {"out_label", {2, 3}}});
   CHECK(small.arg("data").shape() == Shape{2, 4});
   CHECK(small.arg("fc1_weight").is(run.arg("fc1_weight")));
@@ -367,8 +381,7 @@ TEST_CASE("a monitor is shown what every node computes, also where nodes are fus
       {}, "out");
   for (const GradRequest request : {GradRequest::write, GradRequest::add}) {
     auto run = net.simple_bind(cpu(), {{"data", {5, 4}}}, request, {{"data", f64}});
-    double seed = 0;
-    for (const auto& [name, array] : run.args()) scatter(array, seed += 1);
+    scatter(run.args());
     const NDArray output = run.forward(true)[0];
     run.backward();
     const NDArray expected = output.copy();

@@ -14,24 +14,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 using namespace graph_tests;
 
 namespace {
-Symbol mlp() {
-  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
-  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
-}
-/// Numbers that repeat from run to run.
-void scatter(const NDArray& a, double seed) {
-  const auto view = a.view<double>();
-  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
-}
-void scatter(const NamedArrays& arrays) {
-  double seed = 0;
-  for (const auto& [name, array] : arrays) scatter(array, seed += 1);
-}
-
 /// x, and calls a function meanwhile
 struct ExAside {
   static inline std::function<void()> work;
@@ -46,10 +33,38 @@ struct ExAside {
   }
 };
 constexpr Op<ExAside> aside;
+
+/// 3, of no inputs
+struct ExThree {
+  void infer_shape(Shapes& s) const { s.set_out(0, {1}); }
+  template <Real E>
+  void forward(Cpu&, View<E, 1> y) const {
+    y[0] = 3;
+  }
+};
+constexpr Op<ExThree> three;
+
+/// 3 · x, whose gradient is written with an operator that has no inputs
+struct ExTriple {
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 3 * x[i];
+  }
+  auto gradient(const auto& dy, const auto&) const {
+    if constexpr (std::is_same_v<decltype(dy), const Symbol&>)
+      return times(dy, compose("ExThree", {}));
+    else
+      return times(dy, three());
+  }
+};
+constexpr Op<ExTriple> triple;
 }  // namespace
 
 TEST_CASE("executors that run one after the other lie in one arena, as large as the larger one needs") {
-  const auto live = [] { return memory::statistics(cpu()).live_bytes; };
+  const auto live = [] {
+    Engine::global().wait_all();  // what is on its way holds memory
+    return memory::statistics(cpu()).live_bytes;
+  };
   const Symbol net = mlp();
   const auto bind = [&](std::int64_t rows, const Executor* shared) {
     BindOptions options;
@@ -102,7 +117,6 @@ TEST_CASE("executors that run one after the other lie in one arena, as large as 
   CHECK(three - two >= large.plan().bytes());
   first.forward(true);
   second.forward(true);
-  Engine::global().wait_all();  // what is on its way holds the memory
   CHECK(three - live() >= first.plan().bytes());
   const Executor of_large = alone(large);
   large.forward(true);
@@ -204,6 +218,74 @@ TEST_CASE("nodes run where their ctx_group says, and values that are read elsewh
       sentence([&] {
         center(var("x"), {}, "c").bind(cpu(), {{"x", x}, {"c_moving_mean", mean}}, {}, GradRequest::null, {}, options);
       }) == "Error in node c: GtCenter writes 'c_moving_mean', which is on cpu(0), expected cpu(1) like the node");
+}
+
+TEST_CASE("sparse values cross devices as they are") {
+  for (const Storage storage : {csr, row_sparse}) {
+    CAPTURE(name_of(storage));
+    const auto build = [](const Symbol& x) {
+      Symbol s = x;
+      {
+        const AttrScope scope{{"ctx_group", "one"}};
+        s = quadratic(s, {.b = 3}, "first");  // zero where nothing is stored: of the storage of x
+      }
+      {
+        const AttrScope scope{{"ctx_group", "two"}};
+        s = quadratic(s, {.a = 2}, "second");
+      }
+      return s;
+    };
+    const NDArray x = array({{0, 0, 2}, {0, 0, 0}, {0, 5, 0}, {1, 0, 0}}).to(storage);
+    BindOptions options{.storages = {{"x", storage}}};
+    for (const bool fused : {true, false}) {
+      const Fuse choice(fused ? "1" : "0");
+      options.group2ctx = {};
+      auto plain = build(var("x")).simple_bind(cpu(), {{"x", {4, 3}}}, GradRequest::write, {}, options);
+      options.group2ctx = {{"one", cpu(1)}, {"two", cpu(2)}};
+      auto placed = build(var("x")).simple_bind(cpu(), {{"x", {4, 3}}}, GradRequest::write, {}, options);
+      for (int i = 0; i < 2; ++i) {
+        const NDArray y = placed.forward(true, {{"x", x}})[0], expected = plain.forward(true, {{"x", x}})[0];
+        CHECK(y.storage() == storage);
+        CHECK(y.nnz() == x.nnz());
+        CHECK(y.device() == cpu(2));
+        CHECK(same(y.to(dense).to(cpu()), expected.to(dense)));
+        const NDArray head = full({4, 3}, 2);
+        plain.backward(head);
+        placed.backward(head.to(cpu(2)));
+        CHECK(placed.grad("x").storage() == plain.grad("x").storage());
+        CHECK(same(placed.grad("x").to(dense), plain.grad("x").to(dense)));
+      }
+    }
+    // what works on dense arrays alone gets a dense copy where it runs
+    const AttrScope scope{{"ctx_group", "one"}};
+    const NamedArrays args{{"x", x}, {"w", ones({2, 3}, f32, cpu(1))}, {"b", zeros({2}, f32, cpu(1))}};
+    auto layer = dense_layer(var("x"), var("w"), var("b"), {.num_hidden = 2})
+                     .bind(cpu(), args, {}, GradRequest::null, {}, {.group2ctx = options.group2ctx});
+    CHECK(same(layer.forward()[0].to(cpu()), array({{2, 2}, {0, 0}, {5, 5}, {1, 1}})));
+  }
+}
+
+TEST_CASE("parts of a gradient that have no inputs run where the node runs that it is the gradient of") {
+  const auto build = [] {
+    const AttrScope scope{{"ctx_group", "one"}};
+    return triple(quadratic(var("x"), {.a = 1}));
+  };
+  const BindOptions options{.group2ctx = {{"one", cpu(1)}, {"two", cpu(2)}}};
+  const auto check = [](Executor run) {
+    run.plan().check();
+    run.forward(true, {{"x", array({1, 2}).to(run.arg("x").device())}});
+    run.backward(ones({2}, f32, cpu(1)));
+    CHECK(run.grad("x").to_vector<float>() == std::vector<float>{6, 12});
+  };
+  check(build().simple_bind(cpu(), {{"x", {2}}}, GradRequest::write, {}, options));
+  // Whatever scope the caller is in, and where the place follows from what is read alone.
+  const Symbol follows = triple(build());
+  const AttrScope scope{{"ctx_group", "two"}};
+  check(build().simple_bind(cpu(), {{"x", {2}}}, GradRequest::write, {}, options));
+  Executor run = follows.simple_bind(cpu(), {{"x", {2}}}, GradRequest::write, {}, options);
+  run.forward(true, {{"x", array({1, 2}).to(run.arg("x").device())}});
+  run.backward(ones({2}, f32, cpu(1)));
+  CHECK(run.grad("x").to_vector<float>() == std::vector<float>{18, 36});
 }
 
 TEST_CASE("a monitor may take its leave, and a second backward reads one forward alone") {

@@ -7,13 +7,6 @@
 
 using namespace graph_tests;
 
-namespace {
-Symbol mlp() {
-  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.b = 1}, "act");
-  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
-}
-}  // namespace
-
 TEST_CASE("shapes of weights, states and labels follow from the data's") {
   const Inferred<Shape> found = mlp().infer_shape({{"data", {5, 4}}});
   CHECK(mlp().list_arguments() == Names{"data", "fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias", "out_label"});

@@ -10,10 +10,14 @@
 #include <unit/sentence.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 namespace graph_tests {
+
+/// tanh of numbers, seen before strop's names: among them it is an operator.
+constexpr auto squashed(auto x) { return tanh(x); }
 
 using namespace strop;
 
@@ -198,6 +202,51 @@ struct GtChain {
   }
 };
 inline constexpr Op<GtChain> chain;
+
+/// tanh(x), whose gradient reads the result
+struct GtSquash {
+  constexpr auto forward(auto x) const { return squashed(x); }
+  constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 - y * y); }
+};
+inline constexpr Op<GtSquash> squash;
+
+/// x turned round, never in place
+struct GtTurn {
+  template <Real E>
+  void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i];
+  }
+  template <Real E>
+  void grad_use_none(Cpu& ctx, View<const E, 1> dy, View<E, 1> dx) const {
+    forward(ctx, dy, dx);
+  }
+};
+inline constexpr Op<GtTurn> turned;
+
+/// Two layers and a loss.
+inline Symbol mlp() {
+  const Symbol hidden = quadratic(dense_layer(var("data"), {.num_hidden = 8}, "fc1"), {.a = 0.5f, .b = 1}, "act");
+  return loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out");
+}
+
+/// Numbers that repeat from run to run.
+inline void scatter(const NDArray& a, double seed) {
+  const auto view = a.view<double>();
+  for (std::int64_t i = 0; i < a.size(); ++i) view[i] = std::sin(seed + 1.7 * static_cast<double>(i));
+}
+inline void scatter(const NamedArrays& arrays) {
+  double seed = 0;
+  for (const auto& [name, array] : arrays) scatter(array, seed += 1);
+}
+
+/// Sets STROP_FUSE while it lives: with "0" graphs are bound as they are, where maps that become one node would leave
+/// nothing to look at.
+struct Fuse {
+  explicit Fuse(const char* value) { ::setenv("STROP_FUSE", value, 1); }
+  ~Fuse() { ::unsetenv("STROP_FUSE"); }
+  Fuse(const Fuse&) = delete;
+  Fuse& operator=(const Fuse&) = delete;
+};
 
 using Names = std::vector<std::string>;
 

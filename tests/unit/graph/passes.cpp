@@ -41,11 +41,6 @@ struct PaWave {
   constexpr auto forward(auto x) const { return sin(k * x); }
 };
 constexpr Op<PaWave> wave;
-struct PaSquash {
-  constexpr auto forward(auto x) const { return tanh(x); }
-  constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 - y * y); }
-};
-constexpr Op<PaSquash> squash;
 struct PaBend {
   constexpr auto forward(auto x) const { return x * x - 0.25f * x; }
   constexpr auto grad_use_in(auto dy, auto x) const { return dy * (2 * x - 0.25f); }
@@ -87,14 +82,6 @@ struct PaSelf {
   constexpr auto forward(auto x) const { return x * x; }
 };
 constexpr Op<PaSelf> by_itself;
-
-/// Sets STROP_FUSE while it lives.
-struct Fuse {
-  explicit Fuse(const char* value) { ::setenv("STROP_FUSE", value, 1); }
-  ~Fuse() { ::unsetenv("STROP_FUSE"); }
-  Fuse(const Fuse&) = delete;
-  Fuse& operator=(const Fuse&) = delete;
-};
 
 using Bits = std::vector<std::uint64_t>;
 Bits bits(const NDArray& a) {

@@ -133,24 +133,6 @@ struct PlanWave {
   constexpr auto forward(auto x) const { return sin(k * x); }
 };
 constexpr Op<PlanWave> wave;
-/// tanh(x), whose gradient reads the result
-struct PlanSquash {
-  constexpr auto forward(auto x) const { return tanh(x); }
-  constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 - y * y); }
-};
-constexpr Op<PlanSquash> squash;
-/// x turned round, never in place
-struct PlanTurn {
-  template <Real E>
-  void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
-    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i];
-  }
-  template <Real E>
-  void grad_use_none(Cpu& ctx, View<const E, 1> dy, View<E, 1> dx) const {
-    forward(ctx, dy, dx);
-  }
-};
-constexpr Op<PlanTurn> turned;
 /// x + a number that is drawn
 struct PlanNoise {
   static constexpr Resources resources{.random = true};
@@ -191,15 +173,6 @@ struct PlanScale {
 };
 constexpr Op<PlanScale> scaled;
 
-/// Binds graphs as they are while it lives: maps that are one node leave nothing to plan.
-class Unfused {
- public:
-  Unfused() { ::setenv("STROP_FUSE", "0", 1); }
-  Unfused(const Unfused&) = delete;
-  Unfused& operator=(const Unfused&) = delete;
-  ~Unfused() { ::unsetenv("STROP_FUSE"); }
-};
-
 template <class N, class F>
 N repeated(N x, int times, F f) {
   for (int i = 0; i < times; ++i) x = f(x);
@@ -235,7 +208,7 @@ TEST_CASE("large tasks are planned by the strategies that are linear") {
 }
 
 TEST_CASE("a chain of twenty maps takes one array, of operators that are not computed in place two") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = full({1000}, 0.5);
   auto run =
       repeated(var("x"), 20, [](const Symbol& s) { return quadratic(s, {.a = 0.5f, .b = 1}); }).bind(cpu(), {{"x", x}});
@@ -250,7 +223,7 @@ TEST_CASE("a chain of twenty maps takes one array, of operators that are not com
 }
 
 TEST_CASE("what a gradient keeps decides how long a value is needed") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const auto bytes = [](const Symbol& net) {
     auto run = net.simple_bind(cpu(), {{"x", {1024}}});
     run.plan().check();
@@ -267,7 +240,7 @@ TEST_CASE("what a gradient keeps decides how long a value is needed") {
 }
 
 TEST_CASE("contributions are added where the first one lies, by operators that add") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   constexpr int uses = 12;
   const auto net = [](auto x, const auto& w) {
     for (int i = 0; i < uses; ++i) x = scaled(x, w);
@@ -321,7 +294,7 @@ TEST_CASE("contributions are added where the first one lies, by operators that a
 }
 
 TEST_CASE("values of nodes with force_mirroring are computed again for backward") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   // Two inputs, so that a copy reads copies as well as what is kept.
   const auto layer = [](const Symbol& s, const Symbol& w) { return squash(times(s, w)); };
   constexpr int layers = 64, kept = 8;
@@ -386,7 +359,7 @@ TEST_CASE("a node that is computed again leaves its state alone") {
 }
 
 TEST_CASE("a network is made to fit") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   Symbol net = var("x");
   for (int i = 0; i < 100; ++i) net = squash(turned(net));
   const NamedShapes shapes = {{"x", {1024}}};
@@ -404,7 +377,7 @@ TEST_CASE("a network is made to fit") {
 }
 
 TEST_CASE("the plan as a table, as a picture, and what is wrong with one") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   auto run =
       quadratic(turned(quadratic(var("x"), {.a = 1}, "a"), {}, "b"), {.a = 1}, "c").bind(cpu(), {{"x", array({1, 2})}});
   const MemoryPlan plan = run.plan();
@@ -439,7 +412,7 @@ TEST_CASE("the plan as a table, as a picture, and what is wrong with one") {
 }
 
 TEST_CASE("backward runs again after the same forward, or says why it cannot") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = array<double>({0.1, 0.5, -0.3, 0.7}), head = array<double>({1, 2, 3, 4});
   const auto build = [&](const Symbol& s) { return squash(wave(squash(wave(s, {.k = 2})), {.k = 3})); };
   const NDArray dx = zeros({4}, f64);
@@ -464,7 +437,7 @@ TEST_CASE("backward runs again after the same forward, or says why it cannot") {
 }
 
 TEST_CASE("what has changed between two backward calls does not change the outputs") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = array<double>({0.1, 0.5, -0.3, 0.7}), head = array<double>({1, 2, 3, 4});
   const Symbol net = squash(wave(turned(squash(var("x")))));
   const NDArray dx = zeros({4}, f64), other = zeros({4}, f64);
@@ -487,7 +460,7 @@ TEST_CASE("what has changed between two backward calls does not change the outpu
 }
 
 TEST_CASE("forward and backward of one executor, in any order, share their memory rightly") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const Shape shape{1 << 12};
   NDArray a = NDArray(shape, f64), b = NDArray(shape, f64);
   for (std::int64_t i = 0; i < a.size(); ++i) {
@@ -527,7 +500,7 @@ TEST_CASE("forward and backward of one executor, in any order, share their memor
 }
 
 TEST_CASE("outputs, arguments and what the caller gave keep their memory; sparse values are not planned") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = array({{0, 2, 0}, {3, 0, 4}}).to(csr);
   const Symbol inner = quadratic(var("x"), {.a = 1}, "inner"),
                net = group({quadratic(inner, {.a = 1}, "outer"), inner});

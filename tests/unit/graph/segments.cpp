@@ -22,33 +22,6 @@ using namespace graph_tests;
 
 namespace {
 
-/// tanh(x), whose gradient reads the result
-struct SegSquash {
-  constexpr auto forward(auto x) const { return tanh(x); }
-  constexpr auto grad_use_out(auto dy, auto y) const { return dy * (1 - y * y); }
-};
-constexpr Op<SegSquash> squash;
-/// x turned round, never in place
-struct SegTurn {
-  template <Real E>
-  void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
-    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[x.size() - 1 - i];
-  }
-  template <Real E>
-  void grad_use_none(Cpu& ctx, View<const E, 1> dy, View<E, 1> dx) const {
-    forward(ctx, dy, dx);
-  }
-};
-constexpr Op<SegTurn> turned;
-/// Binds graphs as they are while it lives: maps that are one node leave nothing to plan.
-class Unfused {
- public:
-  Unfused() { ::setenv("STROP_FUSE", "0", 1); }
-  Unfused(const Unfused&) = delete;
-  Unfused& operator=(const Unfused&) = delete;
-  ~Unfused() { ::unsetenv("STROP_FUSE"); }
-};
-
 /// How many operations the engine gets.
 template <class F>
 std::int64_t operations_of(F work) {
@@ -104,7 +77,7 @@ class Handed {
 }  // namespace
 
 TEST_CASE("a chain goes to the engine as one operation, branches and what joins them apart") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = array({1, 2, 3}), dx = zeros({3});
   const auto turned_often = [](const Symbol& s, int count) {
     Symbol end = s;
@@ -139,7 +112,7 @@ TEST_CASE("a chain goes to the engine as one operation, branches and what joins 
 
 TEST_CASE("branches of a graph run side by side") {
   if (Engine::global().threads() < 2 || Engine::global().kind() == EngineKind::naive) return;
-  const Unfused as_written;
+  const Fuse as_written("0");
   const NDArray x = array({1, 2, 3});
   const Symbol stem = turned(var("x"));
   // Outputs are arrays of their own: no branch computes where another one has.
@@ -156,7 +129,7 @@ TEST_CASE("branches of a graph run side by side") {
 }
 
 TEST_CASE("runs that overlap keep their order, in training and prediction, and a failure names its node and heals") {
-  const Unfused as_written;
+  const Fuse as_written("0");
   const Handed over;
   const NDArray x = zeros({64}), dx = zeros({64}), ones_ = ones({64});
   const auto layer = [](const Symbol& s, const std::string& name) { return turned(squash(failing(s, {}, name))); };

@@ -4,10 +4,12 @@
 /// of the node.
 #pragma once
 #include <strop/core/installed.hpp>
+#include <strop/graph/control/inference_memory.hpp>
 #include <strop/graph/node.hpp>
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,7 @@ struct SubGraph {
   NodeOutputs results;     // what it computes, each once; copies at its end are left out
   List<int> result_of;     // of each output: which result it is; ~i where it is input i
   bool resources = false;  // whether an operator in it asks for some, such as random numbers
+  bool states = false;     // whether one keeps a state
 
   /// Everything that follows from `outputs`; links are to be set.
   explicit SubGraph(NodeOutputs of);
@@ -66,6 +69,8 @@ struct Flow : Counted {
   int drawn = -1;    // the output that random numbers follow from; −1 where no operator draws any
   int taken = -1;    // the output that says how many steps while_loop made, or which branch cond took
   Entry entry, gradient_entry;
+  mutable InferenceMemory<Shape> shapes[3];  // of each graph, of which there are three at most
+  mutable InferenceMemory<std::optional<Dtype>> types[3];
   mutable std::mutex binding;
   mutable Ref<FlowBodies> bodies;
 

@@ -35,6 +35,7 @@ STROP_IMPL SubGraph::SubGraph(NodeOutputs of) : outputs(std::move(of)) {
     Node& node = graph.node(n);
     if (!node.is_variable()) {
       resources = resources || node.entry->resources != nullptr;
+      states = states || node.entry->cpu.make_state != nullptr;
       continue;
     }
     inputs.push_back({Ref(&node), 0});
@@ -244,8 +245,11 @@ STROP_IMPL void check_flow(const Flow& flow) {
   if (body.outputs.empty()) fail(flow.name(), ": the body computes nothing");
   if (flow.kind != FlowKind::foreach && flow.graphs[0].outputs.size() != 1)
     fail(flow.name(), ": the condition has ", flow.graphs[0].outputs.size(), " outputs, expected one");
-  for (int input : flow.states)
+  for (Index i = 0; i < flow.states.size(); ++i) {
+    const int input = flow.states[i];
     if (!in_range(input)) fail(flow.name(), ": a state is input ", input, " of ", flow.inputs);
+    if (flow.state_of(input) != i) fail(flow.name(), ": two states are the same input, ", input);
+  }
   for (const SubGraph& graph : flow.graphs)
     for (int i = 0; i < graph.inputs.size(); ++i) {
       const int link = graph.links[i];
@@ -281,6 +285,11 @@ STROP_IMPL std::uint64_t mask_of(const List<bool>& chosen) {
   return mask;
 }
 
+/// A flow's states are those of its bodies, which the box holds once they are bound.
+STROP_IMPL Ref<StateBox> make_flow_state(const void*, Context&, std::span<const Shape>) {
+  return Ref<StateBox>(new StateOf<Ref<FlowBodies>>({}));
+}
+
 STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
   static constexpr std::string_view names[][3] = {{"_foreach", "foreach", "_backward__foreach"},
                                                   {"_while_loop", "while_loop", "_backward__while_loop"},
@@ -308,9 +317,10 @@ STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
     flow.history.push_back(at >= 0 ? at : hidden(cat("history", j)));
   }
   flow.written.resize(flow.inputs);
-  bool draws = false;
+  bool draws = false, states = false;
   for (const SubGraph& graph : flow.graphs) {
     draws = draws || graph.resources;
+    states = states || graph.states;
     for (int i = 0; i < graph.inputs.size(); ++i)
       flow.written[graph.links[i]] = flow.written[graph.links[i]] || graph.written[i];
   }
@@ -353,6 +363,8 @@ STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
   g.order = 1;
   g.infer_shape = [](const void*, Shapes&) {};
   g.infer_type = [](const void*, Types&) {};
+  // Whoever keeps a state runs at the call: so does what it is a part of.
+  if (states) e.cpu.make_state = g.cpu.make_state = &make_flow_state;
   e.cpu.run[0] = [](const Call& call, Context& ctx) { flow_runner.get("a loop in a graph").forward(call, ctx); };
   g.cpu.run[1] = [](const Call& call, Context& ctx) { flow_runner.get("a loop in a graph").backward(call, ctx); };
 }

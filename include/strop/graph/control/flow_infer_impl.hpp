@@ -37,6 +37,38 @@ STROP_IMPL Shape collected_shape(std::int64_t count, const Shape& entry) {
   return whole;
 }
 
+/// Shapes of a sub-graph's inputs and outputs, from what is known of its inputs.
+STROP_IMPL InferenceMemory<Shape>::Found body_shapes(const Flow& flow, int g, const List<Shape>& seen) {
+  return flow.shapes[g].find(seen, [&] {
+    const SubGraph& sub = flow.graphs[g];
+    const Graph graph(sub.outputs);
+    Inference inference(graph);
+    for (int i = 0; i < sub.inputs.size(); ++i)
+      if (seen[i].has_rank()) inference.give_shape(graph.find(sub.inputs[i].node.get()), seen[i]);
+    inference.infer_shapes();
+    InferenceMemory<Shape>::Found found;
+    for (const NodeOutput& input : sub.inputs) found.inputs.push_back(inference.shape(graph.value(input)));
+    for (const NodeOutput& output : sub.outputs) found.outputs.push_back(inference.shape(graph.value(output)));
+    return found;
+  });
+}
+/// Their types, likewise.
+STROP_IMPL InferenceMemory<std::optional<Dtype>>::Found body_types(const Flow& flow, int g,
+                                                                   const List<std::optional<Dtype>>& seen) {
+  return flow.types[g].find(seen, [&] {
+    const SubGraph& sub = flow.graphs[g];
+    const Graph graph(sub.outputs);
+    Inference inference(graph);
+    for (int i = 0; i < sub.inputs.size(); ++i)
+      if (seen[i]) inference.give_type(graph.find(sub.inputs[i].node.get()), *seen[i]);
+    inference.infer_known_types();
+    InferenceMemory<std::optional<Dtype>>::Found found;
+    for (const NodeOutput& input : sub.inputs) found.inputs.push_back(inference.type(graph.value(input)));
+    for (const NodeOutput& output : sub.outputs) found.outputs.push_back(inference.type(graph.value(output)));
+    return found;
+  });
+}
+
 /// Shapes of one call, in the making.
 class FlowShapes {
  public:
@@ -77,16 +109,11 @@ class FlowShapes {
   }
 
   void infer(const SubGraph& sub, int g) {
-    const Graph graph(sub.outputs);
-    Inference inference(graph);
-    for (int i = 0; i < sub.inputs.size(); ++i) {
-      const int link = sub.links[i];
-      const Shape seen = link < flow_.data ? entry_shape(s_.in(link)) : s_.in(link);
-      if (seen.has_rank()) inference.give_shape(graph.find(sub.inputs[i].node.get()), seen);
-    }
-    inference.infer_shapes();
-    for (int i = 0; i < sub.inputs.size(); ++i) learn(sub.links[i], inference.shape(graph.value(sub.inputs[i])));
-    const auto result = [&](int k) -> const Shape& { return inference.shape(graph.value(sub.outputs[k])); };
+    List<Shape> seen;
+    for (const int link : sub.links) seen.push_back(link < flow_.data ? entry_shape(s_.in(link)) : s_.in(link));
+    const auto found = body_shapes(flow_, g, seen);
+    for (int i = 0; i < sub.inputs.size(); ++i) learn(sub.links[i], found.inputs[i]);
+    const auto result = [&](int k) -> const Shape& { return found.outputs[k]; };
     if (g == 0 && flow_.kind != FlowKind::foreach)
       check_condition(result(0));
     else if (flow_.is_loop())
@@ -137,16 +164,13 @@ STROP_IMPL void infer_flow_type(const void* op, Types& types) {
   const Flow& flow = flow_in(op);
   for (int g = 0; g < flow.graphs.size(); ++g) {
     const SubGraph& sub = flow.graphs[g];
-    const Graph graph(sub.outputs);
-    Inference inference(graph);
-    for (int i = 0; i < sub.inputs.size(); ++i)
-      if (const std::optional<Dtype> given = types.in(sub.links[i]))
-        inference.give_type(graph.find(sub.inputs[i].node.get()), *given);
-    inference.infer_known_types();
-    for (int i = 0; i < sub.inputs.size(); ++i) types.set_in(sub.links[i], inference.type(graph.value(sub.inputs[i])));
+    List<std::optional<Dtype>> seen;
+    for (const int link : sub.links) seen.push_back(types.in(link));
+    const auto found = body_types(flow, g, seen);
+    for (int i = 0; i < sub.inputs.size(); ++i) types.set_in(sub.links[i], found.inputs[i]);
     if (g == 0 && flow.kind != FlowKind::foreach) continue;
     for (int k = 0; k < flow.visible; ++k) {
-      const std::optional<Dtype> made = inference.type(graph.value(sub.outputs[k]));
+      const std::optional<Dtype> made = found.outputs[k];
       const int j = k - flow.stacked;
       if (flow.is_loop() && j >= 0) {
         const std::optional<Dtype> given = types.in(flow.states[j]);

@@ -38,6 +38,7 @@ class FlowRun {
         flow_(flow_in(call.params)),
         device_(ctx.device()),
         train_(ctx.train),
+        state_(static_cast<Ref<FlowBodies>*>(ctx.state())),
         spare_(flow_.states.size()) {}
 
   bool asked(int k) const { return call_.request(k) != Request::null; }
@@ -55,10 +56,12 @@ class FlowRun {
     made.wanted = List<bool>(in.size(), false);
     return made;
   }
+  /// Bodies that keep states belong to the executor, as states do; others serve all executors.
   BodyPool& pool() const {
     const std::lock_guard lock(flow_.binding);
-    if (!flow_.bodies) flow_.bodies = Ref<FlowBodies>(new BodyPool);
-    return static_cast<BodyPool&>(*flow_.bodies);
+    Ref<FlowBodies>& bodies = state_ != nullptr ? *state_ : flow_.bodies;
+    if (!bodies) bodies = Ref<FlowBodies>(new BodyPool);
+    return static_cast<BodyPool&>(*bodies);
   }
   /// Whether the bodies of this call draw random numbers.
   bool draws(const List<Shape>& shapes) const {
@@ -81,6 +84,7 @@ class FlowRun {
   const Flow& flow_;
   const Device device_;
   const bool train_;
+  Ref<FlowBodies>* const state_;
   std::optional<random::Stream> drawn_;
   List<Turns> spare_;
 };

@@ -4,8 +4,11 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/graph/passes/devices.hpp>
+#include <strop/op/dispatch.hpp>
 #include <strop/op/names.hpp>
 #include <strop/op/param_box.hpp>
+#include <strop/op/sparse_parts.hpp>
+#include <strop/tensor/cast.hpp>
 
 #include <string>
 #include <string_view>
@@ -23,12 +26,14 @@ constexpr CopyAcross copy_from_to(Device from, Device to) {
 
 STROP_IMPL void copy_across(const Call& call, Context&) {
   const NDArray &from = call.in(0), &to = call.out[0];
-  if (call.request(0) != Request::null)
-    memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes(), to.size() * size_of(to.dtype()));
+  if (call.request(0) == Request::null) return;
+  if (from.storage() != dense || to.storage() != dense)
+    return deliver(on_device(from, to.device()), to, Request::write);
+  memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes(), to.size() * size_of(to.dtype()));
 }
 STROP_IMPL Symbol copy_back(const void* op, const Symbol& head);
 
-inline constexpr Kernels copy_kernels{.run = {&copy_across}};
+inline constexpr Kernels copy_kernels{.run = {&copy_across}, .run_sparse = {&copy_across}};
 inline constinit Slot copy_slot{.cuda = &copy_kernels};
 constexpr Entry make_copy_entry() {
   Entry e;
@@ -46,6 +51,8 @@ constexpr Entry make_copy_entry() {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   };
+  e.infer_storage = [](const void*, Storages& s) { return s.set_out(0, s.in(0)); };
+  e.sparse = &all_sparse_parts;
   e.cpu = copy_kernels;
   e.slot = &copy_slot;
   e.gradient.heads = 1;
