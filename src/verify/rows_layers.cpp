@@ -90,6 +90,16 @@ void add_image_rows(std::vector<Row>& rows) {
   rows.push_back({"Convolution", "kernel=(1, 1); num_filter=3", {image, {{3, 4, 1, 1}}, {{3}}}, layer});
   rows.push_back(
       {"Convolution", "kernel=(2, 3, 2); pad=(0, 1, 1); num_filter=2", {body, {{2, 2, 2, 3, 2}}, {{2}}}, layer});
+  for (const std::string type : {"max", "avg", "sum"}) {
+    const std::string pooled = "pool_type=" + type + "; kernel=(2, 3); stride=(2, 2); pad=(1, 0)";
+    rows.push_back({"_backward_Pooling_tangent", pooled, {image, image}, layer});
+    rows.push_back({"_backward_Pooling_again", pooled, {{{2, 4, 3, 2}}, image}, layer});
+  }
+  const std::string strided = "kernel=(2,); stride=(2,); pad=(1,); num_filter=4; num_group=2";
+  const Sample lines{{2, 2, 5}}, filters{{4, 1, 2}};
+  rows.push_back({"_backward_Convolution_again", strided, {{{2, 4, 3}}, lines, filters}, layer});
+  rows.push_back({"_backward_Convolution_sum", strided, {lines, filters, lines, filters, {{4}}}, layer});
+  rows.push_back({"_backward_Convolution_sum", strided + "; no_bias=True", {lines, filters, lines, filters}, layer});
   for (const std::string op : {"max", "avg", "sum", "lp; p_value=2", "lp; p_value=3"}) {
     const std::string type = "pool_type=" + op;
     // sums of cubes stay away from 0

@@ -134,6 +134,23 @@ void add_tensor_rows(std::vector<Row>& rows) {
                   {.gradient = false, .sparse = false, .same_shape = false},
                   false,
                   sparse_elsewhere});
+  // Beside a graph of any type stand numbers that a boolean or an integer is not.
+  const auto add_graph_row = [&](const std::string& op, const std::string& params, std::vector<Sample> in, bool random,
+                                 bool any_type) {
+    in.insert(in.begin(), stored({5, 5}, csr));
+    rows.push_back({"_contrib_dgl_" + op,
+                    params,
+                    std::move(in),
+                    {.gradient = false, .dtypes = any_type, .sparse = false, .same_shape = false},
+                    random,
+                    sparse_elsewhere});
+  };
+  add_graph_row("csr_neighbor_uniform_sample", "num_neighbor=1; max_num_vertices=6", {at({2}, 5)}, true, true);
+  add_graph_row("csr_neighbor_non_uniform_sample", "num_neighbor=1; max_num_vertices=6",
+                {listed({5}, {1, 2, 0, 0.5, 3}), at({2}, 5)}, true, false);
+  add_graph_row("subgraph", "return_mapping=True", {listed({3}, {0, 1, 3})}, false, true);
+  add_graph_row("graph_compact", "return_mapping=True; graph_sizes=(5,)", {listed({6}, {0, 1, 2, 3, 4, 5})}, false,
+                false);
   rows.push_back({"_identity_with_attr_like_rhs", "", {{{4, 6}}, {{4, 6}}}, {.same_shape = false}});
   // Differences see a step where the pattern is zero.
   rows.push_back({"sddmm",

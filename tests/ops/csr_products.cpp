@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 using namespace ops_test;
 using strop::array;
@@ -115,6 +116,67 @@ TEST_CASE("CSR products have the same bits for any number of threads") {
 }
 
 TEST_CASE(
+    "rows of a transposed product are the columns that meet a row, few or many, the same for any number of threads") {
+  // Every fifth column of many values a column, of as many as there are columns, and of few.
+  constexpr struct {
+    std::int64_t rows, cols, each;
+  } sizes[] = {{3000, 500, 30}, {1500, 9000, 12}, {2000, 90000, 9}};
+  for (const auto& size : sizes) {
+    const std::int64_t rows = size.rows, cols = size.cols, each = size.each;
+    std::vector<std::int64_t> columns, starts{0};
+    std::vector<double> numbers;
+    std::uint64_t state = 5;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t k = 0; k < each; ++k) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const std::int64_t stretch = cols / each;  // columns ascend, and stand once in a row
+        columns.push_back(k * stretch +
+                          static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(stretch / 5)) * 5);
+        numbers.push_back(static_cast<double>((state >> 50) % 9) - 4);
+      }
+      starts.push_back(std::ssize(columns));
+    }
+    for (const Dtype dtype : {f32, f64})
+      for (const std::int64_t n : {1, 2, 3, 16}) {
+        CAPTURE(cols);
+        CAPTURE(n);
+        const NDArray a =
+            strop::csr_matrix(array(numbers).to(dtype), array(columns).to(i32), array(starts), {rows, cols});
+        const NDArray g = filled({rows, n}, dtype), few = some_rows(g);
+        for (const bool all : {true, false}) {
+          std::map<std::int64_t, Numbers> expected;
+          const Numbers factor = values(g);
+          const auto width = static_cast<std::size_t>(n), in_row = static_cast<std::size_t>(each);
+          for (std::size_t k = 0; k < columns.size(); ++k) {
+            const std::size_t i = k / in_row;
+            if (!all && i % 3 != 0) continue;
+            Numbers& sums = expected[columns[k]];
+            sums.resize(width);
+            for (std::size_t c = 0; c < width; ++c) sums[c] += numbers[k] * factor[i * width + c];
+          }
+          Numbers listed, sums;
+          for (const auto& [column, row] : expected) {
+            listed.push_back(static_cast<double>(column));
+            sums.insert(sums.end(), row.begin(), row.end());
+          }
+          for (const int threads : {1, 4}) {
+            const Threads scope(threads);
+            const NDArray y = strop::dot(a, all ? g : few, {.transpose_a = true});
+            CHECK(values(y.indices()) == listed);
+            CHECK(values(y.data()) == sums);
+          }
+        }
+        const NDArray head = strop::random::uniform({rows, n}, -1, 1, dtype);
+        const auto with_threads = [&](int threads) {
+          const Threads scope(threads);
+          return values(strop::dot(a, head, {.transpose_a = true}).data());
+        };
+        CHECK(with_threads(1) == with_threads(3));
+      }
+  }
+}
+
+TEST_CASE(
     "transposed products of more sums than the cache has are summed in blocks, the same for any number of threads") {
   const std::int64_t n = 130;
   const NDArray a = matrix(60, 9000, 400, f32, i32), g = filled({60, n}, f32), few = some_rows(g);
@@ -153,9 +215,9 @@ TEST_CASE("CSR products refuse a structure that leads outside, wherever it does"
           return error_of([&] { strop::dot(a, b, {.transpose_a = transpose}); });
         };
         CHECK(message(with(29, 40, index)) == "no error");
-        CHECK(message(with(40, 40, index)) == "strop: index 40 of a sparse array is outside its extent 40");
-        CHECK(message(with(-1, 40, index)) == "strop: index -1 of a sparse array is outside its extent 40");
-        CHECK(message(with(29, 10, index)).starts_with("strop: indptr of a CSR array says that row 1 is stored at"));
+        CHECK(message(with(40, 40, index)) == "dot: index 40 of a sparse array is outside its extent 40");
+        CHECK(message(with(-1, 40, index)) == "dot: index -1 of a sparse array is outside its extent 40");
+        CHECK(message(with(29, 10, index)).starts_with("dot: indptr of a CSR array says that row 1 is stored at"));
       }
 }
 
@@ -176,20 +238,25 @@ TEST_CASE("CSR products of no columns are empty") {
 TEST_CASE("a structure that leads outside is refused before anything is read or written there") {
   const NDArray dense_two = strop::ones({2, 2});
   for (const std::int64_t far : {std::int64_t{1} << 26, std::int64_t{1} << 40}) {
-    CHECK(error_of([&] { strop::csr_matrix({1, 2}, {0, 1}, {0, far, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
-    CHECK(error_of([&] { strop::csr_matrix({1, 2}, {0, far}, {0, 1, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
-    CHECK(
-        error_of([&] { strop::csr_matrix({1, 2}, {0, -far}, {0, 1, 2}, {2, 2}) * dense_two; }).starts_with("strop: "));
+    CHECK(error_of([&] {
+            strop::csr_matrix({1, 2}, {0, 1}, {0, far, 2}, {2, 2}) * dense_two;
+          }).starts_with("broadcast_mul: "));
+    CHECK(error_of([&] {
+            strop::csr_matrix({1, 2}, {0, far}, {0, 1, 2}, {2, 2}) * dense_two;
+          }).starts_with("broadcast_mul: "));
+    CHECK(error_of([&] {
+            strop::csr_matrix({1, 2}, {0, -far}, {0, 1, 2}, {2, 2}) * dense_two;
+          }).starts_with("broadcast_mul: "));
   }
   // of more columns than an index of 32 bits can say, a negative one is still none
   const NDArray wide = strop::csr_matrix(strop::ones({40}), strop::full({40}, -1, i32), array({0, 40}).to(i64),
                                          {1, std::int64_t{1} << 33});
   CHECK(error_of([&] { strop::dot(wide, strop::ones({1, 3}), {.transpose_a = true}); }) ==
-        "strop: index -1 of a sparse array is outside its extent 8589934592");
+        "dot: index -1 of a sparse array is outside its extent 8589934592");
   // a lazy update writes nothing where one of its rows is outside
   const NDArray weight = strop::ones({4, 2}), rows = strop::row_sparse_array(strop::ones({2, 2}), {0, 9}, {4, 2});
   CHECK(error_of([&] { strop::sgd_update(weight, rows, {.lr = 0.5f}, strop::into(weight)); }) ==
-        "strop: index 9 of a sparse array is outside its extent 4");
+        "sgd_update: index 9 of a sparse array is outside its extent 4");
   CHECK(values(weight) == Numbers(8, 1.0));
 }
 

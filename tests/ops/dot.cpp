@@ -176,7 +176,17 @@ TEST_CASE("the product of CSR matrices is one, whatever is transposed, without a
         CHECK(strop::fallbacks().empty());
         CHECK(y.storage() == csr);
         y.check_format();
-        CHECK(values(y) == values(strop::dot(a.to(dense), b.to(dense), p)));
+        const NDArray expected = strop::dot(a.to(dense), b.to(dense), p);
+        CHECK(values(y) == values(expected));
+        // Into a dense result as well, which comes to be or to which it is added.
+        Dot into_dense = p;
+        into_dense.forward_stype = dense;
+        const NDArray whole = strop::dot(a, b, into_dense), sum = strop::ones({17, 11}, strop::f64);
+        CHECK(whole.storage() == dense);
+        CHECK(values(whole) == values(expected));
+        strop::dot(a, b, into_dense, strop::add_to(sum));
+        CHECK(values(sum) == values(expected + 1));
+        CHECK(strop::fallbacks().empty());
       }
   // What cancels is stored, and what is written twice counts twice.
   const NDArray y = strop::dot(array({{1, 1}}).to(csr), array({{1, 2}, {-1, 0}}).to(csr));
@@ -186,7 +196,7 @@ TEST_CASE("the product of CSR matrices is one, whatever is transposed, without a
   CHECK(values(strop::dot(twice, array({{1}, {10}, {100}}).to(csr))) == Numbers{402});
   CHECK(values(strop::dot(twice, twice, {.transpose_b = true})) == Numbers{20});
   CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), c(), {.transpose_b = true}); }) ==
-        "strop: index 7 of a sparse array is outside its extent 3");
+        "dot: index 7 of a sparse array is outside its extent 3");
 }
 
 TEST_CASE("gradients of a product of CSR matrices, in their own patterns or dense") {
@@ -463,7 +473,7 @@ TEST_CASE("dot refuses in a sentence") {
   CHECK(error_of([&] { strop::dot(a, count(9, {3, 3}), strop::into(a)); }) ==
         "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
   CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) ==
-        "strop: index 7 of a sparse array is outside its extent 3");
+        "dot: index 7 of a sparse array is outside its extent 3");
   CHECK(error_of([&] { strop::batch_dot(a, a); }) ==
         "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions or more");
   CHECK(error_of([] { strop::batch_dot(strop::ones({2, 4, 5}), strop::ones({3, 2, 5, 6})); }) ==

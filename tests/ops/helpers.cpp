@@ -57,6 +57,9 @@ TEST_CASE("parts of gradients check the shapes that they are given") {
         "_backward_dot_again: input 'head' has shape (2, 3), expected (2, 2)");
   CHECK(refusal("_backward_FullyConnected_again", {{"num_hidden", "2"}}, {m, m, m}) ==
         "_backward_fully_connected_again: input 'head' has shape (2, 3), expected (2, 2)");
+  CHECK(refusal("_backward_Convolution_again", {{"kernel", "(2,)"}, {"num_filter", "2"}},
+                {count({1, 2, 3}), count({1, 1, 3}), count({2, 1, 2})}) ==
+        "_backward_convolution_again: input 'head' has shape (1, 2, 3), expected (1, 2, 2)");
 }
 
 TEST_CASE("SoftmaxOutput needs an axis of classes, also where the label is probabilities") {

@@ -39,6 +39,10 @@ _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, det
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_div_sqrt_dim(data) div_sqrt_dim
 _contrib_dgl_adjacency(data) dgl_adjacency
+_contrib_dgl_csr_neighbor_non_uniform_sample(csr_matrix, probability, seed_arrays; num_args=3, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_non_uniform_sample
+_contrib_dgl_csr_neighbor_uniform_sample(csr_matrix, seed_arrays; num_args=2, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_uniform_sample
+_contrib_dgl_graph_compact(graph_data, graph_data; num_args=2, return_mapping, graph_sizes) dgl_graph_compact
+_contrib_dgl_subgraph(graph, data; num_args=2, return_mapping) dgl_subgraph
 _contrib_edge_id(data, u, v) edge_id
 _contrib_getnnz(data; axis=None) getnnz
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier

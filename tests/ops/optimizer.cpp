@@ -120,6 +120,42 @@ TEST_CASE("lazy updates are those of the dense gradient in the stored rows") {
   CHECK(strop::fallbacks().empty());
 }
 
+TEST_CASE("one dense state beside a row_sparse weight has every row updated") {
+  const struct {
+    std::string_view op;
+    unsigned states;
+    Dtype type;
+    std::string_view decay;
+  } updates[] = {{"sgd_mom_update", 1, strop::f32, "momentum"},
+                 {"adam_update", 2, strop::f32, "beta1"},
+                 {"mp_sgd_mom_update", 1, strop::f16, "momentum"},
+                 {"mp_adam_update", 2, strop::f16, "beta1"}};
+  const NDArray grad = some_rows(), weight = count({3, 2}, 1), half = strop::full({3, 2}, 0.5);
+  for (const auto& [op, states, type, decay] : updates)
+    for (unsigned dense = 0; dense < 1u << states; ++dense) {
+      const std::string at = cat(op, ' ', dense);
+      CAPTURE(at);
+      Arrays sparse{weight.to(strop::row_sparse).to(type).copy(), grad.to(type)},
+          plain{weight.to(type).copy(), grad.to(strop::dense).to(type)};
+      for (unsigned k = 0; k < states; ++k) {
+        sparse.push_back(half.to((dense >> k & 1) != 0 ? strop::dense : strop::row_sparse).copy());
+        plain.push_back(half.copy());
+      }
+      if (type != strop::f32) {
+        sparse.push_back(weight.to(strop::row_sparse).copy());
+        plain.push_back(weight.copy());
+      }
+      const std::vector<std::pair<std::string_view, std::string_view>> params{{"lr", "0.1"}, {decay, "0.9"}};
+      const NDArray a = strop::invoke(op, sparse, params), b = strop::invoke(op, plain, params);
+      CHECK(difference(a.to(strop::dense)[0], b[0]).empty());
+      // Row 1 has no gradient: only an update of every row lets the states, which are not zero, move it.
+      CHECK((values(a.to(strop::dense)[1]) == values(weight[1])) == (dense == 0));
+      if (dense == 0) continue;
+      CHECK(difference(a.to(strop::dense), b).empty());
+      for (std::size_t k = 2; k < sparse.size(); ++k) CHECK(difference(sparse[k].to(strop::dense), plain[k]).empty());
+    }
+}
+
 TEST_CASE("updates in mixed precision are those of the float32 copy, rounded, in the rows that are touched") {
   strop::clear_fallbacks();
   const struct {
@@ -278,6 +314,32 @@ TEST_CASE("updates and sparse operators refuse in a sentence") {
         "cast_storage: input 'data' has no dimension, expected 1 or more for row_sparse");
   CHECK(refusal("sgd_update", {{"lr", "0.1"}}, {half, m.to(strop::row_sparse)}) ==
         "sgd_update: 'weight' is row_sparse and stores 1 of its 2 rows, expected all of them");
+}
+
+TEST_CASE("a gradient with a row outside is refused before anything is written") {
+  const NDArray outside = strop::row_sparse_array({{1}}, {0}, {2, 1}), weight = strop::ones({2, 1});
+  outside.indices().pointer<std::int64_t>()[0] = 7;
+  const NDArray out = strop::full({2, 1}, 5), state = strop::zeros({2, 1}, strop::row_sparse);
+  for (const bool lazy : {false, true}) {
+    CHECK(error_of([&] {
+            strop::sgd_update(weight, outside, {.lr = 1, .lazy_update = lazy}, strop::into(out));
+          }).find("7") != std::string::npos);
+    CHECK(error_of([&] {
+            strop::sgd_mom_update(weight.to(strop::row_sparse), outside, state, {.lr = 1, .lazy_update = lazy});
+          }).find("7") != std::string::npos);
+    const NDArray wide = weight.copy(), halves = out.to(strop::f16);
+    CHECK(error_of([&] {
+            strop::mp_sgd_update(weight.to(strop::f16), outside.to(strop::f16), wide, {.lr = 1, .lazy_update = lazy},
+                                 strop::into(halves));
+          }).find("7") != std::string::npos);
+    CHECK(strop::allclose(wide, weight));
+    CHECK(strop::allclose(halves.to(strop::f32), out));
+  }
+  CHECK(error_of([&] {
+          strop::group_adagrad_update(weight, outside, strop::zeros({2, 1}), {.lr = 1}, strop::into(out));
+        }).find("7") != std::string::npos);
+  CHECK(strop::allclose(out, strop::full({2, 1}, 5)));
+  CHECK(state.nnz() == 0);
 }
 
 TEST_CASE("row_sparse weights store all of their rows, each in its place") {

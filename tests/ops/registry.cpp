@@ -203,6 +203,7 @@ const std::vector<Served> forward_served = {
     {"dot", "transpose_a=True; forward_stype=default", "cd->d cr->d", {{6, 4}, {6, 3}}},
     {"dot", "", "dc->c", {{3, 6}, {6, 4}}},
     {"dot", "forward_stype=default", "dc->d", {{3, 6}, {6, 4}}},
+    {"dot", "forward_stype=default", "cc->d", {{6, 4}, {4, 3}}},
     {"dot", "transpose_b=True; forward_stype=default", "dc->d", {{3, 4}, {6, 4}}},
     {"FullyConnected", "num_hidden=3", "ddd->d dRd->d dRR->d", {{6, 4}, {3, 4}, {3}}},
     {"Embedding _contrib_SparseEmbedding", "input_dim=6; output_dim=4", "dd->d dr->d", {{5}, {6, 4}}},

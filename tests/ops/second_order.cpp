@@ -20,6 +20,33 @@ TEST_CASE("products have a gradient of the gradient") {
       subject("FullyConnected", {count({2, 2, 3}, -4), w, bias}, {{"num_hidden", "2"}, {"flatten", "False"}}));
 }
 
+TEST_CASE("convolutions and pooling have a gradient of the gradient") {
+  const NDArray line = count({2, 2, 5}, -3), three = count({3, 2, 2}, -2), bias = array({1, -1, 2});
+  check_second_gradient(subject("Convolution", {line, three, bias}, {{"kernel", "(2,)"}, {"num_filter", "3"}}));
+  check_second_gradient(
+      subject("Convolution", {line, three},
+              {{"kernel", "(2,)"}, {"num_filter", "3"}, {"no_bias", "True"}, {"stride", "(2,)"}, {"pad", "(1,)"}}));
+  check_second_gradient(subject(
+      "Convolution", {count({1, 4, 4, 3}, -5), count({2, 2, 2, 2}, -4), array({1, -1})},
+      {{"kernel", "(2, 2)"}, {"num_filter", "2"}, {"num_group", "2"}, {"dilate", "(2, 1)"}, {"pad", "(0, 1)"}}));
+  for (const std::string_view type : {"max", "avg", "sum"}) {
+    const NDArray image = array({{{{3, 8, -1}, {5, 2, 9}, {-4, 6, 1}}, {{0, -2, 7}, {4, -5, 11}, {-3, 10, 12}}}});
+    check_second_gradient(subject(
+        "Pooling", {image}, {{"pool_type", type}, {"kernel", "(2, 2)"}, {"stride", "(1, 2)"}, {"pad", "(1, 0)"}}));
+    check_second_gradient(
+        subject("Pooling", {image}, {{"pool_type", type}, {"global_pool", "True"}, {"layout", "NHWC"}}));
+  }
+  check_second_gradient(
+      subject("Pooling", {count({1, 1, 4}, 1)}, {{"pool_type", "lp"}, {"p_value", "1"}, {"kernel", "(2,)"}}));
+  // Third order, in a graph: of y = (w·x)², of one element each, d³y/dx²dw = 4w.
+  const strop::Symbol x = strop::var("x"), w = strop::var("w");
+  const strop::Symbol y = strop::square(strop::convolution(x, w, {.kernel = {1}, .num_filter = 1, .no_bias = true}));
+  const strop::Symbol first = strop::gradients(y, {{x}})[0], second = strop::gradients(first, {{x}})[0],
+                      third = strop::gradients(second, {{w}})[0];
+  const strop::NamedArrays args{{"x", strop::full({1, 1, 1}, 5)}, {"w", strop::full({1, 1, 1}, 3)}};
+  CHECK(values(third.bind(strop::cpu(), args).forward()[0]) == Numbers{12});
+}
+
 TEST_CASE("gradients that are operators have gradients of every order") {
   const NDArray x = count({2, 3}, 1);
   check_second_gradient(subject("transpose", {x}));

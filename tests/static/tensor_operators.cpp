@@ -131,8 +131,27 @@ constexpr strop::Pooling windows{.kernel = {2, 2}, .stride = {2, 2}};
 STROP_TESTED(Convolution, shape(images, of(5, 4, 7, 8), of(6, 2, 3, 2), of(6)) == of(5, 6, 7, 7) &&
                               type(images, f32, f32, f32) == f32 && storage(images, dense, dense, dense) == dense &&
                               keeps(images) == Keeps::in);
+constexpr strop::ConvolutionGradient images_again{.kernel = {3, 2}, .pad = {1, 0}, .num_filter = 6, .num_group = 2};
+STROP_TESTED(ConvolutionGradient, shape(images_again, of(5, 6, 7, 7), of(5, 4, 7, 8), of(6, 2, 3, 2)) ==
+                                          list(of(5, 4, 7, 8), of(6, 2, 3, 2), of(6)) &&
+                                      type(images_again, f32, f32, f32) == list(f32, f32, f32) &&
+                                      storage(images_again, dense, dense, dense) == list(dense, dense, dense) &&
+                                      keeps(images_again) == Keeps::in);
+constexpr strop::ConvolutionSum two_images{.kernel = {3, 2}, .num_filter = 6, .no_bias = true};
+STROP_TESTED(ConvolutionSum,
+             shape(two_images, of(5, 4, 7, 8), of(6, 4, 3, 2), of(5, 4, 7, 8), of(6, 4, 3, 2)) == of(5, 6, 5, 7) &&
+                 type(two_images, f32, f32, f32, f32) == f32 &&
+                 storage(two_images, dense, dense, dense, dense) == dense && keeps(two_images) == Keeps::in);
 STROP_TESTED(Pooling, shape(windows, of(5, 4, 7, 8)) == of(5, 4, 3, 4) && type(windows, f16) == f16 &&
                           storage(windows, dense) == dense && keeps(windows) == Keeps::in);
+constexpr strop::PoolingTangent changes{.kernel = {2, 2}, .stride = {2, 2}};
+STROP_TESTED(PoolingTangent, shape(changes, of(5, 4, 7, 8), of(5, 4, 7, 8)) == of(5, 4, 3, 4) &&
+                                 type(changes, f32, f32) == f32 && storage(changes, dense, dense) == dense &&
+                                 keeps(changes) == Keeps::in);
+constexpr strop::PoolingGradient windows_again{.kernel = {2, 2}, .stride = {2, 2}};
+STROP_TESTED(PoolingGradient, shape(windows_again, of(5, 4, 3, 4), of(5, 4, 7, 8)) == of(5, 4, 7, 8) &&
+                                  type(windows_again, f32, f32) == f32 &&
+                                  storage(windows_again, dense, dense) == dense && keeps(windows_again) == Keeps::in);
 
 // --- reductions, moments and norms -----------------------------------------------------------------------------------
 
@@ -211,6 +230,27 @@ STROP_TESTED(EdgeId, shape(strop::EdgeId{}, of(2, 3), of(4), of(4)) == of(4) &&
 STROP_TESTED(DglAdjacency, shape(strop::DglAdjacency{}, of(2, 3)) == of(2, 3) &&
                                type(strop::DglAdjacency{}, i64) == f32 && storage(strop::DglAdjacency{}, csr) == csr &&
                                keeps(strop::DglAdjacency{}) == Keeps::none);
+STROP_TESTED(DglUniformSample,
+             shape(strop::DglUniformSample{.max_num_vertices = 4}, of(6, 6), of(2)) == list(of(5), of(4, 6), of(4)) &&
+                 type(strop::DglUniformSample{}, f32, i64) == list(i64, f32, i64) &&
+                 storage(strop::DglUniformSample{}, csr, dense) == list(dense, csr, dense) &&
+                 keeps(strop::DglUniformSample{}) == Keeps::none);
+STROP_TESTED(DglNonUniformSample,
+             shape(strop::DglNonUniformSample{.max_num_vertices = 4}, of(6, 6), of(6), of(2)) ==
+                     list(of(5), of(4, 6), of(4), of(4)) &&
+                 type(strop::DglNonUniformSample{}, i32, f64, i64) == list(i64, i32, f64, i64) &&
+                 storage(strop::DglNonUniformSample{}, csr, dense, dense) == list(dense, csr, dense, dense) &&
+                 keeps(strop::DglNonUniformSample{}) == Keeps::none);
+STROP_TESTED(DglSubgraph,
+             shape(strop::DglSubgraph{.return_mapping = true}, of(6, 6), of(2)) == list(of(2, 2), of(2, 2)) &&
+                 type(strop::DglSubgraph{.return_mapping = false}, f32, i64) == list(f32) &&
+                 storage(strop::DglSubgraph{.return_mapping = false}, csr, dense) == list(csr) &&
+                 keeps(strop::DglSubgraph{}) == Keeps::none);
+STROP_TESTED(DglGraphCompact, shape(strop::DglGraphCompact{.return_mapping = false, .graph_sizes = of(2)}, of(6, 6),
+                                    of(7)) == list(of(2, 2)) &&
+                                  type(strop::DglGraphCompact{.return_mapping = true}, f32, i64) == list(f32, f32) &&
+                                  storage(strop::DglGraphCompact{.return_mapping = false}, csr, dense) == list(csr) &&
+                                  keeps(strop::DglGraphCompact{}) == Keeps::none);
 STROP_TESTED(IdentityLike, shape(strop::IdentityLike{}, of(2, 3), of(2, 3)) == of(2, 3) &&
                                type(strop::IdentityLike{}, i32, i32) == i32 &&
                                storage(strop::IdentityLike{}, dense, csr) == csr &&

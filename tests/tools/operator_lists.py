@@ -27,7 +27,7 @@ SHARED = {
     "init_random": ("init", "random"),
     "layers": ("dropout", "leaky_relu", "norm", "pooling"),
     "linear": ("dot", "fully_connected"),
-    "one_hot_stored": ("index/one_hot", "stored"),
+    "graphs_one_hot_stored": ("csr_graphs", "index/one_hot", "stored"),
     "order": ("moments", "order", "sequence"),
     "shape_diag_pad": ("shape/diag", "shape/pad"),
     "softmax": ("regression_output", "softmax", "softmax_output"),

@@ -12,6 +12,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -148,8 +150,9 @@ struct Convolver {
 /// data (batch, channels, …), weight (num_filter, channels / num_group, kernel…), bias (num_filter,) unless `no_bias`;
 /// output (batch, num_filter, …) of extents (x + 2 · pad − dilate · (kernel − 1) − 1) / stride + 1, rounded down. What
 /// lies outside of data counts as 0. Floating types; sparse arrays by the dense fallback. The gradient needs data and
-/// weight. Error: kernel or num_filter is missing, a list has not one number per axis, a window covers more than the
-/// padded data, channels or num_filter are no multiple of num_group, the layout has the channels last.
+/// weight, and has gradients of every order. Error: kernel or num_filter is missing, a list has not one number per
+/// axis, a window covers more than the padded data, channels or num_filter are no multiple of num_group, the layout has
+/// the channels last.
 ///
 /// Example: `convolution(array({{{1, 2, 3}}}), array({{{1, 10}}}), {.kernel = {2}, .num_filter = 1, .no_bias = true})`
 /// is
@@ -264,7 +267,12 @@ struct Convolution {
     if (db) convolver.bias_gradient(dy.data(), db.data(), adds(2));
   }
 
+  /// Heads of the gradients of data, weight and, where there is one, bias; head gradient, data, weight.
+  template <class Node>
+  std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
+
  private:
+  friend struct ConvolutionSum;
   /// What a window covers of an axis.
   constexpr std::int64_t covered(const Shapes& s, int i) const {
     return detail::checked_sum(detail::checked_product(detail::step_of(dilate, i, 1), (*kernel)[i] - 1, s.op()), 1,
@@ -281,6 +289,112 @@ struct Convolution {
 };
 inline constexpr Op<Convolution, OnUse> convolution;
 
-using ConvolutionOps = OpList<Convolution>;
+namespace detail {
+/// The convolution of the parameters that the operators of its gradients share with it. A template for nvcc, which
+/// takes no std::optional for a literal, and defined before its users for clang, which computes it in their
+/// infer_shape.
+template <class C = Convolution>
+constexpr C convolution_of(const auto& from, bool no_bias) {
+  return {.kernel = from.kernel,
+          .stride = from.stride,
+          .dilate = from.dilate,
+          .pad = from.pad,
+          .num_filter = from.num_filter,
+          .num_group = from.num_group,
+          .no_bias = no_bias};
+}
+}  // namespace detail
+
+/// The gradients of data, weight and bias of Convolution as an operator: its own gradient is again convolutions, which
+/// are linear in each of their inputs. Internal.
+struct ConvolutionGradient {
+  Required<Shape> kernel = {};
+  Shape stride = {}, dilate = {}, pad = {};
+  Required<int> num_filter = {};
+  int num_group = 1;
+  static constexpr std::string_view name = "_backward_Convolution_again", inputs[] = {"head", "data", "weight"},
+                                    outputs[] = {"data", "weight", "bias"};
+  static constexpr Range range[] = {{"num_filter", 1, 100000}, {"num_group", 1}};
+  static constexpr std::string_view doc = "The gradients of data, weight and bias of Convolution.";
+  constexpr void infer_shape(Shapes& s) const {
+    for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
+    s.set_out(2, {*num_filter});
+    detail::expect_made_by(detail::convolution_of(*this, true), s, 0, {1, 2});
+  }
+  double operations(std::span<const Shape> in) const {
+    return detail::convolution_of(*this, false).gradient_operations(in);
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E> w, View<E> dx, View<E> dw,
+               View<E, 1> db) const {
+    detail::convolution_of(*this, false).grad<E>(ctx, {dy}, {x}, {w}, {dx}, {dw}, {db});
+  }
+  template <class Node>
+  std::vector<Node> gradient(std::span<const Node> heads, const Node& dy, const Node& data, const Node& weight) const;
+};
+inline constexpr Op<ConvolutionGradient, OnUse> convolution_gradient;
+
+/// The convolution of (a, b) plus that of (c, d), plus bias unless no_bias: the head gradient's part in the gradient of
+/// ConvolutionGradient. Internal.
+struct ConvolutionSum {
+  Required<Shape> kernel = {};
+  Shape stride = {}, dilate = {}, pad = {};
+  Required<int> num_filter = {};
+  int num_group = 1;
+  bool no_bias = false;
+  static constexpr std::string_view name = "_backward_Convolution_sum", inputs[] = {"a", "b", "c", "d", "bias"};
+  static constexpr Range range[] = {{"num_filter", 1, 100000}, {"num_group", 1}};
+  static constexpr std::string_view doc = "The sum of two convolutions, and of a bias unless no_bias.";
+  constexpr int input_count() const { return no_bias ? 4 : 5; }
+  constexpr void infer_shape(Shapes& s) const {
+    detail::convolution_of(*this, true).infer_shape(s);
+    s.set_in(2, s.in(0));
+    s.set_in(3, s.in(1));
+    if (!no_bias) s.set_in(4, {*num_filter});
+  }
+  double operations(std::span<const Shape> in) const {
+    return detail::convolution_of(*this, no_bias).operations(in) + detail::convolution_of(*this, true).operations(in);
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> a, View<const E> b, View<const E> c, View<const E> d, View<const E, 1> bias,
+               View<E> y) const {
+    if (y.size() == 0) return;
+    detail::convolution_of(*this, no_bias).forward<E>(ctx, a, b, bias, y);
+    detail::convolution_of(*this, true)
+        .convolver<E>(c.shape(), y.shape())
+        .result(c.data(), d.data(), nullptr, y.data(), true);
+  }
+  auto gradient(const auto& dy, const auto& a, const auto& b, const auto& c, const auto& d, const auto&) const {
+    const auto first = convolution_gradient(dy, a, b, parts()), second = convolution_gradient(dy, c, d, parts());
+    std::vector<std::remove_cvref_t<decltype(dy)>> out{first[0], first[1], second[0], second[1]};
+    if (!no_bias) out.push_back(second[2]);
+    return out;
+  }
+
+ private:
+  template <class C = ConvolutionGradient>
+  constexpr C parts() const {
+    return {kernel, stride, dilate, pad, num_filter, num_group};
+  }
+};
+inline constexpr Op<ConvolutionSum, OnUse> convolution_sum;
+
+template <class Node>
+std::vector<Node> ConvolutionGradient::gradient(std::span<const Node> heads, const Node& dy, const Node& data,
+                                                const Node& weight) const {
+  const auto parts = convolution_gradient(dy, heads[0], heads[1], *this);
+  const bool bias = heads.size() > 2;
+  const ConvolutionSum params{kernel, stride, dilate, pad, num_filter, num_group, !bias};
+  std::vector<Node> in{heads[0], weight, data, heads[1]};
+  if (bias) in.push_back(heads[2]);
+  return {convolution_sum(std::span<const Node>(in), params), parts[0], parts[1]};
+}
+template <class Node>
+std::vector<Node> Convolution::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
+  return ConvolutionGradient{kernel, stride, dilate, pad, num_filter, num_group}.gradient<Node>(heads, in[0], in[1],
+                                                                                                in[2]);
+}
+
+using ConvolutionOps = OpList<Convolution, ConvolutionGradient, ConvolutionSum>;
 
 }  // namespace strop::inline v0

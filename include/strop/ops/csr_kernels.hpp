@@ -62,6 +62,11 @@ struct CsrMatrix {
     if (!all_below(indices + from, to - from, cols)) [[unlikely]]
       for (std::int64_t k = from; k < to; ++k) checked_index(indices[k], cols);
   }
+  /// The same of all rows, by all threads.
+  void check() const {
+    parallel_for(rows, rows_per_share(stored + rows, rows),
+                 [&](std::int64_t begin, std::int64_t end) { check(begin, end); });
+  }
 };
 
 /// The first row at which `work` has been done, where a stored value is a unit of it and a row another.

@@ -180,12 +180,55 @@ void multiply_rows(const CsrMatrix<E, I>& a, const CsrMatrix<E, I>& b, const Lis
 
 }  // namespace STROP_ISA
 
+/// f(a, b) for two CSR matrices, checked, with indices of one width.
+template <class E, class F>
+void with_both_csr(const NDArray& a, const NDArray& b, F f) {
+  const auto as = [&]<class I>(const NDArray& lhs, const NDArray& rhs, I) {  // also where one of them stores nothing
+    const auto matrix = [](const NDArray& x) {
+      const CsrMatrix<E, I> made{
+          x.shape()[0],           x.shape()[1], x.nnz(), x.pointer<const E>(), x.indices().pointer<const I>(),
+          IndexReader(x.indptr())};
+      made.check();
+      return made;
+    };
+    const CsrMatrix<E, I> x = matrix(lhs), y = matrix(rhs);
+    f(x, y);
+  };
+  if (a.indices().dtype() == i32 && b.indices().dtype() == i32)
+    as(a, b, std::int32_t{});
+  else
+    as(with_wide_indices(a), with_wide_indices(b), std::int64_t{});
+}
+
+/// out = a · b, a and b in CSR, into dense memory, or += it. A row is the work of one thread.
+template <class E>
+void csr_times_csr_to_dense(const NDArray& a, const NDArray& b, E* out, bool add) {
+  with_both_csr<E>(a, b, [&]<class I>(const CsrMatrix<E, I>& x, const CsrMatrix<E, I>& y) {
+    const Index width = y.cols;
+    const List<Index> begins = share_rows(x.rows, least_products, [&](Index i) {
+      Index products = width / 16;  // zeros are written many at once
+      for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k)
+        products += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
+      return products;
+    });
+    parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
+      for (Index i = begins[first]; i < begins[last]; ++i) {
+        E* const to = out + i * width;
+        if (!add) std::fill(to, to + width, E(0));
+        for (Index k = x.indptr[i], end = x.indptr[i + 1]; k < end; ++k) {
+          const E factor = x.data[k];
+          const Index row = x.indices[k];
+          for (Index l = y.indptr[row], stop = y.indptr[row + 1]; l < stop; ++l) to[y.indices[l]] += factor * y.data[l];
+        }
+      }
+    });
+  });
+}
+
 /// out = a · b, all CSR, its indices of the type `index`; a sum of products is stored though it be zero.
 template <class E>
 void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype index) {
-  const auto multiply = [&]<class I>(const CsrMatrix<E, I>& x, const CsrMatrix<E, I>& y) {
-    x.check(0, x.rows);
-    y.check(0, y.rows);
+  with_both_csr<E>(a, b, [&]<class I>(const CsrMatrix<E, I>& x, const CsrMatrix<E, I>& y) {
     const NDArray products({x.rows}, i64);  // of each row
     auto* const products_in = products.pointer<std::int64_t>();
     parallel_for(x.rows, 2048, [&](Index first, Index last) {
@@ -203,19 +246,7 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
       multiply_rows<TableSums<E>>(x, y, begins, out, index);
     else
       multiply_rows<SortedSums<E>>(x, y, begins, out, index);
-  };
-  const auto as = [&]<class I>(const NDArray& lhs, const NDArray& rhs, I) {  // also where one of them stores nothing
-    const auto matrix = [](const NDArray& x) {
-      return CsrMatrix<E, I>{
-          x.shape()[0],           x.shape()[1], x.nnz(), x.pointer<const E>(), x.indices().pointer<const I>(),
-          IndexReader(x.indptr())};
-    };
-    multiply(matrix(lhs), matrix(rhs));
-  };
-  if (a.indices().dtype() == i32 && b.indices().dtype() == i32)
-    as(a, b, std::int32_t{});
-  else
-    as(with_wide_indices(a), with_wide_indices(b), std::int64_t{});
+  });
 }
 
 }  // namespace strop::inline v0::detail

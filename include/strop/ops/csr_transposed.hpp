@@ -206,13 +206,19 @@ void add_up(const E* lists, std::int64_t n, std::int64_t parts, E* out, bool add
   });
 }
 
-/// out = aᵀ · b, or += it, as sums of parts of a's rows: what is summed apart depends on the shapes alone, so that the
-/// bits are the same for any number of threads.
+/// In how many parts the rows are summed apart, each with sums of its own for all columns: a table costs about as much
+/// as a value a column. It depends on the shapes alone, so that the bits are the same for any number of threads.
+inline std::int64_t parts_of_sums(std::int64_t stored, std::int64_t columns, std::int64_t width) {
+  if (stored < columns || stored * width < (1 << 14)) return 1;
+  const std::int64_t parts = std::clamp<std::int64_t>(stored / (8 * columns + 1), 2, 16);
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(parts)));
+}
+
+/// out = aᵀ · b, or += it, as sums of parts of a's rows.
 template <class E, class I>
 void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
-  const std::int64_t size = a.cols * b.width(), filling = std::clamp<std::int64_t>(2 * a.stored / (a.cols + 1), 1, 4);
-  const auto parts = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(filling)));
-  if (parts == 1 || a.stored * b.width() < (1 << 14)) {
+  const std::int64_t size = a.cols * b.width(), parts = parts_of_sums(a.stored, a.cols, b.width());
+  if (parts == 1) {
     if (!add) std::fill(out, out + size, E(0));
     return scatter_rows(a, 0, a.rows, b, out);
   }
@@ -252,6 +258,60 @@ struct RowsRoom {
   E* rows;
 };
 
+/// aᵀ · b of width 1, of the columns that meet a row of b: beside each sum stands how many values it has, so that one
+/// pass over the values finds both.
+template <class E, class I, class Room>
+void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
+  typedef E Pair __attribute__((vector_size(2 * sizeof(E))));
+  const std::int64_t columns = a.cols, parts = parts_of_sums(a.stored, columns, 1);
+  const NDArray memory({parts, 2 * columns}, dtype_of<E>);
+  auto* const tables = reinterpret_cast<Pair*>(memory.template pointer<E>());
+  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+    const E* const data = a.data;
+    const I* const indices = a.indices;
+    for (std::int64_t p = begin; p < end; ++p) {
+      Pair* const sums = tables + p * columns;
+      std::fill(sums, sums + columns, Pair{});
+      for (std::int64_t i = part_begin(a, p, parts), last = part_begin(a, p + 1, parts); i < last; ++i) {
+        const E* const from = b(i);
+        if (from == nullptr) continue;
+        const Pair x = {*from, 1};
+        for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k)
+          sums[indices[k]] += Pair{data[k], 1} * x;
+      }
+    }
+  });
+  // The sums of the parts come together in the first table; each stretch of columns counts how many it has.
+  constexpr std::int64_t stretch = 4096;
+  const std::int64_t stretches = (columns + stretch - 1) / stretch;
+  List<std::int64_t> starts(stretches + 1);
+  const auto each_stretch = [&](auto f) {
+    parallel_for(stretches, 4, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t s = begin; s < end; ++s) f(s, s * stretch, std::min(columns, (s + 1) * stretch));
+    });
+  };
+  each_stretch([&](std::int64_t s, std::int64_t first, std::int64_t last) {
+    std::int64_t count = 0;
+    for (std::int64_t j = first; j < last; ++j) {
+      Pair sum = tables[j];
+      for (std::int64_t p = 1; p < parts; ++p) sum += tables[p * columns + j];
+      tables[j] = sum;
+      count += sum[1] != 0 ? 1 : 0;
+    }
+    starts[s + 1] = count;
+  });
+  for (std::int64_t s = 0; s < stretches; ++s) starts[s + 1] += starts[s];
+  const RowsRoom<E> to = room(starts[stretches]);
+  each_stretch([&](std::int64_t s, std::int64_t first, std::int64_t last) {
+    std::int64_t at = starts[s];
+    for (std::int64_t j = first; at < starts[s + 1] && j < last; ++j) {
+      to.numbers[at] = j;
+      to.rows[at] = tables[j][0];
+      at += tables[j][1] != 0 ? 1 : 0;
+    }
+  });
+}
+
 /// aᵀ · b, of the columns that meet a row of b: room(how many) gives the memory of their numbers and of their rows. a
 /// has been checked.
 template <class E, class I, class Room>
@@ -260,6 +320,7 @@ void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room r
   const std::int64_t width = b.width();
   const SparseSizes sizes = sizes_of_numbering(a.cols, a.stored);
   if (sparse_kernel(SparseWork::numbering, sizes) == SparseKernel::marks && a.cols * width <= 2 * a.stored) {
+    if (width == 1) return counted_sums(a, b, room);
     const MarkedSet set(a.cols, a.stored, values);  // sums of all columns take less time than numbers for all values
     const RowsRoom<E> to = room(set.count());
     set.list(to.numbers);

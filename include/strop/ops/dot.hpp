@@ -62,7 +62,8 @@ constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_
 /// `transpose_a` takes the first axis of lhs instead, `transpose_b` the last one of rhs. Floating types. Storages: csr
 /// · dense or row_sparse → dense; csrᵀ · dense or row_sparse → row_sparse, or dense with `forward_stype`; dense · csr →
 /// csr, or dense with `forward_stype`; dense · csrᵀ → dense; csr · csr → csr, either transposed or not: every place
-/// where stored values meet is stored, though their sum be zero; others by the dense fallback, into `forward_stype`.
+/// where stored values meet is stored, though their sum be zero; or dense with `forward_stype`; others by the dense
+/// fallback, into `forward_stype`.
 /// The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense;
 /// that of a CSR factor is dense, or csr on the stored positions. Error: the axes differ in length.
 ///
@@ -94,7 +95,7 @@ struct Dot {
   constexpr bool infer_storage(Storages& s) const {
     const Storage a = s.in(0), b = s.in(1), wanted = s.out(0).value_or(forward_stype.value_or(natural(a, b)));
     s.set_out(0, wanted);
-    if (a == csr && b == csr) return wanted == csr;
+    if (a == csr && b == csr) return wanted == csr || wanted == dense;
     if (a == csr && b != csr && !transpose_b) return wanted == dense || (transpose_a && wanted == row_sparse);
     if (a == dense && b == csr && !transpose_a) return wanted == dense || (!transpose_b && wanted == csr);
     return a == dense && b == dense && wanted == dense;
@@ -106,6 +107,7 @@ struct Dot {
     const bool add = ctx.request() == Request::add;
     if (lhs.storage() == csr && rhs.storage() == csr) {
       const detail::CsrFactors<E> f(lhs, rhs, transpose_a, transpose_b, true);
+      if (out.storage() == dense) return detail::csr_times_csr_to_dense(f.a, f.b, out.pointer<E>(), add);
       const bool narrow = lhs.indices().dtype() == i32 && rhs.indices().dtype() == i32;
       detail::csr_times_csr<E>(f.a, f.b, out, narrow ? i32 : i64);
     } else if (lhs.storage() == csr) {

@@ -39,6 +39,7 @@ using Families = OpLists<
     ExponentialOps,
     FullyConnectedOps,
     GatherOps,
+    GraphOps,
     HyperbolicOps,
     IdentityOps,
     InitOps,

@@ -5,6 +5,7 @@
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/convolution.hpp>
+#include <strop/ops/csr_graphs.hpp>
 #include <strop/ops/dot.hpp>
 #include <strop/ops/dropout.hpp>
 #include <strop/ops/elementwise/activation.hpp>

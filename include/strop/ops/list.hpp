@@ -17,6 +17,12 @@ constexpr int checked_outputs(std::int64_t count, std::string_view op, std::stri
   return static_cast<int>(count);
 }
 
+/// Refuses another number of inputs than the parameter num_args says; 0 says none.
+constexpr void check_count(auto& of, int num_args) {
+  if (num_args != 0 && num_args != of.inputs())
+    of.fail("num_args is ", num_args, ", ", of.inputs(), of.inputs() == 1 ? " input was given" : " inputs were given");
+}
+
 }  // namespace detail
 
 /// Names operators by their types; ops/all.hpp registers what the families' lists name.

@@ -39,7 +39,9 @@ void mixed_update(std::string_view op, const Step& step, bool lazy, const NDArra
                   std::initializer_list<const NDArray*> states, const NDArray& weight32, const NDArray& out,
                   std::span<const std::string_view> names) {
   with_all_rows(op, "weight", weight, false);
+  with_all_rows(op, "weight32", weight32, false);
   const NDArray grad = merged(given);
+  if (grad.storage() == row_sparse) check_rows(grad, out.shape()[0]);
   const bool rows = lazy && grad.storage() == row_sparse;
   if (rows) start_from_weight(op, weight, out);
   const NDArray wide = grad.storage() == dense ? as_type(grad, f32) : sparse_as(grad, f32);
@@ -93,7 +95,7 @@ inline constexpr Op<MpSgdUpdate, OnUse> mp_sgd_update;
 
 /// mp_sgd_mom_update: sgd_mom_update of weight32, to which the new weight is rounded.
 ///
-/// mom and weight32 are float32 and written; the rest is as for mp_sgd_update.
+/// mom and weight32 are float32 and written; lazy as sgd_mom_update is, the rest is as for mp_sgd_update.
 ///
 /// Example: `mp_sgd_mom_update(weight, grad, mom, weight32, {.lr = 0.5f, .momentum = 0.9f}, into(weight))`.
 struct MpSgdMomUpdate {
@@ -115,7 +117,7 @@ struct MpSgdMomUpdate {
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const {
-    const bool lazy = lazy_update && mom.storage() == weight.storage();
+    const bool lazy = lazy_update && detail::stored_alike(weight, {&mom});
     const SgdMomUpdate::Step step{*lr, momentum, wd, rescale_grad, clip_gradient};
     detail::mixed_update(name, step, lazy, weight, grad, {&mom}, weight32, out, inputs);
   }
@@ -124,7 +126,9 @@ inline constexpr Op<MpSgdMomUpdate, OnUse> mp_sgd_mom_update;
 
 /// mp_nag_mom_update: nag_mom_update of weight32, to which the new weight is rounded; never lazy.
 ///
-/// mom and weight32 are float32 and written; the rest is as for mp_sgd_update.
+/// weight and grad have one type, float16, bfloat16 or float32; mom and weight32, float32, are written. All have one
+/// shape. A row_sparse gradient updates every row; row_sparse weights store all their rows. Other storages by the dense
+/// fallback. Error: other types, a row_sparse weight lacks rows.
 ///
 /// Example: `mp_nag_mom_update(weight, grad, mom, weight32, {.lr = 0.5f, .momentum = 0.9f}, into(weight))`.
 struct MpNagMomUpdate {
@@ -153,7 +157,7 @@ inline constexpr Op<MpNagMomUpdate, OnUse> mp_nag_mom_update;
 
 /// mp_adam_update: adam_update of weight32, to which the new weight is rounded.
 ///
-/// mean, var and weight32 are float32 and written; the rest is as for mp_sgd_update.
+/// mean, var and weight32 are float32 and written; lazy as adam_update is, the rest is as for mp_sgd_update.
 ///
 /// Example: `mp_adam_update(weight, grad, mean, var, weight32, {.lr = 0.001f}, into(weight))`.
 struct MpAdamUpdate {
@@ -176,7 +180,7 @@ struct MpAdamUpdate {
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& weight32,
                NDArray& out) const {
-    const bool lazy = lazy_update && first.storage() == weight.storage();
+    const bool lazy = lazy_update && detail::stored_alike(weight, {&first, &second});
     const AdamUpdate::Step step{*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient};
     detail::mixed_update(name, step, lazy, weight, grad, {&first, &second}, weight32, out, inputs);
   }

@@ -69,6 +69,8 @@ struct BatchNorm {
       {"min_calib_range", "has no effect"},
       {"max_calib_range", "has no effect"}};
 
+  static constexpr Share inplace[] = {{0, 0}};  // once the statistics are known, each element is read alone
+
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
   constexpr void infer_shape(Shapes& shapes) const {

@@ -13,6 +13,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -120,9 +122,9 @@ struct Pooler {
 /// (x + 2 · pad − kernel) / stride + 1 windows, rounded down (valid) or up (full), or x / stride, rounded up (same,
 /// without pad); with `global_pool` one window covers all. Padding is left out, but avg counts it unless
 /// `count_include_pad` is False; a window that has nothing else is −∞ (max) or 0. Of equal maxima the first gets the
-/// gradient; an element that is not a number is no maximum. The gradient needs data. Floating types; sparse arrays by
-/// the dense fallback. Error: a list has not one number per axis, a window covers more than the padded data, lp without
-/// p_value.
+/// gradient; an element that is not a number is no maximum. The gradient needs data, and has gradients of every order
+/// but where it is that of lp with p_value 2 or 3, which has none. Floating types; sparse arrays by the dense fallback.
+/// Error: a list has not one number per axis, a window covers more than the padded data, lp without p_value.
 ///
 /// Example: `pooling(array({{{1, 3, 2, 5}}}), {.kernel = {2}, .stride = {2}})` is [[[3, 5]]].
 struct Pooling {
@@ -226,7 +228,12 @@ struct Pooling {
         });
   }
 
+  /// Head of the gradient of data; head gradient, data.
+  template <class Node>
+  std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
+
  private:
+  friend struct PoolingTangent;
   constexpr bool channels_last() const { return layout && *layout >= NWC; }
   constexpr int first_axis() const { return channels_last() ? 1 : 2; }
   /// The exponent, 1 of a plain sum.
@@ -270,6 +277,108 @@ struct Pooling {
 };
 inline constexpr Op<Pooling, OnUse> pooling;
 
-using PoolingOps = OpList<Pooling>;
+namespace detail {
+/// The parameters that Pooling and the operators of its gradients share, as those of another of them.
+template <class To, class From>
+constexpr To pooling_as(const From& from) {
+  return {.kernel = from.kernel,
+          .pool_type = from.pool_type,
+          .global_pool = from.global_pool,
+          .pooling_convention = from.pooling_convention,
+          .stride = from.stride,
+          .pad = from.pad,
+          .count_include_pad = from.count_include_pad,
+          .layout = from.layout};
+}
+}  // namespace detail
+
+/// What Pooling makes of a small change of data: of each window the change of the largest element, or the mean or sum
+/// of the changes. Internal.
+struct PoolingTangent {
+  Shape kernel = {};
+  Pooling::Type pool_type = Pooling::max;
+  bool global_pool = false;
+  Pooling::Convention pooling_convention = Pooling::valid;
+  Shape stride = {}, pad = {};
+  std::optional<bool> count_include_pad = {};
+  std::optional<Pooling::Layout> layout = {};
+  static constexpr std::string_view name = "_backward_Pooling_tangent", inputs[] = {"tangent", "data"};
+  static constexpr std::string_view doc = "How the result of Pooling changes with its data.";
+
+  constexpr void infer_shape(Shapes& s) const {
+    if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");
+    s.set_in(0, s.in(1));
+    of().infer_shape(s);
+    s.set_in(1, s.in(0));
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> tangent, View<const E> x, View<E> y) const {
+    const detail::Pooler pooler = of().pooler(x.shape(), y.shape());
+    const std::int64_t step = pooler.inner;
+    pooler.result(x.data(), y.data(), ctx.request() == Request::add, [&](const E* in, const detail::CutWindow& cut) {
+      const E* const change = tangent.data() + (in - x.data());
+      E most = -std::numeric_limits<E>::infinity(), of_most = 0;
+      double total = 0;
+      detail::each_element(pooler.windows, cut, [&](std::int64_t at) {
+        if (in[at * step] > most) most = in[at * step], of_most = change[at * step];
+        total += static_cast<double>(change[at * step]);
+      });
+      if (pool_type == Pooling::max) return of_most;
+      return static_cast<E>(pool_type == Pooling::avg && cut.counted != 0 ? total / cut.counted : total);
+    });
+  }
+  auto gradient(const auto& dy, const auto& tangent, const auto& data) const;
+
+ private:
+  friend struct PoolingGradient;
+  constexpr Pooling of() const { return detail::pooling_as<Pooling>(*this); }
+};
+inline constexpr Op<PoolingTangent, OnUse> pooling_tangent;
+
+/// The gradient of data of Pooling as an operator: linear in the head gradient, and constant in data but where another
+/// element becomes the largest. Internal.
+struct PoolingGradient {
+  Shape kernel = {};
+  Pooling::Type pool_type = Pooling::max;
+  bool global_pool = false;
+  Pooling::Convention pooling_convention = Pooling::valid;
+  Shape stride = {}, pad = {};
+  std::optional<bool> count_include_pad = {};
+  std::optional<Pooling::Layout> layout = {};
+  static constexpr std::string_view name = "_backward_Pooling_again", inputs[] = {"head", "data"};
+  static constexpr std::string_view doc = "The gradient of data of Pooling.";
+
+  constexpr void infer_shape(Shapes& s) const {
+    if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");
+    s.set_out(0, s.in(1));
+    s.set_in(1, s.out(0));
+    detail::expect_made_by(tangent().of(), s, 0, {1});
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<E> dx) const {
+    tangent().of().grad<E>(ctx, {dy}, {x}, {dx});
+  }
+  auto gradient(const auto& head, const auto&, const auto& data) const {
+    return std::vector<std::remove_cvref_t<decltype(head)>>{pooling_tangent(head, data, tangent())};
+  }
+
+ private:
+  constexpr PoolingTangent tangent() const { return detail::pooling_as<PoolingTangent>(*this); }
+};
+inline constexpr Op<PoolingGradient, OnUse> pooling_gradient;
+
+auto PoolingTangent::gradient(const auto& dy, const auto&, const auto& data) const {
+  return std::vector<std::remove_cvref_t<decltype(dy)>>{
+      pooling_gradient(dy, data, detail::pooling_as<PoolingGradient>(*this))};
+}
+template <class Node>
+std::vector<Node> Pooling::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
+  if (power() != 1) fail("pooling: the gradient of pool_type lp with p_value ", power(), " has no gradient");
+  PoolingTangent params = detail::pooling_as<PoolingTangent>(*this);
+  if (pool_type == lp) params.pool_type = sum;
+  return {pooling_tangent(heads[0], in[1], params)};
+}
+
+using PoolingOps = OpList<Pooling, PoolingTangent, PoolingGradient>;
 
 }  // namespace strop::inline v0

@@ -95,7 +95,7 @@ template <class E>
 void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool add) {
   const MatrixRows<E> y(b, a.shape()[0]);
   with_csr<E>(a, [&](const auto& x) {
-    x.check(0, x.rows);
+    x.check();
     transposed_product(x, y, out, add);
   });
 }
@@ -105,7 +105,7 @@ template <class E>
 void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& out) {
   const MatrixRows<E> y(b, a.shape()[0]);
   with_csr<E>(a, [&](const auto& x) {
-    x.check(0, x.rows);
+    x.check();
     transposed_to_rows(x, y, [&](std::int64_t count) {
       out.allocate_stored(count);
       return RowsRoom<E>{out.indices().template pointer<std::int64_t>(), out.pointer<E>()};
@@ -135,7 +135,7 @@ void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const 
   const CsrRows<E> y(b);
   List<std::int64_t> kept;
   with_csr<E>(b, [&]<class I>(const CsrMatrix<E, I>& x) {
-    x.check(0, x.rows);
+    x.check();
     const ListedNumbers<I> columns{x.indices + x.indptr[0], x.indptr[x.rows] - x.indptr[0]};
     number_through(
         x.cols, columns.count, columns,

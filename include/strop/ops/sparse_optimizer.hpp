@@ -48,6 +48,13 @@ inline void start_from_weight(std::string_view op, const NDArray& weight, const 
   copy_bytes(out.bytes(), from.bytes(), from.stored() * size_of(from.dtype()));
 }
 
+/// Whether states are stored as their weight is, which a lazy update takes: a dense state beside a row_sparse weight
+/// says that every row moves, as it does in the original.
+inline bool stored_alike(const NDArray& weight, std::initializer_list<const NDArray*> states) {
+  return std::all_of(states.begin(), states.end(),
+                     [&](const NDArray* state) { return state->storage() == weight.storage(); });
+}
+
 /// Refuses a gradient with a row outside, before anything is written.
 inline void check_rows(const NDArray& grad, std::int64_t rows) {
   const IndexReader indices(grad.indices());
@@ -69,6 +76,7 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
             std::initializer_list<const NDArray*> states, const NDArray& out, std::span<const std::string_view> names) {
   constexpr std::size_t inputs = arity<Step>;
   const NDArray grad = merged(given);
+  if (grad.storage() == row_sparse) check_rows(grad, out.shape()[0]);
   start_from_weight(op, weight, out);
   E* data[inputs];  // the new weight stands where the gradient would
   data[0] = data[1] = out.pointer<E>();
@@ -94,7 +102,6 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
   const auto* indices = grad.indices().pointer<const std::int64_t>();
   const E* gradient = grad.pointer<const E>();
-  check_rows(grad, rows);
   if (lazy) {
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
@@ -174,8 +181,9 @@ inline constexpr Op<SgdUpdate, OnUse> sgd_update;
 /// mom.
 ///
 /// All inputs have one shape and one floating type; mom is written. A row_sparse gradient updates its stored rows of
-/// weight and mom only while `lazy_update`; a row_sparse weight stores all its rows. Other storages by the dense
-/// fallback. Error: a row_sparse weight lacks rows.
+/// weight and mom only while `lazy_update` and mom is stored as weight is: a row_sparse weight with a dense mom is
+/// updated in every row. A row_sparse weight stores all its rows. Other storages by the dense fallback. Error: a
+/// row_sparse weight lacks rows.
 ///
 /// Example: `sgd_mom_update(weight, grad, mom, {.lr = 0.5f, .momentum = 0.9f}, into(weight))`.
 struct SgdMomUpdate {
@@ -204,7 +212,7 @@ struct SgdMomUpdate {
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& out) const {
-    const bool lazy = lazy_update && mom.storage() == weight.storage();
+    const bool lazy = lazy_update && detail::stored_alike(weight, {&mom});
     detail::update<Step, E>(name, {*lr, momentum, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mom}, out,
                             inputs);
   }
@@ -215,8 +223,9 @@ inline constexpr Op<SgdMomUpdate, OnUse> sgd_mom_update;
 /// var ← beta2 · var + (1 − beta2) · g²; the new weight is weight − lr · mean / (√var + epsilon).
 ///
 /// All inputs have one shape and one floating type; mean and var are written. The correction of their bias belongs into
-/// lr. A row_sparse gradient updates its stored rows only while `lazy_update`; a row_sparse weight stores all its rows.
-/// Other storages by the dense fallback. Error: a row_sparse weight lacks rows.
+/// lr. A row_sparse gradient updates its stored rows only while `lazy_update` and both states are stored as weight is:
+/// a row_sparse weight with a dense state is updated in every row. A row_sparse weight stores all its rows. Other
+/// storages by the dense fallback. Error: a row_sparse weight lacks rows.
 ///
 /// Example: `adam_update(weight, grad, mean, var, {.lr = 0.001f}, into(weight))`.
 struct AdamUpdate {
@@ -245,7 +254,7 @@ struct AdamUpdate {
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& out) const {
-    const bool lazy = lazy_update && first.storage() == weight.storage();
+    const bool lazy = lazy_update && detail::stored_alike(weight, {&first, &second});
     detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad,
                             {&first, &second}, out, inputs);
   }
@@ -380,11 +389,11 @@ struct GroupAdagradUpdate {
   template <Real E>
   void forward(Cpu&, const NDArray& weight, const NDArray& given, NDArray& history, NDArray& out) const {
     const NDArray grad = detail::merged(given);
+    const std::int64_t rows = out.shape()[0], width = out.shape()[1];
+    detail::check_rows(grad, rows);
     detail::start_from_weight(name, weight, out);
     detail::with_all_rows(name, "history", history, true);
-    const std::int64_t rows = out.shape()[0], width = out.shape()[1];
     const detail::IndexReader indices(grad.indices());
-    detail::check_rows(grad, rows);
     detail::List<E> step(width);
     for (std::int64_t k = 0; k < grad.nnz() && width != 0; ++k) {
       const std::int64_t row = indices[k];

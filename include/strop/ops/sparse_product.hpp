@@ -21,7 +21,7 @@ NDArray csr_transposed(const NDArray& a, List<Index>* from = nullptr) {
   out.allocate_stored(a.nnz());
   if (from != nullptr) from->resize(a.nnz());
   with_csr<E>(a, [&](const auto& x) {
-    x.check(0, x.rows);
+    x.check();
     transpose(x, out.indptr().template pointer<std::int64_t>(), out.indices().template pointer<std::int64_t>(),
               out.pointer<E>(), from != nullptr ? from->data() : nullptr);
   });

@@ -127,8 +127,7 @@ struct AddN {
 
   constexpr void infer_shape(Shapes& shapes) const {
     if (shapes.inputs() == 0) shapes.fail("takes at least one input");
-    if (num_args != 0 && num_args != shapes.inputs())
-      shapes.fail("num_args is ", num_args, ", ", shapes.inputs(), " inputs were given");
+    detail::check_count(shapes, num_args);
     Shape common = shapes.out(0);
     for (int i = 0; i < shapes.inputs(); ++i)
       if (!unify(common, shapes.in(i))) shapes.set_in(i, common);

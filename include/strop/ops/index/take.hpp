@@ -88,6 +88,8 @@ struct TakeGradient {
 
 /// `a` is a matrix of any type, `indices` has an element of any type for each of its rows and gives the result its
 /// shape. The gradient of `a` is the head gradient where it came from. Error: another number of elements.
+///
+/// Example: `batch_take(array({{1, 2}, {3, 4}}), array({1, 0}))` is [2, 3].
 struct BatchTake {
   static constexpr std::string_view name = "batch_take", inputs[] = {"a", "indices"};
   static constexpr std::string_view doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";

@@ -79,11 +79,6 @@ constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
   s.set_out(0, whole);
 }
 
-constexpr void check_count(Shapes& s, int num_args) {
-  if (num_args != 0 && num_args != s.inputs())
-    s.fail("num_args is ", num_args, ", ", s.inputs(), s.inputs() == 1 ? " input was given" : " inputs were given");
-}
-
 /// Rows of CSR arrays, one array after the other.
 inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
   std::int64_t count = 0;
