@@ -246,6 +246,15 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
                           "asnumpy() copies any");
           return -1;
         }
+        const auto asks_for = [&](int order) { return (flags & order) == order; };
+        int long_axes = 0;
+        for (const std::int64_t extent : a.shape()) long_axes += extent > 1 ? 1 : 0;
+        if (asks_for(PyBUF_F_CONTIGUOUS) && !asks_for(PyBUF_C_CONTIGUOUS) && long_axes > 1 && a.size() != 0) {
+          PyErr_SetString(PyExc_BufferError,
+                          "the elements of an NDArray are row-major; one of several dimensions has no buffer in "
+                          "Fortran's order");
+          return -1;
+        }
         wait_for(a);
         if (!a.allocated()) a.allocate();
         auto* const layout = static_cast<Layout*>(PyMem_Malloc(sizeof(Layout)));

@@ -20,7 +20,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,10 +77,14 @@ NDArray copy_of_buffer(nb::object object) {
   return made;
 }
 
-/// An array over the memory of an object with a buffer that is row-major and may be written.
+/// An array over the memory of an object with a buffer that is row-major. The caller knows that it may be written, also
+/// where the object says otherwise.
 NDArray share_buffer(nb::object object) {
-  auto held = std::make_unique<HeldBuffer>(object.ptr(), PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
+  auto held = std::make_unique<HeldBuffer>(object.ptr(), PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
   const Dtype dtype = dtype_of_format(held->view.format, held->view.itemsize);
+  if (reinterpret_cast<std::uintptr_t>(held->view.buf) % static_cast<std::uintptr_t>(size_of(dtype)) != 0)
+    refuse(Kind::value, "from_numpy: the memory begins at an address that is no multiple of ", size_of(dtype),
+           ", the size of an element; copy the array, or say zero_copy=False");
   NDArray made = NDArray::shell(held->shape(), dtype);
   // The buffer is given back by a capsule, which any thread can drop.
   void* const data = held->view.buf;
@@ -99,14 +103,27 @@ void drop_tensor(PyObject* capsule, const char* name) {
   if (managed->deleter != nullptr) managed->deleter(managed);
 }
 
+/// f(arrays…) of arrays whose elements it reads at once: waits for them as Ctrl-C permits, and lets other threads run
+/// meanwhile where that is worth it.
+template <class F, class... Arrays>
+auto on_elements(F&& f, const Arrays&... arrays) {
+  bool worth = false;
+  for (const NDArray* const a : {&arrays...}) {
+    if (!*a) continue;
+    wait_for(*a);
+    worth = worth || a->busy() || is_long(a->size());
+  }
+  const Unlocked others(worth);
+  return f(arrays...);
+}
+
 nb::object to_capsule(const NDArray& a, bool versioned) {
-  wait_for(a);
   PyObject* made = nullptr;
   if (versioned) {
-    made = PyCapsule_New(to_dlpack_versioned(a), "dltensor_versioned",
+    made = PyCapsule_New(on_elements(&to_dlpack_versioned, a), "dltensor_versioned",
                          [](PyObject* c) { drop_tensor<dlpack::DLManagedTensorVersioned>(c, "dltensor_versioned"); });
   } else {
-    made = PyCapsule_New(to_dlpack(a), "dltensor",
+    made = PyCapsule_New(on_elements(&to_dlpack, a), "dltensor",
                          [](PyObject* c) { drop_tensor<dlpack::DLManagedTensor>(c, "dltensor"); });
   }
   if (made == nullptr) nb::raise_python_error();
@@ -152,24 +169,31 @@ void add_memory(nb::module_& module) {
     return is_floating(a.dtype()) ? nb::object(nb::float_(a.item<double>()))
                                   : nb::object(nb::int_(a.item<std::int64_t>()));
   });
-  module.def("to_storage",
-             [](const NDArray& a, int storage) { return detail::cast_storage(a, static_cast<Storage>(storage)); });
-  module.def("to_device", [](const NDArray& a, nb::object ctx) { return detail::on_device(a, device_of(ctx.ptr())); });
-  module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
-  module.def("csr_matrix", [](const NDArray& data, const NDArray& indices, const NDArray& indptr, const Shape& shape) {
-    return csr_matrix(data, indices, indptr, shape);
+  module.def("to_storage", [](const NDArray& a, int storage) {
+    return on_elements([&](const NDArray& x) { return detail::cast_storage(x, static_cast<Storage>(storage)); }, a);
   });
-  module.def("csr_from_coordinates",
-             [](const NDArray& data, const NDArray& row, const NDArray& col, const Shape& shape) {
-               return csr_matrix(data, {.row = row, .col = col}, shape);
-             });
-  module.def("row_sparse_array", [](const NDArray& data, const NDArray& indices, const Shape& shape) {
-    return row_sparse_array(data, indices, shape);
+  module.def("to_device", [](const NDArray& a, nb::object ctx) {
+    const Device device = device_of(ctx.ptr());
+    if (a.device() == device) return a;
+    return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+  });
+  module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
+  using Array = const NDArray&;
+  module.def("csr_matrix", [](Array data, Array indices, Array indptr, const Shape& shape) {
+    return on_elements([&](Array d, Array i, Array p) { return csr_matrix(d, i, p, shape); }, data, indices, indptr);
+  });
+  module.def("csr_from_coordinates", [](Array data, Array row, Array col, const Shape& shape) {
+    return on_elements([&](Array d, Array r, Array c) { return csr_matrix(d, {.row = r, .col = c}, shape); }, data, row,
+                       col);
+  });
+  module.def("row_sparse_array", [](Array data, Array indices, const Shape& shape) {
+    return on_elements([&](Array d, Array i) { return row_sparse_array(d, i, shape); }, data, indices);
   });
   module.def("part", [](const NDArray& a, int which) {
     return which == 0 ? a.data() : which == 1 ? a.indices() : a.indptr();
   });
-  module.def("check_format", [](const NDArray& a, bool full) { a.check_format(full); });
+  module.def("check_format",
+             [](const NDArray& a, bool full) { on_elements([&](Array x) { return x.check_format(full), true; }, a); });
   module.def("save", [](const std::string& path, const NamedArrays& arrays) {
     const Unlocked others(true);
     save(path, arrays);
@@ -185,52 +209,22 @@ void add_memory(nb::module_& module) {
 /// A step that is written in Python: an object with _forward and _backward on lists of arrays.
 class PythonFunction : public Function {
  public:
-  explicit PythonFunction(nb::object object) : object_(object.release().ptr()) {
-    const std::lock_guard lock(mutex);
-    living().insert(this);
-  }
-  ~PythonFunction() override {
-    PyObject* object = nullptr;
-    {
-      const std::lock_guard lock(mutex);
-      living().erase(this);
-      object = object_;
-    }
-    if (object != nullptr) release_later(object);
-  }
+  explicit PythonFunction(nb::object object) : object_(std::move(object)) {}
   std::vector<NDArray> forward(std::span<const NDArray> in) override { return call("_forward", in); }
   std::vector<NDArray> backward(std::span<const NDArray> heads) override { return call("_backward", heads); }
 
-  /// Lets go of the objects of all, at the end of the program: a class of the program refers to all of its variables,
-  /// and so to the arrays in whose histories its objects are, through arrays, which Python's collector does not see.
-  static void end() {
-    std::vector<PyObject*> objects;
-    {
-      const std::lock_guard lock(mutex);
-      for (PythonFunction* const one : living())
-        if (one->object_ != nullptr) objects.push_back(std::exchange(one->object_, nullptr));
-    }
-    for (PyObject* const one : objects) Py_DECREF(one);
-  }
-
  private:
-  static std::set<PythonFunction*>& living() {
-    static auto* const all = new std::set<PythonFunction*>;  // never destroyed: histories may outlive it
-    return *all;
-  }
-  inline static std::mutex mutex;
-
   std::vector<NDArray> call(const char* name, std::span<const NDArray> arrays) const {
     const Locked python;
-    if (object_ == nullptr) refuse(Kind::other, "Function: the program has ended");
+    if (object_.get() == nullptr) refuse(Kind::other, "Function: the program has ended");
     nb::list list;
     for (const NDArray& a : arrays) list.append(a);
-    const nb::object function = nb::borrow(object_).attr(name);
+    const nb::object function = nb::borrow(object_.get()).attr(name);
     const nb::object made = nb::steal(staying([&] { return PyObject_CallOneArg(function.ptr(), list.ptr()); }));
     if (made.ptr() == nullptr) nb::raise_python_error();
     return nb::cast<std::vector<NDArray>>(made);
   }
-  PyObject* object_;
+  Kept object_;
 };
 
 void add_gradients(nb::module_& module) {
@@ -265,41 +259,75 @@ void add_gradients(nb::module_& module) {
     const Unlocked others(true);
     return grad(head, variables, {gradients, create, retain});
   });
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&PythonFunction::end));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Kept::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
     return detail::apply_function(detail::Ref<Function>(new PythonFunction(std::move(object))), in);
   });
 }
 
+/// An iterator that several threads may use at once: each batch goes to one of them.
+class Rows {
+ public:
+  explicit Rows(const std::string& data, const LibSVMParams& params) : rows_(data, params) {}
+
+  bool next() {
+    const Use use(*this);
+    return rows_.next();
+  }
+  /// The next batch; none behind the last one.
+  std::optional<DataBatch> take() {
+    const Use use(*this);
+    if (!rows_.next()) return std::nullopt;
+    return rows_.batch();
+  }
+  DataBatch batch() {
+    const Use use(*this);
+    return rows_.batch();
+  }
+  void reset() {
+    const Use use(*this);
+    rows_.reset();
+  }
+
+ private:
+  /// Reading takes long, and other threads of Python run meanwhile.
+  struct Use {
+    explicit Use(Rows& rows) : others(true), mine(rows.using_) {}
+    Unlocked others;
+    std::lock_guard<std::mutex> mine;
+  };
+  std::mutex using_;
+  LibSVMIter rows_;
+};
+
+nb::tuple batch_tuple(const DataBatch& batch) {
+  return nb::make_tuple(batch.data[0], batch.label[0], batch.pad, batch.index, batch.qid);
+}
+
 void add_data(nb::module_& module) {
-  nb::class_<LibSVMIter>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
+  nb::class_<Rows>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
       .def(nb::new_([](const std::string& data, const Shape& data_shape, const std::string& labels,
                        const Shape& label_shape, std::int64_t parts, std::int64_t part, std::int64_t batch_size,
-                       bool round, std::int64_t ahead, Dtype dtype) {
-        return std::make_unique<LibSVMIter>(data, LibSVMParams{.data_shape = data_shape,
-                                                               .label_libsvm = labels,
-                                                               .label_shape = label_shape,
-                                                               .num_parts = parts,
-                                                               .part_index = part,
-                                                               .batch_size = batch_size,
-                                                               .round_batch = round,
-                                                               .prefetch_buffer = ahead,
-                                                               .dtype = dtype});
+                       bool round, std::int64_t ahead, Dtype dtype, bool one_based) {
+        return std::make_unique<Rows>(data, LibSVMParams{.data_shape = data_shape,
+                                                         .label_libsvm = labels,
+                                                         .label_shape = label_shape,
+                                                         .num_parts = parts,
+                                                         .part_index = part,
+                                                         .batch_size = batch_size,
+                                                         .round_batch = round,
+                                                         .prefetch_buffer = ahead,
+                                                         .dtype = dtype,
+                                                         .one_based = one_based});
       }))
-      .def("next",
-           [](LibSVMIter& rows) {
-             const Unlocked others(true);
-             return rows.next();
+      .def("next", &Rows::next)
+      .def("take",
+           [](Rows& rows) {
+             const std::optional<DataBatch> batch = rows.take();
+             return batch ? nb::object(batch_tuple(*batch)) : nb::none();
            })
-      .def("reset",
-           [](LibSVMIter& rows) {
-             const Unlocked others(true);
-             rows.reset();
-           })
-      .def_prop_ro("data", [](const LibSVMIter& rows) { return rows.batch().data[0]; })
-      .def_prop_ro("label", [](const LibSVMIter& rows) { return rows.batch().label[0]; })
-      .def_prop_ro("pad", [](const LibSVMIter& rows) { return rows.batch().pad; })
-      .def_prop_ro("index", [](const LibSVMIter& rows) { return rows.batch().index; });
+      .def("batch", [](Rows& rows) { return batch_tuple(rows.batch()); })
+      .def("reset", &Rows::reset);
 }
 
 void add_system(nb::module_& module) {
@@ -334,6 +362,7 @@ NB_MODULE(_strop, module) {
   add_arrays(module);
   add_operators(module);
   add_symbols(module);
+  add_custom(module);
   add_scopes(module);
   add_exchange(module);
   add_libraries(module);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace strop::python {
 
@@ -134,6 +135,25 @@ void note_order(const NDArray& array);
 /// Gives an object back from any thread, also one that Python does not know.
 void release_later(PyObject* object) noexcept;
 
+/// An object that the core keeps. The end of the program lets go of all: a class of the program refers to all of its
+/// variables, and so to the arrays and executors that keep its objects, which Python's collector does not see.
+class Kept {
+ public:
+  Kept();
+  explicit Kept(nb::object object) : Kept() { set(std::move(object)); }
+  ~Kept();
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  void set(nb::object object);
+  /// Null before it is set, and once the program has ended. For those who hold the lock of Python.
+  PyObject* get() const { return object_; }
+  /// Lets go of the objects of all.
+  static void end();
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
 // --- values ---------------------------------------------------------------------------------------------------------
 
 /// Functions that the Python part of the package gives.
@@ -147,6 +167,7 @@ enum class Hook : std::uint8_t {
   symbol,
   signature,
   document,
+  custom,
   count
 };
 PyObject* hook(Hook which);
@@ -183,6 +204,7 @@ Device device_of(PyObject* object);
 
 void add_operators(nb::module_& module);
 void add_symbols(nb::module_& module);
+void add_custom(nb::module_& module);
 void add_scopes(nb::module_& module);
 void add_exchange(nb::module_& module);
 void add_libraries(nb::module_& module);
@@ -212,6 +234,8 @@ bool is_symbol(PyObject* object);
 /// A node of the operator: `inputs` are symbols or null for those that are left out. Steals nothing.
 PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
                       PyObject* name, PyObject* attributes);
+/// Sets attributes of a new node, and of the variables that were made for it because `given` has no symbol for them.
+void set_attributes(const Symbol& made, std::span<const Symbol> given, const nb::dict& attributes);
 
 }  // namespace strop::python
 

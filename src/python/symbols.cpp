@@ -13,7 +13,9 @@
 #include <strop/graph/symbol.hpp>
 #include <strop/op/param_box.hpp>
 
+#include <array>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -145,10 +147,20 @@ class History {
   }
 
  private:
-  Symbol variable(const void* array) {
-    Symbol& known = variables_[array];
+  using Key = std::pair<std::array<const void*, 3>, std::string>;
+  Symbol variable(const void* array) { return variable(Key{{array}, {}}); }
+  Symbol variable(const Key& key) {
+    Symbol& known = variables_[key];
     if (!known) known = var(cat("var", variables_.size() - 1));
     return known;
+  }
+  /// What says which array it is. The history has a sparse one as it was at the call, in another body each time, whose
+  /// parts are the same as long as nobody writes it; views of the same elements are other arrays.
+  static Key key_of(const detail::TapeInput& input) {
+    const detail::Body& body = input.array.body();
+    if (!input.kept || (body.storage != dense && !body.indices)) return {{&input}, {}};
+    if (body.storage == dense) return {{&body}, {}};
+    return {{body.buffer.get(), body.indices.get(), body.indptr.get()}, to_text(body.shape)};
   }
   Symbol make(const detail::TapeNode& node) {
     if (node.entry == nullptr)
@@ -156,7 +168,7 @@ class History {
     std::vector<Symbol> in;
     for (const detail::TapeInput& input : node.inputs) {
       if (!input.source)
-        in.push_back(variable(input.kept ? static_cast<const void*>(input.array.bytes()) : &input));
+        in.push_back(variable(key_of(input)));
       else if (input.leaf)
         in.push_back(variable(input.source.get()));
       else
@@ -166,7 +178,7 @@ class History {
     return detail::make_node(*node.entry, node.params ? node.op() : defaults.get(), in,
                              cat(node.entry->snake, made_.size()));
   }
-  std::map<const void*, Symbol> variables_;
+  std::map<Key, Symbol> variables_;
   std::map<const detail::Lineage*, Symbol> made_;
 };
 
@@ -204,6 +216,10 @@ void set_monitor(Executor& run, const nb::object& function, bool inputs) {
     run.set_monitor(Callback{function}, inputs);
 }
 
+void wait_for_each(const NamedArrays& named) {
+  for (const auto& one : named)
+    if (one.second) wait_for(one.second);
+}
 std::vector<NDArray> arrays_of(const NamedArrays& named) {
   std::vector<NDArray> all;
   for (const auto& one : named) all.push_back(one.second);
@@ -230,16 +246,19 @@ PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* co
       call_hook(Hook::symbol, called, name != nullptr ? name : Py_None, attributes != nullptr ? attributes : Py_None);
   const nb::tuple both = nb::cast<nb::tuple>(said);
   Symbol made = detail::make_node(entry, op, in, nb::cast<std::string>(both[0]));
-  const nb::dict texts = nb::cast<nb::dict>(both[1]);
-  Node& node = *made.outputs()[0].node;
-  for (const auto& [key, value] : texts) {
-    const std::string text = text_of(value.ptr());
-    made[0].set_attr(text_of(key.ptr()), text);
-    for (detail::Index i = 0; i < node.inputs.size(); ++i)  // variables that were made for it
-      if (node.inputs[i].node && (i >= std::ssize(in) || !detail::element(in, i)))
-        Symbol(node.inputs[i]).set_attr(text_of(key.ptr()), text);
-  }
+  set_attributes(made, in, nb::cast<nb::dict>(both[1]));
   return nb::cast(std::move(made)).release().ptr();
+}
+
+void set_attributes(const Symbol& made, std::span<const Symbol> given, const nb::dict& attributes) {
+  const Node& node = *made.outputs()[0].node;
+  for (const auto& [key, value] : attributes) {
+    const std::string name = text_of(key.ptr()), text = text_of(value.ptr());
+    made[0].set_attr(name, text);
+    for (detail::Index i = 0; i < node.inputs.size(); ++i)
+      if (node.inputs[i].node && (i >= std::ssize(given) || !detail::element(given, i)))
+        Symbol(node.inputs[i]).set_attr(name, text);
+  }
 }
 
 void add_symbols(nb::module_& module) {
@@ -273,8 +292,10 @@ void add_symbols(nb::module_& module) {
              const NamedNumbers& requests, const NamedArrays& aux, const NamedObjects& groups,
              const nb::object& shared) {
             const auto wishes = requests_of(requests);
-            return s.bind(device_of(ctx.ptr()), args, grads, GradRequests(std::span(wishes)), aux,
-                          options_of(groups, shared));
+            const Device device = device_of(ctx.ptr());
+            const BindOptions options = options_of(groups, shared);
+            const Unlocked others(true);
+            return s.bind(device, args, grads, GradRequests(std::span(wishes)), aux, options);
           },
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def(
@@ -287,7 +308,9 @@ void add_symbols(nb::module_& module) {
             options.shared_args = std::move(shared_args);
             for (const auto& [name, storage] : storages)
               options.storages.emplace_back(name, static_cast<Storage>(storage));
-            return s.simple_bind(device_of(ctx.ptr()), shapes, GradRequests(std::span(wishes)), types, options);
+            const Device device = device_of(ctx.ptr());
+            const Unlocked others(true);
+            return s.simple_bind(device, shapes, GradRequests(std::span(wishes)), types, options);
           },
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
@@ -326,9 +349,18 @@ void add_symbols(nb::module_& module) {
              const Unlocked others(true);
              run.backward(heads);
            })
-      .def("_reshape", [](const Executor& run, const NamedShapes& shapes) { return run.reshape(shapes); })
-      .def("_copy_params", [](Executor& run, const NamedArrays& args, const NamedArrays& aux,
-                              bool allow_extra) { run.copy_params_from(args, aux, allow_extra); })
+      .def("_reshape",
+           [](const Executor& run, const NamedShapes& shapes) {
+             const Unlocked others(true);
+             return run.reshape(shapes);
+           })
+      .def("_copy_params",
+           [](Executor& run, const NamedArrays& args, const NamedArrays& aux, bool allow_extra) {
+             wait_for_each(args);
+             wait_for_each(aux);
+             const Unlocked others(true);
+             run.copy_params_from(args, aux, allow_extra);
+           })
       .def("_set_monitor", &set_monitor, nb::arg().none(), nb::arg())
       .def_prop_ro(
           "outputs", [](const Executor& run) { return run.outputs(); }, "The arrays that forward() computes.")

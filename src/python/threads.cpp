@@ -16,9 +16,11 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace strop::python {
 namespace {
@@ -163,6 +165,48 @@ void release_later(PyObject* object) noexcept {
   if (Py_AddPendingCall(give_back, object) == 0) return;
   const Locked python;
   Py_DECREF(object);
+}
+
+namespace {
+
+std::mutex keeping;
+/// Never destroyed: what keeps objects may outlive it.
+std::set<Kept*>& keepers() {
+  static auto* const all = new std::set<Kept*>;
+  return *all;
+}
+
+}  // namespace
+
+Kept::Kept() {
+  const std::lock_guard lock(keeping);
+  keepers().insert(this);
+}
+Kept::~Kept() {
+  PyObject* object = nullptr;
+  {
+    const std::lock_guard lock(keeping);
+    keepers().erase(this);
+    object = object_;
+  }
+  if (object != nullptr) release_later(object);
+}
+void Kept::set(nb::object object) {
+  PyObject* given = object.release().ptr();
+  {
+    const std::lock_guard lock(keeping);
+    std::swap(object_, given);
+  }
+  Py_XDECREF(given);
+}
+void Kept::end() {
+  std::vector<PyObject*> objects;
+  {
+    const std::lock_guard lock(keeping);
+    for (Kept* const one : keepers())
+      if (one->object_ != nullptr) objects.push_back(std::exchange(one->object_, nullptr));
+  }
+  for (PyObject* const one : objects) Py_DECREF(one);
 }
 
 }  // namespace strop::python

@@ -251,3 +251,23 @@ def test_arrays_are_not_made_by_their_class():
     with pytest.raises(TypeError):
         mx.nd.NDArray()
     assert len({mx.nd.ones((1,)), mx.nd.ones((1,))}) == 2  # hashable, by identity
+
+
+def test_writing_on_another_context():
+    there = mx.cpu(1)
+    x = mx.nd.zeros((3, 2), there)
+    x[:] = np.arange(6).reshape(3, 2)
+    x[0], x[1, 1], x[:, 0] = [3, 4], 7, mx.nd.array([8, 9, 10])
+    x[[2]] = np.ones((1, 2))
+    x[mx.nd.array([1], there)] = mx.nd.array([[5, 6]])
+    assert x.context == there and x.asnumpy().tolist() == [[8, 4], [5, 6], [1, 1]]
+    assert x[[2, 0]].asnumpy().tolist() == [[1, 1], [8, 4]] and x[mx.nd.array([1])].context == there
+    assert (x + np.ones((3, 2))).context == there
+    mx.nd.ones((3, 2), dtype="float64").copyto(x)
+    assert x.asnumpy().sum() == 6
+    for stype in ("row_sparse", "csr"):
+        sparse = mx.nd.zeros((3, 2), there, stype=stype)
+        sparse[:] = np.eye(3, 2)
+        assert sparse.context == there and sparse.asnumpy().tolist() == np.eye(3, 2).tolist()
+        mx.nd.ones((3, 2)).copyto(sparse)
+        assert sparse.asnumpy().sum() == 6

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records, their index and headers, and iterators over batches."""
+import gzip
 import pickle
 import struct
+import threading
 
 import numpy as np
 import pytest
@@ -85,9 +87,17 @@ def test_batches_of_arrays():
     assert rows(rolled) == [[8, 9, 0, 1], [2, 3, 4, 5], [6, 7, 8, 9]]
     rolled.reset()
     assert rows(rolled)[0] == [0, 1, 2, 3]
+    # as MXNet counts: so many rows of the epoch before are the first ones
+    for count, size, pads in ((11, 4, [[0, 0], [3, 0, 0], [2, 0, 0], [1, 0, 0]]), (9, 4, [[0, 0], [1, 0], [2, 0], [3, 0, 0]]), (5, 3, [[0], [2, 0], [1, 0], [0]])):
+        rolled = mx.io.NDArrayIter(np.arange(count), None, size, last_batch_handle="roll_over")
+        for want in pads:
+            assert [batch.pad for batch in rolled] == want
+            rolled.reset()
     shuffled = mx.io.NDArrayIter(data, data, 5, shuffle=True)
     for batch in shuffled:
         assert batch.data[0].asnumpy().tolist() == batch.label[0].asnumpy().tolist()
+    assert [batch.pad for batch in mx.io.NDArrayIter(data, None, 25)] == [15]
+    assert rows(mx.io.NDArrayIter(data, None, 25))[0] == [*range(10), *range(10), *range(5)]
     again = mx.io.ResizeIter(mx.io.NDArrayIter(data, None, 5), 5)
     assert len(list(again)) == 5
     sparse = nd.array(np.eye(5)).tostype("csr")
@@ -96,7 +106,7 @@ def test_batches_of_arrays():
             assert batch.data[0].stype == "csr" and (batch.data[0].asnumpy() == batch.label[0].asnumpy()).all()
     with pytest.raises(NotImplementedError):
         mx.io.NDArrayIter(sparse, None, 2)
-    for wrong in ({"data": []}, {"data": data, "label": np.ones(3)}, {"data": data, "batch_size": 11}, {"data": data, "last_batch_handle": "keep"}):
+    for wrong in ({"data": []}, {"data": data, "label": np.ones(3)}, {"data": data, "batch_size": 0}, {"data": data, "last_batch_handle": "keep"}):
         with pytest.raises(ValueError):
             mx.io.NDArrayIter(**wrong)
 
@@ -112,6 +122,20 @@ def test_batches_of_text(tmp_path):
         with pytest.raises(StopIteration):
             next(batches)
         batches = mx.io.LibSVMIter(str(tmp_path / "a.libsvm"), 3, batch_size=3)
+    (tmp_path / "c.libsvm").write_text("1 qid:7 1:0.5 3:1.5\n0 2:2\n1 1:1\n")
+    batches = mx.io.LibSVMIter(str(tmp_path / "c.libsvm"), 3, batch_size=2, one_based=True)
+    batch = next(batches)
+    assert batch.data[0].asnumpy().tolist() == [[0.5, 0, 1.5], [0, 2, 0]]
+    assert batch.qid.dtype == np.int64 and batch.qid.asnumpy().tolist() == [7, -1] == batches.getqid().asnumpy().tolist()
+    assert batch.data[0]._indices_type == batch.data[0].indices.dtype == np.int32
+    assert next(mx.io.LibSVMIter(str(tmp_path / "a.libsvm"), 3, batch_size=3)).qid is None
+
+    def grouped():
+        return mx.io.LibSVMIter(str(tmp_path / "c.libsvm"), 3, batch_size=2, one_based=True)
+
+    first = mx.io.NDArrayIter(np.arange(4), None, 2)
+    for around in (mx.io.PrefetchingIter(grouped()), mx.io.ResizeIter(grouped(), 1), mx.io.PrefetchingIter([first, mx.io.ResizeIter(grouped(), 2)])):
+        assert next(around).qid.asnumpy().tolist() == [7, -1]
     (tmp_path / "b.libsvm").write_text("1 5:1\n")
     with pytest.raises(ValueError, match="b.libsvm"):
         next(mx.io.LibSVMIter(str(tmp_path / "b.libsvm"), (3,), batch_size=1))
@@ -121,4 +145,139 @@ def test_batches_of_text(tmp_path):
     numbers = mx.io.CSVIter(data_csv=str(tmp_path / "a.csv"), data_shape=(2, 2), batch_size=2)
     batch = next(numbers)
     assert batch.data[0].shape == (2, 2, 2) and batch.data[0].asnumpy().sum() == 36 and batch.pad == 0
-    assert next(numbers).pad == 1
+    assert batch.label[0].asnumpy().tolist() == [0, 0] and numbers.provide_label[0].name == "softmax_label"
+    batch = next(numbers)
+    assert batch.pad == 1 and batch.index.tolist() == [2, 0] and batch.data[0].asnumpy().max() == 12
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            next(numbers)
+    numbers.reset()  # the first line is used
+    batch = next(numbers)
+    assert batch.pad == 0 and batch.index.tolist() == [1, 2]
+    begun = mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), batch_size=2)
+    for _ in range(2):  # in the middle of an epoch
+        assert next(begun).index.tolist() == [0, 1]
+        begun.reset()
+    with pytest.raises(StopIteration):
+        next(numbers)
+    (tmp_path / "l.csv").write_text("1\n2\n3\n")
+    for round_batch, last in ((True, [3, 1]), (False, [3, 0])):
+        labelled = mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), str(tmp_path / "l.csv"), batch_size=2, round_batch=round_batch, dtype="int32")
+        assert [batch.label[0].asnumpy().tolist() for batch in labelled] == [[1, 2], last]
+        assert labelled.provide_data[0].dtype is labelled.getdata().dtype is np.int32
+
+
+def test_several_threads_share_the_rows_of_a_file(tmp_path):
+    count = 4000
+    (tmp_path / "a.libsvm").write_text("".join(f"{i} {i % 7}:{i}\n" for i in range(count)))
+    batches = mx.io.LibSVMIter(str(tmp_path / "a.libsvm"), (7,), batch_size=5)
+    for _ in range(2):
+        seen = [[] for _ in range(4)]
+
+        def work(found):
+            for batch in batches:
+                labels = batch.label[0].asnumpy()
+                np.testing.assert_array_equal(batch.data[0].asnumpy().sum(axis=1), labels)
+                found += labels.tolist()
+
+        threads = [threading.Thread(target=work, args=(found,)) for found in seen]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(i for found in seen for i in found) == list(range(count))  # each row once
+        batches.reset()
+
+
+def test_batches_that_are_made_ahead():
+    data = np.arange(10.0)
+
+    def made(**more):
+        return mx.io.PrefetchingIter([mx.io.NDArrayIter(data, data * 2, 4), mx.io.NDArrayIter({"x": data * 3}, None, 4)], **more)
+
+    both = made(rename_data=[{"data": "a"}, {"x": "b"}], rename_label=[{"softmax_label": "c"}, {}])
+    assert [d.name for d in both.provide_data + both.provide_label] == ["a", "b", "c"] and both.batch_size == 4
+    for _ in range(2):
+        found = list(both)
+        assert [[a.asnumpy().tolist() for a in batch.data + batch.label] for batch in found][2] == [[8, 9, 0, 1], [24, 27, 0, 3], [16, 18, 0, 2]]
+        assert [batch.pad for batch in found] == [0, 0, 2] and not both.iter_next()
+        both.reset()
+    assert both.iter_next() and both.getdata()[1].shape == (4,) and both.getlabel()[0].shape == (4,) and both.getpad() == 0
+    both.reset()
+    assert next(both).data[0].asnumpy().tolist() == [0, 1, 2, 3]
+    assert [d.name for d in made().provide_data] == ["data", "x"]
+    uneven = mx.io.PrefetchingIter([mx.io.NDArrayIter(data, None, 5), mx.io.NDArrayIter(data[:5], None, 5)])
+    next(uneven)
+    with pytest.raises(ValueError):
+        next(uneven)
+
+    class Plain:
+        """As programs of MXNet write it: tuples, and next() alone."""
+
+        provide_data, provide_label = [("x", (2, 3)), ("z", (2,), np.int32)], [("y", (2,))]
+
+        def __init__(self):
+            self.left = 2
+
+        def next(self):
+            if self.left == 0:
+                raise StopIteration
+            self.left -= 1
+            batch = mx.io.DataBatch([nd.full((2, 3), self.left), nd.ones((2,))], [nd.ones((2,))], 0)
+            del batch.qid  # of a class of their own
+            return batch
+
+        def reset(self):
+            self.left = 2
+
+    for names, want in ((None, ["x", "z", "y"]), ([{"x": "a"}], ["a", "z", "y"])):
+        plain = mx.io.PrefetchingIter(Plain(), rename_data=names)
+        told = plain.provide_data + plain.provide_label
+        assert [d.name for d in told] == want and [d.shape for d in told] == [(2, 3), (2,), (2,)] and told[1].dtype is np.int32 and plain.batch_size == 2
+        for _ in range(2):
+            assert [batch.data[0].asnumpy().max() for batch in plain] == [1, 0]
+            plain.reset()
+
+    class Troubled(mx.io.NDArrayIter):
+        def iter_next(self):
+            raise LookupError("no more")
+
+    with pytest.raises(LookupError):
+        next(mx.io.PrefetchingIter(Troubled(data, None, 5)))
+    with pytest.raises(ValueError):
+        mx.io.PrefetchingIter([])
+
+
+def test_images_of_digits(tmp_path, rng):
+    images, labels = rng.integers(0, 256, (10, 3, 4)).astype(np.uint8), np.arange(10, dtype=np.uint8)
+    (tmp_path / "images").write_bytes(struct.pack(">4I", 0x803, 10, 3, 4) + images.tobytes())
+    (tmp_path / "labels").write_bytes(gzip.compress(struct.pack(">2I", 0x801, 10) + labels.tobytes()))
+    given = {"image": str(tmp_path / "images"), "label": str(tmp_path / "labels"), "batch_size": 4, "silent": True}
+    digits = mx.io.MNISTIter(shuffle=False, **given)
+    assert digits.provide_data[0].shape == (4, 1, 3, 4) and digits.provide_label[0].shape == (4,)
+    for _ in range(2):
+        found = list(digits)
+        assert [batch.label[0].asnumpy().tolist() for batch in found] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+        np.testing.assert_array_equal(found[1].data[0].asnumpy(), images[4:8, None].astype(np.float32) / 256)
+        digits.reset()
+    half = mx.io.MNISTIter(shuffle=False, flat=True, num_parts=2, part_index=1, **given)
+    assert [(batch.data[0].shape, batch.label[0].asnumpy().tolist()) for batch in half] == [((4, 12), [5, 6, 7, 8])]
+    shuffled = mx.io.MNISTIter(seed=3, **given)
+    order = [batch.label[0].asnumpy().tolist() for batch in shuffled]
+    shuffled.reset()
+    assert order != [[0, 1, 2, 3], [4, 5, 6, 7]] and order == [batch.label[0].asnumpy().tolist() for batch in shuffled]
+    assert mx.io.MNISTIter(dtype="float32", **given).next().data[0].dtype is np.float32
+    for wrong in ({"part_index": 1}, {"part_index": -1}, {"num_parts": 2, "part_index": 2}, {"num_parts": 0}):
+        with pytest.raises(mx.Error, match="part_index is"):
+            mx.io.MNISTIter(**given, **wrong)
+    for dtype in ("float16", np.uint8):
+        with pytest.raises(mx.Error, match=f"dtype is {np.dtype(dtype).name}, expected float32"):
+            mx.io.MNISTIter(dtype=dtype, **given)
+    text = (tmp_path / "labels").read_bytes()
+    (tmp_path / "damaged").write_bytes(text[:10] + b"\xff" * 8 + text[18:])  # the text begins with a block of no kind
+    with pytest.raises(mx.Error, match="damaged: Error"):
+        mx.io.MNISTIter(**{**given, "label": str(tmp_path / "damaged")})
+    (tmp_path / "images").write_bytes(struct.pack(">4I", 0x803, 10, 3, 4))
+    for wrong in (given, {**given, "image": str(tmp_path / "nothing")}, {**given, "image": given["label"]}):
+        with pytest.raises(ValueError):
+            mx.io.MNISTIter(**wrong)

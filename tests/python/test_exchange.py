@@ -53,9 +53,47 @@ def test_from_numpy_shares():
     del x
     gc.collect()
     assert sys.getrefcount(source) == before - 1
+    first, second = mx.nd.from_numpy(source), mx.nd.from_numpy(source[1:])  # what was shared before is shared again
+    first[1, 1] = 9
+    assert second.asnumpy().tolist() == [[3, 9, 5]] and source[1, 1] == 9
     assert mx.nd.from_numpy(np.ones(3), zero_copy=False).dtype is np.float64
+    with pytest.raises(ValueError, match="zero_copy"):
+        mx.nd.from_numpy(np.frombuffer(b"1234", np.uint8))
     with pytest.raises(ValueError):
         mx.nd.from_numpy(np.ones((2, 3)).T)
+
+
+def test_memory_that_is_not_aligned_is_not_shared():
+    odd = np.zeros(17, np.uint8)[1:].view(np.float32)
+    odd[:] = [1, 2, 3, 4]
+    assert not odd.flags.aligned
+    with pytest.raises(ValueError, match="multiple of 4"):
+        mx.nd.from_numpy(odd)
+    assert odd.flags.writeable
+    for copied in (mx.nd.from_numpy(odd, zero_copy=False), mx.nd.from_dlpack(odd), mx.nd.array(odd)):
+        assert copied._pointer % 4 == 0 and copied.asnumpy().tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("shape, both", [((2, 3), False), ((1, 3), True), ((3, 1), True), ((6,), True), ((), True), ((0, 2, 3), True)])
+def test_the_order_of_a_buffer(shape, both):
+    import ctypes
+
+    class Buffer(ctypes.Structure):
+        _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int),
+                    ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("suboffsets", ctypes.c_void_p),
+                    ("internal", ctypes.c_void_p)]
+
+    strides, c_order, fortran_order, any_order = 0x18, 0x20, 0x40, 0x80
+    x = mx.nd.ones(shape)
+    for asked, there in ((strides, True), (strides | c_order, True), (strides | any_order, True), (strides | fortran_order, both)):
+        view = Buffer()
+        try:
+            ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(x), ctypes.byref(view), asked)
+        except BufferError as error:
+            assert not there and "row-major" in str(error)
+            continue
+        assert there and (ctypes.pythonapi.PyBuffer_IsContiguous(ctypes.byref(view), ctypes.c_char(b"F")) == 1) == both
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
 
 
 def test_dlpack_both_ways():

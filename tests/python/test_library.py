@@ -273,8 +273,9 @@ def test_the_extension_shows_nothing_but_its_beginning():
     assert symbols[1:] == ["T", "PyInit__strop"]
 
 
-@pytest.mark.parametrize("version, stable", [((3, 11), False), ((3, 12), True), ((3, 13), True)])
-def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, version, stable):
+@pytest.mark.parametrize("version, stable, machine", [((3, 11), False, "x86_64"), ((3, 12), True, "x86_64"), ((3, 13), True, "aarch64")])
+def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, version, stable, machine):
+    """And of x86-64-v2 where the machine is an x86-64; what is said otherwise comes later, and holds."""
     asked = []
     hooks = {name: lambda *arguments, name=name: asked.append((name, arguments)) for name in ("build_wheel", "build_editable", "build_sdist")}
     monkeypatch.setitem(sys.modules, "mesonpy", types.SimpleNamespace(**hooks))
@@ -282,14 +283,16 @@ def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, vers
     backend = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(backend)
     monkeypatch.setattr(backend, "sys", types.SimpleNamespace(version_info=version))
+    monkeypatch.setattr(backend, "platform", types.SimpleNamespace(machine=lambda: machine))
+    first = ["-Dmarch=x86-64-v2"] if machine == "x86_64" else []
     more = [] if stable else ["-Dpython.allow_limited_api=false"]
     backend.build_wheel("out")
     backend.build_wheel("out", {"setup-args": "-Da=b", "build-dir": "c"})
     backend.build_editable("out", {"setup-args": ["-Da=b"]})
     backend.build_sdist("out")
-    assert asked == [("build_wheel", ("out", {} if stable else {"setup-args": more}, None)),
-                     ("build_wheel", ("out", {"setup-args": "-Da=b" if stable else ["-Da=b", *more], "build-dir": "c"}, None)),
-                     ("build_editable", ("out", {"setup-args": ["-Da=b", *more]}, None)), ("build_sdist", ("out",))]
+    assert asked == [("build_wheel", ("out", {"setup-args": [*first, *more]}, None)),
+                     ("build_wheel", ("out", {"setup-args": [*first, "-Da=b", *more], "build-dir": "c"}, None)),
+                     ("build_editable", ("out", {"setup-args": [*first, "-Da=b", *more]}, None)), ("build_sdist", ("out",))]
 
 
 def test_the_page_says_what_happens(curves, rows, capsys, tmp_path, monkeypatch):

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other threads and processes of Python."""
+import functools
 import multiprocessing
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
+import numpy as np
 import pytest
 
-from strop import nd
+import strop as mx
+from strop import _strop, nd
 
 
 def run(program, timeout=60):
@@ -34,6 +38,61 @@ def test_other_threads_run_while_a_call(call):
     finally:
         stop.set()
         thread.join()
+
+
+ON_ELEMENTS = {
+    "to another device": lambda c, **_: c.as_in_context(mx.cpu(1)),
+    "into an executor": lambda c, run, **_: run.copy_params_from({"x": c}),
+    "row_sparse": lambda c, rows, **_: _strop.row_sparse_array(c, rows, c.shape),
+    "csr": lambda c, columns, starts, **_: _strop.csr_matrix(c.reshape((-1,)), columns, starts, c.shape),
+}
+
+
+def products(a, count):
+    """a to the power of count + 1, at once or later."""
+    made = a
+    for _ in range(count):
+        made = nd.dot(a, made)
+    return made
+
+
+@functools.cache
+def lasting(size):
+    """How many products of these matrices take about 0.3 s here."""
+    a = nd.full((size, size), 1 / size)
+    products(a, 1).wait_to_read()
+    count, begun = 0, time.perf_counter()
+    while time.perf_counter() - begun < 0.3:
+        products(a, 1).wait_to_read()
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("call", ON_ELEMENTS.values(), ids=ON_ELEMENTS)
+def test_other_threads_run_while_elements_are_awaited(call):
+    size, moments, stop = 1500, [], threading.Event()
+
+    def note():
+        while not stop.is_set():
+            moments.append(time.perf_counter())
+            time.sleep(0.001)
+
+    a, count = nd.full((size, size), 1 / size), lasting(size)
+    known = {"run": mx.sym.tanh(mx.sym.var("x")).simple_bind(mx.cpu(), x=a.shape), "rows": nd.array(np.arange(size), dtype="int64"),
+             "columns": nd.array(np.tile(np.arange(size), size), dtype="int64"), "starts": nd.array(np.arange(size + 1) * size, dtype="int64")}
+    nd.waitall()
+    thread = threading.Thread(target=note)
+    thread.start()
+    try:
+        known["c"] = products(a, count)
+        before = time.perf_counter()
+        call(**known)
+        after = time.perf_counter()
+    finally:
+        stop.set()
+        thread.join()
+    # Only the moments at both ends are possible while the call holds Python's lock.
+    assert sum(before < moment < after for moment in moments) > 10
 
 
 def compute(k):
@@ -99,12 +158,14 @@ def test_a_thread_that_ends_inside_a_call(call):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("look", ["c.asnumpy()", "c.wait_to_read()", "nd.waitall()", "float(c[0, 0])"])
+@pytest.mark.parametrize("look", ["c.asnumpy()", "c.wait_to_read()", "nd.waitall()", "float(c[0, 0])", "c.as_in_context(mx.cpu(1))"])
 def test_ctrl_c_ends_a_long_wait(look):
     done = run(f"""
         import os, signal, threading, time
+        import strop as mx
         from strop import nd
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
         a, c = nd.ones((1500, 1500)), nd.zeros((1500, 1500))
         for _ in range(400):
             nd.dot(a, a, out=c)

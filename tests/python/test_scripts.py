@@ -47,6 +47,23 @@ def test_the_history_as_a_symbol():
     assert len(autograd.get_symbol(y).list_arguments()) == 1
 
 
+def test_views_of_one_array_are_variables_of_their_own():
+    a, w = nd.array(np.arange(6).reshape(2, 3)), nd.ones((2, 3))
+    w.attach_grad()
+    with autograd.record():
+        y = nd.dot(w * a, a.reshape((3, 2)))
+        twice = w * a * a
+    net = autograd.get_symbol(y)
+    assert net.list_arguments() == ["var0", "var1", "var2"]
+    assert net.eval(var0=w, var1=a, var2=a.reshape((3, 2)))[0].asnumpy().tolist() == y.asnumpy().tolist()
+    assert len(autograd.get_symbol(twice).list_arguments()) == 2
+    s, v = nd.sparse.csr_matrix((nd.array([1, 2]), [0, 1], [0, 1, 2]), shape=(2, 2)), nd.ones((2, 2))
+    v.attach_grad()
+    with autograd.record():
+        y = nd.dot(s, v) + nd.dot(s, v) + nd.dot(nd.sparse.csr_matrix((s.data, [1, 0], [0, 1, 2]), shape=(2, 2)), v)
+    assert len(autograd.get_symbol(y).list_arguments()) == 3
+
+
 def test_fresh_gradients():
     x, y = nd.ones((2,)), nd.ones((2,))
     for a in (x, y):
@@ -100,6 +117,55 @@ def test_a_symbol_as_a_function():
     assert out.asnumpy().tolist() == [[10, 10]]
     with pytest.raises(TypeError):
         call(x, w)
+
+
+@pytest.mark.parametrize("kind", ["foreach", "while_loop", "cond"])
+def test_a_symbol_with_loops_and_branches_as_a_function(kind):
+    def build(of, x, s, w):
+        if kind == "foreach":
+            outs, last = of.contrib.foreach(lambda d, state: (d * w + state[0], [state[0] * 2]), x, [s])
+            return outs, last[0]
+        if kind == "while_loop":
+            (outs,), (last,) = of.contrib.while_loop(lambda state: of.sum(state) < 50, lambda state: ([state * w], [state * 2]), [s], max_iterations=6)
+            return outs, last
+        return of.contrib.cond(of.sum(s) > 0, lambda: [s * w, x + 1], lambda: [s, x * 2])
+
+    net = sym.Group(build(sym, sym.var("x"), sym.var("s"), sym.var("w")))
+    call, names = nd.CachedOp(net), net.list_inputs()
+    named = {"x": nd.array([[1, 2], [3, -4], [0.5, 1]]), "s": nd.array([1, 2]), "w": nd.array([0.5, 3])}
+    results = []
+    for run in (lambda: build(nd, *named.values()), lambda: call(*[named[name] for name in names])):
+        for name in names:
+            named[name].attach_grad()
+        with autograd.record():
+            outs, last = run()
+            loss = (outs * outs).sum() + (last * 3).sum()
+        loss.backward(retain_graph=True)
+        first = [named[name].grad.asnumpy() for name in names]
+        loss.backward()
+        assert all((a == named[name].grad.asnumpy()).all() for a, name in zip(first, names))
+        results.append([outs.asnumpy(), last.asnumpy(), *first])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    kept = call(*[named[name] for name in names])
+    call(*[named[name] * 2 for name in names])  # has arrays of its own
+    for a, b in zip(results[1], kept):
+        np.testing.assert_allclose(a, b.asnumpy(), rtol=1e-6)
+
+
+def test_a_loop_with_states_that_are_written_as_a_function():
+    x, gamma, beta, mean, var = (sym.var(name) for name in ("x", "gamma", "beta", "mean", "var"))
+    outs, _ = sym.contrib.foreach(lambda d, state: (d + state[0], [state[0]]), sym.BatchNorm(x, gamma, beta, mean, var, momentum=0.5, fix_gamma=False)[0], [beta])
+    named = {"x": nd.array([[1, 2], [3, 6]]), "gamma": nd.ones((2,)), "beta": nd.zeros((2,)), "mean": nd.zeros((2,)), "var": nd.ones((2,))}
+    call = nd.CachedOp(outs)
+    arrays = [named[name] for name in outs.list_inputs()]
+    named["x"].attach_grad()
+    call(*arrays)
+    assert named["mean"].asnumpy().tolist() == [0, 0]
+    with autograd.record():
+        y = call(*arrays)
+    y.backward()
+    assert named["mean"].asnumpy().tolist() == [1, 2] and abs(y.asnumpy().sum()) < 1e-5
 
 
 def test_current_scopes_of_each_thread():
@@ -160,8 +226,14 @@ def test_a_table_of_a_network(capsys):
     mx.viz.print_summary(net, {"data": (1, 3)})
     shown = capsys.readouterr().out
     assert "fc1(FullyConnected)" in shown and "Total params: 32" in shown
+    lines = shown.splitlines()
+    assert {len(line) for line in lines if "Total" not in line} == {120} and lines[-3] == lines[2] == "=" * 120
     mx.viz.print_summary(net)
     assert "Total params: 0" in capsys.readouterr().out
+
+
+def test_where_the_library_is():
+    assert mx.libinfo.find_lib_path()[0].endswith(".so") and mx.libinfo.find_include_path() == mx.get_include()
 
 
 def test_a_daemon_thread_inside_a_call_at_the_end():

@@ -392,3 +392,41 @@ def test_loops_in_loops_and_what_they_refuse():
         mx.sym.contrib.while_loop(lambda s: s, lambda s: (s, s), x)
     with pytest.raises(mx.MXNetError, match="one branch has 1 outputs and the other 2"):
         mx.sym.contrib.cond(x, lambda: [x], lambda: [x, x])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8"])
+def test_gradients_of_integers(dtype):
+    a, b = sym.var("a"), sym.var("b")
+    x, y = np.array([1, 2, 3], dtype), np.array([2, 4, 5], dtype)
+    for net, of_a, of_b in ((a + b, [3, 3, 3], [3, 3, 3]), (a * b, 3 * y, 3 * x), (sym.square(a), 6 * x, None), (sym.sum(a), [3, 3, 3], None), (sym.max(a), [0, 0, 3], None),
+                            (sym.prod(a), [18, 9, 6], None), (sym.tile(a, reps=(2,)), [6, 6, 6], None), (sym.concat(a, b, dim=0), [3, 3, 3], [3, 3, 3]),
+                            (sym.slice(a, begin=1, end=3), [0, 3, 3], None), (sym.where(a > 1, a, b), [0, 3, 3], [3, 0, 0]), (a * b + a, 3 * y + 3, 3 * x),
+                            (sym.cast(a, dtype="float32") * 1.7, [5, 5, 5], None), (sym.broadcast_mul(sym.reshape(a, shape=(3, 1)), b), [33, 33, 33], [18, 18, 18])):
+        names = net.list_arguments()
+        for request in ("write", "add"):
+            run = net.simple_bind(mx.cpu(), grad_req=request, type_dict=dict.fromkeys(names, dtype), **dict.fromkeys(names, (3,)))
+            out = run.forward(is_train=True, **{name: nd.array(x if name == "a" else y, dtype=dtype) for name in names})[0]
+            for _ in range(2):
+                run.backward(nd.full(out.shape, 3, dtype=out.dtype))
+            for name, expected in (("a", of_a), ("b", of_b)):
+                if name in names:
+                    found, times = run.grad_dict[name], 2 if request == "add" else 1
+                    assert found.dtype is np.dtype(dtype).type and found.asnumpy().tolist() == [int(v) * times for v in expected], (net.name, name)
+    given = nd.zeros((3,), dtype=dtype)  # arrays of one's own
+    run = (a * b).bind(mx.cpu(), [nd.array(x, dtype=dtype), nd.array(y, dtype=dtype)], {"b": given})
+    run.forward(is_train=True)
+    run.backward(nd.array([1, 10, 2], dtype=dtype))
+    assert given.asnumpy().tolist() == [1, 20, 6]
+
+
+def test_gradients_beside_integers():
+    net = sym.Embedding(sym.var("i"), sym.var("w"), input_dim=3, output_dim=2)
+    run = net.simple_bind(mx.cpu(), i=(2,), type_dict={"i": "int32"})
+    run.forward(is_train=True, i=[0, 2])
+    run.backward(nd.ones((2, 2)))
+    assert run.grad_dict["i"].asnumpy().tolist() == [0, 0] and run.grad_dict["w"].asnumpy().tolist() == [[1, 1], [0, 0], [1, 1]]
+    net = sym.BlockGrad(sym.one_hot(sym.var("i"), depth=3)) * sym.var("w")
+    run = net.simple_bind(mx.cpu(), i=(2,), w=(2, 3), type_dict={"i": "int64"})
+    run.forward(is_train=True, i=[0, 2], w=np.ones((2, 3)))
+    run.backward(nd.ones((2, 3)))
+    assert run.grad_dict["w"].asnumpy().tolist() == [[1, 0, 0], [0, 0, 1]]

@@ -101,6 +101,20 @@ def test_rates_that_follow_from_lengths_and_batches():
     for name, factor in (("fc_weight", 0.5), ("fc_bias", 1.0)):
         made = optimizer.create("lars", learning_rate=0.1, eta=0.5, param_idx2name={0: name})
         assert abs(made._scaled(0, w, g, 0.1, 0.0) - 0.1 * factor) < 1e-7
+        weight, state = nd.ones((2, 2)), nd.ones((2, 2))
+        made.update(0, weight, g, state)  # as SGD with that rate; momentum is 0 at first
+        np.testing.assert_allclose(weight.asnumpy(), np.full((2, 2), 1 - 0.1 * factor), rtol=1e-6)
+    made = optimizer.LARS(momentum=0.5, learning_rate=0.1, eta=1.0)
+    weight, state = nd.ones((2, 2)), nd.zeros((2, 2))
+    made.update(0, weight, g, state)
+    made.lr = 0.2  # with the rate the momentum grows
+    made.update(0, weight, g, state)
+    rate = 0.2 * 0.9  # of a weight of 0.9 and a gradient of 1
+    np.testing.assert_allclose(state.asnumpy(), np.full((2, 2), -0.1 * 0.5 * 2 - rate), rtol=1e-5)
+    half = nd.ones((2, 2), dtype="float16")
+    made = optimizer.LARS(momentum=0.5, learning_rate=0.1, eta=1.0, multi_precision=True)
+    made.update_multi_precision(0, half, g.astype("float16"), made.create_state_multi_precision(0, half))
+    np.testing.assert_allclose(half.asnumpy(), np.full((2, 2), 0.9), rtol=1e-3)
     made = optimizer.create("lbsgd", batch_scale=4, updates_per_epoch=10, warmup_epochs=1)
     assert [made._grown(batches) for batches in (0, 5, 10)] == [1.0, 2.5, 4.0]
     assert optimizer.create("lbsgd", warmup_strategy="lars")._balanced(w, g * 2, 0.0) == 0.5

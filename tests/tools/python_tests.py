@@ -32,7 +32,7 @@ def main():
         count = dict((what, int(n)) for n, what in re.findall(r"(\d+) (passed|failed|skipped|error)", out.splitlines()[-1] if out else ""))
         report.passed(path.name, count.get("passed", 0))
         for _ in range(count.get("skipped", 0)):
-            report.skipped(path.name, "a package that it exchanges arrays with is not installed")
+            report.skipped(path.name, "a package that it uses beside ours is not installed")
         if status not in (0, 5) or not count.get("passed", 0) + count.get("skipped", 0):
             report.failed(path.name, out + err)
         elif err.strip():

@@ -63,7 +63,7 @@ clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = _strop.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
-from . import gluon, io, recordio, runtime, visualization  # noqa: E402
+from . import gluon, io, libinfo, recordio, runtime, visualization  # noqa: E402
 from . import initializer as init  # noqa: E402
 from . import visualization as viz  # noqa: E402
 

@@ -1,27 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attributes that the nodes made within a scope get."""
-import threading
-
 from . import _strop
+from ._current import Current
 
 
-class _Current(type):
-    """AttrScope.current, of each thread."""
-
-    @property
-    def current(cls):
-        """The scope that is open."""
-        return current()
-
-    @current.setter
-    def current(cls, scope):
-        AttrScope._current.value = scope
-
-
-class AttrScope(metaclass=_Current):
+class AttrScope(metaclass=Current):
     """``with AttrScope(ctx_group="stage1"):`` gives every symbol made inside this attribute."""
-
-    _current = threading.local()
 
     def __init__(self, **attributes):
         for key, value in attributes.items():
@@ -37,18 +21,15 @@ class AttrScope(metaclass=_Current):
         return {**self._attr, **(attr or {})}
 
     def __enter__(self):
-        self._before = current()
+        self._before = AttrScope.current
         self._attr = {**self._before._attr, **self._attr}
-        AttrScope._current.value = self
+        AttrScope.current = self
         return self
 
     def __exit__(self, *failure):
-        AttrScope._current.value = self._before
+        AttrScope.current = self._before
 
 
 def current():
     """The scope of this thread."""
-    scope = getattr(AttrScope._current, "value", None)
-    if scope is None:
-        scope = AttrScope._current.value = AttrScope()
-    return scope
+    return AttrScope.current

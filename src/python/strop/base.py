@@ -88,7 +88,7 @@ def storage_number(stype):
 
 
 # The functions that the core calls, by their number.
-_HOOKS = ("getitem", "setitem", "repr", "convert", "empty", "dtype_name", "symbol", "signature", "document")
+_HOOKS = ("getitem", "setitem", "repr", "convert", "empty", "dtype_name", "symbol", "signature", "document", "custom")
 
 
 def _hook(name):

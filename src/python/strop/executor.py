@@ -34,15 +34,15 @@ class _Members:
 
     def forward(self, is_train=False, **inputs):
         """Computes the outputs; arrays that are given by name are copied into the arguments before."""
-        named = []
+        named, own = [], self.arg_dict if inputs else {}
         for name, value in inputs.items():
-            if name not in self._arg_names:
+            if name not in own:
                 raise _strop.TypeError(f"forward: no argument {name!r}; there are {', '.join(self._arg_names)}")
             if not isinstance(value, NDArray):
                 from .ndarray import array
 
-                value = array(np.asarray(value), dtype=self.arg_dict[name].dtype)
-            named.append((name, value))
+                value = array(np.asarray(value), dtype=own[name].dtype)
+            named.append((name, value.as_in_context(own[name].context)))
         self._forward(bool(is_train), named)
         return self.outputs
 

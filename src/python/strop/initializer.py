@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What parameters begin with, by their names or as they say themselves."""
+import atexit
 import json
 import math
 import re
@@ -9,6 +10,7 @@ import numpy as np
 from . import _strop, nd, random
 
 _registry = {}
+atexit.register(_registry.clear)  # a class refers to all variables of its program
 
 
 def register(cls):

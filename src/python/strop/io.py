@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators over data, in batches."""
+import gzip
+import struct
+import zlib
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from . import _strop, nd
+from .base import _dtype_name
 from .ndarray import NDArray
 from .ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
-__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "LibSVMIter", "NDArrayIter", "ResizeIter"]
+__all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "LibSVMIter", "MNISTIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
 
 
 class DataDesc(namedtuple("DataDesc", ["name", "shape"])):
@@ -43,6 +48,7 @@ class DataBatch:
                 raise _strop.TypeError(f"DataBatch: {what} is of type {type(arrays).__name__}, expected a list of NDArrays")
         self.data, self.label, self.pad, self.index = data, label, pad, index
         self.bucket_key, self.provide_data, self.provide_label = bucket_key, provide_data, provide_label
+        self.qid = None  # of LibSVM lines: the groups that they belong to
 
     def __str__(self):
         return f"DataBatch: data shapes: {[a.shape for a in self.data]} label shapes: {[a.shape for a in self.label or []] or None}"
@@ -115,6 +121,92 @@ class ResizeIter(DataIter):
         self.cur += 1
         return True
 
+    def next(self):
+        batch = super().next()
+        batch.qid = getattr(self.current_batch, "qid", None)
+        return batch
+
+    def getdata(self):
+        return self.current_batch.data
+
+    def getlabel(self):
+        return self.current_batch.label
+
+    def getindex(self):
+        return self.current_batch.index
+
+    def getpad(self):
+        return self.current_batch.pad
+
+
+def _next_of(batches):
+    """The next batch of an iterator, None behind the last one. Those of the original may have next() alone."""
+    try:
+        return batches.next() if hasattr(batches, "next") else next(batches)
+    except StopIteration:
+        return None
+
+
+class PrefetchingIter(DataIter):
+    """The batches of one iterator or several side by side, whose next ones are made on other threads meanwhile. Lists of
+    dictionaries, one for each iterator, give data and labels other names."""
+
+    def __init__(self, iters, rename_data=None, rename_label=None):
+        self.iters = list(iters) if isinstance(iters, (list, tuple)) else [iters]
+        if not self.iters:
+            raise _strop.ValueError("PrefetchingIter: there is no iterator")
+        self.rename_data, self.rename_label = rename_data, rename_label
+        super().__init__(self.provide_data[0].shape[0])
+        self.current_batch = None
+        self._threads = ThreadPoolExecutor(len(self.iters))
+        self._begin()
+
+    def _begin(self):
+        self._ahead = [self._threads.submit(_next_of, one) for one in self.iters]
+
+    def _described(self, what, renamed):
+        told = [[one if isinstance(one, DataDesc) else DataDesc(*one) for one in getattr(each, what)] for each in self.iters]
+        if renamed is None:
+            return [one for each in told for one in each]
+        return [DataDesc(names.get(one.name, one.name), one.shape, one.dtype, one.layout) for names, each in zip(renamed, told) for one in each]
+
+    @property
+    def provide_data(self):
+        """Descriptions of the data of a batch."""
+        return self._described("provide_data", self.rename_data)
+
+    @property
+    def provide_label(self):
+        """Descriptions of its labels."""
+        return self._described("provide_label", self.rename_label)
+
+    def reset(self):
+        for one in self._ahead:
+            one.exception()  # waits; what failed is told to whoever asks for a batch
+        for one in self.iters:
+            one.reset()
+        self._begin()
+
+    def iter_next(self):
+        batches = [one.result() for one in self._ahead]
+        if None in batches:
+            if any(batch is not None for batch in batches):
+                raise _strop.ValueError("PrefetchingIter: one iterator has ended and another one has not")
+            return False
+        if len({batch.pad for batch in batches}) > 1:
+            raise _strop.ValueError(f"PrefetchingIter: batches with {', '.join(str(batch.pad) for batch in batches)} rows that only fill them")
+        self.current_batch = DataBatch([a for batch in batches for a in batch.data], [a for batch in batches for a in batch.label or []], batches[0].pad,
+                                       batches[0].index, provide_data=self.provide_data, provide_label=self.provide_label)
+        groups = (getattr(batch, "qid", None) for batch in batches)
+        self.current_batch.qid = next((qid for qid in groups if qid is not None), None)
+        self._begin()
+        return True
+
+    def next(self):
+        if not self.iter_next():
+            raise StopIteration
+        return self.current_batch
+
     def getdata(self):
         return self.current_batch.data
 
@@ -132,12 +224,14 @@ def _sources(given, default_name, may_be_empty):
     """[(name, array)] of an array, a list or a dictionary of them."""
     if given is None:
         given = []
-    if isinstance(given, (np.ndarray, NDArray)):
+    if not isinstance(given, (list, tuple, dict)) and hasattr(given, "shape"):  # NumPy's, ours, a data set of a file
         given = [given]
     if isinstance(given, (list, tuple)):
         if not given and not may_be_empty:
             raise _strop.ValueError("NDArrayIter: there is no data")
         given = {default_name if len(given) == 1 else f"_{i}_{default_name}": a for i, a in enumerate(given)}
+    elif isinstance(given, dict):
+        given = dict(sorted(given.items()))
     if not isinstance(given, dict):
         raise _strop.TypeError(f"NDArrayIter: {default_name} is of type {type(given).__name__}, expected an array, a list or a dictionary of them")
     return [(name, a if isinstance(a, NDArray) else nd.array(np.asarray(a))) for name, a in given.items()]
@@ -159,8 +253,8 @@ class NDArrayIter(DataIter):
                 raise _strop.ValueError(f"NDArrayIter: {name} has {a.shape[0]} rows, {both[0][0]} {self.num_data}")
         if any(isinstance(a, BaseSparseNDArray) for _, a in both) and last_batch_handle != "discard":
             raise NotImplementedError("NDArrayIter: sparse arrays need last_batch_handle='discard'")
-        if batch_size < 1 or batch_size > self.num_data:
-            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size}, expected 1 to {self.num_data}")
+        if batch_size < 1 or self.num_data < 1:
+            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {self.num_data} rows, expected at least 1 of 1")
         self.shuffle, self.last_batch_handle, self.num_source = shuffle, last_batch_handle, len(self.data)
         self.idx = np.arange(self.num_data)
         self._left = np.arange(0)  # rows that the epoch before kept for this one
@@ -202,8 +296,7 @@ class NDArrayIter(DataIter):
     def _rows(self):
         if not 0 <= self.cursor < len(self._order):
             raise _strop.Error("NDArrayIter: there is no current batch; call iter_next() first")
-        rows = self._order[self.cursor:self.cursor + self.batch_size]
-        return np.concatenate([rows, self._order[:self.batch_size - len(rows)]])
+        return self._order[np.arange(self.cursor, self.cursor + self.batch_size) % len(self._order)]
 
     def _batch(self, sources):
         rows = self._rows()
@@ -227,15 +320,19 @@ class NDArrayIter(DataIter):
         return self._rows()
 
     def getpad(self):
+        if self.last_batch_handle == "roll_over":  # as the original has it: rows of the epoch before, with which a batch begins
+            return len(self._left) if self.cursor == 0 else 0
         return max(0, self.cursor + self.batch_size - len(self._order)) if self.last_batch_handle == "pad" else 0
 
 
 class LibSVMIter(DataIter):
     """Batches of CSR rows of LibSVM text, read ahead: data of shape (batch_size, features), labels dense, or CSR where they
-    have a file of their own."""
+    have a file of their own. The first column's index is 0, or 1 where the file is `one_based`. A batch's qid has the groups
+    of its lines, int64, -1 where a line names none; None where no line of it does."""
 
     def __init__(self, data_libsvm, data_shape, label_libsvm="NULL", label_shape=(1,), num_parts=1, part_index=0, batch_size=1,
-                 round_batch=True, prefetch_buffer=4, dtype=np.float32, data_name="data", label_name="softmax_label", **kwargs):
+                 round_batch=True, prefetch_buffer=4, dtype=np.float32, data_name="data", label_name="softmax_label", one_based=False,
+                 **kwargs):
         super().__init__(batch_size)
         self._shapes = _extents(data_shape), _extents(label_shape)
         self._names, self._dtype = (data_name, label_name), dtype
@@ -243,9 +340,9 @@ class LibSVMIter(DataIter):
         for name in kwargs:
             if name not in ("shuffle", "silent", "seed", "preprocess_threads", "verbose", "ctx"):
                 raise _strop.TypeError(f"LibSVMIter: no argument {name!r}; there are data_libsvm, data_shape, label_libsvm, label_shape, {', '.join(known)}, "
-                                       "batch_size, round_batch, prefetch_buffer and dtype")
+                                       "batch_size, round_batch, prefetch_buffer, dtype and one_based")
         self._rows = _strop.LibSVMIter(str(data_libsvm), self._shapes[0], str(label_libsvm), self._shapes[1], num_parts, part_index, batch_size,
-                                       bool(round_batch), prefetch_buffer, dtype)
+                                       bool(round_batch), prefetch_buffer, dtype, bool(one_based))
         self._own_labels = label_libsvm not in ("", "NULL")
 
     @property
@@ -266,21 +363,30 @@ class LibSVMIter(DataIter):
         return self._rows.next()
 
     def getdata(self):
-        return self._rows.data
+        return self._rows.batch()[0]
 
     def getlabel(self):
-        return self._rows.label
-
-    def getindex(self):
-        return np.asarray(self._rows.index)
+        return self._rows.batch()[1]
 
     def getpad(self):
-        return self._rows.pad
+        return self._rows.batch()[2]
+
+    def getindex(self):
+        return np.asarray(self._rows.batch()[3])
+
+    def getqid(self):
+        """The groups of the lines of this batch; None where no line of it names one."""
+        return self._rows.batch()[4]
 
     def next(self):
-        if not self.iter_next():
+        """The next batch. Of several threads that ask, each gets others."""
+        batch = self._rows.take()
+        if batch is None:
             raise StopIteration
-        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+        data, label, pad, index, qid = batch
+        batch = DataBatch([data], [label], pad, np.asarray(index))
+        batch.qid = qid
+        return batch
 
 
 def _extents(shape):
@@ -288,14 +394,16 @@ def _extents(shape):
 
 
 class CSVIter(DataIter):
-    """Batches of the lines of a file of numbers between commas, each reshaped."""
+    """Batches of the lines of a file of numbers between commas, each reshaped. Labels of one number are vectors. The last batch
+    is filled with the first lines, behind which the next epoch begins, or with zeros where round_batch is not set."""
 
     def __init__(self, data_csv, data_shape, label_csv=None, label_shape=(1,), batch_size=1, round_batch=True, dtype=np.float32,
-                 data_name="data", label_name="label", **_):
+                 data_name="data", label_name="softmax_label", **_):
         super().__init__(batch_size)
-        self._dtype, self._names = dtype, (data_name, label_name)
+        self._dtype, self._names = np.dtype(dtype).type, (data_name, label_name)
+        of_label = () if _extents(label_shape) == (1,) else _extents(label_shape)
         self._data = self._read(data_csv, _extents(data_shape))
-        self._label = self._read(label_csv, _extents(label_shape)) if label_csv else np.zeros((len(self._data), *_extents(label_shape)), dtype)
+        self._label = self._read(label_csv, of_label) if label_csv else np.zeros((len(self._data), *of_label), dtype)
         if len(self._label) != len(self._data):
             raise _strop.ValueError(f"CSVIter: {len(self._data)} lines of data and {len(self._label)} of labels")
         self._round, self._at = round_batch, -batch_size
@@ -317,17 +425,23 @@ class CSVIter(DataIter):
         return [DataDesc(self._names[1], (self.batch_size, *self._label.shape[1:]), self._dtype)]
 
     def reset(self):
-        self._at = -self.batch_size
+        """Begins an epoch: behind the lines that filled the last batch of the one before, where that was given."""
+        rest = self._at + self.batch_size - len(self._data)  # behind the last line, of the batch that was given last
+        self._at = (rest if self._round and rest > 0 else 0) - self.batch_size
 
     def iter_next(self):
+        if self._at + self.batch_size >= len(self._data):
+            return False
         self._at += self.batch_size
-        return self._at < len(self._data)
+        return True
+
+    def _lines(self):
+        return np.arange(self._at, self._at + self.batch_size)
 
     def _rows(self, source):
-        rows = np.arange(self._at, self._at + self.batch_size)
-        made = source[rows % len(source)]
+        made = source[self._lines() % len(source)]
         if not self._round:
-            made[rows >= len(source)] = 0
+            made[self._lines() >= len(source)] = 0
         return nd.array(made, dtype=self._dtype)
 
     def getdata(self):
@@ -339,7 +453,80 @@ class CSVIter(DataIter):
     def getpad(self):
         return max(0, self._at + self.batch_size - len(self._data))
 
+    def getindex(self):
+        return self._lines() % len(self._data)
+
     def next(self):
         if not self.iter_next():
             raise StopIteration
-        return DataBatch([self.getdata()], [self.getlabel()], self.getpad())
+        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
+
+
+def _idx(path, mark):
+    """The elements of a file of bytes, as MNIST is, which may be compressed."""
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+        text = gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
+        axes = mark & 255
+        found, *shape = struct.unpack(f">{axes + 1}I", text[:4 * (axes + 1)])
+    except (OSError, EOFError, struct.error, zlib.error) as error:
+        raise _strop.ValueError(f"MNISTIter: {path}: {error}") from error
+    if found != mark or len(text) - 4 * (axes + 1) != np.prod(shape, dtype=np.int64):
+        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {len(text)} bytes, expected {mark} and {axes} extents of so many elements")
+    return np.frombuffer(text, np.uint8, offset=4 * (axes + 1)).reshape(shape)
+
+
+class MNISTIter(DataIter):
+    """Batches of images from 0 to 1, of shape (batch_size, 1, rows, columns), or (batch_size, pixels) where they are flat, and
+    of their labels, from two files, all in float32; of `num_parts` parts that with the number `part_index`. They are shuffled
+    once; what does not fill a batch is left out."""
+
+    def __init__(self, image, label, batch_size=128, shuffle=True, flat=False, seed=0, num_parts=1, part_index=0, data_name="data",
+                 label_name="softmax_label", dtype=None, **_):
+        super().__init__(batch_size)
+        if not 0 <= part_index < num_parts:
+            raise _strop.ValueError(f"MNISTIter: part_index is {part_index} of num_parts {num_parts}, expected from 0 to below num_parts")
+        if dtype not in (None, "None") and _dtype_name(dtype) != "float32":
+            raise _strop.ValueError(f"MNISTIter: dtype is {_dtype_name(dtype)}, expected float32")
+        images, labels = _idx(image, 0x803), _idx(label, 0x801)
+        if len(images) != len(labels):
+            raise _strop.ValueError(f"MNISTIter: {len(images)} images and {len(labels)} labels")
+        part = slice(len(images) * part_index // num_parts, len(images) * (part_index + 1) // num_parts)
+        order = np.arange(len(images))[part]
+        if shuffle:
+            np.random.RandomState(seed).shuffle(order)
+        self._shape = (images[0].size,) if flat else (1, *images.shape[1:])
+        self._images, self._labels, self._names = images[order], labels[order], (data_name, label_name)
+        self.reset()
+
+    @property
+    def provide_data(self):
+        """The description of the data of a batch."""
+        return [DataDesc(self._names[0], (self.batch_size, *self._shape))]
+
+    @property
+    def provide_label(self):
+        """The description of its labels."""
+        return [DataDesc(self._names[1], (self.batch_size,))]
+
+    def reset(self):
+        self._at = -self.batch_size
+
+    def iter_next(self):
+        self._at += self.batch_size
+        return self._at + self.batch_size <= len(self._labels)
+
+    def getdata(self):
+        return nd.array(self._images[self._at:self._at + self.batch_size].reshape(-1, *self._shape) / np.float32(256))
+
+    def getlabel(self):
+        return nd.array(self._labels[self._at:self._at + self.batch_size])
+
+    def getindex(self):
+        return np.arange(self._at, self._at + self.batch_size)
+
+    def next(self):
+        if not self.iter_next():
+            raise StopIteration
+        return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())

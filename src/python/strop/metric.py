@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good predictions are, over as many batches as one likes."""
+import atexit
 import json
 import math
 
@@ -9,6 +10,7 @@ from . import _strop
 from .ndarray import NDArray
 
 _registry = {}
+atexit.register(_registry.clear)  # a class refers to all variables of its program
 
 
 def alias(*names):

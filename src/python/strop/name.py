@@ -1,25 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How nodes of symbols get their names."""
-import threading
+from ._current import Current
 
 
-class _Current(type):
-    """NameManager.current, of each thread."""
-
-    @property
-    def current(cls):
-        """The manager that names nodes."""
-        return current()
-
-    @current.setter
-    def current(cls, manager):
-        NameManager._current.value = manager
-
-
-class NameManager(metaclass=_Current):
+class NameManager(metaclass=Current):
     """Gives a node that has no name its operator's and a number; ``with`` makes a manager the thread's current one."""
-
-    _current = threading.local()
 
     def __init__(self):
         self._counter = {}
@@ -34,12 +19,12 @@ class NameManager(metaclass=_Current):
         return f"{hint}{number}"
 
     def __enter__(self):
-        self._before = current()
-        NameManager._current.value = self
+        self._before = NameManager.current
+        NameManager.current = self
         return self
 
     def __exit__(self, *failure):
-        NameManager._current.value = self._before
+        NameManager.current = self._before
 
 
 class Prefix(NameManager):
@@ -55,7 +40,4 @@ class Prefix(NameManager):
 
 def current():
     """The manager of this thread."""
-    manager = getattr(NameManager._current, "value", None)
-    if manager is None:
-        manager = NameManager._current.value = NameManager()
-    return manager
+    return NameManager.current

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators written in Python, of arrays: CustomOp says what is computed, CustomOpProp what it looks like."""
+"""Operators written in Python, of arrays and of symbols: CustomOp says what is computed, CustomOpProp what it looks like."""
+import atexit
 import collections
+import contextlib
+import inspect
 import traceback
 
-from . import _strop, autograd, nd
+from . import _strop, autograd, nd, sym
+from .base import STORAGES, _hook, storage_number
+from .context import Context
 from .ndarray import NDArray
+from .symbol.symbol import Symbol, _name_and_attributes
 
 _registry = {}
+atexit.register(_registry.clear)  # a class refers to all variables of its program, which would never be given back
 
 
 class CustomOp:
@@ -53,8 +60,8 @@ class CustomOpProp:
         return in_shape, [in_shape[0]] * len(self.list_outputs()), []
 
     def infer_type(self, in_type):
-        """(types of inputs, of outputs, of states) from those of the inputs."""
-        return in_type, [in_type[0]] * len(self.list_outputs()), [in_type[0]] * len(self.list_auxiliary_states())
+        """(types of inputs, of outputs, of states) from those of the inputs, None for those that are not known."""
+        return [in_type[0] if one is None else one for one in in_type], [in_type[0]] * len(self.list_outputs()), [in_type[0]] * len(self.list_auxiliary_states())
 
     def infer_storage_type(self, in_stype):
         """(storages of inputs, of outputs, of states) from those of the inputs: default, row_sparse or csr."""
@@ -64,13 +71,19 @@ class CustomOpProp:
         """The same five lists, of which the fourth says the storages of the inputs' gradients."""
         return ograd_stype, in_stype, out_stype, ["default"] * len(in_stype), aux_stype
 
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """Which of these numbers backward() looks at: of the gradients of the outputs, of the inputs, of the outputs. In a
+        graph it is given None in place of the others."""
+        return [*(out_grad if self.need_top_grad_ else []), *in_data, *out_data]
+
     def create_operator(self, ctx, in_shapes, in_dtypes):
-        """The CustomOp for inputs of these shapes and types."""
+        """The CustomOp for inputs and states of these shapes and types: once for each call of nd.Custom, for each node of
+        an executor, and for each body of a loop that it binds, which are one for results and one for gradients."""
         raise NotImplementedError
 
 
 def register(reg_name):
-    """Makes a CustomOpProp known: nd.Custom(x, op_type=reg_name)."""
+    """Makes a CustomOpProp known: nd.Custom(x, op_type=reg_name), sym.Custom(x, op_type=reg_name)."""
 
     def take(prop_cls):
         if not (isinstance(prop_cls, type) and issubclass(prop_cls, CustomOpProp)):
@@ -104,75 +117,203 @@ def get_operator_arguments(op_name):
 
 
 _failures = {}  # by the kind of failure: that kind as a kind of Error
+atexit.register(_failures.clear)
 
 
-def _run(step, **arguments):
+def _as_error(error):
+    """An exception as an Error that is of its kind as well and holds what it holds; itself where that cannot be made."""
+    kind = type(error)
+    try:
+        if kind not in _failures:
+            # Its own kind is first: the classes of Python that have more than arguments are made by their own __new__.
+            bases = (_strop.Error, kind) if issubclass(_strop.Error, kind) else (kind, _strop.Error)
+            _failures[kind] = type(kind.__name__, bases, {"__module__": kind.__module__})
+        made = kind.__new__(_failures[kind], *error.args)  # without __init__, which would do again what it did
+        for base in kind.__mro__:
+            for name, member in vars(base).items():
+                if inspect.ismemberdescriptor(member):
+                    with contextlib.suppress(AttributeError, TypeError):  # not set there, or set by __new__ alone
+                        value = getattr(error, name)
+                        if getattr(made, name, _failures) is not value:  # an OSError says of None that was set that it is a file
+                            setattr(made, name, value)
+        made.__dict__.update(error.__dict__)
+        made.args = error.args if error.args or str(error) else ("".join(traceback.format_exception(error)),)
+        return made
+    except Exception:  # pylint: disable=broad-except
+        return error
+
+
+def _run(step, *given, **arguments):
     """Runs what somebody wrote. What it raises is an Error as well as what it is, with the traceback as its cause."""
     try:
-        step(**arguments)
+        return step(*given, **arguments)
     except _strop.Error:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        kind = type(error)
-        if kind not in _failures:
-            _failures[kind] = type(kind.__name__, (_strop.Error, kind), {"__module__": kind.__module__})
-        made = _failures[kind].__new__(_failures[kind])
-        made.args = error.args or ("".join(traceback.format_exception(error)),)
+        made = _as_error(error)
+        if made is error:
+            raise
         raise made.with_traceback(error.__traceback__) from error
+
+
+class _Described:
+    """An operator as its CustomOpProp describes it. Nodes of graphs ask it in lists: first of the inputs and states, then of
+    the outputs; storages are numbers."""
+
+    def __init__(self, op_type, params):
+        if op_type not in _registry:
+            raise _strop.ValueError(f"Custom: no operator is registered as {op_type!r}; there are {', '.join(sorted(_registry)) or 'none'}")
+        self.name = op_type
+        self._prop = _run(_registry[op_type], **params)
+        self.arguments, self.outputs, self.states = (
+            list(_run(names)) for names in (self._prop.list_arguments, self._prop.list_outputs, self._prop.list_auxiliary_states))
+        ends = [len(self.outputs), len(self.outputs) + len(self.arguments), 2 * len(self.outputs) + len(self.arguments)]
+        self.dependencies = [int(i) for i in _run(self._prop.declare_backward_dependency, *(list(range(*ends_of)) for ends_of in zip([0, *ends], ends)))]
+
+    def _ask(self, method, given, sure=True):
+        """What a method says of inputs, of outputs and of states, which may be left out. None where it fails, but is not
+        told enough for that to be its fault."""
+        try:
+            found = [list(one) for one in _run(getattr(self._prop, method), list(given))]
+        except Exception:  # pylint: disable=broad-except
+            if sure:
+                raise
+            return None
+        found += [[]] * (3 - len(found))
+        if len(found) != 3 or len(found[0]) != len(self.arguments) or len(found[1]) != len(self.outputs):
+            raise _strop.ValueError(f"{self.name}: {method} gives lists of {', '.join(str(len(one)) for one in found)}, expected {len(self.arguments)} "
+                                    f"for {', '.join(self.arguments) or 'no inputs'} and {len(self.outputs)} for {', '.join(self.outputs)}")
+        found[2] += [None] * (len(self.states) - len(found[2]))
+        return found
+
+    def _in_order(self, found):
+        return None if found is None else [*found[0], *found[2], *found[1]]
+
+    def infer_shape(self, shapes, sure):
+        return self._in_order(self._ask("infer_shape", shapes, sure))
+
+    def infer_type(self, types, sure):
+        return self._in_order(self._ask("infer_type", types, sure))
+
+    def infer_storage(self, numbers):
+        """The storages of the outputs."""
+        return [storage_number(stype) for stype in self._ask("infer_storage_type", [STORAGES[number] for number in numbers])[1]]
+
+    def infer_gradient_storage(self, *numbers):
+        """The storages of the inputs' gradients, from those of the outputs' gradients, inputs, outputs and states."""
+        heads, data, made, states = ([STORAGES[number] for number in some] for some in numbers)
+        found = list(_run(self._prop.infer_storage_type_backward, heads, data, made, ["default"] * len(data), states)[3])
+        if len(found) != len(data):
+            raise _strop.ValueError(f"{self.name}: infer_storage_type_backward gives {len(found)} storages of gradients, expected {len(data)}")
+        return [storage_number(stype) for stype in found]
+
+    def create(self, ctx, arrays):
+        """The CustomOp for these inputs and states."""
+        kind, number = str(ctx).rstrip(")").split("(")
+        return _run(self._prop.create_operator, Context(kind, int(number)), [list(a.shape) for a in arrays], [a.dtype for a in arrays])
+
+    @staticmethod
+    def forward(op, is_train, req, data, made, states):
+        with (data or made)[0].context:
+            _run(op.forward, is_train=is_train, req=req, in_data=data, out_data=made, aux=states)
+
+    @staticmethod
+    def backward(op, req, heads, data, made, found, states):  # pylint: disable=too-many-arguments
+        with found[0].context:
+            _run(op.backward, req=req, out_grad=heads, in_data=data, out_data=made, in_grad=found, aux=states)
 
 
 class _Call(autograd.Function):
     """One call of a CustomOp as a step that is recorded."""
 
-    def __init__(self, op, prop, outputs, states):
-        self._op, self._prop, self._outputs, self._states = op, prop, outputs, states
+    def __init__(self, op, described, outputs, states):
+        self._op, self._described, self._outputs, self._states = op, described, outputs, states
 
     def forward(self, *inputs):
         made = [nd.zeros(shape, inputs[0].context if inputs else None, dtype, stype=stype) for shape, dtype, stype in self._outputs]
         data = [a.detach() for a in inputs]
-        _run(self._op.forward, is_train=autograd.is_training(), req=["write"] * len(made), in_data=data, out_data=made, aux=self._states)
+        self._described.forward(self._op, autograd.is_training(), ["write"] * len(made), data, made, self._states)
         self._data, self._made = data, [a.detach() for a in made]
         return made
 
     def backward(self, *gradients):
-        lists = [[a.stype for a in arrays] for arrays in (gradients, self._data, self._made, self._data, self._states)]
-        stypes = self._prop.infer_storage_type_backward(*lists)[3] if any(s != "default" for s in lists[1]) else lists[1]
+        numbers = [[a._storage for a in arrays] for arrays in (gradients, self._data, self._made, self._states)]
+        stypes = [STORAGES[number] for number in self._described.infer_gradient_storage(*numbers)]
         found = [nd.zeros(a.shape, a.context, a.dtype, stype=stype) for a, stype in zip(self._data, stypes)]
-        _run(self._op.backward, req=["write"] * len(found), out_grad=list(gradients), in_data=self._data, out_data=self._made, in_grad=found, aux=self._states)
+        if found:
+            self._described.backward(self._op, ["write"] * len(found), list(gradients), self._data, self._made, found, self._states)
         return found
+
+
+def _taken(described, inputs, named, kind):
+    """{name: input} of what is given in order and by name."""
+    op_type, names = described.name, described.arguments + described.states
+    given = dict(zip(names, inputs))
+    for key, value in named.items():
+        if key not in names or key in given:
+            raise _strop.TypeError(f"{op_type}: no input {key!r} is left; it has {', '.join(names)}")
+        given[key] = value
+    if len(inputs) > len(names):
+        raise _strop.TypeError(f"{op_type}: {len(inputs)} inputs are given, it has {', '.join(names) or 'none'}")
+    for key, value in given.items():
+        if not isinstance(value, kind):
+            raise _strop.TypeError(f"{op_type}: input {key!r} is of type {type(value).__name__}, expected {'an NDArray' if kind is NDArray else 'a Symbol'}")
+    return given
+
+
+def _divided(kwargs, kind):
+    """Keywords that are inputs, and those that are parameters, as text."""
+    return ({key: value for key, value in kwargs.items() if isinstance(value, kind)},
+            {key: value if isinstance(value, str) else str(value) for key, value in kwargs.items() if not isinstance(value, kind)})
 
 
 def Custom(*inputs, op_type=None, name=None, **kwargs):
     """Runs the operator that was registered as op_type. Other keywords are inputs, by their names, or parameters, which the
     CustomOpProp is made with as text."""
-    if op_type not in _registry:
-        raise _strop.ValueError(f"Custom: no operator is registered as {op_type!r}; there are {', '.join(sorted(_registry)) or 'none'}")
-    prop = _registry[op_type](**{key: value if isinstance(value, str) else str(value) for key, value in kwargs.items() if not isinstance(value, NDArray)})
-    names = list(prop.list_arguments()) + list(prop.list_auxiliary_states())
-    given = dict(zip(names, inputs))
-    for key, value in kwargs.items():
-        if isinstance(value, NDArray):
-            if key not in names or key in given:
-                raise _strop.TypeError(f"{op_type}: no input {key!r} is left; it has {', '.join(names)}")
-            given[key] = value
-    if len(inputs) > len(names) or len(given) != len(names):
-        raise _strop.TypeError(f"{op_type}: expected {', '.join(names)}, got {len(inputs)} arrays and {', '.join(k for k in given if k in kwargs) or 'no names'}")
-    for key, value in given.items():
-        if not isinstance(value, NDArray):
-            raise _strop.TypeError(f"{op_type}: input {key!r} is of type {type(value).__name__}, expected an NDArray")
-    count = len(prop.list_arguments())
-    data, states = [given[n] for n in names[:count]], [given[n] for n in names[count:]]
-    shapes, types = prop.infer_shape([list(a.shape) for a in data]), prop.infer_type([a.dtype for a in data])
+    named, params = _divided(kwargs, NDArray)
+    described = _Described(op_type, params)
+    given = _taken(described, inputs, named, NDArray)
+    names = described.arguments + described.states
+    if len(given) != len(names):
+        raise _strop.TypeError(f"{op_type}: no array for {', '.join(key for key in names if key not in given)}; it takes {', '.join(names)}")
+    arrays = [given[key] for key in names]
+    data, states = arrays[:len(described.arguments)], arrays[len(described.arguments):]
+    shapes, types = described._ask("infer_shape", [list(a.shape) for a in data]), described._ask("infer_type", [a.dtype for a in data])
     for key, a, shape in zip(names, data, shapes[0]):
         if tuple(shape) != a.shape:
             raise _strop.ValueError(f"{op_type}: input {key!r} has shape {a.shape}, expected {tuple(shape)}")
-    stypes = prop.infer_storage_type([a.stype for a in data])[1] if any(a.stype != "default" for a in data) else ["default"] * len(shapes[1])
+    stypes = [STORAGES[number] for number in described.infer_storage([a._storage for a in data])]
     made = [(tuple(shape), dtype, stype) for shape, dtype, stype in zip(shapes[1], types[1], stypes)]
-    if len(made) != len(prop.list_outputs()):
-        raise _strop.ValueError(f"{op_type}: infer_shape and infer_type speak of {len(made)} outputs, list_outputs of {len(prop.list_outputs())}")
-    op = prop.create_operator(str(data[0].context) if data else "cpu(0)", [a.shape for a in data], [a.dtype for a in data])
-    results = _Call(op, prop, made, states)(*data)
+    op = described.create(arrays[0].context if arrays else Context("cpu"), arrays)
+    results = _Call(op, described, made, states)(*data)
     return results[0] if len(results) == 1 else results
 
 
+_MARKS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
+
+
+def _custom_symbol(*inputs, op_type=None, name=None, attr=None, **kwargs):
+    """A node of the operator that was registered as op_type. Other keywords are inputs, by their names, or parameters, which the
+    CustomOpProp is made with as text. Inputs and states that are not given become variables, name_input. Files say
+    op_type and the parameters; who loads one has registered the operator before."""
+    named, params = _divided(kwargs, Symbol)
+    for key in params:
+        if key in _MARKS or (key.startswith("__") and key.endswith("__")):
+            raise _strop.TypeError(f"Custom: parameter {key!r} of {op_type} has the name of an attribute of nodes, which a file would give back as one; call it otherwise, "
+                                   "or give attributes as attr=")
+    described = _Described(op_type, params)
+    given = _taken(described, inputs, named, Symbol)
+    called, attributes = _name_and_attributes("Custom", name, attr)
+    return _strop._custom_node(described, [("op_type", op_type), *params.items()],
+                               [given.get(key) for key in described.arguments + described.states], called, attributes)
+
+
+@_hook("custom")
+def _of_file(attributes):
+    """The operator of a node that a file has, from its attributes."""
+    return _Described(attributes.pop("op_type", None), attributes)
+
+
+_custom_symbol.__name__ = _custom_symbol.__qualname__ = "Custom"
+sym.Custom = sym.op.Custom = _custom_symbol
 nd.Custom = nd.op.Custom = Custom

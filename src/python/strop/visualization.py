@@ -77,7 +77,7 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
         line = ""
         for field, stop in zip(fields, stops):
             line = (line + str(field))[:stop].ljust(stop)
-        print(line.rstrip())
+        print(line)
 
     print("_" * line_length)
     show("Layer (type)", "Output Shape", "Param #", "Previous Layer")
@@ -96,6 +96,6 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
         show(f"{node['name']}({node['op']})", "x".join(map(str, output[1:])) if output else "", count, before[0] if before else "")
         for other in before[1:]:
             show("", "", "", other)
-        print("_" * line_length)
+        print(("=" if i + 1 == len(nodes) else "_") * line_length)
     print(f"Total params: {total}")
     print("_" * line_length)

@@ -10,6 +10,11 @@ from .. import _strop
 from .._strop import NDArray
 
 
+def on_device_of(like, made):
+    """An array where another one is."""
+    return made if made._device == like._device else _strop.to_device(made, like.context)
+
+
 def _operators():
     from . import op
 
@@ -148,15 +153,16 @@ def read(a, key):
         if first.size and (low < -a.shape[0] or high >= a.shape[0]):
             raise _strop.IndexError(f"index: {low if low < -a.shape[0] else high} is outside axis 0, which has extent {a.shape[0]}")
         where = _strop.copy_of_buffer(np.where(first < 0, first + a.shape[0], first).astype(np.int64))
-        return _operators().take(a, where, axis=0)
+        return _operators().take(a, on_device_of(a, where), axis=0)
     where = _positions(a, tuple(parts))
     if where.size == 0:
         return _strop.empty(where.shape, a.dtype, a.context, 0)
-    return _operators().take(_strop.reshape(a, (-1,)), _strop.copy_of_buffer(np.ascontiguousarray(where)), axis=0)
+    where = on_device_of(a, _strop.copy_of_buffer(np.ascontiguousarray(where)))
+    return _operators().take(_strop.reshape(a, (-1,)), where, axis=0)
 
 
 def _value_array(a, value, shape):
-    """The value as an array of that shape and the type of the array that it goes to."""
+    """The value as an array of that shape, with the type and the device of the array that it goes to."""
     if isinstance(value, NDArray):
         if value._storage != 0:
             value = value.tostype("default")
@@ -164,6 +170,7 @@ def _value_array(a, value, shape):
             value = value.astype(a.dtype)
     else:
         value = _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=a.dtype)))
+    value = on_device_of(a, value)
     if value.shape == shape:
         return value
     if value.size == int(np.prod(shape, dtype=np.int64)):
@@ -237,5 +244,5 @@ def write(a, key, value):
         return
     made = _value_array(a, value, where.shape)
     flat = _strop.reshape(a, (-1,))
-    indices = _strop.copy_of_buffer(np.ascontiguousarray(where.reshape(1, -1)))
+    indices = on_device_of(a, _strop.copy_of_buffer(np.ascontiguousarray(where.reshape(1, -1))))
     _put(lambda rhs, **params: _operators()._scatter_set_nd(flat, rhs, indices, **params), _strop.reshape(made, (-1,)), shape=flat.shape, out=flat)

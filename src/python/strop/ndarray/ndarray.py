@@ -146,6 +146,8 @@ class _Members:
             return other
         if other.shape != self.shape:
             raise _strop.ValueError(f"copyto: the array has shape {self.shape}, the one that is written {other.shape}")
+        if self._device != other._device:
+            return _strop.to_device(self, other.context).copyto(other)
         if self.stype != other.stype:
             return operators().cast_storage(self, stype=other.stype, out=other)
         if self.dtype != other.dtype:
@@ -245,7 +247,7 @@ def _repr(a):
 @_hook("convert")
 def _convert(value, like):
     """An object of NumPy as an array of the type of one that it meets."""
-    return _strop.copy_of_buffer(np.asarray(value, dtype=like.dtype))
+    return indexing.on_device_of(like, _strop.copy_of_buffer(np.asarray(value, dtype=like.dtype)))
 
 
 _hook("getitem")(indexing.read)
@@ -362,6 +364,11 @@ def from_numpy(ndarray, zero_copy=True):
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:
         raise _strop.ValueError("from_numpy: only a row-major array without gaps can be shared; copy it, or say zero_copy=False")
+    owner = ndarray
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if not (ndarray.flags["WRITEABLE"] or owner.base is None):  # memory of NumPy's own can be written, whatever the array says
+        raise _strop.ValueError("from_numpy: the array lies in memory of another object that cannot be written; say zero_copy=False")
     made = _strop.share_buffer(ndarray)
     ndarray.flags["WRITEABLE"] = False  # as the original does: the elements are ours to write
     return made

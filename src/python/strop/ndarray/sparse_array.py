@@ -29,7 +29,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def _indices_type(self):
-        return np.int64
+        return self.indices.dtype
 
     @property
     def _num_aux(self):
@@ -83,7 +83,7 @@ class BaseSparseNDArray(NDArray):
             return
         if isinstance(value, (int, float, np.generic)):
             value = np.full(a.shape, value)
-        _dense.operators().cast_storage(_dense.array(value, dtype=a.dtype), stype=a.stype, out=a)
+        _dense.operators().cast_storage(_dense.array(value, a.context, a.dtype), stype=a.stype, out=a)
 
 
 def _part(number, doc):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .. import _strop, nd
-from .optimizer import Optimizer, _zeros, register
+from .optimizer import SGD, Optimizer, _zeros, register
 
 __all__ = ["LAMB", "LARS", "LBSGD"]
 
@@ -15,24 +15,22 @@ def _norm(a):
 
 
 @register
-class LARS(Optimizer):
+class LARS(SGD):
     """SGD with momentum whose rate is eta |w| / (|g| + wd |w| + eps) times the given one, but for biases and the parameters of
     normalisation."""
 
-    _master_last = True
+    aggregate_num = 0
+    _update_mixed = Optimizer._update_mixed
 
     def __init__(self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs):
-        super().__init__(**kwargs)
-        self.momentum, self.lazy_update, self.eta, self.eps, self.momentum_correction = momentum, lazy_update, eta, eps, momentum_correction
+        super().__init__(momentum, lazy_update, **kwargs)
+        self.eta, self.eps, self.momentum_correction = eta, eps, momentum_correction
         self.last_lr = self.cur_lr = None
 
     def set_wd_mult(self, args_wd_mult):
         """Factors of the weight decay by index or name. Weights whose names do not end in _weight have none."""
         names = {name: 0.0 for name in self.idx2name.values() if not name.endswith("_weight")}
         self.wd_mult = {**names, **self._from_symbol("__wd_mult__"), **args_wd_mult}
-
-    def create_state(self, index, weight):
-        return _zeros(weight, None if self.lazy_update else "default") if self.momentum != 0.0 else None
 
     def _scaled(self, index, weight, grad, lr, wd):
         if self.idx2name.get(index, str(index)).endswith(("gamma", "beta", "bias")):
@@ -42,20 +40,13 @@ class LARS(Optimizer):
             return lr
         return lr * self.eta * of_weight / (of_grad + wd * of_weight + self.eps)
 
-    def update(self, index, weight, grad, state):
-        if isinstance(index, (list, tuple)):
-            for one in zip(index, weight, grad, state):
-                self.update(*one)
-            return
-        lr, wd, _ = self._begin(index)
+    def _rates(self, index, weight, grad):
+        lr, momentum, wd = super()._rates(index, weight, grad)
         base = self.learning_rate
         self.last_lr, self.cur_lr = (base if self.cur_lr is None else self.cur_lr), base
-        given = self._given(lr=self._scaled(index, weight, grad, lr, wd), wd=wd, lazy_update=self.lazy_update)
-        if state is None:
-            nd.sgd_update(weight, grad, out=weight, **given)
-        else:
-            momentum = self.momentum * (self.cur_lr / self.last_lr if self.momentum_correction and self.last_lr else 1.0)
-            nd.sgd_mom_update(weight, grad, state, out=weight, momentum=momentum, **given)
+        if self.momentum_correction and self.last_lr:
+            momentum *= self.cur_lr / self.last_lr
+        return self._scaled(index, weight, grad, lr, wd), momentum, wd
 
 
 @register

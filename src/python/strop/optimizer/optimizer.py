@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers: what a step makes of a weight, its gradient and a state, mostly by the update operators."""
+import atexit
 import math
 import pickle
 
@@ -7,7 +8,8 @@ import numpy as np
 
 from .. import _strop, nd
 
-__all__ = ["Optimizer", "Updater", "create", "get_updater", "register"]
+__all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test",
+           "Updater", "ccSGD", "create", "get_updater", "register"]
 
 
 class _FixedRate(_strop.Error, UserWarning):
@@ -17,8 +19,6 @@ class _FixedRate(_strop.Error, UserWarning):
 def register(cls):
     """Makes an optimizer known by its name in lower case."""
     Optimizer.opt_registry[cls.__name__.lower()] = cls
-    if cls.__module__ == __name__:
-        __all__.append(cls.__name__)
     return cls
 
 
@@ -167,6 +167,7 @@ class Optimizer:
 
 
 create = Optimizer.create_optimizer
+atexit.register(Optimizer.opt_registry.clear)  # a class refers to all variables of its program
 
 
 def _zeros(weight, stype=None):
@@ -192,12 +193,17 @@ class SGD(Optimizer):
             for one in zip(index, weight, grad, state):
                 self.update(*one)
             return
-        lr, wd, _ = self._begin(index)
+        lr, momentum, wd = self._rates(index, weight, grad)
         given = self._given(lr=lr, wd=wd, lazy_update=self.lazy_update)
         if state is None:
             nd.sgd_update(weight, grad, out=weight, **given)
         else:
-            nd.sgd_mom_update(weight, grad, state, out=weight, momentum=self.momentum, **given)
+            nd.sgd_mom_update(weight, grad, state, out=weight, momentum=momentum, **given)
+
+    def _rates(self, index, weight, grad):  # pylint: disable=unused-argument
+        """Counts the update: (rate, momentum, weight decay)."""
+        lr, wd, _ = self._begin(index)
+        return lr, self.momentum, wd
 
     def _update_mixed(self, index, weight, grad, own, master):
         lr, wd, _ = self._begin(index)

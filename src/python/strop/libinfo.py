@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the package's library and headers are."""
+from . import _strop
+from .library import get_include
+
+__all__ = ["find_include_path", "find_lib_path"]
+
+
+def find_lib_path():
+    """The file of the extension, in a list."""
+    return [_strop.__file__]
+
+
+def find_include_path():
+    """The folder of the headers."""
+    return get_include()
