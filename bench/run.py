@@ -230,7 +230,8 @@ def run_peers(build, chosen, results, turns):
             kept.append(line + "\n")
         results.mkdir(parents=True, exist_ok=True)
         (results / f"{name}-peers.txt").write_text("".join(kept))
-        (results / f"{name}-peers.svg").write_text(picture(f"{name}: {processor()}", best, list(peers)))
+        if name not in UNITS:  # it draws times
+            (results / f"{name}-peers.svg").write_text(picture(f"{name}: {processor()}", best, list(peers)))
     return good
 
 

@@ -33,6 +33,8 @@ def duration(nanoseconds):
 
 def ratios(best, colours, top):
     """A row for each case."""
+    # What a peer says in whole units may be 0, which has no place on a scale of ratios.
+    best = {case: {who: t for who, t in times.items() if t > 0} for case, times in best.items()}
     all_ratios = [t / times["strop"] for times in best.values() for who, t in times.items() if who != "strop"]
     low = min(-1, math.floor(math.log2(min(all_ratios))))
     high = max(1, math.ceil(math.log2(max(all_ratios))))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The most bytes that PyTorch has alive at once in the nets of bench/graph_plan.cpp: storages that operators make, without
-the gradients of parameters."""
+parameters, their gradients and inputs."""
 import os
 import sys
 import weakref
@@ -117,5 +117,6 @@ for case, make, shape in NETS:
     net.train()
     with Made() as made:
         nn.functional.cross_entropy(net(x), labels).backward()
-    outside = [p.grad.untyped_storage().data_ptr() for p in net.parameters()]
+    own = [x, labels, *net.buffers(), *(tensor for p in net.parameters() for tensor in (p, p.grad))]  # views of them count too
+    outside = [tensor.untyped_storage().data_ptr() for tensor in own]
     print(f"{case}, training\t{made.peak(outside)}", flush=True)

@@ -39,9 +39,14 @@ class WideAndDeep(nn.Module):
         self.table = nn.Embedding(FEATURES, WIDTH, sparse=True)
         self.fc1, self.fc2, self.fc3 = nn.Linear(FIELDS * WIDTH, 64), nn.Linear(64, 32), nn.Linear(32, 1)
 
+    @torch.compiler.disable  # which fails on the sparse gradients of both tables
+    def look_up(self, columns, starts, values, ids):
+        return self.wide(columns, starts, per_sample_weights=values), self.table(ids)
+
     def forward(self, columns, starts, values, ids, label):
-        deep = torch.relu(self.fc2(torch.relu(self.fc1(self.table(ids).flatten(1)))))
-        score = self.fc3(deep) + self.wide(columns, starts, per_sample_weights=values)
+        wide, found = self.look_up(columns, starts, values, ids)
+        deep = torch.relu(self.fc2(torch.relu(self.fc1(found.flatten(1)))))
+        score = self.fc3(deep) + wide
         return functional.binary_cross_entropy_with_logits(score, label, reduction="sum")
 
 
