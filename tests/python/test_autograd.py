@@ -132,6 +132,16 @@ def test_function():
     np.testing.assert_allclose(x.grad.asnumpy(), 2 * s * (1 - s), rtol=1e-5)
 
 
+def test_function_whose_saved_array_is_overwritten():
+    x = nd.array([0.0, 1])
+    x.attach_grad()
+    with autograd.record():
+        y = Sigmoid()(x)
+    y[:] = 7
+    with pytest.raises(mx.Error, match=r"Sigmoid.backward: array 0 that save_for_backward keeps \(shape \(2,\)\) was overwritten since"):
+        y.backward()
+
+
 def test_function_of_several():
     class Both(autograd.Function):
         def forward(self, a, b):

@@ -6,6 +6,7 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -14,13 +15,28 @@
 namespace strop::inline v0 {
 
 /// Derive, write forward and backward, and call it with `apply<MyFunction>({x…}, arguments of the constructor…)`.
-/// What backward needs, forward keeps in members. Errors thrown in either reach the caller.
+/// What backward needs, forward keeps: arrays by save_for_backward, whatever else in members. Errors thrown in either
+/// reach the caller.
 class Function : public detail::Counted {
  public:
   virtual ~Function() = default;
   virtual std::vector<NDArray> forward(std::span<const NDArray> in) = 0;
   /// Gradients of the inputs from those of the outputs; an empty handle is a zero gradient.
   virtual std::vector<NDArray> backward(std::span<const NDArray> head_gradients) = 0;
+
+ protected:
+  /// Keeps arrays, without their history, for saved().
+  void save_for_backward(std::span<const NDArray> arrays);
+  void save_for_backward(std::initializer_list<NDArray> arrays) { save_for_backward({arrays.begin(), arrays.size()}); }
+  /// Array i of those. Error: it was overwritten since, and what backward would make of it is not the gradient.
+  NDArray saved(int i) const;
+
+ private:
+  struct Saved {
+    NDArray array;
+    std::uint64_t version;
+  };
+  std::vector<Saved> saved_;
 };
 
 namespace detail {

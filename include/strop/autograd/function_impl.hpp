@@ -10,6 +10,24 @@
 #include <span>
 #include <vector>
 
+namespace strop::inline v0 {
+
+STROP_IMPL void Function::save_for_backward(std::span<const NDArray> arrays) {
+  saved_.clear();
+  for (const NDArray& a : arrays) saved_.push_back({a.detach(), detail::version_of(a)});
+}
+STROP_IMPL NDArray Function::saved(int i) const {
+  const auto at = static_cast<std::size_t>(i);
+  if (i < 0 || at >= saved_.size())
+    fail("saved: ", i, " is not a place of the ", saved_.size(), " arrays that save_for_backward was given");
+  const NDArray& array = saved_[at].array;
+  if (detail::version_of(array) != saved_[at].version)
+    fail("backward: array ", i, " that save_for_backward keeps (shape ", array.shape(), ") was overwritten since");
+  return array;
+}
+
+}  // namespace strop::inline v0
+
 namespace strop::inline v0::detail {
 
 STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in) {

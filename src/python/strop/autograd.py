@@ -109,13 +109,21 @@ class Function:
     _several = False
     _inputs = 0
     _saved = ()
+    _versions = ()
 
     def save_for_backward(self, *arrays):
         """Keeps arrays for backward, as saved_tensors."""
         self._saved = tuple(a.detach() for a in arrays)  # with their history they would keep themselves alive
+        self._versions = [_strop.version(a) for a in arrays]
 
     @property
     def saved_tensors(self):
+        """The arrays that save_for_backward was given; an Error where one was overwritten since."""
+        for at, a in enumerate(self._saved):
+            if _strop.version(a) != self._versions[at]:
+                raise _strop.Error(
+                    f"{type(self).__name__}.backward: array {at} that save_for_backward keeps (shape {a.shape}) was overwritten since"
+                )
         return self._saved
 
     def forward(self, *inputs):

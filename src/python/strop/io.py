@@ -96,14 +96,37 @@ class DataIter:
         return 0
 
 
-class ResizeIter(DataIter):
+class _BatchesOfOthers(DataIter):
+    """Batches that other iterators make: iter_next() puts the next one into current_batch."""
+
+    current_batch = None
+
+    def next(self):
+        if not self.iter_next():
+            raise StopIteration
+        return self.current_batch
+
+    def getdata(self):
+        return self.current_batch.data
+
+    def getlabel(self):
+        return self.current_batch.label
+
+    def getindex(self):
+        return self.current_batch.index
+
+    def getpad(self):
+        return self.current_batch.pad
+
+
+class ResizeIter(_BatchesOfOthers):
     """So many batches of another iterator, which begins anew where it ends."""
 
     def __init__(self, data_iter, size, reset_internal=True):
         super().__init__(data_iter.batch_size)
         self.data_iter, self.size, self.reset_internal = data_iter, size, reset_internal
         self.provide_data, self.provide_label = data_iter.provide_data, data_iter.provide_label
-        self.cur, self.current_batch = 0, None
+        self.cur = 0
 
     def reset(self):
         self.cur = 0
@@ -121,23 +144,6 @@ class ResizeIter(DataIter):
         self.cur += 1
         return True
 
-    def next(self):
-        batch = super().next()
-        batch.qid = getattr(self.current_batch, "qid", None)
-        return batch
-
-    def getdata(self):
-        return self.current_batch.data
-
-    def getlabel(self):
-        return self.current_batch.label
-
-    def getindex(self):
-        return self.current_batch.index
-
-    def getpad(self):
-        return self.current_batch.pad
-
 
 def _next_of(batches):
     """The next batch of an iterator, None behind the last one. Those of the original may have next() alone."""
@@ -147,7 +153,7 @@ def _next_of(batches):
         return None
 
 
-class PrefetchingIter(DataIter):
+class PrefetchingIter(_BatchesOfOthers):
     """The batches of one iterator or several side by side, whose next ones are made on other threads meanwhile. Lists of
     dictionaries, one for each iterator, give data and labels other names."""
 
@@ -157,7 +163,6 @@ class PrefetchingIter(DataIter):
             raise _strop.ValueError("PrefetchingIter: there is no iterator")
         self.rename_data, self.rename_label = rename_data, rename_label
         super().__init__(self.provide_data[0].shape[0])
-        self.current_batch = None
         self._threads = ThreadPoolExecutor(len(self.iters))
         self._begin()
 
@@ -201,23 +206,6 @@ class PrefetchingIter(DataIter):
         self.current_batch.qid = next((qid for qid in groups if qid is not None), None)
         self._begin()
         return True
-
-    def next(self):
-        if not self.iter_next():
-            raise StopIteration
-        return self.current_batch
-
-    def getdata(self):
-        return self.current_batch.data
-
-    def getlabel(self):
-        return self.current_batch.label
-
-    def getindex(self):
-        return self.current_batch.index
-
-    def getpad(self):
-        return self.current_batch.pad
 
 
 def _sources(given, default_name, may_be_empty):

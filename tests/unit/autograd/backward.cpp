@@ -272,6 +272,29 @@ TEST_CASE("custom functions") {
         "backward: the gradient of function returned 2 arrays for 1 inputs");
 }
 
+TEST_CASE("what a function keeps for backward is not overwritten without a word") {
+  struct Square : Function {
+    std::vector<NDArray> forward(std::span<const NDArray> in) override {
+      save_for_backward({in[0]});
+      return {in[0] * in[0]};
+    }
+    std::vector<NDArray> backward(std::span<const NDArray> dy) override { return {dy[0] * saved(0) * 2}; }
+  };
+  struct Forgets : Square {
+    std::vector<NDArray> backward(std::span<const NDArray>) override { return {saved(1)}; }
+  };
+  const NDArray x = leaf(array({1, 2, 3}));
+  record scope;
+  const NDArray y = sum(apply<Square>({x})[0]), forgetful = sum(apply<Forgets>({x})[0]);
+  y.backward({}, true);
+  CHECK(equal(x.grad(), {2, 4, 6}));
+  CHECK(sentence([&] { forgetful.backward(); }) ==
+        "saved: 1 is not a place of the 1 arrays that save_for_backward was given");
+  twice(x.detach(), into(x.detach()));
+  CHECK(sentence([&] { y.backward(); }) ==
+        "backward: array 0 that save_for_backward keeps (shape (3,)) was overwritten since");
+}
+
 TEST_CASE("views carry gradients to the array that they show") {
   const NDArray x = leaf(array({{1, 2}, {3, 4}}));
   {

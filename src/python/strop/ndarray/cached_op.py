@@ -27,9 +27,12 @@ class _Run(autograd.Function):
                 gradients.append(ndarray.zeros(a.shape, a.context, a.dtype) if wanted else None)
         requests = ["null" if gradient is None else "write" for gradient in gradients]
         self._executor = self._symbol.bind(arrays[0].context if arrays else current_context(), args, gradients, requests, states)
-        return self._executor.forward(is_train=autograd.is_training())
+        made = self._executor.forward(is_train=autograd.is_training())
+        self.save_for_backward(*args)  # which the executor reads again
+        return made
 
     def backward(self, *heads):
+        _ = self.saved_tensors  # an error where one was overwritten: the executor would read what is there now
         run = self._executor
         run.backward([y.zeros_like() if head is None else head for y, head in zip(run.outputs, heads)])
         found = iter(run.grad_arrays)
