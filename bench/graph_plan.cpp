@@ -7,6 +7,7 @@
 /// 60 ns), node by node and as one operation of the engine. With --peers: bytes of MXNet's plans of the same symbols,
 /// and the most that PyTorch has alive at once; parameters, their gradients and inputs count nowhere.
 #include "../examples/networks.hpp"
+#include "graphs.hpp"
 #include "measure.hpp"
 
 #include <strop/graph/placement.hpp>
@@ -152,11 +153,7 @@ int main(int argc, char** argv) {
     const std::string what = pushed ? "replaying 200 maps by the engine" : "replaying 200 maps";
     if (!bench::wanted(what)) continue;
     constexpr int nodes = 200, times = 200;
-    setenv("STROP_FUSE", "0", 1);
-    strop::Symbol chain = strop::var("data");
-    for (int i = 0; i < nodes; ++i) chain = strop::square(chain);
-    strop::Executor run = chain.bind(strop::cpu(), {{"data", strop::ones({1})}});
-    unsetenv("STROP_FUSE");
+    strop::Executor run = bench::chain_of_elements(nodes);
     strop::set_asynchronous(true, pushed ? 0 : strop::detail::large_call);
     double best = 1e9;
     for (int i = 0; i < 20; ++i)

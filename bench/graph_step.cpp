@@ -5,6 +5,7 @@
 /// nowhere slower than eager, and 1.2 times as fast for nets of small arrays where their kernels leave as much to win,
 /// which is said beside it; the MLP, the LSTM and the sparse net faster than PyTorch, compiled by itself or not, and
 /// than MXNet's executor (with --peers, which read the same symbols).
+#include "graphs.hpp"
 #include "measure.hpp"
 
 #include <strop/strop.hpp>
@@ -179,13 +180,8 @@ NDArray numbers(const Variable& v) {
 /// Nanoseconds of a node when a graph is replayed, apart from what it computes: of a map of one element.
 double replay_of_a_node() {
   constexpr int nodes = 200;
-  setenv("STROP_FUSE", "0", 1);
-  Symbol chain = strop::var("data");
-  for (int i = 0; i < nodes; ++i) chain = strop::square(chain);
-  strop::Executor run = chain.bind(strop::cpu(), {{"data", strop::ones({1})}});
-  unsetenv("STROP_FUSE");
   bench::Contest contest;
-  contest.add([run]() mutable { run.forward(); });
+  contest.add([run = bench::chain_of_elements(nodes)]() mutable { run.forward(); });
   contest.run();
   return contest.best(0) / nodes;
 }
