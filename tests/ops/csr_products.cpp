@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 
 using namespace ops_test;
@@ -98,6 +99,29 @@ TEST_CASE("CSR products of every width, type and index are those of the dense ma
                 values(strop::dot(whole_a, few_g.to(dense), {.transpose_a = true})));
         }
       }
+}
+
+TEST_CASE("rows of few columns are summed apart, however many values they have and whatever the next one stores") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::int64_t lengths[] = {1, 0, 15, 16, 17, 1, 33, 2040, 2048, 2049, 0, 3, 5000, 7, 1, 1}, cols = 6000;
+  for (const Dtype dtype : {f32, f64})
+    for (const Dtype index : {i32, i64}) {
+      const NDArray a = whole({std::ssize(lengths), cols}, dtype,
+                              [&](std::int64_t k, std::uint64_t) { return k % cols < lengths[k / cols]; });
+      NDArray stored = a.to(csr);
+      stored = strop::csr_matrix(stored.data(), stored.indices().to(index), stored.indptr().to(index), stored.shape());
+      for (const std::int64_t n : {1, 2, 3, 4, 6, 7}) {
+        CAPTURE(n);
+        const NDArray b = filled({cols, n}, dtype), before = filled({std::ssize(lengths), n}, dtype);
+        const NDArray expected = strop::dot(a, b), sum = before + 0;
+        CHECK(values(strop::dot(stored, b)) == values(expected));
+        strop::dot(stored, b, {}, strop::add_to(sum));
+        CHECK(values(sum) == values(expected + before));
+      }
+    }
+  const NDArray one = strop::csr_matrix(array({infinity, 1, 2, infinity}), array<std::int64_t>({0, 0, 1, 1}),
+                                        array<std::int64_t>({0, 1, 3, 4}), {3, 2});
+  CHECK(values(strop::dot(one, array({{1}, {2}}))) == Numbers{infinity, 5, infinity});
 }
 
 TEST_CASE("CSR products have the same bits for any number of threads") {
@@ -272,6 +296,13 @@ TEST_CASE("the table of kernels is the one that is used, and is printed row by r
   CHECK(transposed(128, 1200, 1000000) == SparseKernel::into_result);
   CHECK(transposed(8, 400000, 20000) == SparseKernel::sums_of_parts);
   CHECK(transposed(128, std::int64_t{1} << 32, 20000) == SparseKernel::sums_of_parts);
+  const auto product = [](std::int64_t bytes, std::int64_t piece, bool varied) {
+    return strop::detail::sparse_kernel(SparseWork::dense_product, {.bytes = bytes, .piece = piece, .varied = varied});
+  };
+  CHECK(product(1 << 20, 4, true) == SparseKernel::products_first);
+  CHECK(product(1 << 20, 4, false) == SparseKernel::in_registers);
+  CHECK(product(1 << 20, 64, true) == SparseKernel::in_registers);
+  CHECK(product(1 << 26, 64, true) == SparseKernel::ahead);
   const std::string text = strop::sparse_kernels();
   CHECK(std::count(text.begin(), text.end(), '\n') ==
         static_cast<std::ptrdiff_t>(std::size(strop::detail::sparse_rules)));

@@ -167,7 +167,7 @@ def library(work, project, environment):
         return must([strop, *words], cwd=project, env=environment)
 
     loaded = {op["name"] for op in json.loads(says("--load", "liboperators.so", "ops", "--json"))}
-    if loaded - {op["name"] for op in json.loads(says("ops", "--json"))} != {"Curve", "Tenth", "RowScale", "Doubled", "Largest", "Noise", "Decay", "Above", "Longest"}:
+    if loaded - {op["name"] for op in json.loads(says("ops", "--json"))} != {"Curve", "Tenth", "RowScale", "Doubled", "Largest", "Noise", "Decay", "Above", "Louder", "Longest"}:
         raise Failed(f"strop --load liboperators.so ops lists {', '.join(sorted(loaded))}")
     (project / "x.npy").write_bytes(npy([1, 2, 3]))
     (project / "net.json").write_text(json.dumps({

@@ -4,7 +4,9 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/ops/csr_narrow.hpp>
 #include <strop/ops/pieces.hpp>
+#include <strop/ops/sparse_kernels.hpp>
 #include <strop/ops/sparse_rows.hpp>
 #include <strop/tensor/cast.hpp>
 
@@ -103,13 +105,16 @@ inline namespace STROP_ISA {
 
 /// Σₖ a(i, k) · row(k) of the stored values `span`, of the columns that a piece has. Several chains of sums, since one
 /// addition waits for the one before it: which value goes to which chain depends on its place in the row alone.
-/// `Every`: there is a row for each k, otherwise null is one of zeros.
-template <class Piece, bool Every, class E, class I, class Row>
+/// `Every`: there is a row for each k, otherwise null is one of zeros. `Ahead`: the rows of values that follow are
+/// asked for, up to the one at `last`, also those of the next rows of a.
+template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
 [[gnu::always_inline]] inline Piece sum_of_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
-                                                Row row) {
+                                                std::int64_t last, Row row) {
+  constexpr std::int64_t distance = std::clamp<std::int64_t>(4096 / Piece::bytes, 8, 64);
   constexpr int chains = Piece::registers >= 8 ? 1 : Piece::registers >= 4 ? 2 : 4;
   Piece sum[std::size_t{chains}];
   const auto add = [&](Piece& to, std::int64_t k) __attribute__((always_inline)) {
+    if constexpr (Ahead) prefetch<Piece::bytes>(row(a.indices[std::min(k + distance, last)]));
     const E* const from = row(a.indices[k]);
     if (Every || from != nullptr) to.add_product(a.data[k], from);
   };
@@ -121,32 +126,49 @@ template <class Piece, bool Every, class E, class I, class Row>
   return sum[0];
 }
 
-/// Rows [begin, end) of a · b, of the columns from c that a piece has.
+/// Whether rows that follow each other seldom have as many values, of few values: where a loop over each ends is then
+/// guessed wrong, at a cost of some thirty values. Some rows stand for all.
+template <class E, class I>
+bool has_varied_rows(const CsrMatrix<E, I>& a) {
+  constexpr std::int64_t samples = 256, values_of_a_guess = 32;
+  std::int64_t changes = 0;
+  for (std::int64_t s = 0; s < samples && a.rows > 1; ++s) {
+    const RowSpan one = a.row((a.rows - 1) * s / samples), next = a.row((a.rows - 1) * s / samples + 1);
+    changes += one.end - one.begin != next.end - next.begin ? 1 : 0;
+  }
+  return changes * values_of_a_guess > a.stored / std::max<std::int64_t>(1, a.rows) * samples;
+}
+
+/// Rows [begin, end) of a · b, of the columns from c that a piece has. `varied`: has_varied_rows().
 template <class Piece, class E, class I>
 [[gnu::noinline]] void rows_of_product(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
-                                       const MatrixRows<E>& b, std::int64_t c, E* out, bool add) {
-  const std::int64_t stride = b.width();
-  const auto each_row = [&]<class Row, bool Every>(Row row, std::bool_constant<Every>) __attribute__((always_inline)) {
+                                       const MatrixRows<E>& b, std::int64_t c, bool varied, E* out, bool add) {
+  const std::int64_t stride = b.width(), last = a.indptr[end] - 1;
+  const auto each_row = [&]<bool Every, bool Ahead>(auto row) __attribute__((always_inline)) {
     for (std::int64_t i = begin; i < end; ++i) {
-      Piece sum = sum_of_rows<Piece, Every>(a, a.indptr[i], a.indptr[i + 1], row);
+      Piece sum = sum_of_rows<Piece, Every, Ahead>(a, a.indptr[i], a.indptr[i + 1], last, row);
       E* const to = out + i * stride + c;
       if (add) sum.add(Piece(to));
       sum.store(to);
     }
   };
-  if (const E* const from = b.all()) {  // a dense matrix has every row: one less thing to ask for each
-    if (stride == 1)
-      each_row([from](std::int64_t j) { return from + j; }, std::true_type{});
-    else
-      each_row([from = from + c, stride](std::int64_t j) { return from + j * stride; }, std::true_type{});
-  } else {
-    each_row(
-        [&b, c](std::int64_t j) {
-          const E* const row = b(j);
-          return row == nullptr ? row : row + c;
-        },
-        std::false_type{});
+  const E* const all = b.all();  // a dense matrix has every row: one less thing to ask for each
+  if (all == nullptr)
+    return each_row.template operator()<false, false>([&b, c](std::int64_t j) {
+      const E* const row = b(j);
+      return row == nullptr ? row : row + c;
+    });
+  const auto row = [from = all + c, stride](std::int64_t j) { return from + j * stride; };
+  const SparseKernel kernel =
+      sparse_kernel(SparseWork::dense_product,
+                    {.bytes = a.cols * stride * std::int64_t{sizeof(E)}, .piece = Piece::bytes, .varied = varied});
+  if constexpr (constexpr int W = Piece::columns; is_narrow<E, W>) {
+    if (kernel == SparseKernel::products_first) return narrow_rows<W>(a, begin, end, row, out + c, stride, add);
+    if (W == 1 && stride == 1)
+      return each_row.template operator()<true, false>([all](std::int64_t j) { return all + j; });
   }
+  if (kernel == SparseKernel::ahead) return each_row.template operator()<true, true>(row);
+  each_row.template operator()<true, false>(row);
 }
 
 /// out = a · b, or += it. The same bits for any number of threads.
@@ -155,10 +177,12 @@ void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool 
   constexpr std::int64_t share = 1 << 15;
   const std::int64_t n = b.width(), work = a.stored + a.rows;
   const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
+  const bool varied = n % 16 != 0 && has_varied_rows(a);
   parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin == 0 ? 0 : row_after(a, begin * unit), last = row_after(a, end * unit);
     a.check(first, last);
-    each_piece<E>(n, [&]<class Piece>(std::int64_t c) { rows_of_product<Piece>(a, first, last, b, c, out, add); });
+    each_piece<E>(n,
+                  [&]<class Piece>(std::int64_t c) { rows_of_product<Piece>(a, first, last, b, c, varied, out, add); });
   });
 }
 

@@ -141,6 +141,8 @@ class ByBlock {
   [[gnu::noinline]] static void scatter(const Value* from, const Value* end, const E* rows, std::int64_t stride,
                                         E* sums, std::int64_t width) {
     for (; from != end; ++from) {
+      if constexpr (Piece::bytes >= 64)  // rows ascend, with gaps: neither caches nor the processor know the next one
+        prefetch<Piece::bytes>(rows + from[std::min<std::ptrdiff_t>(16, end - from - 1)].row * stride);
       const Value value = *from;
       E* const to = sums + value.place * width;
       Piece sum(to);
@@ -262,22 +264,25 @@ struct RowsRoom {
 /// pass over the values finds both.
 template <class E, class I, class Room>
 void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
-  typedef E Pair __attribute__((vector_size(2 * sizeof(E))));
+  typedef E Counted __attribute__((vector_size(2 * sizeof(E))));  // the sum, and of how many values
   const std::int64_t columns = a.cols, parts = parts_of_sums(a.stored, columns, 1);
   const NDArray memory({parts, 2 * columns}, dtype_of<E>);
-  auto* const tables = reinterpret_cast<Pair*>(memory.template pointer<E>());
+  auto* const tables = reinterpret_cast<Counted*>(memory.template pointer<E>());
   parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
     const E* const data = a.data;
     const I* const indices = a.indices;
     for (std::int64_t p = begin; p < end; ++p) {
-      Pair* const sums = tables + p * columns;
-      std::fill(sums, sums + columns, Pair{});
+      Counted* const sums = tables + p * columns;
+      std::fill(sums, sums + columns, Counted{});
       for (std::int64_t i = part_begin(a, p, parts), last = part_begin(a, p + 1, parts); i < last; ++i) {
         const E* const from = b(i);
         if (from == nullptr) continue;
-        const Pair x = {*from, 1};
-        for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k)
-          sums[indices[k]] += Pair{data[k], 1} * x;
+        const E x = *from;
+        for (std::int64_t k = a.indptr[i], stop = a.indptr[i + 1]; k < stop; ++k) {
+          Counted one{};  // its elements not in braces: nvcc takes them for those of a number
+          one[0] = data[k] * x, one[1] = 1;
+          sums[indices[k]] += one;
+        }
       }
     }
   });
@@ -293,10 +298,8 @@ void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
   each_stretch([&](std::int64_t s, std::int64_t first, std::int64_t last) {
     std::int64_t count = 0;
     for (std::int64_t j = first; j < last; ++j) {
-      Pair sum = tables[j];
-      for (std::int64_t p = 1; p < parts; ++p) sum += tables[p * columns + j];
-      tables[j] = sum;
-      count += sum[1] != 0 ? 1 : 0;
+      for (std::int64_t p = 1; p < parts; ++p) tables[j] += tables[p * columns + j];
+      count += tables[j][1] != 0 ? 1 : 0;
     }
     starts[s + 1] = count;
   });

@@ -18,11 +18,35 @@ template <int N, class F>
       __attribute__((always_inline)) { (f(I), ...); }(std::make_integer_sequence<int, N>{});
 }
 
+/// The halves of a register of N elements added up until P are left. They are shuffled: what is copied out of a
+/// register by bytes, g++ keeps in memory all the time; and listed: nvcc loses an expanded pack here.
+template <int P, int N, class V>
+[[gnu::always_inline]] inline auto folded(V v) {
+  if constexpr (N == P)
+    return v;
+  else if constexpr (N == 4)
+    return folded<P, 2>(__builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3));
+  else if constexpr (N == 8)
+    return folded<P, 4>(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
+  else
+    return folded<P, 8>(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                        __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+
+/// Asks for the cache lines of `bytes` that will be read soon.
+template <std::int64_t bytes>
+[[gnu::always_inline]] inline void prefetch(const void* from) {
+  constexpr std::int64_t line = 64;
+  unrolled<static_cast<int>((bytes + line - 1) / line)>(
+      [&](int i) __attribute__((always_inline)) { __builtin_prefetch(static_cast<const char*>(from) + i * line); });
+}
+
 /// A few columns of a row: what a kernel of CSR products holds in registers.
 template <class E, int N>
 struct FullPiece {  ///< N registers
   using R = number::Rep<number::Vec<E>>;
-  static constexpr int registers = N;
+  static constexpr int registers = N, columns = N * static_cast<int>(R::lanes);
+  static constexpr std::int64_t bytes = N * std::int64_t{sizeof(number::Vec<E>)};
   number::Vec<E> v[std::size_t{N}];
   FullPiece() {
     unrolled<N>([&](int i) __attribute__((always_inline)) { v[i] = number::Vec<E>{}; });
@@ -47,7 +71,8 @@ struct FullPiece {  ///< N registers
 template <class E, int W>
 struct NarrowPiece {  ///< W elements, less than a register
   typedef E V __attribute__((vector_size(W * sizeof(E))));
-  static constexpr int registers = 1;
+  static constexpr int registers = 1, columns = W;
+  static constexpr std::int64_t bytes = sizeof(V);
   V v = {};
   NarrowPiece() = default;
   explicit NarrowPiece(const E* from) { std::memcpy(&v, from, sizeof v); }
@@ -58,7 +83,8 @@ struct NarrowPiece {  ///< W elements, less than a register
 };
 template <class E>
 struct NarrowPiece<E, 1> {
-  static constexpr int registers = 1;
+  static constexpr int registers = 1, columns = 1;
+  static constexpr std::int64_t bytes = sizeof(E);
   E v = 0;
   NarrowPiece() = default;
   explicit NarrowPiece(const E* from) : v(*from) {}

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
@@ -26,7 +27,7 @@ E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step
 /// to[m] = Σ x · y[m] of n elements that follow each other, for four m at once: x is read once, and the sums are added
 /// up across their registers together. The bits of each do not depend on the others.
 template <class E>
-void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
+[[gnu::always_inline]] inline void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
   using R = number::Rep<number::Vec<E>>;
   typedef E V __attribute__((vector_size(16)));
   constexpr std::int64_t side = 16 / sizeof(E), lanes = R::lanes;
@@ -37,19 +38,15 @@ void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
   };
   V s[4] = {};
   std::int64_t k = 0;
-  if constexpr (lanes >= side) {
-    number::Vec<E> sums[4] = {};
-    for (; k + lanes <= n; k += lanes) {
-      const auto from = R::load(x + k);
-      unrolled<4>([&](int m) __attribute__((always_inline)) { sums[m] += from * R::load(y[m] + k); });
+  if constexpr (lanes > side)
+    if (n >= lanes) {
+      number::Vec<E> sums[4] = {};
+      for (; k + lanes <= n; k += lanes) {
+        const auto from = R::load(x + k);
+        unrolled<4>([&](int m) __attribute__((always_inline)) { sums[m] += from * R::load(y[m] + k); });
+      }
+      unrolled<4>([&](int m) __attribute__((always_inline)) { s[m] = folded<side, lanes>(sums[m]); });
     }
-    E parts[4][unsigned_size(lanes)];
-    unrolled<4>([&](int m) __attribute__((always_inline)) {
-      R::store(parts[m], sums[m]);
-      s[m] = load(parts[m]);
-      for (std::int64_t c = side; c < lanes; c += side) s[m] += load(parts[m] + c);
-    });
-  }
   for (; k + side <= n; k += side) {
     const V from = load(x + k);
     unrolled<4>([&](int m) __attribute__((always_inline)) { s[m] += from * load(y[m] + k); });
@@ -68,17 +65,29 @@ void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
     for (int m = 0; m < 4; ++m) to[m] += x[k] * y[m][k];
 }
 
-/// to[k] = x · row columns[k] of y, of `depth` elements, for `count` columns.
+/// to[k] = x · row columns[k] of y, of `depth` elements, for `count` columns. Where `known` is not null, rows of the
+/// columns that follow up to there are asked for ahead.
 template <class E, class I>
 void dots_of_row(const E* x, const E* y, std::int64_t y_row, std::int64_t depth, const I* columns, std::int64_t count,
-                 E* to) {
-  for (std::int64_t k = 0; k < count; k += 4) {
-    const E* rows[4];
-    for (std::int64_t m = 0; m < 4; ++m) rows[m] = y + columns[std::min(k + m, count - 1)] * y_row;
-    E sums[4];
-    four_dots(x, rows, depth, sums);
-    std::copy_n(sums, std::min<std::int64_t>(4, count - k), to + k);
+                 const I* known, E* to) {
+  constexpr std::int64_t ahead = 16, line = 64 / sizeof(E);
+  std::int64_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    if (known != nullptr && known - columns >= k + ahead + 4)
+      for (std::int64_t m = 0; m < 4; ++m) {
+        const E* const row = y + columns[k + ahead + m] * y_row;
+        for (std::int64_t at = 0; at < depth; at += line) __builtin_prefetch(row + at);
+      }
+    four_dots(
+        x, {y + columns[k] * y_row, y + columns[k + 1] * y_row, y + columns[k + 2] * y_row, y + columns[k + 3] * y_row},
+        depth, to + k);
   }
+  if (k == count) return;
+  const E* rows[4];
+  for (std::int64_t m = 0; m < 4; ++m) rows[m] = y + columns[std::min(k + m, count - 1)] * y_row;
+  E sums[4];
+  four_dots(x, rows, depth, sums);
+  for (std::int64_t m = 0; k + m < count; ++m) to[k + m] = sums[m];
 }
 
 }  // namespace STROP_ISA
@@ -195,11 +204,13 @@ void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, s
     parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t first = begin == 0 ? 0 : row_after(p, begin * unit), last = row_after(p, end * unit);
       p.check(first, last);
+      const auto* const known =
+          p.cols * y_row * std::int64_t{sizeof(E)} >= far_bytes ? p.indices + p.indptr[last] : nullptr;
       for (std::int64_t i = first; i < last; ++i) {
         const E* const from = x + i * x_row;
         const std::int64_t start = p.indptr[i], stop = p.indptr[i + 1];
         if (kernel == SparseKernel::four_dots)
-          dots_of_row(from, y, y_row, depth, p.indices + start, stop - start, to + start);
+          dots_of_row(from, y, y_row, depth, p.indices + start, stop - start, known, to + start);
         else
           for (std::int64_t k = start; k < stop; ++k)
             to[k] = inner_product(from, x_step, y + p.indices[k] * y_row, y_step, depth);

@@ -15,12 +15,15 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// What there is more than one kernel for.
-enum class SparseWork : std::uint8_t { transposed, row_gradient, csr_csr, on_pattern, numbering };
-inline constexpr std::string_view sparse_work_names[] = {"csr' . dense", "gradient of rows", "csr . csr",
-                                                         "products at places", "numbering columns"};
+enum class SparseWork : std::uint8_t { dense_product, transposed, row_gradient, csr_csr, on_pattern, numbering };
+inline constexpr std::string_view sparse_work_names[] = {"csr . dense", "csr' . dense",       "gradient of rows",
+                                                         "csr . csr",   "products at places", "numbering columns"};
 
 /// How it is done.
 enum class SparseKernel : std::uint8_t {
+  products_first,
+  ahead,
+  in_registers,
   by_block,
   sums_of_parts,
   into_result,
@@ -32,6 +35,9 @@ enum class SparseKernel : std::uint8_t {
   sorted
 };
 inline constexpr std::string_view sparse_kernel_names[] = {
+    "products of many rows first, then their sums by masks",
+    "sums in registers, rows asked for ahead",
+    "sums in registers",
     "values sorted into blocks of columns, each summed in the cache",
     "a table of sums for each part of the rows, added up",
     "row by row into the result",
@@ -48,6 +54,8 @@ struct SparseSizes {
   std::int64_t values = 0, columns = 1;  ///< how many values meet how many columns
   std::int64_t counted = 0;              ///< what the kernel counts: rows, values or columns
   bool adjacent = true;                  ///< the elements of a row of each dense factor follow each other
+  std::int64_t bytes = 0, piece = 0;     ///< of the dense factor, and of what a kernel takes of one of its rows
+  bool varied = false;  ///< rows of the CSR matrix that follow each other have few values, seldom as many
 };
 
 /// A row of the table: it holds where each of its conditions does.
@@ -60,15 +68,18 @@ struct SparseRule {
     std::int64_t values, columns;
   } filling = {0, 1};
   std::int64_t most_counted = std::numeric_limits<std::int64_t>::max();
-  bool adjacent = false;
+  bool adjacent = false, varied = false;
+  std::int64_t least_bytes = 0, most_piece = std::numeric_limits<std::int64_t>::max();
 
   constexpr bool has_condition() const {
-    return least_sums != 0 || filling.values != 0 || adjacent ||
+    return least_sums != 0 || filling.values != 0 || adjacent || varied || least_bytes != 0 ||
+           most_piece != std::numeric_limits<std::int64_t>::max() ||
            most_counted != std::numeric_limits<std::int64_t>::max();
   }
   constexpr bool holds(const SparseSizes& sizes) const {
     return static_cast<double>(sizes.width) * static_cast<double>(sizes.columns) >= static_cast<double>(least_sums) &&
-           sizes.counted <= most_counted && (sizes.adjacent || !adjacent) &&
+           sizes.counted <= most_counted && (sizes.adjacent || !adjacent) && (sizes.varied || !varied) &&
+           sizes.bytes >= least_bytes && sizes.piece <= most_piece &&
            static_cast<double>(sizes.values) * static_cast<double>(filling.columns) >=
                static_cast<double>(sizes.columns) * static_cast<double>(filling.values);
   }
@@ -77,7 +88,14 @@ struct SparseRule {
 /// Of each kind of work the first row that holds is taken; the last one has no condition. The bounds are where two
 /// kernels took the same time on the matrices of bench/sparse.cpp.
 inline constexpr std::int64_t int32_most = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t narrow_bytes = 16, far_bytes = std::int64_t{16} << 20;
 inline constexpr SparseRule sparse_rules[] = {
+    {.work = SparseWork::dense_product,
+     .kernel = SparseKernel::products_first,
+     .varied = true,
+     .most_piece = narrow_bytes},
+    {.work = SparseWork::dense_product, .kernel = SparseKernel::ahead, .least_bytes = far_bytes},
+    {SparseWork::dense_product, SparseKernel::in_registers},
     {SparseWork::transposed, SparseKernel::by_block, 1 << 20, {1, 4}, int32_most},
     {SparseWork::transposed, SparseKernel::sums_of_parts, 0, {1, 1}},
     {SparseWork::transposed, SparseKernel::into_result},

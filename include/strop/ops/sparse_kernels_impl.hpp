@@ -22,6 +22,9 @@ STROP_IMPL std::string sparse_kernels() {
               ? cat(rule.filling.values, " values a column or more")
               : cat(rule.filling.values, " value for ", rule.filling.columns, " columns or more"));
     if (rule.most_counted == int32_most) add("counts of 32 bits");
+    if (rule.varied) add("short rows of changing length");
+    if (rule.most_piece == narrow_bytes) add(cat("columns of ", narrow_bytes, " bytes or less"));
+    if (rule.least_bytes != 0) add(cat("a dense factor of ", rule.least_bytes >> 20, " MiB or more"));
     if (rule.adjacent) add("elements of rows follow each other");
     return text.empty() ? std::string("otherwise") : text;
   };

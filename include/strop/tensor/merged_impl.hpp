@@ -39,21 +39,30 @@ std::int64_t count_steps_down(const I* at, std::int64_t count) {
 }
 }  // namespace STROP_ISA
 
-STROP_IMPL bool ascends(const NDArray& a) {
-  const std::int64_t stored = a.nnz();
-  const IndexReader indices(a.indices());
-  std::int64_t steps = 0;
-  indices.as_stored([&](const auto* at) { steps = count_steps_down(at, stored); });
-  if (a.storage() == row_sparse) return steps == 0;
-  // Only where a row begins may an index be no greater than the one before it.
-  const IndexReader starts(a.indptr());
-  const std::int64_t rows = a.shape()[0];
-  if (starts[0] != 0 || starts[rows] != stored) return false;
+/// Of `steps` steps down in the columns of a CSR matrix those that are not where a row begins, where alone there may be
+/// one; −1 where the rows do not follow each other from the first stored value to the last.
+template <class I, class J>
+std::int64_t steps_within_rows(const I* at, const J* starts, std::int64_t rows, std::int64_t stored,
+                               std::int64_t steps) {
+  if (starts[0] != 0 || starts[rows] != stored) return -1;
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t begin = starts[row], end = starts[row + 1];
-    if (end < begin || end > stored) return false;
-    if (begin != 0 && begin != end && indices[begin] <= indices[begin - 1]) --steps;
+    if (end < begin || end > stored) return -1;
+    if (begin != 0 && begin != end) steps -= at[begin] <= at[begin - 1] ? 1 : 0;
   }
+  return steps;
+}
+
+STROP_IMPL bool ascends(const NDArray& a) {
+  const std::int64_t stored = a.nnz();
+  std::int64_t steps = 0;
+  IndexReader(a.indices()).as_stored([&](const auto* at) {
+    steps = count_steps_down(at, stored);
+    if (a.storage() == row_sparse) return;
+    IndexReader(a.indptr()).as_stored([&](const auto* starts) {
+      steps = steps_within_rows(at, starts, a.shape()[0], stored, steps);
+    });
+  });
   return steps == 0;
 }
 
