@@ -142,7 +142,7 @@ def test_a_symbol_with_loops_and_branches_as_a_function(kind):
             loss = (outs * outs).sum() + (last * 3).sum()
         loss.backward(retain_graph=True)
         first = [named[name].grad.asnumpy() for name in names]
-        loss.backward()
+        loss.backward(retain_graph=True)
         assert all((a == named[name].grad.asnumpy()).all() for a, name in zip(first, names))
         results.append([outs.asnumpy(), last.asnumpy(), *first])
     for a, b in zip(*results):

@@ -77,9 +77,9 @@ void narrow_rows(const Matrix& a, std::int64_t begin, std::int64_t end, Row row,
     const E* const data = a.data;
     const auto* const indices = a.indices;
     for (std::int64_t k = from; k < to; ++k) {
-      NarrowPiece<E, W> product(row(indices[k]));
-      product.v *= data[k];
-      product.store(products + (k - from) * W);
+      NarrowPiece<E, W> part(row(indices[k]));
+      part.v *= data[k];
+      part.store(products + (k - from) * W);
     }
   };
   const auto put = [&](const NarrowSum<E, W>& sums, std::int64_t i) {
