@@ -151,7 +151,7 @@ def test_a_symbol_with_loops_and_branches_as_a_function(kind):
     call(*[named[name] * 2 for name in names])  # has arrays of its own
     for a, b in zip(results[1], kept):
         np.testing.assert_allclose(a, b.asnumpy(), rtol=1e-6)
-    named["x"].detach()[:] = 1
+    named["s"].detach()[:] = 1
     with pytest.raises(mx.Error, match="that save_for_backward keeps .* was overwritten since"):
         loss.backward()
 
