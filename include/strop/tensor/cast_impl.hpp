@@ -5,11 +5,13 @@
 #include <strop/core/checked.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/merged.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -96,14 +98,26 @@ STROP_IMPL void write_indices(const NDArray& to, const std::int64_t* from, std::
   convert_elements(i64, from, to.dtype(), to.bytes() + at * size_of(to.dtype()), count);
 }
 
+/// A copy of a list, made by all threads where it is long.
+STROP_IMPL NDArray copied_by_all(const NDArray& list) {
+  if (list.device() != cpu()) return list.copy();
+  const NDArray out(list.shape(), list.dtype(), list.device());
+  std::byte* const to = out.bytes();
+  const std::byte* const from = list.bytes();
+  parallel_for(list.size() * size_of(list.dtype()), 1 << 18, [&](std::int64_t begin, std::int64_t end) {
+    copy_bytes(to + begin, from + begin, end - begin);
+  });
+  return out;
+}
+
 STROP_IMPL void copy_structure(const NDArray& from, const NDArray& to) {
   const Body& given = from.body();
   Body& body = to.body();
   body.buffer = Ref(
       new Buffer(body.device, checked_product(from.stored(), size_of(body.dtype), "strop: bytes of a sparse array")));
   body.offset = 0;
-  body.indices = NDArray(given.indices).copy().body_ref();
-  if (given.indptr) body.indptr = NDArray(given.indptr).copy().body_ref();
+  body.indices = copied_by_all(NDArray(given.indices)).body_ref();
+  if (given.indptr) body.indptr = copied_by_all(NDArray(given.indptr)).body_ref();
 }
 
 STROP_IMPL NDArray dense_to_csr(const NDArray& a) {

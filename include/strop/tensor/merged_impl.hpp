@@ -5,11 +5,13 @@
 #include <strop/core/config.hpp>
 #include <strop/core/isa.hpp>
 #include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/merged.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -39,31 +41,40 @@ std::int64_t count_steps_down(const I* at, std::int64_t count) {
 }
 }  // namespace STROP_ISA
 
-/// Of `steps` steps down in the columns of a CSR matrix those that are not where a row begins, where alone there may be
-/// one; −1 where the rows do not follow each other from the first stored value to the last.
+/// Whether the columns of each row ascend, by all threads. Only where a row begins may an index be no greater than the
+/// one before it. No where the rows do not follow each other from the first stored value to the last.
 template <class I, class J>
-std::int64_t steps_within_rows(const I* at, const J* starts, std::int64_t rows, std::int64_t stored,
-                               std::int64_t steps) {
-  if (starts[0] != 0 || starts[rows] != stored) return -1;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t begin = starts[row], end = starts[row + 1];
-    if (end < begin || end > stored) return -1;
-    if (begin != 0 && begin != end) steps -= at[begin] <= at[begin - 1] ? 1 : 0;
-  }
-  return steps;
+bool columns_ascend(const I* at, const J* starts, std::int64_t rows, std::int64_t stored) {
+  if (starts[0] != 0 || starts[rows] != stored) return false;
+  std::atomic<std::int64_t> steps{0};
+  std::atomic<bool> follow{true};
+  parallel_for(stored, 1 << 16, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t from = std::max<std::int64_t>(1, first) - 1;
+    steps += count_steps_down(at + from, last - from);
+  });
+  parallel_for(rows, 1 << 14, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t between = 0;
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t begin = starts[row], end = starts[row + 1];
+      if (begin < 0 || end < begin || end > stored) return follow.store(false);
+      if (begin != 0 && begin != end) between += at[begin] <= at[begin - 1] ? 1 : 0;
+    }
+    steps -= between;
+  });
+  return follow && steps == 0;
 }
 
 STROP_IMPL bool ascends(const NDArray& a) {
-  const std::int64_t stored = a.nnz();
-  std::int64_t steps = 0;
+  bool yes = false;
   IndexReader(a.indices()).as_stored([&](const auto* at) {
-    steps = count_steps_down(at, stored);
-    if (a.storage() == row_sparse) return;
-    IndexReader(a.indptr()).as_stored([&](const auto* starts) {
-      steps = steps_within_rows(at, starts, a.shape()[0], stored, steps);
-    });
+    if (a.storage() == row_sparse)
+      yes = count_steps_down(at, a.nnz()) == 0;
+    else
+      IndexReader(a.indptr()).as_stored([&](const auto* starts) {
+        yes = columns_ascend(at, starts, a.shape()[0], a.nnz());
+      });
   });
-  return steps == 0;
+  return yes;
 }
 
 /// The elements of some entries of `from`, each of `width` elements, added up into entry `at` of `to`: floating numbers
