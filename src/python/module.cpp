@@ -220,7 +220,8 @@ class PythonFunction : public Function {
     nb::list list;
     for (const NDArray& a : arrays) list.append(a);
     const nb::object function = nb::borrow(object_.get()).attr(name);
-    const nb::object made = nb::steal(staying([&] { return PyObject_CallFunctionObjArgs(function.ptr(), list.ptr(), nullptr); }));
+    const nb::object made =
+        nb::steal(staying([&] { return PyObject_CallFunctionObjArgs(function.ptr(), list.ptr(), nullptr); }));
     if (made.ptr() == nullptr) nb::raise_python_error();
     return nb::cast<std::vector<NDArray>>(made);
   }
