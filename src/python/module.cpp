@@ -241,7 +241,7 @@ void add_gradients(nb::module_& module) {
     a.attach_grad(static_cast<GradRequest>(request));
     if (request != 0) static_cast<detail::Leaf*>(a.body().leaf.get())->gradient = gradient;
   });
-  module.def("version", [](const NDArray& a) { return detail::version_of(a); });  // which each write changes
+  module.def("version", [](const NDArray& a) { return detail::version_of_all(a); });  // which each write changes
   module.def("is_tracked", [](const NDArray& a) { return detail::is_tracked(a); });
   // Whether a backward pass has written the gradient since somebody said that he has seen it.
   module.def("is_fresh", [](const NDArray& a) {

@@ -103,13 +103,17 @@ TEST_CASE("CSR products of every width, type and index are those of the dense ma
 
 TEST_CASE("rows of few columns are summed apart, however many values they have and whatever the next one stores") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const std::int64_t lengths[] = {1, 0, 15, 16, 17, 1, 33, 2040, 2048, 2049, 0, 3, 5000, 7, 1, 1}, cols = 6000;
+  constexpr std::int64_t cols = 6000;
+  std::vector<std::int64_t> lengths = {1, 0, 15, 16, 17, 1, 33, 2040, 2048, 2049, 0, 3, 5000, 7, 1, 1};
+  for (std::int64_t i = 0; i < 800; ++i) lengths.push_back(i % 3);
   for (const Dtype dtype : {f32, f64})
     for (const Dtype index : {i32, i64}) {
-      const NDArray a = whole({std::ssize(lengths), cols}, dtype,
-                              [&](std::int64_t k, std::uint64_t) { return k % cols < lengths[k / cols]; });
+      const NDArray a = whole({std::ssize(lengths), cols}, dtype, [&](std::int64_t k, std::uint64_t) {
+        return k % cols < lengths[static_cast<std::size_t>(k / cols)];
+      });
       NDArray stored = a.to(csr);
       stored = strop::csr_matrix(stored.data(), stored.indices().to(index), stored.indptr().to(index), stored.shape());
+      strop::detail::with_csr<float>(stored.to(f32), [](const auto& m) { CHECK(strop::detail::has_varied_rows(m)); });
       for (const std::int64_t n : {1, 2, 3, 4, 6, 7}) {
         CAPTURE(n);
         const NDArray b = filled({cols, n}, dtype), before = filled({std::ssize(lengths), n}, dtype);
@@ -122,6 +126,34 @@ TEST_CASE("rows of few columns are summed apart, however many values they have a
   const NDArray one = strop::csr_matrix(array({infinity, 1, 2, infinity}), array<std::int64_t>({0, 0, 1, 1}),
                                         array<std::int64_t>({0, 1, 3, 4}), {3, 2});
   CHECK(values(strop::dot(one, array({{1}, {2}}))) == Numbers{infinity, 5, infinity});
+}
+
+TEST_CASE("rows of a large factor are asked for ahead, the last ones too") {
+  constexpr std::int64_t cols = 1 << 18;
+  std::vector<std::int64_t> columns, starts{0};
+  for (std::int64_t i = 0; i < 300; ++i) {
+    for (std::int64_t k = 0; k < i % 7; ++k) columns.push_back((k + 1) * (cols / 8) + i);
+    starts.push_back(std::ssize(columns));
+  }
+  columns.back() = cols - 1;
+  const auto count = std::ssize(columns);
+  const NDArray values_of = filled({count}, f32), b = filled({cols, 17}, f32), lhs = filled({300, 17}, f32);
+  const NDArray a = strop::csr_matrix(values_of, columns, starts, {300, cols});
+  const NDArray y = strop::dot(a, b), at = strop::sddmm(a, lhs, b).data();
+  const float *const v = values_of.pointer<const float>(), *const rows = b.pointer<const float>(),
+                     *const left = lhs.pointer<const float>();
+  for (std::int64_t i = 0; i < 300; ++i) {
+    std::vector<float> sum(17);
+    for (std::int64_t k = starts[static_cast<std::size_t>(i)]; k < starts[static_cast<std::size_t>(i) + 1]; ++k) {
+      const float* const row = rows + columns[static_cast<std::size_t>(k)] * 17;
+      float dot = 0;
+      for (std::int64_t j = 0; j < 17; ++j)
+        sum[static_cast<std::size_t>(j)] += v[k] * row[j], dot += left[i * 17 + j] * row[j];
+      CHECK(at.pointer<const float>()[k] == dot);
+    }
+    for (std::int64_t j = 0; j < 17; ++j)
+      CHECK(y.pointer<const float>()[i * 17 + j] == sum[static_cast<std::size_t>(j)]);
+  }
 }
 
 TEST_CASE("CSR products have the same bits for any number of threads") {
@@ -309,7 +341,7 @@ TEST_CASE("the table of kernels is the one that is used, and is printed row by r
   for (const std::string_view work : strop::detail::sparse_work_names) {
     const std::size_t last = text.rfind("\n" + std::string(work), text.size());
     const std::string line = text.substr(last == std::string::npos ? 0 : last + 1);
-    CHECK_MESSAGE(line.substr(0, line.find('\n')).find(" otherwise ") != std::string::npos, work);
+    CHECK_MESSAGE(line.substr(0, line.find('\n')).find("  otherwise  ") != std::string::npos, work);
   }
 }
 

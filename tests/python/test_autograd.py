@@ -99,6 +99,32 @@ def test_grad_and_higher_orders():
         autograd.grad(y, [])
 
 
+def test_higher_orders_of_parts_and_of_several_heads():
+    x = nd.array([1.0, 2, 3])
+    x.attach_grad()
+    with autograd.record():
+        y = (x[1:] ** 3).sum()
+        first = autograd.grad(y, x, create_graph=True)[0]
+        first.sum().backward()
+    assert x.grad.asnumpy().tolist() == [0, 12, 18]
+    with autograd.record():
+        heads = [x * x, x * x * x]
+    first = autograd.grad(heads, x, create_graph=True)[0]
+    with autograd.record():
+        first = first * 1
+    first.backward()
+    assert x.grad.asnumpy().tolist() == [8, 14, 20]
+
+
+def test_a_copy_to_the_same_context_has_a_history():
+    x = nd.array([1.0, 2])
+    x.attach_grad()
+    with autograd.record():
+        y = x.copyto(mx.cpu()) * x
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [2, 4]
+
+
 def test_mark_variables():
     x, g = nd.array([1.0, 2]), nd.zeros((2,))
     autograd.mark_variables(x, g)

@@ -53,6 +53,8 @@ def test_forward_backward_and_states():
     y.backward()
     assert y.asnumpy().tolist() == [6, 12] and x.grad.asnumpy().tolist() == [6, 6] and calls.asscalar() == 1
     assert nd.Custom(data=x, calls=calls, op_type="scale_by").asnumpy().tolist() == [2, 4] and calls.asscalar() == 101
+    y = nd.zeros((2,))
+    assert nd.Custom(x, calls, op_type="scale_by", out=y) is y and y.asnumpy().tolist() == [2, 4]
     assert "scale_by" in mx.operator.get_all_registered_operators()
 
 

@@ -168,3 +168,12 @@ def test_mixed_precision_of_row_sparse_gradients(name, more, lazy):
     touched = np.abs(found["float16"] - start.astype("float16")).sum(axis=1) > 0
     assert touched.tolist() == ([False, True, False, True] if lazy else [True] * 4)
     assert mx.fallbacks() == []
+
+
+def test_integers_of_a_block_are_looked_at():
+    a = mx.nd.array([[0, 1], [2, 0], [0, 3]]).tostype("csr")
+    assert a[2, -1].asscalar() == 3 and a[np.int64(1), 0].asscalar() == 2
+    with pytest.raises(IndexError, match="index: 7 is outside axis 0, which has extent 3"):
+        a[7, 0]
+    with pytest.raises(IndexError, match="index: -3 is outside axis 1, which has extent 2"):
+        a[0, -3]

@@ -239,6 +239,15 @@ def test_metrics(rng):
 
 
 def test_a_metric_as_text():
+    pairs = [nd.array([0, 1, 1]), nd.array([1, 0])], [nd.array([[0.9, 0.1], [0.1, 0.9], [0.8, 0.2]]), nd.array([[0.3, 0.7], [0.4, 0.6]])]
+    macro, micro = metric.F1(), metric.F1(average="micro")  # tp, fp, fn = 2, 1, 1
+    for made in (macro, micro):
+        made.update(*pairs)
+        assert made.get()[1] == pytest.approx(2 / 3)
+    assert (macro.num_inst, micro.num_inst) == (1, 5)
+    micro.reset_local()
+    micro.update([nd.array([1])], [nd.array([[0.0, 1.0]])])
+    assert micro.get()[1] == 1 and micro.get_global()[1] == pytest.approx(0.75)
     for made in (metric.create("acc", axis=0), metric.create("f1", average="micro"), metric.create("perplexity", -1), metric.create("top_k_accuracy", 3),
                  metric.create("nll_loss"), metric.create(["acc", "mse"])):
         again = metric.create(json.dumps(made.get_config()))

@@ -23,6 +23,8 @@ class Function : public detail::Counted {
   virtual std::vector<NDArray> forward(std::span<const NDArray> in) = 0;
   /// Gradients of the inputs from those of the outputs; an empty handle is a zero gradient.
   virtual std::vector<NDArray> backward(std::span<const NDArray> head_gradients) = 0;
+  /// Gives back the memory of what save_for_backward keeps; called when no backward can follow.
+  virtual void forget() { saved_.clear(); }
 
  protected:
   /// Keeps arrays, without their history, for saved().
@@ -34,12 +36,13 @@ class Function : public detail::Counted {
  private:
   struct Saved {
     NDArray array;
-    std::uint64_t version;
+    std::uint64_t version;  // of its elements and, of a sparse array, its indices
   };
   std::vector<Saved> saved_;
 };
 
 namespace detail {
+std::uint64_t version_of_all(const NDArray& a);
 std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in);
 }  // namespace detail
 

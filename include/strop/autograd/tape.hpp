@@ -60,6 +60,7 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   void release() {
     freed = true;
     state = nullptr;
+    if (function) function->forget();
     for (TapeInput& in : inputs) in.array = NDArray();
     for (TapeOutput& out : outputs) out.array = NDArray();
   }

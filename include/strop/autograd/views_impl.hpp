@@ -12,38 +12,52 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// The gradient of a view goes back to the array, zero outside the view.
+/// Hangs an array on the history of the one that `step` made it from, where one is being written.
+inline void link_step(const NDArray& from, NDArray& made, const Ref<Function>& step) {
+  if (recording() == nullptr || !is_tracked(from) || from.storage() != dense) return;
+  auto* node = new TapeNode;
+  const Ref<Lineage> owner(node);
+  node->function = step;
+  node->inputs.resize(1);
+  fill_input(node->inputs[0], from, false);
+  node->outputs.resize(1);
+  link_output(*node, owner, 0, made, false);
+}
+
+/// Elements of an array that follow each other, cut out of it; or an array that has them and is zero elsewhere. The
+/// gradient of each is the other.
 class ViewStep : public Function {
  public:
-  ViewStep(NDArray whole, std::int64_t first_element) : whole_(std::move(whole)), first_(first_element) {}
+  enum class Way : bool { cut, spread };
+  ViewStep(NDArray whole, NDArray part, std::int64_t first_element, Way way)
+      : whole_(std::move(whole)), part_(std::move(part)), first_(first_element), way_(way) {}
   std::vector<NDArray> forward(std::span<const NDArray>) override { return {}; }
   std::vector<NDArray> backward(std::span<const NDArray> heads) override {
     const NDArray& head = heads[0];
-    if (head.size() == whole_.size()) return {head.reshape(whole_.shape())};
-    const NDArray gradient(whole_.shape(), whole_.dtype(), whole_.device());
-    const auto size = size_of(whole_.dtype());
-    clear(gradient, whole_.size() * size);
-    memory::detail::copy_bytes(gradient.device(), gradient.bytes() + first_ * size, head.device(), head.bytes(),
-                               head.size() * size);
-    return {gradient};
+    const bool spread = way_ == Way::cut;
+    const NDArray& like = spread ? whole_ : part_;
+    if (head.size() == like.size()) return {head.reshape(like.shape())};
+    NDArray made(like.shape(), like.dtype(), like.device());
+    const auto size = size_of(like.dtype());
+    if (spread) clear(made, made.size() * size);
+    memory::detail::copy_bytes(made.device(), made.bytes() + (spread ? first_ * size : 0), head.device(),
+                               head.bytes() + (spread ? 0 : first_ * size), part_.size() * size);
+    link_step(head, made, Ref<Function>(new ViewStep(whole_, part_, first_, spread ? Way::spread : Way::cut)));
+    return {made};
   }
 
  private:
-  NDArray whole_;  // a shell
+  NDArray whole_, part_;  // shells
   std::int64_t first_;
+  Way way_;
 };
 
 /// Hangs the view on the array's history, where one is being written.
 STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
   if (call_mode.tracer != nullptr) call_mode.tracer->derived(whole, view, first_element, true);
-  if (recording() == nullptr || !is_tracked(whole) || whole.storage() != dense) return view;
-  auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
-  node->function = Ref<Function>(new ViewStep(shell_of(whole), first_element));
-  node->inputs.resize(1);
-  fill_input(node->inputs[0], whole, false);
-  node->outputs.resize(1);
-  link_output(*node, owner, 0, view, false);
+  if (recording() != nullptr && is_tracked(whole) && whole.storage() == dense)
+    link_step(whole, view,
+              Ref<Function>(new ViewStep(shell_of(whole), shell_of(view), first_element, ViewStep::Way::cut)));
   return view;
 }
 

@@ -78,7 +78,7 @@ std::int64_t row_after(const CsrMatrix<E, I>& a, std::int64_t work) {
   std::int64_t first = 0, count = a.rows;
   while (count > 0) {
     const std::int64_t half = count / 2, at = first + half;
-    if (a.indptr[at] + at < work) {
+    if (a.indptr[at] < work - at) {  // not yet checked: a sum of the two may have no place in 64 bits
       first = at + 1;
       count -= half + 1;
     } else {
@@ -103,10 +103,10 @@ void with_csr(const NDArray& a, F&& f) {
 
 inline namespace STROP_ISA {
 
-/// Σₖ a(i, k) · row(k) of the stored values `span`, of the columns that a piece has. Several chains of sums, since one
-/// addition waits for the one before it: which value goes to which chain depends on its place in the row alone.
-/// `Every`: there is a row for each k, otherwise null is one of zeros. `Ahead`: the rows of values that follow are
-/// asked for, up to the one at `last`, also those of the next rows of a.
+/// Σₖ a(i, k) · row(k) of the stored values from `begin` to `end`, of the columns that a piece has. Several chains of
+/// sums, since one addition waits for the one before it: which value goes to which chain depends on its place in the
+/// row alone. `Every`: there is a row for each k, otherwise null is one of zeros. `Ahead`: the rows of values that
+/// follow are asked for, up to the one at `last`, also those of the next rows of a.
 template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
 [[gnu::always_inline]] inline Piece sum_of_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
                                                 std::int64_t last, Row row) {
@@ -159,15 +159,16 @@ template <class Piece, class E, class I>
       return row == nullptr ? row : row + c;
     });
   const auto row = [from = all + c, stride](std::int64_t j) { return from + j * stride; };
+  constexpr int W = Piece::columns;
+  constexpr std::int64_t piece = is_narrow<E, W> ? Piece::bytes : std::numeric_limits<std::int64_t>::max();
   const SparseKernel kernel =
       sparse_kernel(SparseWork::dense_product,
-                    {.bytes = a.cols * stride * std::int64_t{sizeof(E)}, .piece = Piece::bytes, .varied = varied});
-  if constexpr (constexpr int W = Piece::columns; is_narrow<E, W>) {
+                    {.bytes = a.cols * stride * std::int64_t{sizeof(E)}, .piece = piece, .varied = varied});
+  if constexpr (is_narrow<E, W>)
     if (kernel == SparseKernel::products_first) return narrow_rows<W>(a, begin, end, row, out + c, stride, add);
-    if (W == 1 && stride == 1)
-      return each_row.template operator()<true, false>([all](std::int64_t j) { return all + j; });
-  }
   if (kernel == SparseKernel::ahead) return each_row.template operator()<true, true>(row);
+  if constexpr (W == 1)
+    if (stride == 1) return each_row.template operator()<true, false>([all](std::int64_t j) { return all + j; });
   each_row.template operator()<true, false>(row);
 }
 
@@ -177,7 +178,7 @@ void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool 
   constexpr std::int64_t share = 1 << 15;
   const std::int64_t n = b.width(), work = a.stored + a.rows;
   const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
-  const bool varied = n % 16 != 0 && has_varied_rows(a);
+  const bool varied = n % number::Rep<number::Vec<E>>::lanes != 0 && has_varied_rows(a);
   parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin == 0 ? 0 : row_after(a, begin * unit), last = row_after(a, end * unit);
     a.check(first, last);

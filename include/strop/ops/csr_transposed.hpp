@@ -335,19 +335,23 @@ void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room r
       std::copy_n(sums + to.numbers[r] * width, width, to.rows + r * width);
     return;
   }
-  const NDArray places({a.stored}, i32);  // of each stored value the place of its column among those that count
-  auto* const place = places.pointer<std::int32_t>();
-  E* out = nullptr;
-  const std::int64_t count = number_through(
-      a.cols, a.stored, values,
-      [&](std::int64_t n) {
-        const RowsRoom<E> to = room(n);
-        out = to.rows;
-        return to.numbers;
-      },
-      [place](std::int64_t k, std::int64_t at) { place[k] = static_cast<std::int32_t>(at); });
-  if (count == a.cols) return transposed_product(a, b, out, false);
-  transposed_product(CsrMatrix<E, std::int32_t>{a.rows, count, a.stored, a.data, place, a.indptr}, b, out, false);
+  // Of each stored value the place of its column among those that count.
+  const auto through = [&]<class P>(P) {
+    const NDArray places({a.stored}, dtype_of<P>);
+    P* const place = places.template pointer<P>();
+    E* out = nullptr;
+    const std::int64_t count = number_through(
+        a.cols, a.stored, values,
+        [&](std::int64_t n) {
+          const RowsRoom<E> to = room(n);
+          out = to.rows;
+          return to.numbers;
+        },
+        [place](std::int64_t k, std::int64_t at) { place[k] = static_cast<P>(at); });
+    if (count == a.cols) return transposed_product(a, b, out, false);
+    transposed_product(CsrMatrix<E, P>{a.rows, count, a.stored, a.data, place, a.indptr}, b, out, false);
+  };
+  a.stored <= int32_most ? through(std::int32_t{}) : through(std::int64_t{});
 }
 
 }  // namespace STROP_ISA

@@ -203,6 +203,7 @@ void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, s
     const std::int64_t work = p.stored + p.rows;
     parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t first = begin == 0 ? 0 : row_after(p, begin * unit), last = row_after(p, end * unit);
+      if (first >= last) return;
       p.check(first, last);
       const auto* const known =
           p.cols * y_row * std::int64_t{sizeof(E)} >= far_bytes ? p.indices + p.indptr[last] : nullptr;

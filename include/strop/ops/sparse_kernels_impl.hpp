@@ -5,6 +5,8 @@
 #include <strop/core/error.hpp>
 #include <strop/ops/sparse_kernels.hpp>
 
+#include <algorithm>
+
 namespace strop::inline v0 {
 
 STROP_IMPL std::string sparse_kernels() {
@@ -28,10 +30,12 @@ STROP_IMPL std::string sparse_kernels() {
     if (rule.adjacent) add("elements of rows follow each other");
     return text.empty() ? std::string("otherwise") : text;
   };
+  std::size_t longest = 0;
+  for (const SparseRule& rule : sparse_rules) longest = std::max(longest, condition(rule).size());
   std::string out;
   for (const SparseRule& rule : sparse_rules)
-    out += cat(padded(std::string(sparse_work_names[static_cast<int>(rule.work)]), 20), padded(condition(rule), 50),
-               sparse_kernel_names[static_cast<int>(rule.kernel)], '\n');
+    out += cat(padded(std::string(sparse_work_names[static_cast<int>(rule.work)]), 20),
+               padded(condition(rule), longest + 2), sparse_kernel_names[static_cast<int>(rule.kernel)], '\n');
   return out;
 }
 

@@ -113,7 +113,7 @@ struct Thinned {
         data.push_back(x - half);
         places.push_back(j);
       }
-      if (!kept && how.order == Order::reversed) {
+      if (!kept && how.order == Order::reversed && storage == csr) {
         std::reverse(data.begin() + static_cast<std::ptrdiff_t>(begin), data.end());
         std::reverse(places.begin() + static_cast<std::ptrdiff_t>(begin), places.end());
       }
@@ -124,6 +124,10 @@ struct Thinned {
         for (std::int64_t j = 0; j < columns; ++j) data.push_back(all[first + strop::detail::unsigned_size(j)]);
       }
     }
+    if (!kept && storage == row_sparse && how.order != Order::ascending)
+      disorder_rows(data, places, columns, how.order == Order::twice, floating);
+    if (!kept && storage == row_sparse && how.order != Order::ascending)
+      disorder_rows(data, places, columns, how.order == Order::twice, floating);
     const auto typed = [&](const std::vector<double>& x, const Shape& shape) {
       const NDArray made(shape, f64);
       std::copy(x.begin(), x.end(), made.pointer<double>());
@@ -133,6 +137,22 @@ struct Thinned {
     whole = typed(all, from.shape());
     array = storage == csr ? csr_matrix(typed(data, {count}), places, starts, from.shape())
                            : row_sparse_array(typed(data, {stored, columns}), places, from.shape());
+  }
+
+ private:
+  /// The last row first, each of them in two parts where `twice`.
+  static void disorder_rows(std::vector<double>& data, std::vector<std::int64_t>& places, std::int64_t columns,
+                            bool twice, bool floating) {
+    std::vector<double> rest;
+    std::vector<std::int64_t> order(places.rbegin(), places.rend());
+    for (auto row = std::ssize(places) - 1; row >= 0; --row)
+      for (std::int64_t j = 0; j < columns; ++j) rest.push_back(data[strop::detail::unsigned_size(row * columns + j)]);
+    places = order;
+    data = rest;
+    if (!twice) return;
+    places.insert(places.end(), order.begin(), order.end());
+    for (double& x : data) x = floating ? x / 2 : x - 1;
+    for (std::size_t k = 0; k < rest.size(); ++k) data.push_back(rest[k] - data[k]);
   }
 };
 struct ThinnedInputs {

@@ -93,7 +93,8 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     for i, (head, gradient) in enumerate(zip(heads, gradients)):
         more = keep or i + 1 < len(heads)
         found = _strop.grad(head, wanted, [] if gradient is None else [gradient], create_graph, more)
-        total = found if total is None else [a + b for a, b in zip(total, found)]
+        with record(is_training()) if create_graph else pause(is_training()):
+            total = found if total is None else [a + b for a, b in zip(total, found)]
     if create_graph:  # a gradient that does not depend on its variable has a gradient of zero
         from . import nd
 
@@ -119,12 +120,13 @@ class Function:
     @property
     def saved_tensors(self):
         """The arrays that save_for_backward was given; an Error where one was overwritten since."""
-        for at, a in enumerate(self._saved):
-            if _strop.version(a) != self._versions[at]:
-                raise _strop.Error(
-                    f"{type(self).__name__}.backward: array {at} that save_for_backward keeps (shape {a.shape}) was overwritten since"
-                )
+        at = self._overwritten()
+        if at is not None:
+            raise _strop.Error(f"{type(self).__name__}.backward: array {at} that save_for_backward keeps (shape {self._saved[at].shape}) was overwritten since")
         return self._saved
+
+    def _overwritten(self):
+        return next((at for at, a in enumerate(self._saved) if _strop.version(a) != self._versions[at]), None)
 
     def forward(self, *inputs):
         """The results, from the inputs."""

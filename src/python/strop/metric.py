@@ -220,23 +220,28 @@ class _Binary(EvalMetric):
 
     def reset(self):
         super().reset()
-        self.counts = _np.zeros(4)  # true and false positives, false and true negatives
+        self.counts, self.global_counts = _np.zeros(4), _np.zeros(4)  # true and false positives, false and true negatives
+
+    def reset_local(self):
+        super().reset_local()
+        self.counts = _np.zeros(4)
 
     def update(self, labels, preds):
         labels, preds = check_label_shapes(labels, preds, True)
+        here = _np.zeros(4)
         for label, pred in zip(labels, preds):
             label, pred = _numpy(label).astype("int32").reshape(-1), _numpy(pred).argmax(1)
             check_label_shapes(label, pred, shape=True)
             if len(_np.unique(label)) > 2:
                 raise _strop.ValueError(f"{self.name}: labels of {len(_np.unique(label))} classes, expected two")
-            here = _np.array([((pred == 1) & (label == 1)).sum(), ((pred == 1) & (label == 0)).sum(), ((pred == 0) & (label == 1)).sum(), ((pred == 0) & (label == 0)).sum()], float)
-            self.counts += here
-            if self.average == "macro":
-                self._add(self._score(here), 1)
-            else:
-                count = int(self.counts.sum())
-                self.num_inst = self.global_num_inst = count
-                self.sum_metric = self.global_sum_metric = self._score(self.counts) * count
+            here += [((pred == p) & (label == l)).sum() for p, l in ((1, 1), (1, 0), (0, 1), (0, 0))]
+        if self.average == "macro":  # the mean of the scores of updates
+            self._add(self._score(here), 1)
+            return
+        self.counts, self.global_counts = self.counts + here, self.global_counts + here
+        self.num_inst, self.global_num_inst = int(self.counts.sum()), int(self.global_counts.sum())
+        self.sum_metric = self._score(self.counts) * self.num_inst
+        self.global_sum_metric = self._score(self.global_counts) * self.global_num_inst
 
 
 @register

@@ -268,8 +268,9 @@ def _divided(kwargs, kind):
 
 
 def Custom(*inputs, op_type=None, name=None, **kwargs):
-    """Runs the operator that was registered as op_type. Other keywords are inputs, by their names, or parameters, which the
+    """Runs the operator that was registered as op_type. `out` is written. Other keywords are inputs, by their names, or parameters, which the
     CustomOpProp is made with as text."""
+    out = kwargs.pop("out", None)
     named, params = _divided(kwargs, NDArray)
     described = _Described(op_type, params)
     given = _taken(described, inputs, named, NDArray)
@@ -286,7 +287,11 @@ def Custom(*inputs, op_type=None, name=None, **kwargs):
     made = [(tuple(shape), dtype, stype) for shape, dtype, stype in zip(shapes[1], types[1], stypes)]
     op = described.create(arrays[0].context if arrays else Context("cpu"), arrays)
     results = _Call(op, described, made, states)(*data)
-    return results[0] if len(results) == 1 else results
+    if out is None:
+        return results[0] if len(results) == 1 else results
+    for result, target in zip(results, out if isinstance(out, (list, tuple)) else [out]):
+        result.copyto(target)
+    return out
 
 
 _MARKS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")

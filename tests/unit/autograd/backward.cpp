@@ -309,6 +309,19 @@ TEST_CASE("views carry gradients to the array that they show") {
   CHECK(equal(x.grad(), {1, 2, 3, 4}));
 }
 
+TEST_CASE("gradients of views are differentiated again") {
+  const NDArray x = leaf(array({{1, 2}, {3, 4}}));
+  {
+    record scope;
+    const NDArray first = grad(sum(cube(x[1])), {x}, {.create_graph = true})[0];
+    CHECK(equal(first, {0, 0, 27, 48}));
+    const NDArray second = grad(sum(cube(first)), {x}, {.create_graph = true})[0];  // 3 (3x²)² 6x
+    CHECK(equal(second, {0, 0, 3 * 27 * 27 * 18, 3 * 48 * 48 * 24}));
+    sum(first[1].slice(0, 1)).backward();
+  }
+  CHECK(equal(x.grad(), {0, 0, 18, 0}));
+}
+
 TEST_CASE("a failure in the middle leaves no half gradients behind") {
   struct Fails : Function {
     std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }

@@ -9,6 +9,7 @@
 #include <strop/op/broadcast.hpp>
 #include <strop/op/gradient_roles.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -200,6 +201,8 @@ class Fusion {
 
   /// Puts one node in place of a group.
   bool fuse(Group& group) {
+    // In the order of the graph: nodes that draw numbers or write states run in the order of what reads them.
+    std::sort(group.inputs.begin(), group.inputs.end());
     FusedParts parts;
     parts.stored = group.type;
     parts.inputs = static_cast<int>(group.inputs.size());

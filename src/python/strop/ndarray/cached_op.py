@@ -14,8 +14,9 @@ __all__ = ["CachedOp"]
 class _Run(autograd.Function):
     """One call of a symbol by an executor of its own: of those with loops and branches, which are no operators of arrays."""
 
-    def __init__(self, symbol, is_state, wanted):
+    def __init__(self, symbol, names, is_state, wanted):
         self._symbol, self._is_state, self._wanted = symbol, is_state, wanted
+        self._names = [name for name, written in zip(names, is_state) if not written]
 
     def forward(self, *arrays):
         from . import ndarray
@@ -32,7 +33,9 @@ class _Run(autograd.Function):
         return made
 
     def backward(self, *heads):
-        _ = self.saved_tensors  # an error where one was overwritten: the executor would read what is there now
+        at = self._overwritten()
+        if at is not None:  # the executor would read what is there now
+            raise _strop.Error(f"CachedOp: the array of {self._names[at]} was overwritten after the call, before backward")
         run = self._executor
         run.backward([y.zeros_like() if head is None else head for y, head in zip(run.outputs, heads)])
         found = iter(run.grad_arrays)
@@ -75,7 +78,7 @@ class CachedOp:
     def _run(self, args):
         recorded = autograd.is_recording()
         wanted = [recorded and _strop.is_tracked(a) and _is_real(a) for a in args]
-        return _Run(self._symbol, self._is_state, wanted)(*args)
+        return _Run(self._symbol, self._names, self._is_state, wanted)(*args)
 
     def _walk(self, args):
         left, values = iter(args), []

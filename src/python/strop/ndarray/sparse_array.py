@@ -129,12 +129,15 @@ class CSRNDArray(BaseSparseNDArray):
                 return _strop.slice(a, begin, max(begin, end))
         if key is Ellipsis:
             return a
-        if isinstance(key, tuple) and len(key) == 2 and all(isinstance(k, (int, slice)) for k in key):
-            bounds = [k if isinstance(k, slice) else slice(k % extent, k % extent + 1) for k, extent in zip(key, a.shape)]
+        if isinstance(key, tuple) and len(key) == 2 and all(isinstance(k, (int, np.integer, slice)) for k in key):
+            for axis, (k, extent) in enumerate(zip(key, a.shape)):
+                if not isinstance(k, slice) and not -extent <= k < extent:
+                    raise _strop.IndexError(f"index: {k} is outside axis {axis}, which has extent {extent}")
+            bounds = [k if isinstance(k, slice) else slice(int(k) % extent, int(k) % extent + 1) for k, extent in zip(key, a.shape)]
             limits = [b.indices(extent) for b, extent in zip(bounds, a.shape)]
             if all(step == 1 for _, _, step in limits):
                 made = _dense.operators().slice(a, begin=tuple(b for b, _, _ in limits), end=tuple(max(b, e) for b, e, _ in limits))
-                return made.tostype("default")[tuple(0 if isinstance(k, int) else slice(None) for k in key)] if any(isinstance(k, int) for k in key) else made
+                return made.tostype("default")[tuple(slice(None) if isinstance(k, slice) else 0 for k in key)] if any(not isinstance(k, slice) for k in key) else made
         raise _strop.IndexError("index: of a csr array rows are read, by an integer or a slice without a step, and blocks by two")
 
     def __reduce__(self):

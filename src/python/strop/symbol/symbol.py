@@ -104,7 +104,7 @@ class _Members:
         return _find("abs")(self)
 
     def __copy__(self):
-        return self
+        return self.__deepcopy__(None)
 
     def __deepcopy__(self, memo):
         return load_json(self.tojson())
@@ -200,7 +200,7 @@ class _Members:
         ``ctx_group``. ``shared_exec``: an executor that never runs at the same time, in whose memory this one computes."""
         names = self.list_arguments()
         if len(set(names)) < len(names) and not isinstance(args, dict):
-            return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states)
+            return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
         given = _named(names, args, "args")
         grads = _named(names, args_grad, "args_grad")
         aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
