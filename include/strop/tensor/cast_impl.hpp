@@ -104,9 +104,8 @@ STROP_IMPL NDArray copied_by_all(const NDArray& list) {
   const NDArray out(list.shape(), list.dtype(), list.device());
   std::byte* const to = out.bytes();
   const std::byte* const from = list.bytes();
-  parallel_for(list.size() * size_of(list.dtype()), 1 << 18, [&](std::int64_t begin, std::int64_t end) {
-    copy_bytes(to + begin, from + begin, end - begin);
-  });
+  parallel_for(list.size() * size_of(list.dtype()), 1 << 18,
+               [&](std::int64_t begin, std::int64_t end) { copy_bytes(to + begin, from + begin, end - begin); });
   return out;
 }
 
