@@ -271,3 +271,10 @@ def test_writing_on_another_context():
         assert sparse.context == there and sparse.asnumpy().tolist() == np.eye(3, 2).tolist()
         mx.nd.ones((3, 2)).copyto(sparse)
         assert sparse.asnumpy().sum() == 6
+
+
+def test_bfloat16_from_lists_and_through_pickles():
+    x = mx.nd.array([1, 2.5], dtype="bfloat16")
+    assert x.astype("float32").asnumpy().tolist() == [1, 2.5] and x.astype("bfloat16", copy=False) is x
+    y = pickle.loads(pickle.dumps(x))
+    assert y.dtype is x.dtype and y.astype("float32").asnumpy().tolist() == [1, 2.5]

@@ -430,3 +430,16 @@ def test_gradients_beside_integers():
     run.forward(is_train=True, i=[0, 2], w=np.ones((2, 3)))
     run.backward(nd.ones((2, 3)))
     assert run.grad_dict["w"].asnumpy().tolist() == [[1, 0, 0], [0, 0, 1]]
+
+
+def test_unknown_shapes_are_named():
+    with pytest.warns(UserWarning, match="infer_shape: the shapes of x do not follow"):
+        assert (sym.var("x") + 1).infer_shape() == (None, None, None)
+
+
+def test_copies_are_deep():
+    x = sym.var("x")
+    y = sym.relu(x, name="y")
+    z = copy.copy(y)
+    z._set_attr(mood="good")
+    assert y.attr("mood") is None and z.attr("mood") == "good"

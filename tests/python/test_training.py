@@ -275,3 +275,14 @@ def test_sgd_of_several_weights_and_a_fixed_rate():
     assert [w.asnumpy().tolist() for w in weights] == [[0, 0], [-1, -1, -1]]
     with pytest.raises(UserWarning):
         mx.optimizer.SGD(lr_scheduler=mx.lr_scheduler.FactorScheduler(step=1)).set_learning_rate(1)
+
+
+def test_metrics_over_batches_and_by_names(rng):
+    label, pred = rng.normal(size=(4, 9)), rng.normal(size=(4, 9))
+    whole = metric.PearsonCorrelation(average="micro")
+    for part in (slice(0, 1), slice(1, 4)):
+        whole.update([nd.array(label[part])], [nd.array(pred[part])])
+    assert whole.get()[1] == pytest.approx(np.corrcoef(label.ravel(), pred.ravel())[0, 1], rel=1e-5)
+    both = metric.CompositeEvalMetric([metric.Loss(output_names=["a"], label_names=[]), metric.Loss(output_names=["b"], label_names=[])])
+    both.update_dict({}, {"a": nd.array([2.0]), "b": nd.array([5.0])})
+    assert both.get()[1] == [2, 5]

@@ -3,6 +3,7 @@
 import contextlib
 
 from ._strop import set_asynchronous  # noqa: F401
+from ._strop import wait_all as waitall  # noqa: F401
 
 _size = 15
 

@@ -159,6 +159,15 @@ class CompositeEvalMetric(EvalMetric):
         for metric in self.metrics:
             metric.update(labels, preds)
 
+    def update_dict(self, label, pred):
+        """The same of dictionaries: those that this one names, of which each metric takes those that it names."""
+        if self.label_names is not None:
+            label = {name: a for name, a in label.items() if name in self.label_names}
+        if self.output_names is not None:
+            pred = {name: a for name, a in pred.items() if name in self.output_names}
+        for metric in self.metrics:
+            metric.update_dict(label, pred)
+
     def reset_local(self):
         for metric in self.metrics:
             metric.reset_local()
@@ -392,10 +401,30 @@ class NegativeLogLikelihood(CrossEntropy):
 @register
 @alias("pearsonr")
 class PearsonCorrelation(EvalMetric):
-    """The correlation of labels and predictions, the mean over batches."""
+    """The correlation of labels and predictions: the mean over batches, or with average="micro" that of all of them."""
 
     def __init__(self, name="pearsonr", output_names=None, label_names=None, average="macro"):
-        super().__init__(name, output_names, label_names)
+        self.average = average
+        super().__init__(name, output_names, label_names, average=average)
+
+    def reset(self):
+        super().reset()
+        self._count, self._mean, self._products = 0, _np.zeros(2), _np.zeros((2, 2))  # of differences from the mean
+
+    def update(self, labels, preds):
+        if self.average != "micro":
+            super().update(labels, preds)
+            return
+        labels, preds = check_label_shapes(labels, preds, True)
+        for label, pred in zip(labels, preds):
+            pair = _np.stack([_numpy(label).reshape(-1), _numpy(pred).reshape(-1)]).astype(float)
+            count, mean = pair.shape[1], pair.mean(1)
+            apart, step, total = pair - mean[:, None], mean - self._mean, self._count + count
+            self._products += apart @ apart.T + _np.outer(step, step) * self._count * count / total
+            self._mean += step * count / total
+            self._count = total
+        self.num_inst = self.global_num_inst = 1
+        self.sum_metric = self.global_sum_metric = float(self._products[0, 1] / _np.sqrt(self._products[0, 0] * self._products[1, 1]))
 
     def _measure(self, label, pred):
         return float(_np.corrcoef(pred.reshape(-1), label.reshape(-1))[0, 1]), 1

@@ -8,7 +8,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import STORAGES, _hook, _Null, bfloat16, extends, mx_real_t, storage_number
+from ..base import STORAGES, _dtype_name, _hook, _Null, bfloat16, extends, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -122,7 +122,7 @@ class _Members:
 
     def astype(self, dtype, copy=True):
         """The elements in another type; the array itself where it has that type and no copy is asked for."""
-        if not copy and np.dtype(dtype) == self.dtype:
+        if not copy and _dtype_name(dtype) == _dtype_name(self.dtype):
             return self
         return operators().Cast(self, dtype=dtype)
 
@@ -216,7 +216,8 @@ class _Members:
         return split_v2(self, indices_or_sections, axis, squeeze_axis)
 
     def __reduce__(self):
-        return _rebuild, (self.asnumpy(), self.dtype is bfloat16, str(self.context))
+        is_bfloat16 = self.dtype is bfloat16  # which NumPy has not; float32 has all its numbers
+        return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context))
 
     def to_dlpack_for_read(self):
         return to_dlpack_for_read(self)
@@ -235,7 +236,7 @@ class _Members:
 
 
 def _rebuild(elements, is_bfloat16, ctx):
-    return _strop.to_device(array(elements, dtype=elements.dtype), ctx)
+    return _strop.to_device(array(elements, dtype="bfloat16" if is_bfloat16 else elements.dtype), ctx)
 
 
 @_hook("repr")
@@ -267,6 +268,8 @@ def array(source_array, ctx=None, dtype=None):
         from . import sparse
 
         return sparse.array(source_array, ctx, dtype)
+    if dtype is not None and _dtype_name(dtype) == "bfloat16":
+        return array(source_array, ctx, "float32").astype("bfloat16")
     try:
         source = np.asarray(source_array, dtype=_given(dtype, mx_real_t))
     except (TypeError, ValueError) as error:

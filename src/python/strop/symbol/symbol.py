@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbol: what the core leaves to Python, and the functions that make variables and groups."""
 import json
+import warnings
 
 import numpy as np
 
@@ -157,10 +158,15 @@ class _Members:
             self._set_one(key, value)
 
     def infer_shape(self, *args, **kwargs):
-        """(shapes of arguments, of outputs, of auxiliary states) from those of some arguments; three times None where
-        something stays unknown."""
+        """(shapes of arguments, of outputs, of auxiliary states) from those of some arguments; three times None, and a
+        warning with the names of the arguments, where something stays unknown."""
         found = self._shapes(args, kwargs)
-        return _written(found) if all(_complete(shape) for shapes in found for shape in shapes) else (None, None, None)
+        if all(_complete(shape) for shapes in found for shape in shapes):
+            return _written(found)
+        unknown = [name for name, shape in zip(self.list_arguments(), found[0]) if not _complete(shape)]
+        if unknown:
+            warnings.warn(f"infer_shape: the shapes of {', '.join(unknown)} do not follow from those that are given", stacklevel=2)
+        return None, None, None
 
     def infer_shape_partial(self, *args, **kwargs):
         """The same, where shapes may stay unknown: () or extents of 0."""
