@@ -12,12 +12,14 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// Hangs an array on the history of the one that `step` made it from, where one is being written.
-inline void link_step(const NDArray& from, NDArray& made, const Ref<Function>& step) {
+/// Hangs an array on the history of the one that it was made from, where one is being written: by a new Step of the
+/// arguments.
+template <class Step, class... Arguments>
+void link_step(const NDArray& from, NDArray& made, const Arguments&... arguments) {
   if (recording() == nullptr || !is_tracked(from) || from.storage() != dense) return;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
-  node->function = step;
+  node->function = Ref<Function>(new Step(arguments...));
   node->inputs.resize(1);
   fill_input(node->inputs[0], from, false);
   node->outputs.resize(1);
@@ -29,8 +31,8 @@ inline void link_step(const NDArray& from, NDArray& made, const Ref<Function>& s
 class ViewStep : public Function {
  public:
   enum class Way : bool { cut, spread };
-  ViewStep(NDArray whole, NDArray part, std::int64_t first_element, Way way)
-      : whole_(std::move(whole)), part_(std::move(part)), first_(first_element), way_(way) {}
+  ViewStep(const NDArray& whole, const NDArray& part, std::int64_t first_element, Way way)
+      : whole_(shell_of(whole)), part_(shell_of(part)), first_(first_element), way_(way) {}
   std::vector<NDArray> forward(std::span<const NDArray>) override { return {}; }
   std::vector<NDArray> backward(std::span<const NDArray> heads) override {
     const NDArray& head = heads[0];
@@ -42,7 +44,7 @@ class ViewStep : public Function {
     if (spread) clear(made, made.size() * size);
     memory::detail::copy_bytes(made.device(), made.bytes() + (spread ? first_ * size : 0), head.device(),
                                head.bytes() + (spread ? 0 : first_ * size), part_.size() * size);
-    link_step(head, made, Ref<Function>(new ViewStep(whole_, part_, first_, spread ? Way::spread : Way::cut)));
+    link_step<ViewStep>(head, made, whole_, part_, first_, spread ? Way::spread : Way::cut);
     return {made};
   }
 
@@ -55,9 +57,7 @@ class ViewStep : public Function {
 /// Hangs the view on the array's history, where one is being written.
 STROP_IMPL NDArray linked_view(const NDArray& whole, NDArray view, std::int64_t first_element = 0) {
   if (call_mode.tracer != nullptr) call_mode.tracer->derived(whole, view, first_element, true);
-  if (recording() != nullptr && is_tracked(whole) && whole.storage() == dense)
-    link_step(whole, view,
-              Ref<Function>(new ViewStep(shell_of(whole), shell_of(view), first_element, ViewStep::Way::cut)));
+  link_step<ViewStep>(whole, view, whole, view, first_element, ViewStep::Way::cut);
   return view;
 }
 

@@ -178,7 +178,7 @@ void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool 
   constexpr std::int64_t share = 1 << 15;
   const std::int64_t n = b.width(), work = a.stored + a.rows;
   const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
-  const bool varied = n % number::Rep<number::Vec<E>>::lanes != 0 && has_varied_rows(a);
+  const bool varied = b.every() && n % number::Rep<number::Vec<E>>::lanes != 0 && has_varied_rows(a);
   parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin == 0 ? 0 : row_after(a, begin * unit), last = row_after(a, end * unit);
     a.check(first, last);

@@ -18,7 +18,8 @@ inline namespace STROP_ISA {
 
 /// Whether rows of W columns are summed so.
 template <class E, int W>
-inline constexpr bool is_narrow = number::Rep<number::Vec<E>>::lanes > W&& W * sizeof(E) <= 16;
+inline constexpr bool is_narrow = number::Rep<number::Vec<E>>::lanes > W &&
+                                  (std::int64_t{sizeof(E)} * W <= narrow_bytes);
 
 /// The sum of products that follow each other, each of W elements: 16 products at a time, of which those behind the
 /// last one are left out by a mask, not by a loop that ends sooner.
