@@ -106,6 +106,7 @@ template <class X>
 struct Inferred;
 class Executor;
 class MemoryPlan;
+struct Checkpoint;
 template <class G>
 class TracedFunction;
 

@@ -45,6 +45,8 @@
 #include <strop/engine/variable_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
 #include <strop/engine/workers_impl.hpp>
+#include <strop/graph/attributes_impl.hpp>
+#include <strop/graph/checkpoint_impl.hpp>
 #include <strop/graph/control/bound_body_impl.hpp>
 #include <strop/graph/control/flow_files_impl.hpp>
 #include <strop/graph/control/flow_impl.hpp>

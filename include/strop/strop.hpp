@@ -13,6 +13,7 @@
 #include <strop/data/libsvm_iter.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/pool.hpp>
+#include <strop/graph/checkpoint.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/mirror.hpp>

@@ -79,7 +79,7 @@ inline NDArray shell_of(const NDArray& a) { return shell_of(a, a.storage()); }
 void fill_input(TapeInput& to, const NDArray& from, bool kept);
 void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, const NDArray& out, bool kept);
 /// Called after each call while recording.
-void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state);
+void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site);
 inline constexpr Recorder tape{&record_call};
 
 }  // namespace detail

@@ -53,7 +53,7 @@ STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, 
   out.body().leaf = nullptr;
 }
 
-STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state) {
+STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site) {
   bool tracked = false;
   for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
   if (!tracked) {

@@ -456,7 +456,7 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
         step.plan->resources.temp_bytes = std::max(step.plan->resources.temp_bytes, needed.temp_bytes);
       }
     } catch (const Error& error) {
-      fail("Error in node ", step.node->name, ": ", error.what());
+      fail_in(*step.node, error);
     }
   }
 }
@@ -475,10 +475,10 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
     if (step.widened) return run_widened(*this, step);
-    dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), {},
+    dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), step.node->site,
                      step.state < 0 ? nullptr : &kept[step.state]->box);
   } catch (const Error& error) {
-    fail("Error in node ", step.node->name, ": ", error.what());
+    fail_in(*step.node, error);
   }
 }
 

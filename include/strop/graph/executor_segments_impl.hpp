@@ -60,7 +60,7 @@ class SegmentWork final : public Pending::Work {
       try {
         execute(*call.plan, {call.node->op(), nullptr, nullptr, true}, call.given.span(), call.out.span());
       } catch (const Error& error) {
-        fail("Error in node ", call.node->name, ": ", error.what());
+        fail_in(*call.node, error);
       }
     }
   }

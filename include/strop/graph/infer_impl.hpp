@@ -62,15 +62,16 @@ class Inference {
   /// Types; variables of which nothing follows are float32, one after the other.
   void infer_types() {
     infer_known_types();
+    std::optional<Touching> touching;
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
       if (!graph_.node(n).is_variable() || known) continue;
       known = f32;
-      sweep_to_fixpoint(&Inference::type_step);
+      if (!touching) touching.emplace(*this);
+      spread_type(graph_.value(n, 0), *touching);
     }
-    for (int n = 0; n < graph_.size(); ++n)
-      for (int k = 0; k < graph_.node(n).outputs(); ++k)
-        if (std::optional<Dtype>& known = type(graph_.value(n, k)); !known) known = f32;
+    for (std::optional<Dtype>& known : types_)
+      if (!known) known = f32;
   }
 
   /// Storages from those of the variables, after types and, where they are known, shapes.
@@ -85,17 +86,66 @@ class Inference {
  private:
   using Step = bool (Inference::*)(int n);
 
+  /// The nodes that a value is an input or an output of.
+  class Touching {
+   public:
+    explicit Touching(const Inference& of) {
+      const Graph& graph = of.graph_;
+      first_.resize(graph.values() + 1);
+      each_pair(of, [&](int value, int) { ++first_[value + 1]; });
+      for (int v = 0; v < graph.values(); ++v) first_[v + 1] += first_[v];
+      nodes_.resize(first_[graph.values()]);
+      List<int> next = first_;
+      each_pair(of, [&](int value, int n) { nodes_[next[value]++] = n; });
+    }
+    std::span<const int> operator[](int value) const {
+      return {nodes_.begin() + first_[value], nodes_.begin() + first_[value + 1]};
+    }
+
+   private:
+    template <class F>
+    static void each_pair(const Inference& of, F f) {
+      for (int n = 0; n < of.graph_.size(); ++n)
+        for (int i = 0; i < of.tensors_of(n); ++i)
+          if (const int value = of.value_of(n, i); value >= 0) f(value, n);
+    }
+    List<int> first_, nodes_;
+  };
+
+  /// What follows from the type of a value: nodes are asked again where one of theirs was learnt, which is once a
+  /// value.
+  void spread_type(int from, const Touching& touching) {
+    List<int> learnt;
+    learnt.push_back(from);
+    List<std::optional<Dtype>> before;
+    while (!learnt.empty()) {
+      const int value = learnt.back();
+      learnt.pop_back();
+      for (const int n : touching[value]) {
+        before.clear();
+        for (int i = 0; i < tensors_of(n); ++i) before.push_back(value_of(n, i) < 0 ? f32 : type(value_of(n, i)));
+        if (!step_of(&Inference::type_step, n)) continue;
+        for (int i = 0; i < tensors_of(n); ++i)
+          if (!before[i] && type(value_of(n, i))) learnt.push_back(value_of(n, i));
+      }
+    }
+  }
+
+  bool step_of(Step step, int n) {
+    try {
+      return (this->*step)(n);
+    } catch (const Error& error) {
+      fail_in(graph_.node(n), error);
+    }
+  }
+
   /// Sweeps forwards and backwards until nothing changes; a step tells whether it learnt something.
   void sweep_to_fixpoint(Step step) {
     for (bool changed = true; changed;) {
       changed = false;
       for (int i = 0; i < 2 * graph_.size(); ++i) {
         const int n = i < graph_.size() ? i : 2 * graph_.size() - 1 - i;
-        try {
-          changed = (this->*step)(n) || changed;
-        } catch (const Error& error) {
-          fail("Error in node ", graph_.node(n).name, ": ", error.what());
-        }
+        changed = step_of(step, n) || changed;
       }
     }
   }
@@ -128,11 +178,17 @@ class Inference {
     return changed;
   }
 
-  /// The value that is input i of node n, or, after the inputs, one of its outputs.
+  /// The inputs of node n, its outputs and what those are like.
+  int tensors_of(int n) const {
+    const Node& node = graph_.node(n);
+    return static_cast<int>(node.inputs.size() + node.like.size()) + node.outputs();
+  }
+  /// The value that is input i of node n or, after the inputs, one of its outputs, or after those what one is like.
   int value_of(int n, int i) const {
     const Node& node = graph_.node(n);
-    return i < node.inputs.size() ? graph_.value(node.inputs[i])
-                                  : graph_.value(n, i - static_cast<int>(node.inputs.size()));
+    const int inputs = static_cast<int>(node.inputs.size()), outputs = node.outputs();
+    if (i < inputs) return graph_.value(node.inputs[i]);
+    return i < inputs + outputs ? graph_.value(n, i - inputs) : graph_.value(node.like[i - inputs - outputs]);
   }
 
   bool shape_alike(int n) {
@@ -212,7 +268,7 @@ class Inference {
                              {in.span(), in_shapes.span(), out_shapes.span(), node.signature.mutated, stored, device},
                              out.span());
     } catch (const Error& error) {
-      fail("Error in node ", node.name, ": ", error.what());
+      fail_in(node, error);
     }
     for (int k = 0; k < outputs; ++k) storage(graph_.value(n, k)) = *out[k];
   }

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/json.hpp>
+#include <strop/graph/attributes_impl.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/control/flow_files_impl.hpp>
 #include <strop/graph/entry_maker.hpp>
@@ -150,10 +151,6 @@ class GraphReader {
   GraphRecord graph_;
 };
 
-/// Attributes that were kept under their own names before they were kept as `__key__`.
-inline constexpr std::string_view hidden_keys[] = {"ctx_group", "lr_mult", "wd_mult", "force_mirroring",
-                                                   "mirror_stage"};
-
 /// Records to nodes.
 class GraphMaker {
  public:
@@ -251,52 +248,13 @@ class GraphMaker {
     return {to.node, static_cast<int>(link.index)};
   }
 
-  static bool is_hidden(std::string_view key) {
-    return std::find(std::begin(hidden_keys), std::end(hidden_keys), key) != std::end(hidden_keys);
-  }
-
   NodeOutput variable(const NodeRecord& record) const {
     if (!record.inputs.empty()) fail("a variable has no inputs");
     const Ref<Node> node(new Node);
     node->name = record.name;
     for (const auto& [key, text] : record.attributes)
-      if (!describe(node->variable, key, text)) set(*node, attribute_key(key), text);
+      if (!describe(node->variable, key, text, from_.zero_is_extent)) set(*node, attribute_key(key), text);
     return {node, 0};
-  }
-
-  /// Takes in what a variable says of its array; false for other attributes.
-  bool describe(Variable& variable, std::string_view key, std::string_view text) const {
-    if (key == "__shape__") {
-      Shape shape;
-      if (!parse_shape(text, shape)) fail("'__shape__' is '", excerpt(text), "', expected whole numbers as (2, 3)");
-      for (std::int64_t& extent : shape)
-        if (extent < 0 || (extent == 0 && !from_.zero_is_extent)) extent = Shape::unknown_extent;
-      variable.shape = shape.empty() && !from_.zero_is_extent ? Shape::unknown() : shape;
-      return true;
-    }
-    if (key == "__dtype__") {
-      std::int64_t number = 0;
-      Dtype type = f32;
-      if (parse_integer(text, number)) {
-        if (number == -1) return true;  // it does not say
-        const auto* const found = std::find_if(std::begin(all_dtypes), std::end(all_dtypes),
-                                               [&](Dtype one) { return static_cast<std::int64_t>(one) == number; });
-        if (found == std::end(all_dtypes)) fail("'__dtype__' is ", number, ", which is none of the element types");
-        type = *found;
-      } else if (!parse_dtype(text, type)) {
-        fail("'__dtype__' is '", excerpt(text), "', expected an element type");
-      }
-      variable.dtype = type;
-      return true;
-    }
-    if (key == "__storage_type__") {
-      std::int64_t number = 0;
-      if (!parse_integer(text, number) || number < -1 || number > 2)
-        fail("'__storage_type__' is '", excerpt(text), "', expected 0, 1 or 2");
-      if (number >= 0) variable.storage = static_cast<Storage>(number);
-      return true;
-    }
-    return false;
   }
 
   static void set(Node& node, std::string key, const std::string& text) {

@@ -16,11 +16,11 @@ inline constexpr std::string_view mirror_key = "__force_mirroring__";
 
 /// Replaces, in the nodes that gradients are made of, what marked nodes compute by copies of these nodes, which run
 /// behind forward, where they are needed first. Not copied is what would not give the same a second time (random
-/// numbers, states of a call), and what the caller sees, which is there anyway. A copy writes its states (running
-/// statistics) into arrays of its own, which begin as the states did.
+/// numbers, states of a call, what reads a state that another node writes), and what the caller sees, which is there
+/// anyway. A copy writes its states (running statistics) into arrays of its own, which begin as the states did.
 class Mirroring {
  public:
-  explicit Mirroring(const NodeOutputs& outputs) : forward_(outputs) {
+  explicit Mirroring(const NodeOutputs& outputs) : forward_(outputs), written_(forward_.auxiliary()) {
     copies_.resize(forward_.size());
     readers_.resize(forward_.size());
     for (const NodeOutput& output : outputs) seen_.push_back(forward_.find(output.node.get()));
@@ -49,6 +49,9 @@ class Mirroring {
     if (!is_marked(node) || !gives_the_same_again(*node.entry)) return;
     for (int seen : seen_)
       if (seen == n) return;
+    int states = 0;
+    for (const NodeOutput& in : node.inputs) states += in.node && written_[forward_.find(in.node.get())] ? 1 : 0;
+    if (states != static_cast<int>(node.signature.mutated.size())) return;
     for (int i : node.signature.mutated)
       if (readers_[forward_.find(node.inputs[i].node.get())] != 1) return;  // which value would it begin with?
     const Ref<Node> made(new Node(node));
@@ -78,6 +81,7 @@ class Mirroring {
   }
 
   Graph forward_;
+  List<bool> written_;  // variables: states
   List<Ref<Node>> copies_;
   List<int> readers_, seen_;
   List<BoundGraph::Snapshot> snapshots_;

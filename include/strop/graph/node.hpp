@@ -3,6 +3,7 @@
 /// Nodes of a symbolic graph, shared and immutable.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/op/mode.hpp>
 #include <strop/op/registry.hpp>
 
 #include <optional>
@@ -19,7 +20,7 @@ struct Variable {
   Shape shape = Shape::unknown();  // extents of −1 stay open
   std::optional<Dtype> dtype = {};
   std::optional<Storage> storage = {};
-  NamedTexts attributes = {};
+  NamedTexts attributes = {};  // as of set_attr
 };
 
 namespace detail {
@@ -43,6 +44,7 @@ struct Node : Counted {
   NodeOutputs like;  // of gradients: output k has the shape and the type of like[k]
   Variable variable;
   NamedTexts attributes;
+  Site site = {};  // where the call stands that it was traced from
 
   Node();
   Node(const Node&);
@@ -56,6 +58,9 @@ struct Node : Counted {
   /// "fc1_output", "split_output1"; a variable's output has the variable's name.
   std::string output_name(int k) const;
 };
+
+/// Throws the Error of a node: "Error in node fc1: …", with the place of the call that it was traced from.
+[[noreturn]] void fail_in(const Node& node, const Error& error);
 
 }  // namespace detail
 }  // namespace strop::inline v0

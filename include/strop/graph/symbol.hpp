@@ -113,11 +113,17 @@ class Symbol {
   std::string attr(std::string_view key) const;
   /// Parameters and attributes of the node.
   NamedTexts list_attr() const;
-  /// Sets an attribute of the node, for all that share it.
+  /// The same of all its nodes that have any, by their names.
+  std::vector<std::pair<std::string, NamedTexts>> attr_dict() const;
+  /// Sets an attribute of the node, for all that share it. A variable's `__shape__`, `__dtype__` and `__storage_type__`
+  /// are what inference knows of it; there an extent of 0 is an unknown one, as in the original's texts. Throws Error
+  /// where such a text is none.
   void set_attr(std::string_view key, std::string_view text) const;
 
   /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.
   Symbol operator()(const NamedSymbols& replacements) const;
+  /// The same expression with nodes of its own: attributes that are set here stay here.
+  Symbol copy() const;
 
   /// Shapes of everything from the shapes of some arguments, forwards and backwards until nothing more follows. Throws
   /// Error for a contradiction, naming node, argument and both values, and where something stays unknown.

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/text.hpp>
+#include <strop/graph/attributes_impl.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
@@ -45,13 +46,6 @@ STROP_IMPL std::string node_name(const Entry& entry, std::string_view given) {
   return cat(scope.prefix, hint, number);
 }
 
-/// Attributes that other tools read are kept as `__key__`.
-STROP_IMPL std::string attribute_key(std::string_view key) {
-  for (std::string_view known : {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"})
-    if (key == known) return cat("__", key, "__");
-  return std::string(key);
-}
-
 STROP_IMPL Node::Node() = default;
 STROP_IMPL Node::Node(const Node&) = default;
 /// Takes deep graphs down node by node, not by recursion.
@@ -74,6 +68,11 @@ STROP_IMPL Node::~Node() {
 
 STROP_IMPL std::string Node::output_name(int k) const {
   return entry == nullptr ? name : cat(name, '_', element(signature.outputs, k));
+}
+
+STROP_IMPL void fail_in(const Node& node, const Error& error) {
+  const std::string place = place_of(node.site);
+  fail("Error in node ", node.name, place.empty() ? "" : ", called at ", place, ": ", error.what());
 }
 
 /// Names as they stand in a sentence: "data, weight".
@@ -120,7 +119,7 @@ const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::st
 STROP_IMPL NodeOutput new_variable(std::string name) {
   const Ref<Node> node(new Node);
   node->name = std::move(name);
-  node->attributes = naming().attributes;
+  for (const auto& [key, text] : naming().attributes) set_attribute(*node, key, text);
   return {node, 0};
 }
 
@@ -177,9 +176,11 @@ STROP_IMPL AttrScope::~AttrScope() { detail::naming().attributes = std::move(bef
 STROP_IMPL Symbol var(std::string_view name, const Variable& options) {
   if (name.empty()) fail("var: a variable needs a name");
   const detail::NodeOutput made = detail::new_variable(std::string(name));
-  made.node->variable = options;
-  for (const auto& [key, text] : options.attributes)
-    made.node->attributes.push_back({detail::attribute_key(key), text});
+  for (const auto& [key, text] : options.attributes) detail::set_attribute(*made.node, key, text);
+  Variable& variable = made.node->variable;
+  if (options.shape.has_rank()) variable.shape = options.shape;
+  if (options.dtype) variable.dtype = options.dtype;
+  if (options.storage) variable.storage = options.storage;
   return Symbol(made);
 }
 
@@ -274,20 +275,34 @@ STROP_IMPL detail::Node& Symbol::only_node(const char* what) const {
   return *outputs_[0].node;
 }
 
-STROP_IMPL NamedTexts Symbol::list_attr() const {
-  const detail::Node& node = only_node("attr");
+namespace detail {
+
+STROP_IMPL NamedTexts attributes_of(const Node& node) {
   NamedTexts out;
   if (!node.is_variable() && node.entry->params != nullptr) {
-    const detail::ParamTable& table = *node.entry->params;
+    const ParamTable& table = *node.entry->params;
     for (std::size_t i = 0; i < table.fields.size(); ++i)
       out.push_back({std::string(table.fields[i].name), table.print(node.op(), i)});
   }
-  if (const detail::Flow* const flow = detail::flow_of(node))
-    for (auto& one : detail::flow_attributes(*flow)) out.push_back(std::move(one));
-  if (node.variable.shape.has_rank()) out.push_back({"__shape__", to_text(node.variable.shape)});
+  if (const Flow* const flow = flow_of(node))
+    for (auto& one : flow_attributes(*flow)) out.push_back(std::move(one));
+  if (node.variable.shape.has_rank()) out.push_back({"__shape__", print_shape(node.variable.shape)});
   if (node.variable.dtype) out.push_back({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
   if (node.variable.storage) out.push_back({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
   for (const auto& one : node.attributes) out.push_back(one);
+  return out;
+}
+
+}  // namespace detail
+
+STROP_IMPL NamedTexts Symbol::list_attr() const { return detail::attributes_of(only_node("attr")); }
+
+STROP_IMPL std::vector<std::pair<std::string, NamedTexts>> Symbol::attr_dict() const {
+  const detail::Graph graph(outputs_);
+  std::vector<std::pair<std::string, NamedTexts>> out;
+  for (int n = 0; n < graph.size(); ++n)
+    if (NamedTexts own = detail::attributes_of(graph.node(n)); !own.empty())
+      out.emplace_back(graph.node(n).name, std::move(own));
   return out;
 }
 
@@ -301,45 +316,51 @@ STROP_IMPL std::string Symbol::attr(std::string_view key) const {
 }
 
 STROP_IMPL void Symbol::set_attr(std::string_view key, std::string_view text) const {
-  only_node("set_attr").attributes.push_back({detail::attribute_key(key), std::string(text)});
+  detail::set_attribute(only_node("set_attr"), key, text);
 }
 
-STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
-  const detail::Graph graph(outputs_, true);
-  detail::List<std::string_view> names;
+namespace detail {
+
+/// The nodes of `outputs` anew, with other expressions in place of some variables: those that this changes, or all.
+STROP_IMPL NodeOutputs made_anew(const NodeOutputs& outputs, const NamedSymbols& replacements, bool all) {
+  const Graph graph(outputs, true);
+  List<std::string_view> names;
   for (int n = 0; n < graph.size(); ++n)
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
-  detail::check_given("symbol", detail::names_of(replacements), names);
-  detail::NodeOutputs made;  // what stands for output 0 of each node
+  check_given("symbol", names_of(replacements), names);
+  NodeOutputs made;  // what stands for output 0 of each node
   // A copy of a node that keeps a state has one of its own, which its gradient finds by the parameters that they share.
-  detail::List<std::pair<const detail::ParamBox*, detail::Ref<detail::ParamBox>>> own;
-  const auto own_params = [&](const detail::Node& node) {
+  List<std::pair<const ParamBox*, Ref<ParamBox>>> own;
+  const auto own_params = [&](const Node& node) {
     for (const auto& [before, copy] : own)
       if (before == node.params.get()) return copy;
     if (node.entry->cpu.make_state == nullptr || node.entry->is_gradient()) return node.params;
-    own.push_back({node.params.get(), detail::Ref(new detail::ParamBox(node.entry->params, node.op()))});
+    own.push_back({node.params.get(), Ref(new ParamBox(node.entry->params, node.op()))});
     return own.back().second;
   };
-  const auto moved = [&](const detail::NodeOutput& from) {
+  const auto moved = [&](const NodeOutput& from) {
     if (!from.node) return from;
-    detail::NodeOutput to = made[graph.find(from.node.get())];
+    NodeOutput to = made[graph.find(from.node.get())];
     if (!from.node->is_variable()) to.index = from.index;
     return to;
   };
   for (int n = 0; n < graph.size(); ++n) {
-    detail::Node& node = graph.node(n);
-    detail::NodeOutput out{detail::Ref(&node), 0};
+    Node& node = graph.node(n);
+    NodeOutput out{Ref(&node), 0};
     if (node.is_variable()) {
-      const Symbol* other = detail::find_named(replacements, node.name);
+      const Symbol* other = find_named(replacements, node.name);
       if (other != nullptr && other->size() != 1)
         fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
-      if (other != nullptr) out = other->outputs()[0];
+      if (other != nullptr)
+        out = other->outputs()[0];
+      else if (all)
+        out.node = Ref(new Node(node));
     } else {
-      const detail::Ref<detail::Node> copy(new detail::Node(node));
-      bool changed = false;
+      const Ref<Node> copy(new Node(node));
+      bool changed = all;
       for (auto* list : {&copy->inputs, &copy->like})
-        for (detail::NodeOutput& in : *list) {
-          const detail::NodeOutput to = moved(in);
+        for (NodeOutput& in : *list) {
+          const NodeOutput to = moved(in);
           changed = changed || to.node != in.node || to.index != in.index;
           in = to;
         }
@@ -352,9 +373,17 @@ STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
     }
     made.push_back(std::move(out));
   }
-  detail::NodeOutputs outputs;
-  for (const detail::NodeOutput& output : outputs_) outputs.push_back(moved(output));
-  return Symbol(std::move(outputs));
+  NodeOutputs heads;
+  for (const NodeOutput& output : outputs) heads.push_back(moved(output));
+  return heads;
 }
+
+}  // namespace detail
+
+STROP_IMPL Symbol Symbol::operator()(const NamedSymbols& replacements) const {
+  return Symbol(detail::made_anew(outputs_, replacements, false));
+}
+
+STROP_IMPL Symbol Symbol::copy() const { return Symbol(detail::made_anew(outputs_, {}, true)); }
 
 }  // namespace strop::inline v0

@@ -109,8 +109,9 @@ struct TracedGraph : Counted {
     Ref<Node> node;
     const Recorder* recorder;
     bool training;
+    bool draws;  // random numbers
   };
-  std::vector<Made> calls;  // in the order of the function, which is what operators that write an input go by
+  std::vector<Made> calls;  // in the order of the function, which operators that write an input or draw numbers go by
 
   // How it runs unrecorded.
   Ref<BoundGraph> bound;
@@ -133,7 +134,8 @@ struct TracedGraph : Counted {
     return true;
   }
   /// Whether it is replayed call by call: where calls are recorded, where one writes an input, which may then be part
-  /// of another one, and where arrays are on several devices.
+  /// of another one, where the graph would draw random numbers in another order than the function, and where arrays are
+  /// on several devices.
   bool by_calls = false;
 
   void drop_unused();
@@ -190,16 +192,16 @@ class Tracing {
       to_.results.push_back(value(result, "a result"));
     }
     NodeOutputs used = to_.results;
-    for (const TracedGraph::Made& call : to_.calls)  // what is written is seen outside, whoever uses the result
-      if (!call.node->signature.mutated.empty()) used.push_back({call.node, 0});
+    for (const TracedGraph::Made& call : to_.calls)  // what is written, or drawn, is seen outside, whoever uses it
+      if (!call.node->signature.mutated.empty() || call.draws) used.push_back({call.node, 0});
     to_.symbol = Symbol(std::move(used));
     to_.drop_unused();
   }
 
  private:
-  static void record(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state) {
-    current_->add(entry, op, in, out);
-    if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state);
+  static void record(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site) {
+    current_->add(entry, op, in, out, site);
+    if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
   }
   static void derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     current_->add_derived(from, made, first, linked);
@@ -208,9 +210,10 @@ class Tracing {
   static constexpr FunctionTracer tracer_{&recorder_, &derived};
   static inline thread_local Tracing* current_ = nullptr;
 
-  void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out) {
+  void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Site site) {
     const Ref<Node> node(new Node);
     node->entry = &entry;
+    node->site = site;
     node->params = Ref(new ParamBox(entry.params, op));
     node->signature = signature_of(entry, op, static_cast<int>(in.size()));
     node->name = node_name(entry, {});
@@ -220,12 +223,19 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training});
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training, draws(entry, op, in)});
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
       own_buffers(out[k]);
     }
+  }
+
+  static bool draws(const Entry& entry, const void* op, Inputs in) {
+    if (entry.resources == nullptr) return false;
+    List<Shape, 4> shapes;
+    for (const NDArray* a : in) shapes.push_back(*a ? a->shape() : Shape{0});
+    return entry.resources(op, shapes.span()).random;
   }
 
   void add_derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
@@ -240,7 +250,7 @@ class Tracing {
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
     node->inputs.push_back(value(from, "a view"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training});
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training, false});
     keep(made, {node, 0});
   }
 
@@ -288,6 +298,14 @@ STROP_IMPL void TracedGraph::drop_unused() {
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
   for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
+  const Graph bound_later(results);
+  int before = -1;
+  for (const Made& call : calls) {
+    if (!call.draws) continue;
+    const int n = bound_later.find(call.node.get());
+    by_calls = by_calls || n <= before;  // -1: no result needs it
+    before = n;
+  }
 }
 
 /// Makes the executor. Its arrays are those of the arguments of each call and, for results, new ones.
@@ -373,7 +391,12 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArra
     }
     std::vector<const NDArray*> inputs;
     for (const NodeOutput& from : node.inputs) inputs.push_back(from.node ? &at(from) : &absent);
-    dispatch(*node.entry, node.op(), inputs, {values.data() + first, static_cast<Index>(node.outputs())});
+    try {
+      dispatch(*node.entry, node.op(), inputs, {values.data() + first, static_cast<Index>(node.outputs())}, {},
+               node.site);
+    } catch (const Error& error) {
+      fail_in(node, error);
+    }
   }
   std::vector<NDArray> out;
   for (const NodeOutput& result : results) out.push_back(at(result));

@@ -124,7 +124,7 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDA
         in.size() <= 4 && !entry.mutates && (entry.params == nullptr || !entry.params->checked) &&
         (dispatch_directly(entry, op, in, out, requests) || dispatch_broadcast(entry, op, in, out, requests))))
     dispatch_fully(entry, op, in, out, requests, site);
-  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr);
+  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr, site);
 }
 
 STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, Span<NDArray> out) {

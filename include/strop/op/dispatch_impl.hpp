@@ -215,7 +215,7 @@ STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs i
   Ref<StateBox> own;
   if (state == nullptr) state = &own;
   dispatch_fully(entry, op, in, out, requests, site, state);
-  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, state->get());
+  if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, state->get(), site);
 }
 
 }  // namespace strop::inline v0::detail

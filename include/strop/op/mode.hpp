@@ -14,9 +14,12 @@ namespace strop::inline v0::detail {
 
 using Inputs = Span<const NDArray* const>;
 
+/// Where a call stands in the user's source; line 0 where the spelling does not permit to know.
+using Site = std::source_location;
+
 struct Recorder {
   /// Called after each call.
-  void (*record)(const Entry&, const void* op, Inputs in, Span<NDArray> out, StateBox* state);
+  void (*record)(const Entry&, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site);
 };
 
 /// Sets what a thread's calls are recorded by, and whether they train, while it lives.
@@ -26,8 +29,5 @@ class ModeScope : CallModeScope {
       : CallModeScope({call_mode.tracer == nullptr ? recorder : call_mode.tracer->recorder, training,
                        call_mode.operation, call_mode.tracer, recorder}) {}
 };
-
-/// Where a call stands in the user's source; line 0 where the spelling does not permit to know.
-using Site = std::source_location;
 
 }  // namespace strop::inline v0::detail

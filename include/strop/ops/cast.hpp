@@ -157,7 +157,7 @@ NDArray NDArray::to(D device) const {
     static constexpr CrossDeviceCopy copy;
     using Copying =
         Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
-    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr);
+    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr, {});
   }
   return std::move(out[0]);
 }

@@ -80,6 +80,22 @@ TEST_CASE("types spread from any argument; without any they are float32") {
         "Error in node a: the variable is float16, given is float32");
 }
 
+TEST_CASE("each group of variables that nothing is known of has a type of its own, wherever it hangs together") {
+  // Two that meet at the end only by a map that leaves types open between them would take each other's.
+  const Symbol a = var("a"), b = var("b", {.dtype = f64});
+  Symbol left = a, right = b;
+  for (int i = 0; i < 50; ++i) {
+    left = plus(left, var("l" + std::to_string(i)));
+    right = plus(var("r" + std::to_string(i)), right);
+  }
+  const Inferred<Dtype> found = group({left, right}).infer_type();
+  for (int i = 0; i < 50; ++i) {
+    CHECK(found["l" + std::to_string(i)] == f32);
+    CHECK(found["r" + std::to_string(i)] == f64);
+  }
+  CHECK(found.outputs == std::vector<Dtype>{f32, f64});
+}
+
 TEST_CASE("storages spread as the operators derive them") {
   const Symbol x = var("x");
   CHECK(quadratic(x, {.a = 1}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{csr});

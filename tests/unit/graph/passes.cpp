@@ -499,6 +499,9 @@ TEST_CASE("common subexpressions are computed once") {
     other = wave(x);
   }
   CHECK(distinct(wave(x), other));
+  Symbol many = wave(x, {.k = 1}, "w");  // of one input, some with equal parameters
+  for (int i = 1; i < 300; ++i) many = plus(many, zeros_like(wave(x, {.k = static_cast<float>(i % 60)})));
+  CHECK(kept(many, name) == 60);
   // A state that is written in between is read where it was.
   const NamedArrays center_args{{"x", array({1, 2, 3})}, {"s", array({5})}};
   const Symbol s = var("s"), c = center(x, s);

@@ -331,6 +331,24 @@ TEST_CASE("values of nodes with force_mirroring are computed again for backward"
     CHECK(value.output.find("noise0_mirror") == std::string::npos);
 }
 
+TEST_CASE("what reads a state that another node writes is kept: it would read what was written since") {
+  const auto build = [](bool mirrored) {
+    const AttrScope scope{{"force_mirroring", mirrored ? "True" : "False"}};
+    const Symbol x = var("x"), s = var("s");
+    const Symbol before = squash(squash(wave(s, {.k = 2})));
+    const Symbol y = center(x, s, {}, "c");
+    return times(squash(times(before, y)), x).simple_bind(cpu(), {{"x", {4}}});
+  };
+  auto plain = build(false), mirrored = build(true);
+  for (auto* run : {&plain, &mirrored})
+    for (int i = 0; i < 3; ++i) {
+      run->forward(true, {{"x", array({0.75f, 0.5f, -1.0f, 2.0f})}});
+      run->backward(array({1, 2, 3, 4}));
+    }
+  CHECK(mirrored.grad("x").to_vector<float>() == plain.grad("x").to_vector<float>());
+  CHECK(mirrored.aux("s").item<float>() == plain.aux("s").item<float>());
+}
+
 TEST_CASE("a node that is computed again leaves its state alone") {
   // A state moves once a step in training, and the copy begins with what the state was, in training and without.
   const auto build = [](bool mirrored) {

@@ -126,6 +126,51 @@ TEST_CASE("attributes: parameters as text, scopes, and keys that other tools rea
         "attr: a group of several nodes has no attributes; take one with [i]");
 }
 
+TEST_CASE("what a variable is may be said by attributes, in any of three ways") {
+  const Symbol declared = var("v", {.attributes = {{"__shape__", "(2, 0)"}, {"__dtype__", "1"}}});
+  CHECK(declared.attr("__shape__") == "(2, -1)");
+  CHECK(plus(declared, var("w")).infer_type()["w"] == f64);
+  CHECK(quadratic(declared).infer_shape({{"v", {-1, 3}}}).outputs == std::vector<Shape>{{2, 3}});
+  CHECK(var("v", {.shape = {4}, .attributes = {{"__shape__", "(2,)"}}}).attr("__shape__") == "(4,)");
+  const Symbol later = var("v");
+  later.set_attr("__shape__", "(5,)");
+  later.set_attr("__storage_type__", "2");
+  CHECK(quadratic(later).infer_shape({}).outputs == std::vector<Shape>{{5}});
+  CHECK(quadratic(later, {.a = 1}).infer_storage().outputs == std::vector<Storage>{csr});
+  {
+    const AttrScope scope{{"__dtype__", "float16"}};
+    CHECK(quadratic(var("v")).infer_type().outputs == std::vector<Dtype>{f16});
+  }
+  CHECK(sentence([&] { later.set_attr("__shape__", "(2, x)"); }) ==
+        "variable 'v': '__shape__' is '(2, x)', expected whole numbers as (2, 3)");
+  CHECK(sentence([&] { later.set_attr("__dtype__", "99"); }) ==
+        "variable 'v': '__dtype__' is 99, which is none of the element types");
+  CHECK(sentence([&] { later.set_attr("__storage_type__", "csr"); }) ==
+        "variable 'v': '__storage_type__' is 'csr', expected 0, 1 or 2");
+  CHECK(later.attr("__shape__") == "(5,)");
+}
+
+TEST_CASE("a copy has nodes of its own; attr_dict is what all nodes say") {
+  const Symbol x = var("x", {.attributes = {{"lr_mult", "3"}}});
+  const Symbol net = plus(quadratic(x, {.a = 2}, "q"), x, {}, "p"), copy = net.copy();
+  CHECK(copy.list_arguments() == Names{"x"});
+  CHECK(copy.get_internals()["x"].attr("lr_mult") == "3");
+  copy.get_internals()["x"].set_attr("lr_mult", "5");
+  copy.set_attr("mine", "yes");
+  CHECK(x.attr("lr_mult") == "3");
+  CHECK(net.attr("mine").empty());
+  CHECK(copy.get_internals()["x"].attr("lr_mult") == "5");
+  const auto all = net.attr_dict();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0] == std::pair<std::string, NamedTexts>("x", {{"__lr_mult__", "3"}}));
+  CHECK(all[1].first == "q");
+  CHECK(all[1].second[0] == std::pair<std::string, std::string>("a", "2"));
+  const Symbol pair = both(x, x);
+  const Symbol halves = group({pair[1], pair[0]}).copy();
+  CHECK(halves.list_outputs() == group({pair[1], pair[0]}).list_outputs());
+  CHECK(halves[0].outputs()[0].node == halves[1].outputs()[0].node);
+}
+
 TEST_CASE("variables are replaced by expressions without touching the original") {
   const Symbol net = plus(quadratic(var("x"), {}, "q"), var("y"), {}, "p");
   const Symbol deeper = net({{"x", dense_layer(var("data"), {.num_hidden = 2}, "fc")}});

@@ -36,6 +36,38 @@ struct Accumulate {
 };
 inline constexpr Op<Accumulate> accumulate;
 
+/// x + a number that is drawn
+struct Noise {
+  static constexpr Resources resources{.random = true};
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
+    float u[1];
+    ctx.random().fill_uniform(u, 1);
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + u[0];
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i];
+  }
+};
+inline constexpr Op<Noise> noise;
+
+/// x, which must be positive
+struct Positive {
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      if (!(x[i] > 0)) throw Error("positive: an element is not above 0");
+      y[i] = x[i];
+    }
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) dx[i] = dy[i];
+  }
+};
+inline constexpr Op<Positive> positive;
+
 }  // namespace
 
 TEST_CASE("the function runs once per shapes, types and storages, and its graph from then on") {
@@ -205,6 +237,61 @@ TEST_CASE("what is written outside is written at every call, and read in the ord
     CHECK(read.to_vector<float>() == std::vector<float>{2 * i, 4 * i});
     CHECK(copied.to_vector<float>() == std::vector<float>{i, 2 * i});
     CHECK(after.to_vector<float>() == std::vector<float>{2 * i + 2, 4 * i + 4});
+  }
+}
+
+TEST_CASE("random numbers are drawn in the order of the function, also those that nobody reads") {
+  const NDArray x = zeros({2});
+  x.attach_grad();
+  const auto check_drawn = [&](const auto& g) {
+    const auto f = trace_function(g);
+    random::seed(11);
+    std::vector<float> expected;
+    for (int i = 0; i < 4; ++i)
+      for (const float v : g(x).template to_vector<float>()) expected.push_back(v);
+    random::seed(11);
+    std::vector<float> found;
+    for (int i = 0; i < 4; ++i) {
+      std::optional<record> scope;
+      if (i == 2) scope.emplace();
+      for (const float v : f(x).template to_vector<float>()) found.push_back(v);
+    }
+    CHECK(found == expected);
+  };
+  check_drawn([](const NDArray& v) { return noise(noise(v)); });
+  check_drawn([](const NDArray& v) {
+    const NDArray first = noise(v), second = noise(v);
+    return quadratic(plus(second, quadratic(first, {.b = 2})), {.b = 1});
+  });
+  check_drawn([](const NDArray& v) {
+    noise(v);
+    const NDArray read = noise(v);
+    noise(quadratic(v, {.b = 3}));
+    return plus(read, noise(v));
+  });
+}
+
+TEST_CASE("an error of a replay names the operator and the line of its call") {
+  const int line = __LINE__ + 1;
+  const auto f = trace_function([](const NDArray& x) { return quadratic(positive(x), {.b = 1}); });
+  const NDArray good = array({1.0f, 2.0f}), bad = array({1.0f, -2.0f});
+  for (int i = 0; i < 2; ++i) CHECK(same(f(good), good));
+  const std::string place = "trace.cpp:" + std::to_string(line);
+  for (const bool recorded : {false, true}) {
+    bad.attach_grad();
+    std::optional<record> scope;
+    if (recorded) scope.emplace();
+    f(good);
+    std::string said;
+    try {
+      f(bad).wait();
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    CAPTURE(said);
+    CHECK(said.find("positive: an element is not above 0") != std::string::npos);
+    CHECK(said.find(place) != std::string::npos);
+    CHECK(same(f(good), good));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <strop/graph/passes/known_graph.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace strop::inline v0::detail {
 
@@ -28,41 +29,82 @@ STROP_IMPL bool same_links(const NodeOutputs& a, const NodeOutputs& b) {
   return same;
 }
 
+/// A number for the parameters, equal where same_params() says so.
+STROP_IMPL std::uint64_t hash_of_params(const Node& node) {
+  const auto own = reinterpret_cast<std::uintptr_t>(node.params.get()) >> 4;
+  const Entry& entry = *node.entry;
+  if (entry.params == nullptr) return 0;
+  if (entry.params->fields.empty()) return entry.params->size <= 1 ? 0 : own;
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
+    if (entry.params->fields[i].type->name == "function") return own;
+    for (const char c : entry.params->print(node.op(), i))
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    hash = hash * 31 + 1;  // where one text ends
+  }
+  return hash;
+}
+
+/// Nodes by what they compute. Most graphs have few nodes of one operator on the same inputs: only where there are
+/// several are parameters printed.
+class NodeTable {
+ public:
+  explicit NodeTable(int nodes) {
+    while (mask_ < 2 * static_cast<std::uint64_t>(nodes)) mask_ = 2 * mask_ + 1;
+    slots_ = List<int>(static_cast<Index>(mask_) + 1, -1);
+  }
+
+  /// The number of the node that computes the same; `n`, which is kept from now on, where there is none.
+  /// `node_of(number)` is a node that is kept.
+  template <class NodeOf>
+  int find(const Node& node, int n, NodeOf node_of) {
+    std::uint64_t hash = reinterpret_cast<std::uintptr_t>(node.entry) >> 4;
+    for (const NodeOutput& in : node.inputs) {
+      const auto link = (reinterpret_cast<std::uintptr_t>(in.node.get()) >> 4) + static_cast<unsigned>(in.index);
+      hash = mixed(hash ^ link);
+    }
+    int* slot = probe(hash, [&](int other) { return same_but_params(node, node_of(other)); });
+    if (*slot < 0) return *slot = n;
+    if (same_params(node, node_of(*slot))) return *slot;
+    slot = probe(mixed(hash ^ hash_of_params(node)),
+                 [&](int other) { return same_but_params(node, node_of(other)) && same_params(node, node_of(other)); });
+    return *slot < 0 ? *slot = n : *slot;
+  }
+
+ private:
+  template <class Same>
+  int* probe(std::uint64_t hash, Same same) {
+    std::uint64_t at = hash & mask_;
+    while (slots_[static_cast<Index>(at)] >= 0 && !same(slots_[static_cast<Index>(at)])) at = (at + 1) & mask_;
+    return &slots_[static_cast<Index>(at)];
+  }
+  static std::uint64_t mixed(std::uint64_t hash) {
+    hash *= 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 29;
+  }
+  static bool same_but_params(const Node& a, const Node& b) {
+    return a.entry == b.entry && same_links(a.inputs, b.inputs) && same_links(a.like, b.like) &&
+           a.attributes == b.attributes;
+  }
+
+  List<int> slots_;
+  std::uint64_t mask_ = 63;
+};
+
 STROP_IMPL KnownGraph merge_common(const KnownGraph& graph) {
   Rewriting made(graph);
-  List<int> slots;  // nodes by what they compute
-  std::uint64_t mask = 63;
-  while (mask < 2 * static_cast<std::uint64_t>(graph.graph.size())) mask = 2 * mask + 1;
-  slots = List<int>(static_cast<Index>(mask) + 1, -1);
+  NodeTable table(graph.graph.size());
   const auto node_of = [&](int n) -> const Node& { return *made.at(graph.graph.value(n, 0)).node; };
   for (int n = 0; n < graph.graph.size(); ++n) {
     made.keep(n);
     if (!graph.is_pure(n) || graph.graph.node(n).outputs() == 0) continue;
     if (graph.graph.node(n).entry->gradient.of_loss()) continue;   // each of them adds its gradient
     const Ref<Node> copy = made.at(graph.graph.value(n, 0)).node;  // which may be replaced, output by output
-    const Node& node = *copy;
-    std::uint64_t hash = reinterpret_cast<std::uintptr_t>(node.entry) >> 4;
-    for (const NodeOutput& in : node.inputs) {
-      const auto link = (reinterpret_cast<std::uintptr_t>(in.node.get()) >> 4) + static_cast<unsigned>(in.index);
-      hash = (hash ^ link) * 0x9e3779b97f4a7c15U;
-      hash ^= hash >> 29;
-    }
-    for (std::uint64_t at = hash & mask;; at = (at + 1) & mask) {
-      int& slot = slots[static_cast<Index>(at)];
-      if (slot < 0) {
-        slot = n;
-        break;
-      }
-      const Node& other = node_of(slot);
-      if (node.entry != other.entry || !same_links(node.inputs, other.inputs) || !same_links(node.like, other.like) ||
-          !(node.attributes == other.attributes) || !same_params(node, other))
-        continue;
-      if (graph.is_output_of(n)) break;  // outputs are arrays of their own
-      for (int k = 0; k < node.outputs(); ++k) {
-        const NodeOutput first = made.at(graph.graph.value(slot, k));
-        made.replace(graph.graph.value(n, k), first);
-      }
-      break;
+    const int first = table.find(*copy, n, node_of);
+    if (first == n || graph.is_output_of(n)) continue;  // outputs are arrays of their own
+    for (int k = 0; k < copy->outputs(); ++k) {
+      const NodeOutput other = made.at(graph.graph.value(first, k));
+      made.replace(graph.graph.value(n, k), other);
     }
   }
   return made.finish();

@@ -74,5 +74,12 @@ inline void put_file(const std::string& path, std::string_view content) {
   std::fwrite(content.data(), 1, content.size(), file);
   std::fclose(file);
 }
+inline std::string content_of(const std::string& path) {
+  std::string out(std::filesystem::file_size(path), '\0');
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  out.resize(std::fread(out.data(), 1, out.size(), file));
+  std::fclose(file);
+  return out;
+}
 
 }  // namespace test
