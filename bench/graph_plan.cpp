@@ -4,12 +4,15 @@
 /// against no sharing; the arena of training where values are computed again, against the plain one, and the operations
 /// (bounds for ResNet-152: 0.35 and 1.35); how long planning and binding take, by node (bounds: 5 ms for 1,000 nodes;
 /// as much for a node of 100,000 as for one of 1,000); replaying a bound graph of one-element maps, by node (bound:
-/// 60 ns), node by node and as one operation of the engine. With --peers: bytes of MXNet's plans of the same symbols,
-/// and the most that PyTorch has alive at once; parameters, their gradients and inputs count nowhere.
+/// 60 ns), node by node and as one operation of the engine; what a call of a traced function takes beyond its graph
+/// (bound: 150 ns). Beside each plan of training the most that the same calls, made one by one and recorded, have alive
+/// at once. With --peers: bytes of MXNet's plans of the same symbols, and the most that PyTorch has alive at once;
+/// parameters, their gradients and inputs count nowhere.
 #include "../examples/networks.hpp"
 #include "graphs.hpp"
 #include "measure.hpp"
 
+#include <strop/graph/graph.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/strop.hpp>
 
@@ -74,6 +77,51 @@ void print(const char* what, const strop::MemoryPlan& plan) {
                 arena / bound, bound, mib(plan.unshared()), plan.steps(), plan.strategy().c_str());
 }
 
+/// The most bytes alive at once where the nodes of a network are called one by one, recorded, and then backward: arrays
+/// are dropped behind their last use, and the tape keeps what gradients need.
+std::int64_t eager_peak(const strop::Symbol& net, const strop::NamedShapes& shapes) {
+  const strop::detail::Graph graph(net.outputs());
+  const auto found = net.infer_shape(shapes);
+  const strop::detail::List<bool> states = graph.auxiliary();
+  std::vector<strop::NDArray> values(static_cast<std::size_t>(graph.values()));
+  std::vector<int> readers(values.size());
+  const auto at = [&](const strop::detail::NodeOutput& from) { return static_cast<std::size_t>(graph.value(from)); };
+  for (int n = 0; n < graph.size(); ++n) {
+    const strop::detail::Node& node = graph.node(n);
+    for (const strop::detail::NodeOutput& in : node.inputs)
+      if (in.node) ++readers[at(in)];
+    if (!node.is_variable()) continue;
+    strop::NDArray& array = values[static_cast<std::size_t>(graph.value(n, 0))];
+    array = strop::full(found[node.name], 0.01);
+    if (!states[n] && shapes[0].first != node.name) array.attach_grad();
+  }
+  strop::NDArray out;
+  strop::memory::reset_peak(strop::cpu());
+  const std::int64_t before = strop::memory::statistics(strop::cpu()).live_bytes;
+  {
+    const strop::record scope;
+    const strop::NDArray absent;
+    for (int n = 0; n < graph.size(); ++n) {
+      const strop::detail::Node& node = graph.node(n);
+      if (node.is_variable()) continue;
+      std::vector<const strop::NDArray*> inputs;
+      for (const strop::detail::NodeOutput& in : node.inputs) inputs.push_back(in.node ? &values[at(in)] : &absent);
+      strop::detail::dispatch(*node.entry, node.op(), inputs,
+                              {&values[static_cast<std::size_t>(graph.value(n, 0))], node.outputs()});
+      for (const strop::detail::NodeOutput& in : node.inputs)
+        if (in.node && --readers[at(in)] == 0 && !in.node->is_variable()) values[at(in)] = {};
+      for (int k = 0; k < node.outputs(); ++k)
+        if (const auto v = static_cast<std::size_t>(graph.value(n, k)); readers[v] == 0 && n + 1 < graph.size())
+          values[v] = {};
+    }
+    out = values[at(net.outputs()[0])];
+    values[at(net.outputs()[0])] = {};
+  }
+  out.backward();
+  strop::Engine::global().wait_all();
+  return strop::memory::statistics(strop::cpu()).peak_bytes - before;
+}
+
 void row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
   if (!bench::wanted(what)) return;
   if (const char* folder = std::getenv("STROP_BENCH_DATA"); bench::lines && folder != nullptr) {  // for MXNet
@@ -83,6 +131,9 @@ void row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
   for (const auto& [how, request] :
        {std::pair{"inference", strop::GradRequest::null}, {"training", strop::GradRequest::write}})
     print(strop::cat(what, ", ", how).c_str(), net.simple_bind(strop::cpu(), {{"data", data}}, request).plan());
+  if (bench::lines) return;
+  std::printf("%-34s %8.2f MiB alive at once\n", strop::cat(what, ", eager").c_str(),
+              static_cast<double>(eager_peak(net, {{"data", data}})) / (1 << 20));
 }
 
 /// Operations of the layers with weights, as multiples of the size of a result: of all, and of those named.
@@ -163,5 +214,18 @@ int main(int argc, char** argv) {
                       }));
     strop::set_asynchronous(true);
     std::printf("%-34s %8.1f ns a node\n", what.c_str(), best * 1e9 / nodes / times);
+  }
+  if (const char* what = "a traced call beyond its graph"; bench::wanted(what)) {
+    const strop::NDArray x = strop::ones({1});
+    const auto traced = strop::trace_function([](const strop::NDArray& v) { return strop::sum(strop::square(v)); });
+    const strop::Symbol v = strop::var("v");
+    strop::Executor run = strop::sum(strop::square(v)).bind(strop::cpu(), {{"v", x}});
+    traced(x);
+    bench::Contest contest;
+    contest.add([&] { traced(x); });
+    contest.add([&] { run.forward(); });
+    contest.run(1e8, 1e4);
+    std::printf("%-34s %8.1f ns (%.1f and %.1f)\n", what, contest.best(0) - contest.best(1), contest.best(0),
+                contest.best(1));
   }
 }

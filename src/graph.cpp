@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -201,21 +203,59 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
   return text;
 }
 
+void note_memory(GraphSummary& graph, const MemoryPlan& plan) {
+  graph.arena = plan.bytes();
+  std::map<std::string_view, std::ptrdiff_t> places;
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+    places.emplace(graph.nodes[n].name, static_cast<std::ptrdiff_t>(n));
+  for (GraphNode& node : graph.nodes)
+    node.memory.text =
+        node.op.empty() ? "in an array that the caller sees" : "no memory of its own: computed within another node";
+  std::vector<bool> noted(graph.nodes.size());  // of several outputs the first stands for the node
+  const auto values = plan.values();
+  for (const MemoryPlan::Value& value : values) {
+    const auto found = places.find(value.node);
+    if (value.first >= plan.forward_steps() || found == places.end()) continue;
+    const auto n = static_cast<std::size_t>(found->second);
+    if (noted[n]) continue;
+    noted[n] = true;
+    NodeMemory& memory = graph.nodes[n].memory;
+    if (value.place != MemoryPlan::Place::arena) {
+      memory.text = value.place == MemoryPlan::Place::sparse ? "allocated when it is computed"
+                                                             : "in an array that the caller sees";
+      continue;
+    }
+    memory.offset = value.offset;
+    memory.text = cat("bytes ", value.offset, " to ", value.offset + value.bytes, " of the arena, steps ", value.first,
+                      " to ", value.last);
+    if (value.in_place_of < 0) continue;
+    const std::string& source = values[static_cast<std::size_t>(value.in_place_of)].node;
+    memory.text += cat(", in place of ", source);
+    if (const auto other = places.find(source); other != places.end()) memory.in_place_of = other->second;
+  }
+}
+
 int graph(const GraphOptions& options) {
   NamedShapes given;
   for (const std::string& word : options.shapes) given.push_back(shape_of(word));
   const Symbol net = Symbol::load(options.file);
-  const GraphSummary summary = summarise(net, given);
+  GraphSummary summary = summarise(net, given);
   print_table(summary);
+  std::optional<MemoryPlan> plan;
+  if (!options.plan.empty() || (!options.svg.empty() && summary.open.empty())) try {
+      plan = net.simple_bind(cpu(), given, options.predict ? GradRequest::null : GradRequest::write).plan();
+    } catch (const Error& error) {
+      if (!options.plan.empty()) throw;
+      std::printf("the picture does not show memory: %s\n", error.what());
+    }
   if (!options.svg.empty()) {
+    if (plan) note_memory(summary, *plan);
     write_whole(options.svg, draw_graph(summary, options.file));
     std::printf("picture: %s\n", options.svg.c_str());
   }
   if (!options.plan.empty()) {
-    const MemoryPlan plan =
-        net.simple_bind(cpu(), given, options.predict ? GradRequest::null : GradRequest::write).plan();
-    write_whole(options.plan, plan.to_svg());
-    const std::string table = fmt::format("{}", plan);
+    write_whole(options.plan, plan->to_svg());
+    const std::string table = fmt::format("{}", *plan);
     std::printf("%s\npicture: %s\n", table.substr(0, table.find('\n')).c_str(), options.plan.c_str());
   }
   return 0;

@@ -12,10 +12,14 @@
 #include <strop/strop.hpp>
 #include <strop/tensor/format/file.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace strop::command {
 namespace {
@@ -83,8 +87,9 @@ void check_options(const TrainOptions& options) {
   }
   if (options.net != "mlp" && options.net != "lenet")
     throw WrongCall(cat("train: --net is '", detail::printable(options.net, 100), "', expected mlp or lenet"));
-  if (options.mode != "eager" && options.mode != "graph")
-    throw WrongCall(cat("train: --mode is '", detail::printable(options.mode, 100), "', expected eager or graph"));
+  if (options.mode != "eager" && options.mode != "graph" && options.mode != "both")
+    throw WrongCall(
+        cat("train: --mode is '", detail::printable(options.mode, 100), "', expected eager, graph or both"));
 }
 
 /// The class of each image, a batch at a time.
@@ -103,32 +108,31 @@ std::vector<std::int64_t> predict(Network& network, const Images& images, const 
   return found;
 }
 
-}  // namespace
+/// How a training went.
+struct Training {
+  std::string mode, title;
+  std::vector<double> losses, accuracies;  // of each epoch
+  std::vector<std::int64_t> found;         // classes of the images for testing, after the last one
+  double seconds = 0;
+  std::int64_t most_bytes = 0;  // beside the images
+};
 
-int train(const TrainOptions& options) {
-  const Entry& activation = activation_called(options.activation);
-  check_options(options);
-  const Images images = read_images(options.data, "train"), tests = read_images(options.data, "t10k");
-  if (tests.pixels.shape()[1] != images.pixels.shape()[1])
-    fail("train: images have ", images.pixels.shape()[1], " pixels, those for testing ", tests.pixels.shape()[1]);
-  if (options.batch > images.pixels.shape()[0])
-    throw WrongCall(cat("train: --batch is ", options.batch, ", more than the ", images.pixels.shape()[0],
-                        " images in ", options.data));
+/// Trains a network from its first parameters on; every training of the same options draws the same numbers.
+Training train_in(const std::string& mode, TrainOptions options, const Entry& activation, const Images& images,
+                  const Images& tests) {
+  options.mode = mode;
   memory::reset_peak(cpu());
   const std::int64_t beside = memory::statistics(cpu()).live_bytes;
   random::seed(options.seed);
   const Images batch{NDArray({options.batch, images.pixels.shape()[1]}), NDArray({options.batch})};
   Network network(options, activation, batch, classes);
   const std::int64_t count = images.pixels.shape()[0], batches = count / options.batch;
+  Training out{mode, network.title(), {}, {}, {}};
   std::printf("%lld images, %lld for testing; %s with %s, batch %d, rate %g, momentum %g, mode %s\n",
-              static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]), network.title().c_str(),
-              std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum,
-              options.mode.c_str());
+              static_cast<long long>(count), static_cast<long long>(tests.pixels.shape()[0]), out.title.c_str(),
+              std::string(activation.snake).c_str(), options.batch, options.rate, options.momentum, mode.c_str());
   strop::detail::List<std::int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  Curve loss{"training loss", {}}, accuracy{"test accuracy", {}};
-  double best = 0, all = 0;
-  std::vector<std::int64_t> found;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     const auto begin = std::chrono::steady_clock::now();
     const random::Stream stream = random::next();
@@ -148,22 +152,24 @@ int train(const TrainOptions& options) {
       }
       progress.step();
     }
-    const double mean_loss = total / static_cast<double>(batches * options.batch);
-    if (!std::isfinite(mean_loss))
-      fail("train: the loss is not a number in epoch ", epoch + 1, "; try a smaller --rate");
-    found = predict(network, tests, batch);
+    const double loss = total / static_cast<double>(batches * options.batch);
+    if (!std::isfinite(loss)) fail("train: the loss is not a number in epoch ", epoch + 1, "; try a smaller --rate");
+    out.found = predict(network, tests, batch);
     std::int64_t right = 0;
-    for (std::size_t i = 0; i < found.size(); ++i)
-      right += found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
-    const double score = static_cast<double>(right) / static_cast<double>(found.size());
-    best = std::max(best, score);
-    loss.values.push_back(mean_loss);
-    accuracy.values.push_back(score);
+    for (std::size_t i = 0; i < out.found.size(); ++i)
+      right += out.found[i] == static_cast<std::int64_t>(tests.classes.pointer<float>()[i]) ? 1 : 0;
+    out.losses.push_back(loss);
+    out.accuracies.push_back(static_cast<double>(right) / static_cast<double>(out.found.size()));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    all += seconds;
-    progress.finish(cat("loss ", std::round(mean_loss * 1e4) / 1e4, "  test accuracy ", std::round(score * 1e4) / 1e4,
-                        "  ", std::round(seconds * 10) / 10, " s"));
+    out.seconds += seconds;
+    progress.finish(cat("loss ", std::round(loss * 1e4) / 1e4, "  test accuracy ",
+                        std::round(out.accuracies.back() * 1e4) / 1e4, "  ", std::round(seconds * 10) / 10, " s"));
   }
+  out.most_bytes = memory::statistics(cpu()).peak_bytes - beside;
+  return out;
+}
+
+void print_confusion(const std::vector<std::int64_t>& found, const Images& tests) {
   std::int64_t table[classes][classes] = {};
   for (std::size_t i = 0; i < found.size(); ++i) ++table[static_cast<int>(tests.classes.pointer<float>()[i])][found[i]];
   std::printf("\nconfusion (rows: what it is, columns: what was seen)\n%10s", "");
@@ -174,12 +180,47 @@ int train(const TrainOptions& options) {
     for (int k = 0; k < classes; ++k) std::printf(" %8lld", static_cast<long long>(table[i][k]));
     std::printf("\n");
   }
-  std::printf("\ntest accuracy %.4f after %d epochs, best %.4f\n", accuracy.values.back(), options.epochs, best);
-  const std::int64_t most = memory::statistics(cpu()).peak_bytes - beside;
-  std::printf("mode %s: %.1f s, at most %.1f MB beside the images\n", options.mode.c_str(), all,
-              static_cast<double>(most) / 1e6);
+}
+
+/// How far the losses of two trainings are apart: the difference over the second of them, at most.
+double apart(const Training& a, const Training& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.losses.size(); ++i)
+    most = std::max(most, std::abs(a.losses[i] - b.losses[i]) / b.losses[i]);
+  return most;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  const Entry& activation = activation_called(options.activation);
+  check_options(options);
+  const Images images = read_images(options.data, "train"), tests = read_images(options.data, "t10k");
+  if (tests.pixels.shape()[1] != images.pixels.shape()[1])
+    fail("train: images have ", images.pixels.shape()[1], " pixels, those for testing ", tests.pixels.shape()[1]);
+  if (options.batch > images.pixels.shape()[0])
+    throw WrongCall(cat("train: --batch is ", options.batch, ", more than the ", images.pixels.shape()[0],
+                        " images in ", options.data));
+  std::vector<Training> trainings;
+  for (const char* mode : {"eager", "graph"})
+    if (options.mode == mode || options.mode == "both")
+      trainings.push_back(train_in(mode, options, activation, images, tests));
+  const Training& last = trainings.back();
+  print_confusion(last.found, tests);
+  std::printf("\ntest accuracy %.4f after %d epochs, best %.4f\n", last.accuracies.back(), options.epochs,
+              *std::max_element(last.accuracies.begin(), last.accuracies.end()));
+  std::vector<Curve> curves;
+  for (const Training& one : trainings) {
+    std::printf("mode %s: %.1f s, at most %.1f MB beside the images\n", one.mode.c_str(), one.seconds,
+                static_cast<double>(one.most_bytes) / 1e6);
+    const std::string in = trainings.size() == 1 ? "" : cat(", ", one.mode);
+    curves.push_back({cat("training loss", in), one.losses});
+    curves.push_back({cat("test accuracy", in), one.accuracies});
+  }
+  if (trainings.size() == 2)
+    std::printf("losses of the two are apart by at most %.1e of themselves\n", apart(trainings[0], trainings[1]));
   if (!options.plot.empty()) {
-    draw_curves(options.plot, cat(network.title(), ", ", activation.snake), {loss, accuracy});
+    draw_curves(options.plot, cat(last.title, ", ", activation.snake), curves);
     std::printf("picture: %s\n", options.plot.c_str());
   }
   return 0;

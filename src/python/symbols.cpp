@@ -277,6 +277,7 @@ void add_symbols(nb::module_& module) {
       .def("_attr", [](const Symbol& s, const std::string& key) { return s.attr(key); })
       .def("_list_attr", &attributes_of)
       .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
+      .def("_copy", &Symbol::copy)
       .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
       .def("_replace", [](const Symbol& s, const NamedSymbols& with,
                           const std::string& name) { return name.empty() ? s(with) : renamed(s(with), name); })

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Random graphs of the library's operators, on the rows of the table: bound, with passes and without, they give what
-/// the recorded calls gave, in double, with their gradients.
+/// Random graphs of the library's operators, on the rows of the table: bound, with passes and without, with shared
+/// memory and without, they give what the recorded calls gave, in double, with their gradients; traced, they draw the
+/// same random numbers as well.
 #include "harness.hpp"
 
 #include <strop/autograd/backward.hpp>
 #include <strop/graph/executor.hpp>
+#include <strop/graph/trace.hpp>
+#include <strop/memory/random.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -82,13 +85,13 @@ bool finite(const NDArray& x) {
   return std::ranges::all_of(values(x), [](double v) { return std::abs(v) < 1e6; });  // NaN is not either
 }
 
-/// Rows of operators that compute from their inputs alone, in double, by operator.
-std::vector<std::vector<Row>> usable_rows() {
+/// Rows of operators that compute from their inputs and, where they may, from random numbers, in double, by operator.
+std::vector<std::vector<Row>> usable_rows(bool drawing = false) {
   std::vector<std::vector<Row>> out;
   for (const strop::Entry* e : strop::detail::all_operators()) {
     if (!e->library || e->mutates || e->name.starts_with('_') || !e->dtypes.contains(strop::f64)) continue;
     std::vector<Row> rows = strop::verify::rows_of(*e);
-    std::erase_if(rows, [](const Row& row) { return row.random; });
+    std::erase_if(rows, [&](const Row& row) { return row.random && !drawing; });
     if (!rows.empty()) out.push_back(std::move(rows));
   }
   return out;
@@ -142,7 +145,7 @@ class Writer {
   std::size_t add_leaf(const Sample& sample, bool parameter) {
     const std::size_t at = program_.leaves.size();
     NDArray x = sample.make(strop::f64, static_cast<int>(below(1000)));
-    program_.leaves.push_back({x, parameter && x.storage() == strop::dense});
+    program_.leaves.push_back({x, parameter});
     values_.insert(values_.begin() + static_cast<std::ptrdiff_t>(at), x);
     for (Step& step : program_.steps)
       for (Input& input : step.inputs) input.value += input.value >= at;
@@ -218,7 +221,9 @@ bool compare(const Program& program, unsigned seed) {
     args.emplace_back(cat('x', i), array);
     if (!parameter) continue;
     array.attach_grad();
-    grads.emplace_back(cat('x', i), strop::full(array.shape(), 77, strop::f64));
+    const bool is_dense = array.storage() == strop::dense;
+    grads.emplace_back(cat('x', i), is_dense ? strop::full(array.shape(), 77, strop::f64)
+                                             : strop::zeros(array.shape(), strop::f64, array.storage()));
   }
   bool differentiable = true;
   {
@@ -263,6 +268,16 @@ bool compare(const Program& program, unsigned seed) {
       CHECK_MESSAGE(wrong.empty(), "gradient of ", name, ", ", wrong);
     }
   }
+  // Without shared memory: every value is an output, which is an array of its own.
+  const Symbol internals = net.get_internals();
+  const std::vector<std::string> names = internals.list_outputs(), wanted_names = net.list_outputs();
+  auto apart = internals.bind(strop::cpu(), used);
+  const std::vector<NDArray>& all = apart.forward(true);
+  for (std::size_t i = 0; i < eager.size(); ++i) {
+    const auto at = std::ranges::find(names, wanted_names[i]) - names.begin();
+    const std::string wrong = differs(eager[i], all[static_cast<std::size_t>(at)], 0);
+    CHECK_MESSAGE(wrong.empty(), "output ", i, " without shared memory, ", wrong);
+  }
   return differentiable;
 }
 
@@ -282,4 +297,30 @@ TEST_CASE("random graphs of all families") {
     differentiable += compare(program, seed);
   }
   CHECK(differentiable > programs / 2);
+}
+
+TEST_CASE("random programs that are traced draw the numbers that the calls drew") {
+  const QuietFallbacks quiet;
+  const std::vector<std::vector<Row>> rows = usable_rows(true);
+  unsigned drawn = 0;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    CAPTURE(seed);
+    strop::random::seed(seed);
+    const Program program = Writer(seed).write(rows);
+    for (const Step& step : program.steps) drawn += step.row.random ? 1 : 0;
+    std::vector<NDArray> arrays;
+    for (const Leaf& leaf : program.leaves) arrays.push_back(leaf.array);
+    const auto traced = strop::trace_function([&](const NDArray&) { return perform(program, arrays); });
+    strop::random::seed(seed);
+    const std::vector<NDArray> expected[] = {perform(program, arrays), perform(program, arrays)};
+    strop::random::seed(seed);
+    for (const std::vector<NDArray>& eager : expected) {
+      const std::vector<NDArray> found = traced(arrays[0]);
+      for (std::size_t i = 0; i < eager.size(); ++i) {
+        const std::string wrong = differs(eager[i], found[i], 0);
+        CHECK_MESSAGE(wrong.empty(), "output ", i, ", ", wrong);
+      }
+    }
+  }
+  CHECK(drawn > 20);
 }

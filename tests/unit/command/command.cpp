@@ -456,6 +456,14 @@ TEST_CASE("train as a graph: the losses and the accuracy of training call by cal
       }
     }
     CHECK(lines[0] == lines[1]);
+    const Said both = strop_says(
+        folder, cat("train --data . --epochs 2 --batch 10 --activation tanh --rate 0.01 --mode both --net ", net));
+    CHECK(both.code == 0);
+    CHECK(both.out.find("\nmode eager: ") < both.out.find("\nmode graph: "));
+    const std::string apart = "losses of the two are apart by at most ";
+    const std::size_t at = both.out.find(apart);
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stod(both.out.substr(at + apart.size())) < 1e-5);
   }
   const auto refused = [&](const char* words, const char* why) {
     const Said said = strop_says(folder, cat("train --data . --batch 10 ", words));
@@ -463,7 +471,7 @@ TEST_CASE("train as a graph: the losses and the accuracy of training call by cal
     CHECK(said.err == why);
   };
   refused("--net vgg", "strop: train: --net is 'vgg', expected mlp or lenet\n");
-  refused("--mode lazy", "strop: train: --mode is 'lazy', expected eager or graph\n");
+  refused("--mode lazy", "strop: train: --mode is 'lazy', expected eager, graph or both\n");
   const test::Folder small;
   put_images(small);
   CHECK(strop_says(small, "train --data . --batch 10 --net lenet").err ==
@@ -586,6 +594,31 @@ TEST_CASE("graph: a symbol file as a table and as a picture") {
   }
   CHECK(arena[1] > 0);
   CHECK(arena[1] < arena[0]);
+  // Results that lie at the same bytes have one colour, and a thick line leads to what is computed in place.
+  test::put_file(folder / "chain.json", R"json({"nodes": [
+    {"op": "null", "name": "x", "inputs": []},
+    {"op": "tanh", "name": "t", "inputs": [[0, 0, 0]]},
+    {"op": "flip", "name": "f", "attrs": {"axis": "0"}, "inputs": [[1, 0, 0]]},
+    {"op": "relu", "name": "r", "inputs": [[2, 0, 0]]},
+    {"op": "flip", "name": "g", "attrs": {"axis": "0"}, "inputs": [[3, 0, 0]]},
+    {"op": "flip", "name": "h", "attrs": {"axis": "0"}, "inputs": [[4, 0, 0]]}],
+    "arg_nodes": [0], "heads": [[5, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
+  CHECK(strop_says(folder, "graph chain.json --shape x=32 --predict --svg chain.svg").code == 0);
+  const std::string chain = text_of(folder / "chain.svg");
+  CAPTURE(chain);
+  CHECK(chain.find("arena 256 bytes") != std::string::npos);
+  CHECK(chain.find(
+            "r: relu (32,), 0 parameters, 128 bytes; bytes 128 to 256 of the arena, steps 2 to 3, in place of f") !=
+        std::string::npos);
+  CHECK(chain.find("h: reverse (32,), 0 parameters, 128 bytes; in an array that the caller sees") != std::string::npos);
+  const auto colour_of = [&](const char* node) {
+    const std::size_t box = chain.find(cat("<title>", node, ": ")), at = chain.find("fill='", box) + 6;
+    return chain.substr(at, chain.find('\'', at) - at);
+  };
+  CHECK(colour_of("r") == colour_of("f"));
+  CHECK(colour_of("g") == colour_of("t"));
+  CHECK(colour_of("f") != colour_of("t"));
+  CHECK(chain.find("stroke-width='4'") != std::string::npos);
   const Said unplanned = strop_says(folder, "graph net.json --plan plan.svg");
   CHECK(unplanned.code == 1);
   CHECK(unplanned.has("data"));

@@ -108,7 +108,7 @@ class _Members:
         return self.__deepcopy__(None)
 
     def __deepcopy__(self, memo):
-        return load_json(self.tojson())
+        return self._copy()
 
     def __call__(self, *args, **kwargs):
         """The same expression with other expressions in place of its variables, in their order or by name."""
