@@ -32,6 +32,8 @@ struct Step {
   List<Request> requests;
   Index state = -1;
   Ref<Plan> plan;
+  /// The plan of prediction, where it draws random numbers and training does not, or the other way round.
+  Ref<Plan> predicting;
   List<const NDArray*> inputs;
   List<NDArray> outputs;
   /// Results of a map that are wanted at the stored positions of an argument alone.
@@ -449,11 +451,14 @@ STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& step
       const Span<NDArray> out = step.widened ? apart.span() : step.outputs.span();
       step.plan = Ref<Plan>(new Plan(resolve(entry, step.node->op(), in.span(), out, step.requests.span())));
       if (!step.widened) make_outputs(*step.plan, step.node->op(), in.span(), out);
-      // One plan serves prediction and training: it announces what either needs.
-      for (const bool training : {false, true}) {
-        const Resources needed = step.resources(in.span(), training);
-        step.plan->resources.random = step.plan->resources.random || needed.random;
-        step.plan->resources.temp_bytes = std::max(step.plan->resources.temp_bytes, needed.temp_bytes);
+      // One plan serves prediction and training but for random numbers: who drew some that it does not need would leave
+      // others than a call does to the nodes behind.
+      const Resources predicting = step.resources(in.span(), false), training = step.resources(in.span(), true);
+      step.plan->resources = {.random = training.random,
+                              .temp_bytes = std::max(predicting.temp_bytes, training.temp_bytes)};
+      if (predicting.random != training.random) {
+        step.predicting = Ref<Plan>(new Plan(*step.plan));
+        step.predicting->resources.random = predicting.random;
       }
     } catch (const Error& error) {
       fail_in(*step.node, error);
@@ -475,8 +480,8 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
     if (step.widened) return run_widened(*this, step);
-    dispatch_planned(step.plan, step.node->op(), step.inputs.span(), step.outputs.span(), step.node->site,
-                     step.state < 0 ? nullptr : &kept[step.state]->box);
+    dispatch_planned(!train && step.predicting ? step.predicting : step.plan, step.node->op(), step.inputs.span(),
+                     step.outputs.span(), step.node->site, step.state < 0 ? nullptr : &kept[step.state]->box);
   } catch (const Error& error) {
     fail_in(*step.node, error);
   }

@@ -257,7 +257,7 @@ class Tracing {
   /// The value of the graph that an array is; one that is unknown comes from outside.
   NodeOutput value(const NDArray& a, std::string_view where) {
     if (const int at = known_.find(&a.body()); at >= 0) return values_[at];
-    if (a.body().buffer && buffers_.find(a.body().buffer.get()) >= 0)
+    if (a.storage() == dense && a.body().buffer && buffers_.find(a.body().buffer.get()) >= 0)
       refuse_traced(where, "it takes a part of an array that is no operator's result (data(), indices(), indptr())");
     const NodeOutput node = new_variable(cat("captured", to_.captured.size()));
     to_.captured.emplace_back(node, a);

@@ -231,6 +231,10 @@ class Executing {
 };
 
 STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span<NDArray> out) {
+  if (call_mode.tracer != nullptr) [[unlikely]] {  // the call is traced, not what it does with arrays
+    const CallModeScope untraced({nullptr, call_mode.training, call_mode.operation});
+    return execute(plan, call, in, out);
+  }
   try {
     Executing(plan, call, in, out).run();
   } catch (const BadStructure& bad) {

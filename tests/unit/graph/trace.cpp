@@ -141,6 +141,13 @@ TEST_CASE("arrays from outside are read as they are at each call") {
   plus(w, array({1.0f, 1.0f}), into(w));
   CHECK(same(f(x), array({3.0f, 4.0f})));
   CHECK(same(f(w), array({9.0f, 16.0f})));
+  // One that is an argument of the first call as well is an argument there, and comes from outside here.
+  for (const Storage storage : {dense, csr, row_sparse}) {
+    const NDArray both = array({{0, 2}, {3, 0}}).to(storage), other = array({{1, 1}, {1, 1}}).to(storage);
+    const auto g = trace_function([&](const NDArray& v) { return times(v, both); });
+    CHECK(same(g(both).to(dense), array({{0, 4}, {9, 0}})));
+    CHECK(same(g(other).to(dense), array({{0, 2}, {3, 0}})));
+  }
 }
 
 TEST_CASE("recorded calls have gradients: of arguments, of arrays from outside, twice, of the second order") {
