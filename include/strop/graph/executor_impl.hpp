@@ -54,6 +54,7 @@ struct Step {
   /// Of a gradient: it meets integers that its operator does not take, computes in double, and truncates.
   bool widened = false;
 
+  const Ref<Plan>& plan_for(bool training) const { return !training && predicting ? predicting : plan; }
   bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
   /// What the operator asks for in prediction or in training.
   Resources resources(Inputs arrays, bool training) const {
@@ -480,8 +481,8 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
     if (step.widened) return run_widened(*this, step);
-    dispatch_planned(!train && step.predicting ? step.predicting : step.plan, step.node->op(), step.inputs.span(),
-                     step.outputs.span(), step.node->site, step.state < 0 ? nullptr : &kept[step.state]->box);
+    dispatch_planned(step.plan_for(train), step.node->op(), step.inputs.span(), step.outputs.span(), step.node->site,
+                     step.state < 0 ? nullptr : &kept[step.state]->box);
   } catch (const Error& error) {
     fail_in(*step.node, error);
   }

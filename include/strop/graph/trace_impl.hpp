@@ -139,6 +139,7 @@ struct TracedGraph : Counted {
   bool by_calls = false;
 
   void drop_unused();
+  bool draws_in_order(const BoundGraph& made) const;
   void bind(std::span<const NDArray> in);
   std::vector<NDArray> replay(std::span<const NDArray> in);
   std::vector<NDArray> replay_calls(std::span<const NDArray> in) const;
@@ -298,14 +299,21 @@ STROP_IMPL void TracedGraph::drop_unused() {
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
   for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
-  const Graph bound_later(results);
-  int before = -1;
-  for (const Made& call : calls) {
-    if (!call.draws) continue;
-    const int n = bound_later.find(call.node.get());
-    by_calls = by_calls || n <= before;  // -1: no result needs it
-    before = n;
+}
+
+/// Whether a bound graph draws random numbers where the function did: its order of nodes is another one, and what no
+/// result needs it does not have.
+STROP_IMPL bool TracedGraph::draws_in_order(const BoundGraph& made) const {
+  std::size_t next = 0;
+  const auto pass = [&] {
+    while (next < calls.size() && !calls[next].draws) ++next;
+    return next < calls.size();
+  };
+  for (const Step& step : made.forward_steps) {
+    if (!step.plan_for(training)->resources.random) continue;
+    if (!pass() || calls[next++].node->name != step.node->name) return false;
   }
+  return !pass();
 }
 
 /// Makes the executor. Its arrays are those of the arguments of each call and, for results, new ones.
@@ -326,6 +334,8 @@ STROP_IMPL void TracedGraph::bind(std::span<const NDArray> in) {
   for (const auto& [node, array] : captured) give(node, array);
   made->train = training;
   made->plan({}, nullptr);
+  by_calls = !draws_in_order(*made);
+  if (by_calls) return;
   made->args.clear();  // the values hold what lasts
   for (const NodeOutput& node : argument_nodes) argument_values.push_back(graph.value(node));
   for (const NodeOutput& node : net) result_values.push_back(graph.value(node));
