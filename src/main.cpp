@@ -17,9 +17,8 @@ void add_train(CLI::App& app, int& status) {
   CLI::App* train = app.add_subcommand("train", "Train an MLP (784-256-10) or LeNet on Fashion-MNIST");
   train->add_option("--net", options.net, "mlp or lenet")->capture_default_str();
   train
-      ->add_option(
-          "--mode", options.mode,
-          "eager: call by call; graph: as one bound graph; both: the two, one after the other")
+      ->add_option("--mode", options.mode,
+                   "eager: call by call; graph: as one bound graph; both: the two, one after the other")
       ->capture_default_str();
   train->add_option("--activation", options.activation, "Any unary operator of the registry")->capture_default_str();
   train->add_option("--epochs", options.epochs)->capture_default_str()->check(CLI::Range(1, 1000));

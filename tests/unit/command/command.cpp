@@ -2,14 +2,11 @@
 /// \file
 /// The command `strop` as a shell runs it: exit codes, what it says, the files that it writes.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -20,59 +17,10 @@
 #include <strop/verify.hpp>
 
 #include "card.hpp"
-#include "progress.hpp"
-#include "unit/tensor/format/bytes.hpp"
+#include "shell.hpp"
 
 using namespace strop;
-
-namespace {
-
-struct Said {
-  int code = -1;
-  std::string out, err;
-  bool has(const char* text) const { return err.find(text) != std::string::npos; }
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Runs `strop` with these words in the folder. `redirect` may send standard output elsewhere.
-Said strop_says(const test::Folder& folder, const std::string& words, const std::string& redirect = "> .out") {
-  const char* build = std::getenv("STROP_BUILD");
-  REQUIRE(build != nullptr);
-  const std::string call =
-      "cd '" + folder / "." + "' && '" + std::string(build) + "/strop' " + words + " 2> .err " + redirect;
-  const int status = std::system(call.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder / ".out"), text_of(folder / ".err")};
-}
-
-/// An idx file of bytes.
-void put_idx(const std::string& path, const std::vector<std::uint32_t>& shape, const std::string& values) {
-  std::string file{0, 0, 8, static_cast<char>(shape.size())};
-  for (const std::uint32_t extent : shape)
-    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(extent >> shift & 255U);
-  test::put_file(path, file + values);
-}
-
-/// Four files of small images: label i % 10 for image i.
-void put_images(const test::Folder& folder, std::uint32_t train = 20, std::uint32_t tests = 10,
-                std::uint32_t side = 4) {
-  for (const bool part : {false, true}) {
-    const std::uint32_t n = part ? tests : train;
-    const std::string name = part ? "t10k" : "train";
-    std::string pixels, labels;
-    for (std::uint32_t i = 0; i < n; ++i) {
-      for (std::uint32_t k = 0; k < side * side; ++k) pixels += static_cast<char>(i * k % 251);
-      labels += static_cast<char>(i % 10);
-    }
-    put_idx(folder / (name + "-images-idx3-ubyte").c_str(), {n, side, side}, pixels);
-    put_idx(folder / (name + "-labels-idx1-ubyte").c_str(), {n}, labels);
-  }
-}
-
-}  // namespace
+using command_tests::Said, command_tests::strop_says;
 
 TEST_CASE("a variable of the environment with a wrong value is said at once, by every command") {
   const test::Folder folder;
@@ -359,7 +307,7 @@ TEST_CASE("the example of every operator works, on inputs as it states them") {
   };
   REQUIRE(shell("describe.sh", describe) == 0);
   for (const verify::Row* row : firsts) {
-    const std::string page = text_of(folder / cat(row->op, "/page").c_str());
+    const std::string page = test::content_of(folder / cat(row->op, "/page").c_str());
     const std::size_t at = page.find("strop run ");
     REQUIRE(at != std::string::npos);
     const std::string line = page.substr(at + 6, page.find('\n', at) - at - 6);
@@ -376,7 +324,7 @@ TEST_CASE("the example of every operator works, on inputs as it states them") {
   }
   CHECK(firsts.size() > 200);
   shell("run.sh", run);
-  CHECK(text_of(folder / "out") == "");
+  CHECK(test::content_of(folder / "out") == "");
   std::ifstream errors(folder / "err");
   for (std::string line; std::getline(errors, line);)
     CHECK_MESSAGE(line.find(" holds the input '") != std::string::npos, line);
@@ -394,235 +342,24 @@ TEST_CASE("bench measures any operator, with parameters of its own or given ones
   }
 }
 
-TEST_CASE("train checks what it is given before it works") {
-  const auto said = [](const test::Folder& folder, const std::string& more) {
-    return strop_says(folder, "train --data . --epochs 1 --batch 10 " + more);
-  };
-  const test::Folder good;
-  put_images(good);
-  CHECK(said(good, "").code == 0);
-  CHECK(said(good, "--activation leaky_relu").code == 0);
-  CHECK(said(good, "--activation elemwise_add").has("elemwise_add takes 2 inputs, expected 1"));
-  CHECK(said(good, "--activation clip").has("clip: parameter 'a_min' (float) is required"));
-  CHECK(said(good, "--activation sum").has("makes shape (1,) of (2, 256)"));
-  CHECK(said(good, "--plot no/such/p.svg").err == "strop: save(\"no/such/p.svg\"): No such file or directory\n");
-  for (const char* rate : {"nan", "inf", "0", "-1"}) {
-    CHECK(said(good, cat("--rate ", rate)).code == 2);
-    CHECK(said(good, cat("--rate ", rate)).has("expected a number above 0"));
-  }
-  const Said far = said(good, "--rate 1e30");
-  CHECK(far.code == 1);
-  CHECK(far.has("try a smaller --rate"));
-  CHECK(strop_says(good, "train --data . --batch 21").has("--batch is 21, more than the 20 images in ."));
-
-  const auto refused = [&](const char* file, const std::vector<std::uint32_t>& shape, const std::string& values,
-                           const char* why) {
-    const test::Folder folder;
-    put_images(folder);
-    put_idx(folder / file, shape, values);
-    const Said bad = said(folder, "");
-    CAPTURE(bad.err);
-    CHECK(bad.code == 1);
-    CHECK(bad.has(why));
-  };
-  refused("train-labels-idx1-ubyte", {20}, std::string(19, '\1') + '\12',
-          "label 19 is 10, expected a class from 0 to 9");
-  refused("t10k-labels-idx1-ubyte", {10}, std::string(10, '\377'), "label 0 is 255, expected a class from 0 to 9");
-  refused("train-labels-idx1-ubyte", {}, "1", "has shape (), expected a label for each of 20 images");
-  refused("train-images-idx3-ubyte", {}, "1", "has shape (), expected images");
-  refused("t10k-images-idx3-ubyte", {0, 4, 4}, "", "has shape (0, 4, 4), expected images");
-  refused("t10k-images-idx3-ubyte", {10, 2, 2}, std::string(40, '\1'), "images have 16 pixels, those for testing 4");
-  refused("train-images-idx3-ubyte", {0xffffffffU, 0xffffffffU, 0xffffffffU}, "", "an array cannot have shape");
-}
-
-TEST_CASE("train as a graph: the losses and the accuracy of training call by call") {
-  const test::Folder folder;
-  put_images(folder, 60, 26, 20);  // 26 are no whole number of batches
-  for (const char* net : {"mlp", "lenet"}) {
-    CAPTURE(net);
-    std::vector<std::string> lines[2];
-    for (const bool graph : {false, true}) {
-      const Said said =
-          strop_says(folder, cat("train --data . --epochs 2 --batch 10 --activation tanh --rate 0.01 --net ", net,
-                                 graph ? " --mode graph" : " --mode eager"));
-      CAPTURE(said.err);
-      CHECK(said.code == 0);
-      CHECK(said.out.find(graph ? "\nmode graph: " : "\nmode eager: ") != std::string::npos);
-      CHECK(said.out.find(" MB beside the images\n") != std::string::npos);
-      for (const char* epoch : {"epoch 1/2  loss ", "epoch 2/2  loss ", "  Trouser "}) {
-        const std::size_t at = said.out.find(epoch);
-        REQUIRE(at != std::string::npos);
-        lines[graph ? 1 : 0].push_back(said.out.substr(at, said.out.find("  ", at + 20) - at));  // without the time
-      }
-    }
-    CHECK(lines[0] == lines[1]);
-    const Said both = strop_says(
-        folder, cat("train --data . --epochs 2 --batch 10 --activation tanh --rate 0.01 --mode both --net ", net));
-    CHECK(both.code == 0);
-    CHECK(both.out.find("\nmode eager: ") < both.out.find("\nmode graph: "));
-    const std::string apart = "losses of the two are apart by at most ";
-    const std::size_t at = both.out.find(apart);
-    REQUIRE(at != std::string::npos);
-    CHECK(std::stod(both.out.substr(at + apart.size())) < 1e-5);
-  }
-  const auto refused = [&](const char* words, const char* why) {
-    const Said said = strop_says(folder, cat("train --data . --batch 10 ", words));
-    CHECK(said.code == 2);
-    CHECK(said.err == why);
-  };
-  refused("--net vgg", "strop: train: --net is 'vgg', expected mlp or lenet\n");
-  refused("--mode lazy", "strop: train: --mode is 'lazy', expected eager, graph or both\n");
-  const test::Folder small;
-  put_images(small);
-  CHECK(strop_says(small, "train --data . --batch 10 --net lenet").err ==
-        "strop: train: images have 16 pixels, and lenet takes square ones of 16 × 16 or more\n");
-}
-
-TEST_CASE("a progress bar is shorter than the terminal") {
-  const std::string title = "epoch 10/10";
-  CHECK(command::progress_line(title, 50, 80) == title + " [" + std::string(15, '#') + std::string(15, '.') + "]  50%");
-  for (int columns = 0; columns < 100; ++columns)
-    for (const std::int64_t percent : {0, 7, 100}) {
-      const std::string line = command::progress_line(title, percent, columns);
-      CHECK(static_cast<int>(line.size()) < std::max(columns, 1));
-      if (columns > 6) CHECK(line.ends_with(cat(percent, '%')));
-    }
-}
-
 TEST_CASE("LibSVM text as arrays, and back") {
   const test::Folder folder;
   const std::string text = "1 qid:2 1:0.5 3:-2\n0\n-1 2:1e+20\n";
   test::put_file(folder / "a.libsvm", text);
   CHECK(strop_says(folder, "convert a.libsvm b.npz --one-based").code == 0);
-  CHECK(text_of(folder / ".out") == "3 rows, 3 features, 3 stored values\n");
+  CHECK(test::content_of(folder / ".out") == "3 rows, 3 features, 3 stored values\n");
   const NamedArrays arrays = load(folder / "b.npz");
   REQUIRE(arrays.size() == 3);
   CHECK(arrays[0].first == "data");
   CHECK(arrays[0].second.storage() == csr);
   CHECK(strop_says(folder, "convert b.npz c.libsvm --one-based").code == 0);
-  CHECK(text_of(folder / "c.libsvm") == text);
+  CHECK(test::content_of(folder / "c.libsvm") == text);
   CHECK(strop_says(folder, "convert a.libsvm c.libsvm").code == 2);
-  CHECK(text_of(folder / ".err").find("one of the two names ends in .npz or .params") != std::string::npos);
+  CHECK(test::content_of(folder / ".err").find("one of the two names ends in .npz or .params") != std::string::npos);
   CHECK(strop_says(folder, "convert a.libsvm b.npz --dtype float31").code == 2);
   test::put_file(folder / "bad.libsvm", "1 0:1\n1 0:x\n");
   CHECK(strop_says(folder, "convert bad.libsvm d.npz").code == 1);
-  CHECK(text_of(folder / ".err") ==
+  CHECK(test::content_of(folder / ".err") ==
         "strop: load_libsvm: \"bad.libsvm\", line 2, byte 5: the value 'x' is no number that float64 can hold\n");
   CHECK_FALSE(std::ifstream(folder / "d.npz").good());
-}
-
-TEST_CASE("graph: the bodies of loops stand below their nodes") {
-  const test::Folder folder;
-  test::put_file(folder / "loop.json", R"json({"nodes": [
-    {"op": "null", "name": "x", "inputs": []}, {"op": "null", "name": "s", "inputs": []},
-    {"op": "_foreach", "name": "loop", "attrs": {"in_data_locs": "[0]", "in_state_locs": "[1]", "remain_locs": "[]",
-     "num_args": "3", "num_out_data": "1", "num_outputs": "2"}, "inputs": [[0, 0, 0], [1, 0, 0]], "subgraphs": [
-      {"nodes": [{"op": "null", "name": "x-0", "inputs": []}, {"op": "null", "name": "s-0", "inputs": []},
-       {"op": "elemwise_add", "name": "sum", "inputs": [[0, 0, 0], [1, 0, 0]]},
-       {"op": "_copy", "name": "next", "inputs": [[2, 0, 0]]}],
-       "arg_nodes": [0, 1], "node_row_ptr": [0, 1, 2, 3, 4], "heads": [[2, 0, 0], [3, 0, 0]]}]}],
-    "arg_nodes": [0, 1], "heads": [[2, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
-  const Said table = strop_says(folder, "graph loop.json --shape x=4,3 --shape s=3");
-  CAPTURE(table.err);
-  CHECK(table.code == 0);
-  CHECK(table.out.find("loop         _foreach      (4, 3), (3,) ") != std::string::npos);
-  CHECK(table.out.find("\n  body/sum   elemwise_add  (3,) ") != std::string::npos);
-  CHECK(table.out.find("\n  body/next  _copy         (3,) ") != std::string::npos);
-}
-
-TEST_CASE("graph: a symbol file as a table and as a picture") {
-  const test::Folder folder;
-  test::put_file(folder / "net.json", R"json({"nodes": [
-    {"op": "null", "name": "data", "inputs": []},
-    {"op": "null", "name": "c_weight", "inputs": []},
-    {"op": "null", "name": "c_bias", "inputs": []},
-    {"op": "Convolution", "name": "c", "attrs": {"kernel": "(3, 3)", "num_filter": "8"},
-     "inputs": [[0, 0, 0], [1, 0, 0], [2, 0, 0]]},
-    {"op": "null", "name": "n_gamma", "inputs": []},
-    {"op": "null", "name": "n_beta", "inputs": []},
-    {"op": "null", "name": "n_moving_mean", "inputs": []},
-    {"op": "null", "name": "n_moving_var", "inputs": []},
-    {"op": "BatchNorm", "name": "n", "inputs": [[3, 0, 0], [4, 0, 0], [5, 0, 0], [6, 0, 0], [7, 0, 0]]},
-    {"op": "relu", "name": "a<b>", "inputs": [[8, 0, 0]]},
-    {"op": "elemwise_add", "name": "sum", "inputs": [[9, 0, 0], [3, 0, 0]]}],
-    "arg_nodes": [0, 1, 2, 4, 5, 6, 7], "heads": [[10, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
-  const Said table = strop_says(folder, "graph net.json --shape data=2,3,8,9 --svg net.svg");
-  CAPTURE(table.err);
-  CHECK(table.code == 0);
-  CHECK(table.out ==
-        "node  operator      output          parameters           bytes\n"
-        "data  (input)       (2, 3, 8, 9)                          1728\n"
-        "c     Convolution   (2, 8, 6, 7)           224            2688\n"
-        "n     BatchNorm     (2, 8, 6, 7)            16            2688\n"
-        "a<b>  relu          (2, 8, 6, 7)                          2688\n"
-        "sum   elemwise_add  (2, 8, 6, 7)                          2688\n"
-        "                                           240           12480\n"
-        "parameters 960 bytes, 16 states 64 bytes\n"
-        "picture: net.svg\n");
-  const std::string picture = text_of(folder / "net.svg");
-  const auto count = [&](const std::string& what) {
-    std::size_t n = 0;
-    for (std::size_t at = picture.find(what); at != std::string::npos; at = picture.find(what, at + 1)) ++n;
-    return n;
-  };
-  CHECK(count("<g>") == 5);     // a box for each row
-  CHECK(count("<path ") == 5);  // data-c, c-n, n-a, a-sum, c-sum
-  CHECK(count("a&lt;b&gt;") == 2);
-  CHECK(picture.ends_with("</svg>\n"));
-  const Said open = strop_says(folder, "graph net.json");
-  CHECK(open.code == 0);
-  CHECK(open.out.find("left out of the sums: data, c_weight; give --shape") != std::string::npos);
-  for (const char* shape : {"data", "data=", "=1,2", "data=1,x", "data=-1,2"}) {
-    const Said wrong = strop_says(folder, cat("graph net.json --shape ", shape));
-    CHECK(wrong.code == 2);
-    CHECK(wrong.err == cat("strop: graph: --shape is '", shape, "', expected NAME=1,3,224,224\n"));
-  }
-  CHECK(strop_says(folder, "graph net.json --shape c_wieght=8,3,3,3").has("'c_wieght'; nearest: c_weight"));
-  std::int64_t arena[2] = {};
-  for (const bool predict : {false, true}) {
-    const Said plan =
-        strop_says(folder, cat("graph net.json --shape data=2,3,8,9 --plan plan.svg", predict ? " --predict" : ""));
-    CHECK(plan.code == 0);
-    const std::size_t at = plan.out.find("\narena ");
-    REQUIRE(at != std::string::npos);
-    arena[predict] = std::stoll(plan.out.substr(at + 7));
-    CHECK(plan.out.ends_with("\npicture: plan.svg\n"));
-    const std::string drawn = text_of(folder / "plan.svg");
-    CHECK(drawn.starts_with("<svg"));
-    CHECK(drawn.find("<rect ") != std::string::npos);
-    CHECK(drawn.ends_with("</svg>\n"));
-  }
-  CHECK(arena[1] > 0);
-  CHECK(arena[1] < arena[0]);
-  // Results that lie at the same bytes have one colour, and a thick line leads to what is computed in place.
-  test::put_file(folder / "chain.json", R"json({"nodes": [
-    {"op": "null", "name": "x", "inputs": []},
-    {"op": "tanh", "name": "t", "inputs": [[0, 0, 0]]},
-    {"op": "flip", "name": "f", "attrs": {"axis": "0"}, "inputs": [[1, 0, 0]]},
-    {"op": "relu", "name": "r", "inputs": [[2, 0, 0]]},
-    {"op": "flip", "name": "g", "attrs": {"axis": "0"}, "inputs": [[3, 0, 0]]},
-    {"op": "flip", "name": "h", "attrs": {"axis": "0"}, "inputs": [[4, 0, 0]]}],
-    "arg_nodes": [0], "heads": [[5, 0, 0]], "attrs": {"mxnet_version": ["int", 10700]}})json");
-  CHECK(strop_says(folder, "graph chain.json --shape x=32 --predict --svg chain.svg").code == 0);
-  const std::string chain = text_of(folder / "chain.svg");
-  CAPTURE(chain);
-  CHECK(chain.find("arena 256 bytes") != std::string::npos);
-  CHECK(chain.find(
-            "r: relu (32,), 0 parameters, 128 bytes; bytes 128 to 256 of the arena, steps 2 to 3, in place of f") !=
-        std::string::npos);
-  CHECK(chain.find("h: reverse (32,), 0 parameters, 128 bytes; in an array that the caller sees") != std::string::npos);
-  const auto colour_of = [&](const char* node) {
-    const std::size_t box = chain.find(cat("<title>", node, ": ")), at = chain.find("fill='", box) + 6;
-    return chain.substr(at, chain.find('\'', at) - at);
-  };
-  CHECK(colour_of("r") == colour_of("f"));
-  CHECK(colour_of("g") == colour_of("t"));
-  CHECK(colour_of("f") != colour_of("t"));
-  CHECK(chain.find("stroke-width='4'") != std::string::npos);
-  const Said unplanned = strop_says(folder, "graph net.json --plan plan.svg");
-  CHECK(unplanned.code == 1);
-  CHECK(unplanned.has("data"));
-  const Said rank = strop_says(folder, "graph net.json --shape data=2,3");
-  CHECK(rank.code == 1);
-  CHECK(rank.err == "strop: Error in node c: Convolution: input 'data' has shape (2, 3), expected 4 dimensions\n");
 }

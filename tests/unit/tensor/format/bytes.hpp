@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -74,12 +76,10 @@ inline void put_file(const std::string& path, std::string_view content) {
   std::fwrite(content.data(), 1, content.size(), file);
   std::fclose(file);
 }
+/// What a file has in it; nothing where there is none.
 inline std::string content_of(const std::string& path) {
-  std::string out(std::filesystem::file_size(path), '\0');
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  out.resize(std::fread(out.data(), 1, out.size(), file));
-  std::fclose(file);
-  return out;
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace test
