@@ -113,6 +113,7 @@ class BackwardPass {
       if (top.next == 0 && top.node->freed)
         fail("backward: the history of ", top.node->name(),
              " was freed by an earlier backward; pass retain_graph = true to it");
+      if (top.next == 0 && create_graph_ && top.node->function) top.node->function->open_step(*top.node);
       if (top.next < top.node->inputs.size()) {
         TapeInput& in = top.node->inputs[top.next++];
         if (!in.source || in.leaf) continue;
