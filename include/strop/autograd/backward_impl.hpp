@@ -140,9 +140,15 @@ class BackwardPass {
   }
 
   void step(TapeNode& node) {
-    bool any = node.entry != nullptr && node.entry->gradient.of_loss();
-    for (TapeOutput& out : node.outputs) any = any || out.gradient;
-    if (!any) return;
+    bool any = node.entry != nullptr && node.entry->gradient.of_loss(), zero = false;
+    for (TapeOutput& out : node.outputs) {
+      const bool known_zero = is_known_zero(out.gradient);
+      if (known_zero) out.gradient = NDArray();
+      zero = zero || known_zero;
+      any = any || out.gradient;
+    }
+    if (!any && zero && !node.function) return step_zero(node);
+    if (!any && !zero) return;
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (Index i = 0; i < node.outputs.size(); ++i)
@@ -472,9 +478,20 @@ class BackwardPass {
     }
   }
 
+  /// What is known to be zero is not computed: zero times a derivative that is infinite would be no number.
   void step_zero(TapeNode& node) {
-    for (TapeInput& in : node.inputs)
-      if (wanted(in)) contribute(in, filled_like(in.array, 0));
+    for (TapeInput& in : node.inputs) {
+      if (!wanted(in)) continue;
+      if (in.leaf) {
+        contribute(in, filled_like(in.array, 0));
+      } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
+        slot = shell_of(in.array, dense);
+      }
+    }
+  }
+  /// A gradient without elements stands for zeros.
+  static bool is_known_zero(const NDArray& gradient) {
+    return gradient && gradient.storage() == dense && !gradient.allocated();
   }
 
   void contribute(const TapeInput& in, const NDArray& given) {
@@ -484,6 +501,7 @@ class BackwardPass {
       if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage())
         return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
+      if (is_known_zero(slot)) slot = NDArray();
       if (!slot || slot.shape() == given.shape())
         slot = slot ? sum_of(slot, given) : given;
       else
