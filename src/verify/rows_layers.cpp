@@ -70,10 +70,16 @@ void add_constant_rows(std::vector<Row>& rows) {
   add("_contrib_arange_like", "start=3; step=2; repeat=2", {{{3, 4}}}, false);
   add("_contrib_arange_like", "axis=-1", {{{3, 4}}}, false);
   for (const std::string type : {"shape=(3, 4)", "shape=(3, 4); dtype=float64", "shape=(0,); dtype=float16"})
-    for (const std::string op : {"_random_uniform", "_random_normal", "_random_exponential"}) add(op, type, {}, true);
+    for (const std::string op :
+         {"_random_uniform", "_random_normal", "_random_exponential", "_random_gamma", "_random_poisson",
+          "_random_negative_binomial", "_random_generalized_negative_binomial"})
+      add(op, type, {}, true);
+  add("_random_negative_binomial", "k=3; p=0.4; shape=(3, 4)", {}, true);
   add("_random_randint", "low=-3; high=9; shape=(3, 4)", {}, true);
   add("_random_randint", "low=0; high=5; shape=(3, 4); dtype=int64", {}, true);
-  for (const std::string op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
+  for (const std::string op :
+       {"_random_uniform_like", "_random_normal_like", "_random_exponential_like", "_random_gamma_like",
+        "_random_poisson_like", "_random_negative_binomial_like", "_random_generalized_negative_binomial_like"})
     rows.push_back(
         {op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true, sparse_elsewhere});
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});

@@ -239,9 +239,14 @@ const std::vector<Served> forward_served = {
     {"_sparse_adagrad_update", "lr=0.5", "drd->d RrR->r"},
     {"_contrib_group_adagrad_update", "lr=0.5", "drd->d RrR->r", {{6, 4}, {6, 4}, {6, 1}}},
     {"_zeros _zeros_without_dtype", "shape=(6, 4)", "->d =>r =>c"},
-    {"_random_uniform _random_normal _random_exponential", "shape=(6, 4)", "->d =>r"},
+    {"_random_uniform _random_normal _random_exponential _random_gamma _random_poisson "
+     "_random_generalized_negative_binomial",
+     "shape=(6, 4)", "->d =>r"},
+    {"_random_negative_binomial", "k=3; p=0.5; shape=(6, 4)", "->d =>r"},
     {"_random_randint", "low=1; high=9; shape=(6, 4)", "->d =>r"},
-    {"_random_uniform_like _random_normal_like _random_exponential_like", "", "d->d r->r"},
+    {"_random_uniform_like _random_normal_like _random_exponential_like _random_gamma_like _random_poisson_like "
+     "_random_negative_binomial_like _random_generalized_negative_binomial_like",
+     "", "d->d r->r"},
     {"_identity_with_attr_like_rhs", "", "dd->d rr->r cc->c rd->d cd->d dr->r dc->c rc->c cr->r"},
     {"_contrib_getnnz", "", "c->d"},
     {"_contrib_edge_id", "", "cdd->d", {{6, 4}, {3}, {3}}},
