@@ -11,7 +11,7 @@ void add_update_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& op, const std::string& params, int states) {
     std::vector<Sample> in{weight, {{7, 9}, -0.9, 0.9}};
     for (int i = 0; i < states; ++i) in.push_back(state);
-    rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4}, false, sparse_elsewhere});
+    rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4, .updates = true}});
   };
   add("sgd_update", "lr=0.1", 0);
   add("sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5", 0);
@@ -37,15 +37,11 @@ void add_update_rows(std::vector<Row>& rows) {
   rows.push_back({"_sparse_adagrad_update",
                   "lr=0.1; clip_gradient=0.5",
                   {weight, stored({7, 9}, row_sparse), state},
-                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
-                  false,
-                  sparse_elsewhere});
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = true}});
   rows.push_back({"_contrib_group_adagrad_update",
                   "lr=0.1; clip_gradient=0.5; rescale_grad=2",
                   {weight, stored({7, 9}, row_sparse), {{7, 1}, 1.1, 1.9}},
-                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
-                  false,
-                  sparse_elsewhere});
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = true}});
 }
 
 void add_constant_rows(std::vector<Row>& rows) {

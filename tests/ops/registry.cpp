@@ -75,7 +75,8 @@ TEST_CASE("a claim without a row fails") {
     bool sparse = e->cpu.run_sparse[e->order] == nullptr;
     for (const Row& row : strop::verify::rows_of(*e)) {
       gradient = gradient || row.parts.gradient || (row.elsewhere & strop::verify::gradient_elsewhere) != 0;
-      sparse = sparse || row.parts.sparse || (row.elsewhere & strop::verify::sparse_elsewhere) != 0;
+      sparse =
+          sparse || row.parts.sparse || row.parts.updates || (row.elsewhere & strop::verify::sparse_elsewhere) != 0;
     }
     CHECK_MESSAGE(gradient, e->name, " claims a gradient that no row checks");
     CHECK_MESSAGE(sparse, e->name, " claims sparse forms that no row checks");
