@@ -214,7 +214,8 @@ class BackwardPass {
     List<Request, 8> requests;
     List<bool, 8> apart;
     List<std::optional<Storage>, 4> storages;
-    choose_storages(node, roles, held, storages);
+    if (!choose_storages(node, roles, held, storages) && held.whole_heads(node, roles))
+      choose_storages(node, roles, held, storages);
     bool asked = false;
     for (int i : roles.gives) {
       const Storage storage = *storages[out.size()];
@@ -229,8 +230,7 @@ class BackwardPass {
                               : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody will look at again: not where another result is a sum over it,
-    // for which a GPU reads it once more.
+    // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
     bool summed = false;
     for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
       summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
@@ -265,6 +265,15 @@ class BackwardPass {
       sparse_head = sparse_head || head.storage() != dense;
       if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
       push(std::move(head));
+    }
+    /// Makes heads dense that came row-sparse for dense outputs; says whether there were any.
+    bool whole_heads(const TapeNode& node, const GradientRoles& roles) {
+      bool any = false;
+      for (Index i = 0; i < arrays.size(); ++i)
+        if (const auto& [role, at] = roles.takes[static_cast<int>(i)];
+            role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
+          arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
+      return any;
     }
     /// Integers as double; an array that is not kept lends its shape alone.
     void widen() {
@@ -326,21 +335,30 @@ class BackwardPass {
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 
-  /// The storages that the gradient operator makes its results in: all dense where it has no form for others.
-  static void choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
+  /// The storages that the gradient operator makes its results in: all dense where it has no form, as the answer says.
+  static bool choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
                               List<std::optional<Storage>, 4>& storages) {
     const Entry& entry = *node.entry->gradient.entry;
     bool sparse = false;
+    storages.clear();
     for (int i : roles.gives) {
       storages.push_back(storage_of_gradient(node, node.inputs[i], i, held));
       sparse = sparse || *storages.back() != dense;
     }
-    if (!sparse || entry.is_map()) return;
+    if ((!sparse && !held.sparse_head) || entry.is_map()) return true;
     List<Storage, 8> in;
     for (const NDArray& a : held.arrays) in.push_back(a.storage());
     const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
-    if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return;
+    if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return true;
     for (std::optional<Storage>& storage : storages) storage = dense;
+    return false;
+  }
+  /// Whether what made the dense array may have a form for a row-sparse head, which step_operator() asks.
+  bool takes_rows(const TapeInput& in) const {
+    const auto* node = static_cast<const TapeNode*>(in.source.get());
+    const Entry* const made_by = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    return !create_graph_ && made_by != nullptr && !made_by->is_map() && made_by->infer_storage != nullptr &&
+           node->entry->gradient.compose == nullptr && is_floating(in.array.dtype());
   }
   static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
     const GradientRule& rule = node.entry->gradient;
@@ -498,7 +516,8 @@ class BackwardPass {
     if (!wanted(in)) return;
     if (!in.leaf) {
       // Whoever made a dense array expects its gradient dense, unless it goes on to a sparse buffer.
-      if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage())
+      if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage() &&
+          !(given.storage() == row_sparse && takes_rows(in)))
         return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
       if (is_known_zero(slot)) slot = NDArray();
