@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] and x[key] = value, as NumPy does; one element alone has shape (1,), as in the original."""
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,46 @@ def test_what_is_written_may_come_from_the_array_itself():
         a[:] = a
         a[[0, 1]] = a[1:3] if a is x else a[1:3].copy()
     np.testing.assert_array_equal(x.asnumpy(), want)
+
+
+MIXED = [([0, 1], None, [1, 2]), (None, [0, 1], S(None), [1, 2]), (S(None), None, [2, 0, 0]), ([[0, 1]], None), (0, S(None), [1, 3]), (S(None, None, -1), [[0, 2], [1, 1]], S(1, None, 2)),
+         (SOURCE[0] > 5)[None].repeat(2, 0), (S(None), SOURCE[0] > 5), (SOURCE[:, :, 0] > 3, S(1, 3)), (SOURCE[:, :, 0] > 3, 1), (1, SOURCE[0, :, 0] > 3, None), (S(None), [], 1),
+         ([-1, 0], S(-2, None), [3, -4]), (Ellipsis, [[1], [2]], [0, 3]), (np.zeros((2, 0), "i8"),), (S(None), S(2, 2), [0, 1])]
+
+
+@pytest.mark.parametrize("key", MIXED, ids=str)
+def test_arrays_among_slices(key, rng):
+    want = SOURCE[key]
+    x = mx.nd.array(SOURCE)
+    x.attach_grad()
+    with mx.autograd.record():
+        made = x[key]
+        loss = (made * made).sum() if made.size else None
+    np.testing.assert_array_equal(made.asnumpy(), want)
+    if loss is not None:
+        loss.backward()
+        grad = np.zeros_like(SOURCE)
+        np.add.at(grad, key, 2 * want)
+        np.testing.assert_array_equal(x.grad.asnumpy(), grad)
+    value, expect, x = rng.uniform(size=want.shape).astype("f4"), SOURCE.copy(), mx.nd.array(SOURCE)
+    expect[key] = value
+    x[key] = value
+    np.testing.assert_array_equal(x.asnumpy(), expect)
+
+
+@pytest.mark.parametrize("key", [([0], [0, 1], [0, 1, 2]), (S(None), np.array([True, False])), (S(None), [0, 3]), (S(None), S(None), [-5]), np.array([[True, False]])], ids=str)
+def test_arrays_that_do_not_fit(key):
+    for act in (lambda x: x[key], lambda x: x.__setitem__(key, 1)):
+        with pytest.raises(IndexError):
+            act(mx.nd.array(SOURCE))
+
+
+@pytest.mark.parametrize("key", [([0, 5], [1, 2]), (S(None, None, 500), [1, 2]), (7, [0, 3]), (S(2, 4), [[1], [2]], None)], ids=str)
+def test_what_is_read_takes_memory_for_itself_alone(key):
+    x = mx.nd.zeros((2000, 3000))
+    tracemalloc.start()
+    try:
+        x[key] = 3
+        assert (x[key].asnumpy() == 3).all() and tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

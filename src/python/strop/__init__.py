@@ -63,12 +63,12 @@ clear_fallbacks = _strop.clear_fallbacks
 set_asynchronous = _strop.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
-from . import gluon, io, libinfo, recordio, runtime, visualization  # noqa: E402
+from . import gluon, io, libinfo, model, recordio, runtime, visualization  # noqa: E402
 from . import initializer as init  # noqa: E402
 from . import visualization as viz  # noqa: E402
 
 _LEFT_OUT = {
-    "mod": "modules", "module": "modules", "model": "modules", "rnn": "cells of recurrent networks", "np": "the numpy namespace",
+    "mod": "modules", "module": "modules", "rnn": "cells of recurrent networks", "np": "the numpy namespace",
     "npx": "the numpy namespace", "numpy": "the numpy namespace", "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
     "kvstore": "parameter servers in Python", "monitor": "modules", "mon": "modules", "callback": "modules", "executor_manager": "modules",
     "profiler": "profiles", "rtc": "kernels compiled at run time",

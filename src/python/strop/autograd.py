@@ -2,7 +2,7 @@
 """Gradients of what is computed while it is recorded."""
 from . import _strop
 from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
-from .base import GRAD_REQUESTS
+from .base import GRAD_REQUESTS, also
 
 __all__ = ["Function", "NDArray", "Symbol", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
            "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode"]
@@ -69,7 +69,7 @@ def _head_gradients(heads, head_grads, what):
         return []
     gradients = _listed(head_grads)
     if len(gradients) != len(heads):
-        raise _strop.ValueError(f"{what}: {len(heads)} heads and {len(gradients)} head gradients")
+        raise also(_strop.ValueError, AssertionError)(f"{what}: {len(heads)} heads and {len(gradients)} head gradients")
     return gradients
 
 
@@ -86,7 +86,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     heads = _listed(heads)
     wanted = _listed(variables)
     if not wanted:
-        raise _strop.ValueError("grad: no variables")
+        raise also(_strop.ValueError, AssertionError)("grad: no variables")
     gradients = _head_gradients(heads, head_grads, "grad") or [None] * len(heads)
     keep = create_graph if retain_graph is None else retain_graph
     total = None

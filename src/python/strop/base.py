@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors, element types and the marker of a parameter that is not given: what every other module stands on."""
+import functools
 import os
 
 import numpy as np
@@ -8,6 +9,12 @@ from . import _strop
 
 Error = _strop.Error
 MXNetError = Error
+
+
+@functools.cache
+def also(kind, *others):
+    """An error of ours that is of other kinds as well: of those that the original raises in its place."""
+    return type(kind.__name__, (kind, *others), {"__module__": kind.__module__, "__str__": BaseException.__str__})
 
 
 class NotImplementedForSymbol(_strop.TypeError):

@@ -10,6 +10,23 @@ from .context import current_context
 __all__ = ["Executor"]
 
 
+class _Name(str):
+    """A node's name, which programs of the original decode: there it is bytes."""
+
+    __slots__ = ()
+
+    def decode(self, *_):
+        """The name itself."""
+        return str(self)
+
+
+def _within(own, made):
+    """The first elements of an array in the shape of one that is no larger; that one where they cannot be shared."""
+    if own is None or made is None or _strop.same(own, made) or own._storage != 0 or made.size > own.size or made.size == 0:
+        return made
+    return _strop.reshape(_strop.slice(_strop.reshape(own, (-1,)), 0, made.size), made.shape)
+
+
 @extends(Executor)
 class _Members:
     @property
@@ -85,15 +102,29 @@ class _Members:
         self._copy_params(list(arg_params.items()), list((aux_params or {}).items()), True)
 
     def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
-        """An executor of the same symbol for arguments of these shapes. Arrays whose shapes stay are shared, and so is
-        the memory in between: the two run one after the other. ``partial_shaping``: shapes of arguments that are not
-        named may change with them. Arrays that become larger are new in any case."""
+        """An executor of the same symbol for arguments of these shapes. Arrays whose shapes stay are shared, those that
+        become smaller lie in the first elements of the larger ones, and the memory in between is shared as well: the two
+        run one after the other. ``partial_shaping``: shapes of arguments that are not named may change with them.
+        ``allow_up_sizing``: arrays may become larger, and are new ones then; an Error else."""
         shapes = [(name, tuple(shape)) for name, shape in kwargs.items()]
         if partial_shaping:
             named = {name for name, _ in shapes}
             found = self._symbol.infer_shape_partial(**{name: shape for name, shape in shapes})[0]
             shapes += [(name, shape) for name, shape in zip(self._arg_names, found) if name not in named and shape and all(shape)]
-        return self._reshape(shapes)
+        made = self._reshape(shapes)
+        own = (self.arg_arrays, self.grad_arrays, self.aux_arrays)
+        new = (made.arg_arrays, made.grad_arrays, made.aux_arrays)
+        for name, before, after in zip(self._arg_names + self._aux_names, own[0] + own[2], new[0] + new[2]):
+            if after.size > before.size and not allow_up_sizing:
+                raise _strop.Error(f"reshape: {name} of shape {before.shape} would become {after.shape}; say allow_up_sizing=True, or bind the "
+                                   "larger executor first and reshape it to the smaller shapes")
+        if any(b is not None and not _strop.same(a, b) for before, after in zip(own, new) for a, b in zip(before, after)):
+            ctx, requests, groups = self._bound
+            args, grads, aux = ([_within(a, b) for a, b in zip(before, after)] for before, after in zip(own, new))
+            given = [(name, a) for name, a in zip(self._arg_names, grads) if a is not None]
+            made = self._symbol._bind(ctx, list(zip(self._arg_names, args)), given, requests, list(zip(self._aux_names, aux)), groups, self)
+        made._bound = self._bound
+        return made
 
     def set_monitor_callback(self, callback, monitor_all=False):
         """Has forward and backward call ``callback(name, array)`` for what each node computes, ``fc1_output``; with
@@ -102,5 +133,6 @@ class _Members:
         next is forward."""
         if callback is not None and not callable(callback):
             raise _strop.TypeError(f"set_monitor_callback: the callback is of type {type(callback).__name__}, expected a function")
-        self._set_monitor(callback, bool(monitor_all))
-        self._monitor = callback  # what keeps it
+        call = None if callback is None else lambda name, a: callback(_Name(name), a)
+        self._set_monitor(call, bool(monitor_all))
+        self._monitor = call  # what keeps it

@@ -8,6 +8,7 @@ import re
 import numpy as np
 
 from . import _strop, nd, random
+from .base import also
 
 _registry = {}
 atexit.register(_registry.clear)  # a class refers to all variables of its program
@@ -78,6 +79,8 @@ class Initializer:
     def __call__(self, desc, arr):
         if not isinstance(desc, str):
             raise _strop.TypeError(f"initializer: the name is of type {type(desc).__name__}, expected a string")
+        if isinstance(desc, InitDesc) and desc.global_init is None:
+            desc.global_init = self
         own = getattr(desc, "attrs", {}).get("__init__", "")
         if own:
             create(own)._init_weight(desc, arr)
@@ -251,7 +254,7 @@ class Mixed:
 
     def __init__(self, patterns, initializers):
         if len(patterns) != len(initializers):
-            raise _strop.ValueError(f"Mixed: {len(patterns)} patterns and {len(initializers)} initializers")
+            raise also(_strop.ValueError, AssertionError)(f"Mixed: {len(patterns)} patterns and {len(initializers)} initializers")
         self.map = [(re.compile(p), i) for p, i in zip(patterns, initializers)]
 
     def __call__(self, name, arr):
@@ -273,9 +276,9 @@ class Load:
     def __call__(self, name, arr):
         if name in self.param:
             if self.param[name].shape != arr.shape:
-                raise _strop.ValueError(f"Load: {str(name)!r} has shape {self.param[name].shape} in the file, expected {arr.shape}")
+                raise also(_strop.ValueError, AssertionError)(f"Load: {str(name)!r} has shape {self.param[name].shape} in the file, expected {arr.shape}")
             arr[:] = self.param[name]
         elif self.default_init is not None:
             self.default_init(name, arr)
         else:
-            raise _strop.ValueError(f"Load: {str(name)!r} is not in the file, and there is no default_init")
+            raise also(_strop.ValueError, AssertionError)(f"Load: {str(name)!r} is not in the file, and there is no default_init")

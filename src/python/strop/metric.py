@@ -7,6 +7,7 @@ import math
 import numpy as _np
 
 from . import _strop
+from .base import also
 from .ndarray import NDArray
 
 _registry = {}
@@ -46,7 +47,7 @@ def create(metric, *args, **kwargs):
         if "metrics" in kwargs:
             kwargs["metrics"] = [create(json.dumps(one)) for one in kwargs["metrics"]]
     if metric.lower() not in _registry:
-        raise _strop.ValueError(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
+        raise also(_strop.ValueError, AssertionError)(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
     return _registry[metric.lower()](*args, **kwargs)
 
 
@@ -136,6 +137,7 @@ class EvalMetric:
 
 
 @register
+@alias("composite")
 class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same predictions."""
 
@@ -208,7 +210,7 @@ class TopKAccuracy(EvalMetric):
 
     def __init__(self, top_k=1, name="top_k_accuracy", output_names=None, label_names=None):
         if top_k <= 1:
-            raise _strop.ValueError(f"TopKAccuracy: top_k is {top_k}, expected at least 2; Accuracy is that of 1")
+            raise also(_strop.ValueError, AssertionError)(f"TopKAccuracy: top_k is {top_k}, expected at least 2; Accuracy is that of 1")
         super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
         self.top_k = top_k
 
@@ -441,6 +443,22 @@ class Loss(EvalMetric):
         for pred in _listed(preds):
             pred = _numpy(pred)
             self._add(float(pred.sum()), pred.size)
+
+
+@register
+class Torch(Loss):
+    """The same under the name of what computed the losses."""
+
+    def __init__(self, name="torch", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
+
+
+@register
+class Caffe(Torch):
+    """The same under the name of what computed the losses."""
+
+    def __init__(self, name="caffe", output_names=None, label_names=None):
+        super().__init__(name, output_names, label_names)
 
 
 class CustomMetric(EvalMetric):

@@ -11,6 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from . import _strop
+from .base import also
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "unpack"]
 
@@ -140,7 +141,7 @@ class MXIndexedRecordIO(MXRecordIO):
         """Goes to the record of a key."""
         self._check(False)
         if idx not in self.idx:
-            raise _strop.IndexError(f"MXIndexedRecordIO: {self.idx_path} has no key {idx!r}")
+            raise also(_strop.IndexError, KeyError)(f"MXIndexedRecordIO: {self.idx_path} has no key {idx!r}")
         self._file.seek(self.idx[idx])
 
     def tell(self):

@@ -129,11 +129,42 @@ def _read_basic(a, parts):
 
 
 def _positions(a, key):
-    """Where the elements that a key names lie, counted in row-major order."""
+    """Where the elements that a key names lie, counted in row-major order. The key is asked for the position along each axis,
+    of arrays that repeat the numbers of one axis without storing them: no memory is taken but for what is read."""
+    shape, where, weight = a.shape, np.int64(0), 1
+    if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype == bool and key[0].shape == shape:
+        return np.flatnonzero(key[0])
     try:
-        return np.arange(a.size, dtype=np.int64).reshape(a.shape)[key]
+        for axis in range(len(shape) - 1, -1, -1):
+            own = np.arange(shape[axis], dtype=np.int64).reshape((-1,) + (1,) * (len(shape) - 1 - axis))
+            where = where + np.broadcast_to(own, shape)[key] * weight
+            weight *= shape[axis]
     except IndexError as error:
         raise _strop.IndexError(f"index: {error}") from None
+    return where
+
+
+def _along_one_axis(parts):
+    """The axis that an array of integers is the key of, where slices are that of all others; None else. NumPy lays the result
+    out by axes then, and `take` finds it."""
+    arrays = [axis for axis, part in enumerate(part for part in parts if part is not None) if isinstance(part, np.ndarray)]
+    if len(arrays) != 1 or any(not (part is None or isinstance(part, (slice, np.ndarray))) for part in parts):
+        return None
+    return None if next(part for part in parts if isinstance(part, np.ndarray)).dtype == bool else arrays[0]
+
+
+def _take_along(a, parts, axis):
+    """a[parts] by `take` along that axis, after what the slices take of the others."""
+    key, extent = next(part for part in parts if isinstance(part, np.ndarray)), a.shape[axis]
+    if key.size:
+        low, high = int(key.min()), int(key.max())
+        if low < -extent or high >= extent:
+            raise _strop.IndexError(f"index: {low if low < -extent else high} is outside axis {axis}, which has extent {extent}")
+    rest = [slice(None) if isinstance(part, np.ndarray) else part for part in parts]
+    at = next(i for i, part in enumerate(parts) if isinstance(part, np.ndarray))
+    cut = a if all(part == slice(None) for part in rest) else _read_basic(a, rest)
+    where = _strop.copy_of_buffer(np.ascontiguousarray(np.where(key < 0, key + extent, key).astype(np.int64)))
+    return _operators().take(cut, on_device_of(a, where), axis=at)
 
 
 def read(a, key):
@@ -147,13 +178,9 @@ def read(a, key):
     parts = _parts(a, key)
     if all(_is_basic(p) for p in parts):
         return _read_basic(a, parts)
-    first = parts[0]
-    if isinstance(first, np.ndarray) and first.dtype != bool and all(isinstance(p, slice) and p == slice(None) for p in parts[1:]) and a.size:
-        low, high = (int(first.min()), int(first.max())) if first.size else (0, 0)
-        if first.size and (low < -a.shape[0] or high >= a.shape[0]):
-            raise _strop.IndexError(f"index: {low if low < -a.shape[0] else high} is outside axis 0, which has extent {a.shape[0]}")
-        where = _strop.copy_of_buffer(np.where(first < 0, first + a.shape[0], first).astype(np.int64))
-        return _operators().take(a, on_device_of(a, where), axis=0)
+    axis = _along_one_axis(parts) if a.size else None
+    if axis is not None:
+        return _take_along(a, parts, axis)
     where = _positions(a, tuple(parts))
     if where.size == 0:
         return _strop.empty(where.shape, a.dtype, a.context, 0)

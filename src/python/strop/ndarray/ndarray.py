@@ -8,11 +8,11 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import STORAGES, _dtype_name, _hook, _Null, bfloat16, extends, mx_real_t, storage_number
+from ..base import STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
-__all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "from_dlpack", "from_numpy", "full", "linspace",
+__all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "fill_element_0index", "from_dlpack", "from_numpy", "full", "histogram", "linspace",
            "load", "load_frombuffer", "moveaxis", "ones", "onehot_encode", "save", "split_v2", "to_dlpack_for_read",
            "to_dlpack_for_write", "waitall", "zeros"]
 
@@ -215,6 +215,14 @@ class _Members:
         """Parts along an axis: so many, or those that begin at the indices."""
         return split_v2(self, indices_or_sections, axis, squeeze_axis)
 
+    def slice_assign(self, rhs, begin, end, step=()):
+        """A copy in which the elements of a slice are those of rhs."""
+        return operators()._slice_assign(self, rhs, begin=begin, end=end, step=step)
+
+    def slice_assign_scalar(self, value, begin, end, step=()):
+        """A copy in which the elements of a slice are a number."""
+        return operators()._slice_assign_scalar(self, scalar=value, begin=begin, end=end, step=step)
+
     def __reduce__(self):
         is_bfloat16 = self.dtype is bfloat16  # which NumPy has not; float32 has all its numbers
         return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context))
@@ -358,6 +366,28 @@ def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     return operators()._split_v2(ary, indices=(0, *indices_or_sections), axis=axis, squeeze_axis=squeeze_axis)
 
 
+def histogram(a, bins=10, range=None):  # noqa: A002
+    """[how many elements lie in each bin (int64), the bins' edges]: between edges that are given in ascending order, or in
+    so many bins of one width between the two ends of ``range``, the least and the greatest element where it is None. The
+    last bin has its upper edge in it; what lies outside is not counted."""
+    if isinstance(bins, NDArray):
+        counts, edges = np.histogram(a.asnumpy(), bins.asnumpy())
+    elif isinstance(bins, (int, np.integer)):
+        counts, edges = np.histogram(a.asnumpy(), int(bins), range)
+    else:
+        raise _strop.ValueError(f"histogram: bins is of type {type(bins).__name__}, expected a number or an NDArray")
+    return [array(counts, a.context, "int64"), array(edges, a.context, bins.dtype if isinstance(bins, NDArray) else a.dtype)]
+
+
+def fill_element_0index(lhs, mhs, rhs):
+    """A copy of the matrix lhs with the elements of mhs, one in each row, in the columns that rhs says."""
+    if lhs.ndim != 2 or mhs.shape != lhs.shape[:1] or rhs.shape != mhs.shape:
+        raise _strop.ValueError(f"fill_element_0index: shapes {lhs.shape}, {mhs.shape} and {rhs.shape}, expected (N, M), (N,) and (N,)")
+    made = lhs.copy()
+    made[arange(lhs.shape[0], ctx=lhs.context, dtype="int64"), rhs] = mhs
+    return made
+
+
 def onehot_encode(indices, out):
     """Writes rows with a one where the indices say."""
     return operators().one_hot(indices, depth=out.shape[1], dtype=out.dtype, out=out)
@@ -413,10 +443,10 @@ def save(fname, data):
     elif isinstance(data, (list, tuple)):
         named = [("", a) for a in data]
     else:
-        raise _strop.TypeError(f"save: expected an NDArray, a list or a dictionary of them, got {type(data).__name__}")
+        raise also(_strop.TypeError, ValueError)(f"save: expected an NDArray, a list or a dictionary of them, got {type(data).__name__}")
     for _, a in named:
         if not isinstance(a, NDArray):
-            raise _strop.TypeError(f"save: expected NDArrays, got {type(a).__name__}")
+            raise also(_strop.TypeError, ValueError)(f"save: expected NDArrays, got {type(a).__name__}")
     path = str(fname)
     if path.endswith((".params", ".npz", ".npy")):
         _strop.save(path, named)

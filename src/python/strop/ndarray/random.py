@@ -2,7 +2,7 @@
 """Arrays of random numbers."""
 from .. import _drawn, _strop
 from .._strop import NDArray
-from ..base import _Null
+from ..base import _Null, also
 from ..context import current_context
 from . import _internal, contrib
 
@@ -22,7 +22,7 @@ def _of_arrays(draw, name, values, shape, dtype, out):
     from .. import ndarray
 
     if any(not isinstance(value, NDArray) for value in values):
-        raise _strop.ValueError(f"random.{name}: the parameters have to be numbers or NDArrays, not both")
+        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or NDArrays, not both")
     made = draw(ndarray, *values, None if shape is _Null else shape)
     made = made if dtype is _Null or dtype is None else made.astype(dtype, copy=False)
     return made if out is None else made.copyto(out)

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
-from ..base import NotSupportedForSparseNDArray, mx_real_t, storage_number
+from ..base import NotSupportedForSparseNDArray, also, mx_real_t, storage_number
 from ..context import current_context
 from . import ndarray as _dense
 
@@ -77,7 +77,7 @@ class BaseSparseNDArray(NDArray):
     @classmethod
     def _write(cls, a, key, value):
         if key != slice(None) and key is not Ellipsis:
-            raise _strop.IndexError(f"index: of a {a.stype} array only all elements can be written, x[:] = y")
+            raise also(_strop.IndexError, TypeError, ValueError)(f"index: of a {a.stype} array only all elements can be written, x[:] = y")
         if isinstance(value, NDArray):
             value.copyto(a)
             return
@@ -138,7 +138,7 @@ class CSRNDArray(BaseSparseNDArray):
             if all(step == 1 for _, _, step in limits):
                 made = _dense.operators().slice(a, begin=tuple(b for b, _, _ in limits), end=tuple(max(b, e) for b, e, _ in limits))
                 return made.tostype("default")[tuple(slice(None) if isinstance(k, slice) else 0 for k in key)] if any(not isinstance(k, slice) for k in key) else made
-        raise _strop.IndexError("index: of a csr array rows are read, by an integer or a slice without a step, and blocks by two")
+        raise also(_strop.IndexError, ValueError)("index: of a csr array rows are read, by an integer or a slice without a step, and blocks by two")
 
     def __reduce__(self):
         return _rebuild_csr, (self.data.asnumpy(), self.indices.asnumpy(), self.indptr.asnumpy(), self.shape)
@@ -215,6 +215,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     if isinstance(arg1, tuple):
         if len(arg1) == 2 and isinstance(arg1[1], tuple):
             data, (row, column) = arg1
+            data = data if isinstance(data, NDArray) else np.asarray(data, dtype=dtype)  # SciPy's rule here: integers stay integers
             row, column = _part(row, np.int64), _part(column, np.int64)
             if shape is None:
                 shape = (int(row.asnumpy().max()) + 1 if row.size else 0, int(column.asnumpy().max()) + 1 if column.size else 0)
@@ -284,7 +285,7 @@ def array(source_array, ctx=None, dtype=None):
     """A copy of a sparse array of ours or of SciPy."""
     if isinstance(source_array, NDArray):
         if source_array.stype == "default":
-            raise _strop.ValueError("sparse.array: the source is dense; say tostype")
+            raise also(_strop.ValueError, AssertionError)("sparse.array: the source is dense; say tostype")
         made = source_array if dtype is None else source_array.astype(dtype)
         return _strop.to_device(_strop.copy(made), ctx or current_context())
     if _is_scipy(source_array):

@@ -147,6 +147,12 @@ class Optimizer:
     def _get_wd(self, index):
         return self.wd * self._factor(index, self.wd_mult, "wd_mult")
 
+    def _get_lrs(self, indices):
+        return [self._get_lr(index) for index in indices]
+
+    def _get_wds(self, indices):
+        return [self._get_wd(index) for index in indices]
+
     def _begin(self, index):
         """Counts the update: (rate, weight decay, how often the weight was updated)."""
         self._update_count(index)

@@ -2,7 +2,7 @@
 """Nodes of random numbers."""
 from .. import _drawn, _strop
 from .._strop import Symbol
-from ..base import _Null
+from ..base import _Null, also
 from . import _internal, contrib
 
 __all__ = ["exponential", "gamma", "generalized_negative_binomial", "negative_binomial", "normal", "poisson", "randint", "randn", "shuffle",
@@ -19,7 +19,7 @@ def _of_symbols(draw, name, values, shape, dtype):
     from .. import symbol
 
     if any(not isinstance(value, Symbol) for value in values):
-        raise _strop.ValueError(f"random.{name}: the parameters have to be numbers or Symbols, not both")
+        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or Symbols, not both")
     made = draw(symbol, *values, None if shape is _Null else shape)
     return made if dtype in (_Null, None) else made.astype(dtype)
 

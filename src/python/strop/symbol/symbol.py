@@ -9,7 +9,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, NotImplementedForSymbol, _hook, extends, storage_number
+from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, storage_number
 from ..context import current_context
 from ..util import is_np_shape
 
@@ -20,7 +20,7 @@ __all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "gre
 # By the names that nodes get from them: _plus0, _plusscalar0.
 _ARITHMETIC = {"add": ("_Plus", "_PlusScalar", "_PlusScalar"), "sub": ("_Minus", "_MinusScalar", "_RMinusScalar"),
                "mul": ("_Mul", "_MulScalar", "_MulScalar"), "truediv": ("_Div", "_DivScalar", "_RDivScalar"),
-               "mod": ("_Mod", "_ModScalar", "_RModScalar"), "pow": ("_Power", "_PowerScalar", "_RPowerScalar")}
+               "mod": ("_Mod", "_ModScalar", "_RModScalar"), "pow": ("_Power", "_PowerScalar", "_rpower_scalar")}
 _COMPARISONS = {"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal", "lt": "lesser", "le": "lesser_equal"}
 
 
@@ -62,6 +62,9 @@ for _operator, _names in _ARITHMETIC.items():
     setattr(Symbol, f"__r{_operator}__", _backward)
 for _operator, _which in _COMPARISONS.items():
     setattr(Symbol, f"__{_operator}__", _binary("_" + _which, f"_{_which}_scalar", f"_{_which}_scalar")[0])
+
+
+_to_json, _save = Symbol.tojson, Symbol.save
 
 
 @extends(Symbol)
@@ -123,7 +126,16 @@ class _Members:
         return self._replace(list(kwargs.items()), name)
 
     def __reduce__(self):
-        return load_json, (self.tojson(),)
+        return load_json, (_to_json(self),)
+
+    def tojson(self, remove_amp_cast=True):
+        """The symbol as text, in the layout of the original's version 1.7; without the casts that mixed precision has put
+        in (amp_cast, amp_multicast), unless said."""
+        return _to_json(_without_casts(self) if remove_amp_cast else self)
+
+    def save(self, fname, remove_amp_cast=True):
+        """tojson() in a file."""
+        _save(_without_casts(self) if remove_amp_cast else self, str(fname))
 
     @property
     def num_outputs(self):
@@ -180,7 +192,7 @@ class _Members:
 
     def _known(self, args, kwargs):
         if args and kwargs:
-            raise _strop.TypeError("infer: what is known is given in order or by name, not both")
+            raise also(_strop.ValueError, TypeError)("infer: what is known is given in order or by name, not both")
         names = self.list_arguments()
         if args:
             return [(name, value) for name, value in zip(names, args) if value is not None]
@@ -191,10 +203,25 @@ class _Members:
         return [(name, value) for name, value in kwargs.items() if value is not None and name in names]
 
     def infer_type(self, *args, **kwargs):
-        """(types of arguments, of outputs, of auxiliary states) from those of some arguments."""
+        """(types of arguments, of outputs, of auxiliary states) from those of some arguments, float32 where nothing says
+        otherwise; three times None where nothing is said of any."""
+        known = self._known(args, kwargs)
+        found = _given_counts(Symbol._infer_type, self, known)
+        if not known and found[0] and self._takes_any_type():
+            return None, None, None
+        return found
+
+    def infer_type_partial(self, *args, **kwargs):
+        """The same, float32 also where nothing is said of any."""
         return _given_counts(Symbol._infer_type, self, self._known(args, kwargs))
 
-    infer_type_partial = infer_type
+    def _takes_any_type(self):
+        """Whether the symbol says nothing of the types of its arguments."""
+        names = self.list_arguments()
+        try:
+            return all(set(Symbol._infer_type(self, [(name, dtype) for name in names])[0]) == {dtype} for dtype in (np.float32, np.float64))
+        except _strop.Error:
+            return False
 
     def infer_storage_type(self, **kwargs):
         """(storage types of arguments, of outputs, of auxiliary states) from those of some arguments."""
@@ -210,8 +237,10 @@ class _Members:
         given = _named(names, args, "args")
         grads = _named(names, args_grad, "args_grad")
         aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
-        return self._bind(ctx or current_context(), given, [(n, a) for n, a in grads if a is not None], _requests(names, grad_req), aux,
-                          list((group2ctx or {}).items()), shared_exec)
+        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items())
+        made = self._bind(bound[0], given, [(n, a) for n, a in grads if a is not None], bound[1], aux, bound[2], shared_exec)
+        made._bound = bound
+        return made
 
     def _distinct(self):
         """The same symbol where variables of one name get names of their own."""
@@ -233,8 +262,10 @@ class _Members:
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
             raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
-        return self._simple_bind(ctx or current_context(), shapes, _requests(names, grad_req), types, storages,
-                                 list((group2ctx or {}).items()), shared_exec, list(shared_arg_names or ()))
+        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items())
+        made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()))
+        made._bound = bound
+        return made
 
     def eval(self, ctx=None, **kwargs):
         """The outputs for these arrays."""
@@ -266,6 +297,31 @@ class _Members:
 
     def as_nd_ndarray(self):
         return self
+
+
+def _without_casts(symbol):
+    """The symbol with the inputs of amp_cast and amp_multicast in place of their outputs."""
+    text = _to_json(symbol)
+    if '"amp_' not in text:
+        return symbol
+    graph = json.loads(text)
+    stands_for, kept = {}, []  # outputs of the old nodes as [node, output, version] of the new ones
+    for number, node in enumerate(graph["nodes"]):
+        inputs = [[*stands_for.get((source[0], source[1]), source)[:2], *source[2:]] for source in node["inputs"]]
+        if node["op"] in ("amp_cast", "amp_multicast"):
+            stands_for.update({(number, k): source for k, source in enumerate(inputs)})
+            continue
+        stands_for.update({(number, k): [len(kept), k, 0] for k in range(_outputs_of(graph, number))})
+        kept.append({**node, "inputs": inputs})
+    heads = [stands_for[head[0], head[1]] for head in graph["heads"]]
+    arguments = [number for number, node in enumerate(kept) if node["op"] == "null"]
+    return load_json(json.dumps({"nodes": kept, "arg_nodes": arguments, "heads": heads, "attrs": graph.get("attrs", {})}))
+
+
+def _outputs_of(graph, number):
+    """How many outputs of a node others may refer to."""
+    rows = graph["node_row_ptr"]
+    return rows[number + 1] - rows[number]
 
 
 def _given_counts(method, symbol, given, *rest):
