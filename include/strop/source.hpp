@@ -17,6 +17,7 @@
 #include <strop/autograd/backward_impl.hpp>
 #include <strop/autograd/check_gradient_impl.hpp>
 #include <strop/autograd/function_impl.hpp>
+#include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/autograd/jvp_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #include <strop/autograd/views_impl.hpp>

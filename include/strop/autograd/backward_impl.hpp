@@ -3,10 +3,9 @@
 /// The walk over the tape.
 #pragma once
 #include <strop/autograd/backward.hpp>
+#include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
-#include <strop/op/broadcast.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/widened.hpp>
@@ -14,24 +13,6 @@
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// Repeats the elements of a small array to fill one that it broadcasts to, both dense, of one type, on the CPU.
-STROP_IMPL void repeat_elements(const NDArray& from, const NDArray& to) {
-  const Walk walk = Walk::of(to.shape(), from.shape());
-  const std::byte* const source = from.bytes();
-  const std::int64_t size = size_of(to.dtype());
-  parallel_for(to.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
-    std::byte* const target = to.address() + begin * size;
-    switch (size) {
-      case 2:
-        return expand<std::uint16_t>(walk, source, target, begin, end - begin);
-      case 4:
-        return expand<std::uint32_t>(walk, source, target, begin, end - begin);
-      default:
-        return expand<std::uint64_t>(walk, source, target, begin, end - begin);
-    }
-  });
-}
 
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
 class BackwardPass {
@@ -177,13 +158,6 @@ class BackwardPass {
   NDArray head_of(TapeNode& node, Index k) {
     TapeOutput& out = node.outputs[k];
     return out.gradient ? repeated(out.gradient, out.array.shape()) : filled_like(out.array, 0);
-  }
-  /// The gradient as a whole, where it came in a shape that broadcasts to this one.
-  static NDArray repeated(const NDArray& gradient, const Shape& shape) {
-    if (gradient.shape() == shape) return gradient;
-    const NDArray whole(shape, gradient.dtype(), gradient.device());
-    repeat_elements(gradient, whole);
-    return whole;
   }
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, Index k) {
@@ -553,23 +527,6 @@ class BackwardPass {
     deliver(from.storage() != dense && from.storage() == to.storage() ? from.copy() : from, to, Request::write);
     if (to.body().buffer) to.body().buffer->written();
   }
-  static NDArray add_arrays(const NDArray& a, const NDArray& b) {
-    if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype() &&
-        a.device().kind == DeviceKind::cpu && b.device() == a.device())
-      return add_stored(a, b);
-    const NDArray total(a.shape(), a.dtype(), a.device());
-    add_elements(dense_form(a), dense_form(b), total);
-    return total;
-  }
-  static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
-  static NDArray ones_on_pattern(const NDArray& a) {
-    NDArray ones = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
-    ones.body().buffer = full({a.stored()}, 1, a.dtype(), a.device()).body().buffer;
-    ones.body().indices = a.body().indices;
-    ones.body().indptr = a.body().indptr;
-    return ones;
-  }
-
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;
   std::uint64_t pass_ = 0;
