@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 using namespace ops_test;
@@ -71,45 +70,7 @@ Arrays gradients(const Case& c, const Arrays& in, const NDArray& head, const std
   return out;
 }
 
-/// A copy, whose gradient takes what it says.
-struct HeadSeen {
-  bool rows = true;
-  static constexpr std::string_view name = "test_head_seen";
-  static inline Storage seen = csr;
-  constexpr bool infer_storage(strop::Storages& s) const { return s.in(0) == dense && s.set_out(0, dense); }
-  template <strop::Real E>
-  void forward(strop::Cpu&, const NDArray& x, NDArray& y) const {
-    std::copy_n(x.pointer<const E>(), x.size(), y.pointer<E>());
-  }
-  constexpr bool infer_gradient_storage(strop::Storages& s) const {
-    return s.set_out(0, dense) && (s.in(0) == dense || (rows && s.in(0) == row_sparse));
-  }
-  template <strop::Real E>
-  void grad(strop::Cpu&, strop::Head<"output", NDArray> dy, strop::Grad<"data", NDArray> dx) const {
-    seen = dy.storage();
-    const NDArray whole = strop::detail::cast_storage(dy, dense);
-    std::copy_n(whole.pointer<const E>(), whole.size(), dx.template pointer<E>());
-  }
-};
-inline constexpr strop::Op<HeadSeen, strop::OnUse> head_seen;
-
 }  // namespace
-
-TEST_CASE("what made a dense array is given a row-sparse head as it is where it has a form for it, else a dense one") {
-  const Head head({4, 3}, f32, i64, {1, 3});
-  const strop::Fallback before = strop::set_fallback(strop::Fallback::error);
-  for (const bool rows : {true, false}) {
-    const NDArray x = strop::ones({4, 3});
-    x.attach_grad();
-    {
-      strop::record scope;
-      head_seen(x, {.rows = rows}).backward(head.rows);
-    }
-    CHECK(HeadSeen::seen == (rows ? row_sparse : dense));
-    CHECK(values(x.grad()) == values(head.whole));
-  }
-  strop::set_fallback(before);
-}
 
 TEST_CASE("a row-sparse head gradient of dot is read by its rows, and gives what the dense one gives") {
   const Dot plain{}, first{.transpose_a = true}, last{.transpose_b = true},

@@ -3,6 +3,8 @@
 /// Gamma, Poisson and negative binomial numbers: their distributions, and of what they are a function.
 #include "harness.hpp"
 
+#include <unit/sentence.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -201,7 +203,7 @@ TEST_CASE("gamma and Poisson numbers in row_sparse and in the shape of another a
 
 TEST_CASE("gamma and Poisson numbers refuse in a sentence") {
   const auto refusal = [](std::string_view op, strop::Attributes params) {
-    return error_of([&] { strop::invoke(op, {}, params).wait(); });
+    return testing::sentence([&] { strop::invoke(op, {}, params).wait(); });
   };
   CHECK(refusal("_random_gamma", {{"alpha", "0"}}) == "_random_gamma: alpha is 0, expected more than 0");
   CHECK(refusal("_random_gamma", {{"beta", "-1"}}) == "_random_gamma: beta is -1, expected more than 0");

@@ -47,12 +47,12 @@ class LineBlocks {
   void take_part(std::int64_t parts, std::int64_t part);
   void open();
   void close();
-  /// Passes over the next rows, up to one fewer than would pass `most`; says how many and, if one is left, where it is.
   struct Passed {
     std::int64_t rows;
-    Index range;  // of the row behind them; as many as there are ranges, where there is none
+    Index range;  // where the next row is; as many as there are ranges, where there is none
     std::int64_t byte;
   };
+  /// Passes over up to `most` rows; says how many, and where the next one is.
   Passed pass_rows(std::int64_t most);
   void read(char* to, std::int64_t bytes, std::int64_t from) const;
   /// The first byte of the first line that begins at `byte` or behind it.

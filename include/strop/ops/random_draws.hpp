@@ -8,23 +8,28 @@
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/ndarray.hpp>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 namespace strop::inline v0::detail {
 
-/// The random numbers of one element: words 2^16 i, 2^16 i + 1, … of the stream. No draw takes that many.
+/// The random numbers of one element: words 2^16 i, 2^16 i + 1, … of the stream, as Stream::bits() has them, four at a
+/// time. No draw takes that many.
 class ElementDraws {
  public:
   ElementDraws(const random::Stream& stream, std::int64_t element)
-      : part_(stream.from(element << words_of_element_log2)) {}
+      : stream_(stream), block_((stream.offset + (static_cast<std::uint64_t>(element) << 16)) / 4) {}
 
   /// Uniform in (0, 1): (k + 1/2) 2^-52.
   double uniform() {
-    if (used_ == count) {
-      part_.from(at_).fill_bits(words_, count);
-      at_ += count, used_ = 0;
+    if (used_ == 4) {
+      const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+      words_ = random::philox({low(block_), low(block_ >> 32), low(stream_.call >> 32) << 1, low(stream_.call)},
+                              {low(stream_.seed), low(stream_.seed >> 32)});
+      ++block_, used_ = 0;
     }
     const std::uint64_t bits = std::uint64_t{words_[used_]} << 32 | words_[used_ + 1];
     used_ += 2;
@@ -40,11 +45,10 @@ class ElementDraws {
   }
 
  private:
-  static constexpr int words_of_element_log2 = 16;
-  static constexpr std::int64_t count = random::detail::group_words;
-  random::Stream part_;
-  std::int64_t at_ = 0, used_ = count;
-  std::uint32_t words_[static_cast<std::size_t>(count)];
+  random::Stream stream_;
+  std::uint64_t block_;
+  std::array<std::uint32_t, 4> words_{};
+  std::size_t used_ = 4;
 };
 
 /// Gamma with shape `alpha` and scale 1, alpha > 0 (G. Marsaglia and W. W. Tsang, A simple method for generating gamma
