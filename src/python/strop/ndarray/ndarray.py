@@ -31,6 +31,12 @@ def _extents(shape):
     return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(extent) for extent in shape)
 
 
+def copied(a):
+    """A copy, after a wait that Ctrl-C ends: the core's own has no end but the array's."""
+    a.wait_to_read()
+    return _strop.copy(a)
+
+
 @extends(NDArray)
 class _Members:
     __array_priority__ = 1000.0
@@ -128,20 +134,20 @@ class _Members:
 
     def copy(self):
         """A new array with the same elements."""
-        return operators()._copy(self) if self._storage == 0 else _strop.copy(self)
+        return operators()._copy(self) if self._storage == 0 else copied(self)
 
     def __copy__(self):
         return self.copy()
 
     def __deepcopy__(self, memo):
-        return _strop.copy(self)
+        return copied(self)
 
     def copyto(self, other):
         """Writes the elements to another array, or copies them to a context; what they were written to."""
         if isinstance(other, Context):
             if other == self.context and self._storage == 0:
                 return self.copy()
-            return _strop.copy(_strop.to_device(self, other))
+            return copied(_strop.to_device(self, other))
         if not isinstance(other, NDArray):
             raise _strop.TypeError(f"copyto: expected an NDArray or a Context, got {type(other).__name__}")
         if _strop.same(self, other):
@@ -168,6 +174,8 @@ class _Members:
 
     def tostype(self, stype):
         """The array in another storage type: default, row_sparse or csr."""
+        if stype != "default":
+            self.wait_to_read()  # the elements say what is stored; this wait Ctrl-C ends
         return operators().cast_storage(self, stype=stype)
 
     def reshape(self, *shape, **kwargs):
@@ -197,6 +205,7 @@ class _Members:
 
     def backward(self, out_grad=None, retain_graph=False, train_mode=True):
         """Gradients of everything that the array was computed from."""
+        self.wait_to_read()
         _strop.backward([self], [] if out_grad is None else [out_grad], retain_graph)
 
     def transpose(self, *axes, **kwargs):
@@ -271,7 +280,7 @@ def array(source_array, ctx=None, dtype=None):
     ctx = ctx or current_context()
     if isinstance(source_array, NDArray) and source_array._storage == 0:
         made = source_array if dtype is None else source_array.astype(dtype)
-        return _strop.to_device(_strop.copy(made), ctx)
+        return _strop.to_device(copied(made), ctx)
     if isinstance(source_array, NDArray) or (hasattr(source_array, "tocsr") and hasattr(source_array, "nnz")):
         from . import sparse
 
@@ -447,6 +456,8 @@ def save(fname, data):
     for _, a in named:
         if not isinstance(a, NDArray):
             raise also(_strop.TypeError, ValueError)(f"save: expected NDArrays, got {type(a).__name__}")
+    for _, a in named:
+        a.wait_to_read()
     path = str(fname)
     if path.endswith((".params", ".npz", ".npy")):
         _strop.save(path, named)
