@@ -60,7 +60,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
 def request_number(request):
     """What the core calls a gradient request."""
     if request not in GRAD_REQUESTS:
-        raise _strop.ValueError(f"strop: no gradient request {request!r}, expected null, write or add")
+        raise also(_strop.ValueError, KeyError)(f"strop: no gradient request {request!r}, expected null, write or add")
     return GRAD_REQUESTS[request]
 
 

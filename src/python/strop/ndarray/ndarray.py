@@ -8,7 +8,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
+from ..base import _DTYPES, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -28,7 +28,12 @@ def _given(value, default):
 
 
 def _extents(shape):
+    if isinstance(shape, str):
+        raise _strop.ValueError(f"strop: the shape is {shape!r}, expected whole numbers")
     return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(extent) for extent in shape)
+
+
+_DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
 
 
 def copied(a):
@@ -128,9 +133,10 @@ class _Members:
 
     def astype(self, dtype, copy=True):
         """The elements in another type; the array itself where it has that type and no copy is asked for."""
-        if not copy and _dtype_name(dtype) == _dtype_name(self.dtype):
-            return self
-        return operators().Cast(self, dtype=dtype)
+        name = _dtype_name(dtype)
+        if name not in _DTYPE_NAMES:
+            raise also(_strop.ValueError, TypeError)(f"astype: dtype is {name!r}, expected one of {', '.join(_DTYPE_NAMES)}")
+        return self if not copy and name == _dtype_name(self.dtype) else operators().Cast(self, dtype=name)
 
     def copy(self):
         """A new array with the same elements."""
@@ -305,6 +311,8 @@ def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
     if out is not None:
         out[:] = val
         return out
+    if isinstance(val, (str, bytes)):
+        raise also(_strop.TypeError, ValueError)(f"full: the value is {val!r}, expected a number")
     return _strop.full(_extents(shape), float(val), _given(dtype, mx_real_t), ctx or current_context())
 
 
@@ -469,6 +477,8 @@ def save(fname, data):
 
 def load(fname):
     """The arrays of a file: a dictionary where they have names, else a list."""
+    if not isinstance(fname, (str, os.PathLike)):
+        raise _strop.TypeError(f"load: the name of the file is of type {type(fname).__name__}, expected a string")
     named = _strop.load(str(fname))
     return dict(named) if any(name for name, _ in named) else [a for _, a in named]
 
