@@ -158,17 +158,24 @@ def test_a_thread_that_ends_inside_a_call(call):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("look", ["c.asnumpy()", "c.wait_to_read()", "nd.waitall()", "float(c[0, 0])", "c.as_in_context(mx.cpu(1))"])
+@pytest.mark.parametrize("look", ["c.asnumpy()", "c.wait_to_read()", "nd.waitall()", "float(c[0, 0])", "c.as_in_context(mx.cpu(1))", "nd.save(os.devnull, c)", "c.copy().asnumpy()",
+                                  "nd.array(c)", "copy.deepcopy(c)", "c.tostype('csr')", "mx.nd.sparse.csr_matrix(c)", "(c + head).backward()", "autograd.grad([c * head], [head])",
+                                  "run.forward(x=c)", "bound.forward(is_train=True), bound.backward()"])
 def test_ctrl_c_ends_a_long_wait(look):
     done = run(f"""
-        import os, signal, threading, time
+        import copy, os, signal, threading, time
         import strop as mx
-        from strop import nd
+        from strop import autograd, nd, sym
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
         a, c = nd.ones((1500, 1500)), nd.zeros((1500, 1500))
         for _ in range(400):
             nd.dot(a, a, out=c)
+        head = nd.ones((1500, 1500))
+        head.attach_grad()
+        autograd.set_recording(True)
+        run = sym.square(sym.var("x")).simple_bind(mx.cpu(), x=(1500, 1500))
+        bound = sym.sum(sym.square(sym.var("x"))).bind(mx.cpu(), [c], [nd.zeros((1500, 1500))])
         sent = []
 
         def interrupt():

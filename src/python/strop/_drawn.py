@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers whose parameters are arrays or symbols: of each element so many numbers; and numbers of Zipf's law."""
+"""Random numbers whose parameters are arrays or symbols: of each element so many numbers; numbers of Zipf's law; functions of
+what the registry has that draws."""
+import inspect
 import math
+
+from . import _documents, _strop
+from .base import _Null, also
 
 
 def spread(parameter, shape):
@@ -41,3 +46,48 @@ def zipfian(functions, true_classes, num_sampled, range_max, **where):
         return functions.log((classes + 2) / (classes + 1)) / whole * num_sampled
 
     return sampled, expected(true_classes), expected(sampled)
+
+
+_EVERYWHERE = ("shape", "dtype", "ctx")  # parameters of all that draws, which come last
+
+
+def function(name, of_numbers, of_arrays, kind, draw, draw_of):
+    """A function that draws: `draw(operator, parameters, shape, dtype, **more)` where its parameters are numbers, `draw_of(operator,
+    arrays, parameters, shape, dtype, **more)` where they are of that kind, arrays or symbols. It takes what the operators say,
+    in their order, then shape, dtype and what else the two take."""
+    operator = of_numbers or of_arrays
+    about = operator.description
+    own = [one["name"] for one in about["params"] if one["name"] not in _EVERYWHERE]
+    if of_numbers is None:  # (data, shape, ...) as the operator has them
+        order = [one["name"] for one in about["inputs"]] + [one["name"] for one in about["params"] if one["name"] != "ctx"]
+    else:
+        order = [*own, *_EVERYWHERE[:2]]
+    taken = [one["name"] for one in about["inputs"]] if of_numbers is None else own
+
+    def call(*args, **kwargs):
+        if len(args) > len(order) + 2:
+            raise _strop.TypeError(f"random.{name}: {len(args)} arguments, expected at most {len(order) + 2}")
+        for key, value in zip([*order, "ctx", "out"], args):
+            if key in kwargs:
+                raise _strop.TypeError(f"random.{name}: {key} is given twice")
+            kwargs[key] = value
+        shape, dtype = kwargs.pop("shape", _Null), kwargs.pop("dtype", _Null)
+        given = [kwargs[key] for key in taken if key in kwargs]
+        if not any(isinstance(value, kind) for value in given):
+            if of_numbers is None:
+                raise _strop.TypeError(f"random.{name}: expected {', '.join(taken)} as {kind.__name__}")
+            return draw(of_numbers, {key: kwargs.pop(key) for key in taken if key in kwargs}, shape, dtype, **kwargs)
+        if of_arrays is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
+            raise also(_strop.ValueError, AssertionError)(f"random.{name}: {', '.join(taken)} have to be numbers or {kind.__name__}s, all of them")
+        return draw_of(of_arrays, [kwargs.pop(key) for key in taken], shape, dtype, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__module__ = draw.__module__
+    call.__doc__ = operator.__doc__
+    defaults = {one["name"]: _documents.value_of(one) for one in about["params"] if one["name"] in own and not one["required"]}
+    parameters = []
+    for key in order:
+        default = defaults[key] if key in defaults else inspect.Parameter.empty if key in taken else _Null
+        parameters.append(inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
+    call.__signature__ = inspect.Signature([*parameters, inspect.Parameter("more", inspect.Parameter.VAR_KEYWORD)])
+    return call

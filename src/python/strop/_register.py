@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator of the registry as a function, in the module that the original's rules put its names in."""
-import inspect
-import keyword
 import sys
 import types
 
-from . import _strop
-from .base import _Null, _hook
+from . import _documents, _strop  # noqa: F401  what the core asks of operators that are looked at
 
 # Prefixes of names and the modules that they go to. Of _random_ only those in the shape of another array.
 PREFIXES = ("_contrib_", "_linalg_", "_sparse_", "_image_", "_random_")
@@ -31,7 +28,24 @@ class Operators(dict):
     def __init__(self, symbolic):
         super().__init__()
         self.symbolic = symbolic
+        self.package = "strop.symbol" if symbolic else "strop.ndarray"
         self.filled = []  # (module, place): what refresh() looks through
+
+
+class _Module(str):
+    """The name of the core's module; of an operator that of the module that it is found in."""
+
+    __slots__ = ()
+    found = {}  # {operator: name}
+
+    def __get__(self, operator, cls=None):
+        return self if operator is None else self.found.get(operator, "strop.ndarray.op")
+
+    def __reduce__(self):
+        return str, (str(self),)  # pickle asks for a string of no other type
+
+
+_strop.Operator.__module__ = _Module("strop._strop")
 
 
 def make_operators(symbolic):
@@ -44,93 +58,8 @@ def make_operators(symbolic):
                 where = place(name)
                 if where is not None and where not in made:
                     made[where] = _strop.Operator(names[0], where[1], symbolic)
+                    _Module.found[made[where]] = f"{made.package}.{where[0] or 'op'}"
     return made
-
-
-_KINDS = {"boolean": bool, "integer": int, "real": float, "string": str, "enumeration": str, "shape": tuple, "axes": tuple, "bounds": tuple, "dtype": str}
-
-
-def _value(param):
-    """A default as Python's value."""
-    text, kind = param["default"], param["kind"]
-    if text == "None" and param["optional"]:
-        return None
-    if kind == "boolean":
-        return text == "True"
-    if kind == "integer":
-        return int(text)
-    if kind == "real":
-        return float(text)
-    if kind in ("shape", "axes", "bounds"):
-        try:
-            return eval(text, {"__builtins__": {}})  # what the core has printed: numbers in brackets
-        except (SyntaxError, NameError):
-            return text
-    return text
-
-
-@_hook("signature")
-def signature_of(operator):
-    """The signature of an operator: inputs, parameters with their defaults, what every call takes."""
-    about = operator.description
-    Parameter = inspect.Parameter
-    inputs, params = [], []
-    variadic = False
-    for one in about["inputs"]:
-        name = one["name"] if not keyword.iskeyword(one["name"]) else one["name"] + "_"
-        if one["variadic"]:
-            variadic = True
-            inputs = [Parameter("args", Parameter.VAR_POSITIONAL, annotation="NDArray")]
-            break
-        default = {"default": None} if one["optional"] else {}
-        inputs.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation="NDArray", **default))
-    kind = Parameter.KEYWORD_ONLY if variadic else Parameter.POSITIONAL_OR_KEYWORD
-    seen_default = any(p.default is not Parameter.empty for p in inputs)
-    for one in about["params"]:
-        annotation = _KINDS[one["kind"]].__name__
-        if one["optional"]:
-            annotation += " | None"
-        default = _Null if one["required"] else _value(one)
-        if one["required"] and not seen_default:
-            default = Parameter.empty
-        seen_default = seen_default or default is not Parameter.empty
-        params.append(Parameter(one["name"], kind, default=default, annotation=annotation))
-    for name in ("out", "name"):
-        params.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None))
-    several = len([o for o in about["outputs"] if not o["hidden"]]) > 1
-    return inspect.Signature(inputs + params, return_annotation="list[NDArray]" if several else "NDArray")
-
-
-@_hook("document")
-def document_of(operator):
-    """The docstring of an operator, from its entry."""
-    about = operator.description
-    lines = [about["doc"] or about["name"], ""]
-    names = [n for n in (about["name"], about["snake"], *about["aliases"]) if n != operator.__name__]
-    if about["inputs"] or about["params"]:
-        lines += ["Parameters", "----------"]
-    for one in about["inputs"]:
-        words = [w for w in ("optional", "variadic", "written") if one[w]]
-        lines.append(f"{one['name']} : NDArray" + (f", {', '.join(words)}" if words else ""))
-        if one["doc"]:
-            lines.append(f"    {one['doc']}")
-    for one in about["params"]:
-        limits = f", {one['range']}" if one["range"] else ""
-        given = "required" if one["required"] else f"default {one['default'] or repr('')}"
-        lines.append(f"{one['name']} : {one['type']}, {given}{limits}")
-        if one["doc"]:
-            lines.append(f"    {one['doc']}")
-    lines += ["", "Returns", "-------"]
-    for one in about["outputs"]:
-        if not one["hidden"]:
-            lines.append(f"{one['name']} : NDArray")
-            if one["doc"]:
-                lines.append(f"    {one['doc']}")
-    lines += ["", f"Types: {', '.join(about['dtypes']) or 'any'}.",
-              f"Gradient: {'zero' if about['zero_gradient'] else 'yes' if about['gradient'] else 'none'}."]
-    if names:
-        lines.append(f"Also called {', '.join(names)}.")
-    return "\n".join(lines)
 
 
 def fill_modules(package, operators, names):
@@ -157,6 +86,24 @@ def _fill(module, operators, place_name):
             space.setdefault(name, operator)
 
 
+def add_draws(module, operators):
+    """Adds a function for every operator that draws, but for names that the module has: gamma for _random_gamma, of numbers,
+    and _sample_gamma, of arrays. The module says what they are: `make_draw(name, of numbers, of arrays)`, either may be None."""
+    operators.filled.append((module, None))
+    _fill_draws(module, operators)
+
+
+def _fill_draws(module, operators):
+    found = {}
+    for (where, name), operator in operators.items():
+        for column, prefix in enumerate(("_random_", "_sample_")):
+            if where == "_internal" and name.startswith(prefix) and bool(operator.description["inputs"]) == (column == 1):
+                found.setdefault(name[len(prefix):], [None, None])[column] = operator
+    for name, both in found.items():
+        if not hasattr(module, name):
+            setattr(module, name, module.make_draw(name, *both))
+
+
 def add_methods(cls, operators):
     """Every operator of the top level that takes an array first, and writes none, is a method; what updates weights is
     none, nor is a name that the class has."""
@@ -178,4 +125,4 @@ def refresh(*all_operators):
         for key, operator in make_operators(operators.symbolic).items():
             operators.setdefault(key, operator)
         for module, place_name in operators.filled:
-            _fill(module, operators, place_name)
+            _fill_draws(module, operators) if place_name is None else _fill(module, operators, place_name)

@@ -60,8 +60,15 @@ def mark_variables(variables, gradients, grad_reqs="write"):
 def request_number(request):
     """What the core calls a gradient request."""
     if request not in GRAD_REQUESTS:
-        raise _strop.ValueError(f"strop: no gradient request {request!r}, expected null, write or add")
+        raise also(_strop.ValueError, KeyError)(f"strop: no gradient request {request!r}, expected null, write or add")
     return GRAD_REQUESTS[request]
+
+
+def _wait_for(heads):
+    """A wait for what is differentiated, which Ctrl-C ends; those of the core do not look at it."""
+    for head in heads:
+        if isinstance(head, NDArray):
+            head.wait_to_read()
 
 
 def _head_gradients(heads, head_grads, what):
@@ -77,6 +84,7 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True):  # py
     """Gradients of the heads for every array with attach_grad() that they were computed from. Calls are differentiated
     in the mode in which they were made."""
     heads = _listed(heads)
+    _wait_for(heads)
     _strop.backward(heads, _head_gradients(heads, head_grads, "backward"), retain_graph)
 
 
@@ -85,6 +93,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
     can be differentiated again."""
     heads = _listed(heads)
     wanted = _listed(variables)
+    _wait_for(heads)
     if not wanted:
         raise also(_strop.ValueError, AssertionError)("grad: no variables")
     gradients = _head_gradients(heads, head_grads, "grad") or [None] * len(heads)

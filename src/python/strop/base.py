@@ -119,6 +119,7 @@ def extends(cls):
         for name, value in vars(body).items():
             if name not in ("__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__slots__"):
                 setattr(cls, name, value)
+        cls.__module__ = body.__module__
         return cls
 
     return take

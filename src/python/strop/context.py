@@ -3,6 +3,7 @@
 import threading
 
 from . import _strop
+from .base import also
 
 
 class _Default(type):
@@ -30,7 +31,7 @@ class Context(metaclass=_Default):
         if isinstance(device_type, Context):
             device_type, device_id = device_type.device_type, device_type.device_id
         if device_type not in self.devstr2type:
-            raise _strop.ValueError(f"Context: no kind of device {device_type!r}, expected cpu or gpu")
+            raise also(_strop.ValueError, KeyError)(f"Context: no kind of device {device_type!r}, expected cpu or gpu")
         self.device_typeid = self.devstr2type[device_type]
         self.device_id = int(device_id)
 

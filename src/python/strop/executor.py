@@ -59,6 +59,7 @@ class _Members:
                 from .ndarray import array
 
                 value = array(np.asarray(value), dtype=own[name].dtype)
+            value.wait_to_read()  # Ctrl-C ends this wait, not that of the copy
             named.append((name, value.as_in_context(own[name].context)))
         self._forward(bool(is_train), named)
         return self.outputs
@@ -73,6 +74,8 @@ class _Members:
             heads = [out_grads[name] for name in self._symbol.list_outputs()]
         else:
             heads = list(out_grads)
+        for output in self.outputs:
+            output.wait_to_read()
         try:
             self._backward(heads)
         except _strop.ValueError as error:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from . import _strop, nd
-from .base import _dtype_name
+from .base import _dtype_name, also
 from .ndarray import NDArray
 from .ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -45,7 +45,7 @@ class DataBatch:
     def __init__(self, data, label=None, pad=None, index=None, bucket_key=None, provide_data=None, provide_label=None):
         for what, arrays in (("data", data), ("label", label)):
             if arrays is not None and not isinstance(arrays, (list, tuple)):
-                raise _strop.TypeError(f"DataBatch: {what} is of type {type(arrays).__name__}, expected a list of NDArrays")
+                raise also(_strop.TypeError, AssertionError)(f"DataBatch: {what} is of type {type(arrays).__name__}, expected a list of NDArrays")
         self.data, self.label, self.pad, self.index = data, label, pad, index
         self.bucket_key, self.provide_data, self.provide_label = bucket_key, provide_data, provide_label
         self.qid = None  # of LibSVM lines: the groups that they belong to

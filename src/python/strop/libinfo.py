@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the package's library and headers are."""
-from . import _strop
+from . import __version__, _strop
 from .library import get_include
 
-__all__ = ["find_include_path", "find_lib_path"]
+__all__ = ["__version__", "find_include_path", "find_lib_path"]
 
 
 def find_lib_path():

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers: their seed, and the functions of ndarray.random."""
 from . import _strop
+from .ndarray import random as _random
 from .base import integer_types
 from .ndarray.random import *  # noqa: F401,F403
+
+
+def __getattr__(name):
+    """What operators of the registry have added to ndarray.random."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_random, name)
 
 
 def seed(seed_state, ctx="all"):

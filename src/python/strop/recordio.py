@@ -65,10 +65,10 @@ class MXRecordIO:
 
     def _check(self, writing):
         if not self.is_open or writing != self.writable:
-            raise _strop.Error(f"MXRecordIO: {self.uri} is {'closed' if not self.is_open else 'open for writing' if self.writable else 'open for reading'}")
+            raise also(_strop.Error, AssertionError)(f"MXRecordIO: {self.uri} is {'closed' if not self.is_open else 'open for writing' if self.writable else 'open for reading'}")
         if self.pid != os.getpid():  # after fork the two processes would share one position
             if writing:
-                raise _strop.Error(f"MXRecordIO: {self.uri} is written by another process; call reset() after fork")
+                raise also(_strop.Error, AssertionError)(f"MXRecordIO: {self.uri} is written by another process; call reset() after fork")
             self.reset()
 
     def reset(self):

@@ -17,6 +17,7 @@ from .sparse import CSRNDArray, RowSparseNDArray  # noqa: E402  pylint: disable=
 _register.add_functions(sys.modules[__name__], _OPERATORS, "")
 _register.add_functions(sparse, _OPERATORS, "sparse")
 _register.add_functions(random, _OPERATORS, "random")
+_register.add_draws(random, _OPERATORS)
 _register.add_methods(NDArray, _OPERATORS)
 for _name in control.__all__:
     setattr(contrib, _name, getattr(control, _name))

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
+from ..base import also
 
 
 def on_device_of(like, made):
@@ -55,7 +56,7 @@ def _parts(a, key):
                     parts[i] = part.__index__()
                     continue
                 except (AttributeError, TypeError):
-                    raise _strop.IndexError(f"index: {type(part).__name__} is no index; integers, slices, None, ... and arrays are") from None
+                    raise also(_strop.IndexError, ValueError)(f"index: {type(part).__name__} is no index; integers, slices, None, ... and arrays are") from None
             parts[i] = found
     used = sum(0 if p is None or p is Ellipsis else p.ndim if isinstance(p, np.ndarray) and p.dtype == bool else 1 for p in parts)
     dots = [i for i, p in enumerate(parts) if p is Ellipsis]

@@ -8,7 +8,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
+from ..base import _DTYPES, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -28,7 +28,18 @@ def _given(value, default):
 
 
 def _extents(shape):
+    if isinstance(shape, str):
+        raise _strop.ValueError(f"strop: the shape is {shape!r}, expected whole numbers")
     return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(extent) for extent in shape)
+
+
+_DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
+
+
+def copied(a):
+    """A copy, after a wait that Ctrl-C ends: the core's own has no end but the array's."""
+    a.wait_to_read()
+    return _strop.copy(a)
 
 
 @extends(NDArray)
@@ -122,26 +133,27 @@ class _Members:
 
     def astype(self, dtype, copy=True):
         """The elements in another type; the array itself where it has that type and no copy is asked for."""
-        if not copy and _dtype_name(dtype) == _dtype_name(self.dtype):
-            return self
-        return operators().Cast(self, dtype=dtype)
+        name = _dtype_name(dtype)
+        if name not in _DTYPE_NAMES:
+            raise also(_strop.ValueError, TypeError)(f"astype: dtype is {name!r}, expected one of {', '.join(_DTYPE_NAMES)}")
+        return self if not copy and name == _dtype_name(self.dtype) else operators().Cast(self, dtype=name)
 
     def copy(self):
         """A new array with the same elements."""
-        return operators()._copy(self) if self._storage == 0 else _strop.copy(self)
+        return operators()._copy(self) if self._storage == 0 else copied(self)
 
     def __copy__(self):
         return self.copy()
 
     def __deepcopy__(self, memo):
-        return _strop.copy(self)
+        return copied(self)
 
     def copyto(self, other):
         """Writes the elements to another array, or copies them to a context; what they were written to."""
         if isinstance(other, Context):
             if other == self.context and self._storage == 0:
                 return self.copy()
-            return _strop.copy(_strop.to_device(self, other))
+            return copied(_strop.to_device(self, other))
         if not isinstance(other, NDArray):
             raise _strop.TypeError(f"copyto: expected an NDArray or a Context, got {type(other).__name__}")
         if _strop.same(self, other):
@@ -168,6 +180,8 @@ class _Members:
 
     def tostype(self, stype):
         """The array in another storage type: default, row_sparse or csr."""
+        if stype != "default":
+            self.wait_to_read()  # the elements say what is stored; this wait Ctrl-C ends
         return operators().cast_storage(self, stype=stype)
 
     def reshape(self, *shape, **kwargs):
@@ -197,6 +211,7 @@ class _Members:
 
     def backward(self, out_grad=None, retain_graph=False, train_mode=True):
         """Gradients of everything that the array was computed from."""
+        self.wait_to_read()
         _strop.backward([self], [] if out_grad is None else [out_grad], retain_graph)
 
     def transpose(self, *axes, **kwargs):
@@ -271,7 +286,7 @@ def array(source_array, ctx=None, dtype=None):
     ctx = ctx or current_context()
     if isinstance(source_array, NDArray) and source_array._storage == 0:
         made = source_array if dtype is None else source_array.astype(dtype)
-        return _strop.to_device(_strop.copy(made), ctx)
+        return _strop.to_device(copied(made), ctx)
     if isinstance(source_array, NDArray) or (hasattr(source_array, "tocsr") and hasattr(source_array, "nnz")):
         from . import sparse
 
@@ -296,6 +311,8 @@ def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
     if out is not None:
         out[:] = val
         return out
+    if isinstance(val, (str, bytes)):
+        raise also(_strop.TypeError, ValueError)(f"full: the value is {val!r}, expected a number")
     return _strop.full(_extents(shape), float(val), _given(dtype, mx_real_t), ctx or current_context())
 
 
@@ -447,6 +464,8 @@ def save(fname, data):
     for _, a in named:
         if not isinstance(a, NDArray):
             raise also(_strop.TypeError, ValueError)(f"save: expected NDArrays, got {type(a).__name__}")
+    for _, a in named:
+        a.wait_to_read()
     path = str(fname)
     if path.endswith((".params", ".npz", ".npy")):
         _strop.save(path, named)
@@ -458,6 +477,8 @@ def save(fname, data):
 
 def load(fname):
     """The arrays of a file: a dictionary where they have names, else a list."""
+    if not isinstance(fname, (str, os.PathLike)):
+        raise _strop.TypeError(f"load: the name of the file is of type {type(fname).__name__}, expected a string")
     named = _strop.load(str(fname))
     return dict(named) if any(name for name, _ in named) else [a for _, a in named]
 

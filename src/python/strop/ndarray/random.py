@@ -11,11 +11,7 @@ __all__ = ["exponential", "gamma", "generalized_negative_binomial", "negative_bi
 
 
 def _draw(name, params, shape, dtype, ctx, out, more):
-    operator = getattr(_internal, "_random_" + name)
-    if out is not None:
-        return operator(**params, **more, out=out)
-    shape = (1,) if shape is _Null or shape is None else shape
-    return _strop.to_device(operator(**params, shape=shape, dtype=dtype, **more), ctx or current_context())
+    return _draw_numbers(getattr(_internal, "_random_" + name), params, shape, dtype, ctx, out, **more)
 
 
 def _of_arrays(draw, name, values, shape, dtype, out):
@@ -26,6 +22,22 @@ def _of_arrays(draw, name, values, shape, dtype, out):
     made = draw(ndarray, *values, None if shape is _Null else shape)
     made = made if dtype is _Null or dtype is None else made.astype(dtype, copy=False)
     return made if out is None else made.copyto(out)
+
+
+def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more):
+    if out is not None:
+        return operator(**parameters, **more, out=out)
+    shape = (1,) if shape is _Null or shape is None else shape
+    return _strop.to_device(operator(**parameters, shape=shape, dtype=dtype, **more), ctx or current_context())
+
+
+def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
+    return operator(*arrays, shape=shape, dtype=dtype, out=out, **more)
+
+
+def make_draw(name, of_numbers, of_arrays):
+    """The function of operators that draw, which the registry calls by this name."""
+    return _drawn.function(name, of_numbers, of_arrays, NDArray, _draw_numbers, _draw_of_arrays)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):

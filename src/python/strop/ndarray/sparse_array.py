@@ -287,7 +287,7 @@ def array(source_array, ctx=None, dtype=None):
         if source_array.stype == "default":
             raise also(_strop.ValueError, AssertionError)("sparse.array: the source is dense; say tostype")
         made = source_array if dtype is None else source_array.astype(dtype)
-        return _strop.to_device(_strop.copy(made), ctx or current_context())
+        return _strop.to_device(_dense.copied(made), ctx or current_context())
     if _is_scipy(source_array):
         return csr_matrix(source_array, ctx=ctx, dtype=dtype)
     raise _strop.ValueError(f"sparse.array: {type(source_array).__name__} is no sparse array; say array(), csr_matrix() or row_sparse_array()")

@@ -12,6 +12,7 @@ from . import control, random  # noqa: E402  pylint: disable=wrong-import-positi
 
 _register.add_functions(sys.modules[__name__], _OPERATORS, "")
 _register.add_functions(random, _OPERATORS, "random")
+_register.add_draws(random, _OPERATORS)
 _register.add_methods(Symbol, _OPERATORS)  # noqa: F405
 for _name in control.__all__:
     setattr(contrib, _name, getattr(control, _name))

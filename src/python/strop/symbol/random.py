@@ -10,9 +10,7 @@ __all__ = ["exponential", "gamma", "generalized_negative_binomial", "negative_bi
 
 
 def _draw(name, parameters, shape, dtype, more):
-    more.pop("ctx", None)  # a node is where its executor is
-    shape = (1,) if shape is _Null or shape is None else shape
-    return getattr(_internal, "_random_" + name)(**parameters, shape=shape, dtype=dtype, **more)
+    return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, **more)
 
 
 def _of_symbols(draw, name, values, shape, dtype):
@@ -22,6 +20,21 @@ def _of_symbols(draw, name, values, shape, dtype):
         raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or Symbols, not both")
     made = draw(symbol, *values, None if shape is _Null else shape)
     return made if dtype in (_Null, None) else made.astype(dtype)
+
+
+def _draw_numbers(operator, parameters, shape, dtype, **more):
+    more.pop("ctx", None)  # a node is where its executor is
+    return operator(**parameters, shape=(1,) if shape is _Null or shape is None else shape, dtype=dtype, **more)
+
+
+def _draw_of_symbols(operator, symbols, shape, dtype, **more):
+    more.pop("ctx", None)
+    return operator(*symbols, shape=shape, dtype=dtype, **more)
+
+
+def make_draw(name, of_numbers, of_arrays):
+    """The function of operators that draw, which the registry calls by this name."""
+    return _drawn.function(name, of_numbers, of_arrays, Symbol, _draw_numbers, _draw_of_symbols)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, **kwargs):
