@@ -41,7 +41,13 @@ def test_the_history_as_a_symbol():
     assert len(net.list_arguments()) == 3 and autograd.get_symbol(x).list_arguments() == ["var0"]
     with pytest.raises(ValueError):
         autograd.get_symbol(nd.ones((1,)))
+    both.backward(retain_graph=True)
+    assert len(autograd.get_symbol(both).list_arguments()) == 3
+    both.backward()
+    with pytest.raises(mx.Error, match="was freed by backward"):
+        autograd.get_symbol(both)
     with autograd.record():
+        y = x * x
         for _ in range(20000):  # step by step, not by recursion
             y = y + 1
     assert len(autograd.get_symbol(y).list_arguments()) == 1

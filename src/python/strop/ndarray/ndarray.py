@@ -485,6 +485,8 @@ def load(fname):
 
 def load_frombuffer(buf):
     """The arrays of a file's bytes."""
+    if not isinstance(buf, (bytes, bytearray, memoryview)):
+        raise _strop.TypeError(f"load_frombuffer: the buffer is of type {type(buf).__name__}, expected bytes")
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
