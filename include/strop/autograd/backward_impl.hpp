@@ -128,7 +128,7 @@ class BackwardPass {
       zero = zero || known_zero;
       any = any || out.gradient;
     }
-    if (!any && zero && !node.function) return step_zero(node);
+    if (!any && zero && (!node.function || node.function->is_linear())) return step_zero(node);
     if (!any && !zero) return;
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);

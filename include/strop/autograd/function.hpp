@@ -42,6 +42,8 @@ class Function : public detail::Counted {
   friend class detail::BackwardPass;
   /// Before gradients that are differentiated again: a step that consists of calls puts these on the tape in its place.
   virtual void open_step(detail::TapeNode&) {}
+  /// Whether backward is linear in the head gradients, so that zeros make zeros: a loss of a program's own is not.
+  virtual bool is_linear() const { return false; }
 
   struct Saved {
     NDArray array;

@@ -49,6 +49,8 @@ class ViewStep : public Function {
   }
 
  private:
+  bool is_linear() const override { return true; }
+
   NDArray whole_, part_;  // shells
   std::int64_t first_;
   Way way_;

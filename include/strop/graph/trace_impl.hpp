@@ -72,14 +72,13 @@ class Tracing {
       to_.results.push_back(value(result, "a result"));
     }
     NodeOutputs used = to_.results;
-    for (const TracedGraph::Made& call : to_.calls)  // what is written, or drawn, is seen outside, whoever uses it
-      if (!call.node->signature.mutated.empty() || call.draws != Draws::never) used.push_back({call.node, 0});
+    for (const TracedCalls::Made& call : to_.calls->all)  // what is written, or drawn, is seen outside, whoever uses it
+      if (!call.node->signature.mutated.empty() || call.draws) used.push_back({call.node, 0});
     to_.symbol = Symbol(std::move(used));
     to_.drop_unused();
   }
 
  private:
-  using Draws = TracedGraph::Made::Draws;
   static void record(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site) {
     current_->add(entry, op, in, out, site);
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
@@ -104,7 +103,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training, draws(entry, op, in), 0, {}, {}});
+    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, drew(), 0, {}, {}});
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
@@ -112,12 +111,10 @@ class Tracing {
     }
   }
 
-  static Draws draws(const Entry& entry, const void* op, Inputs in) {
-    const Draws unsaid = entry.is_map() || entry.library ? Draws::never : Draws::maybe;
-    if (entry.resources == nullptr) return unsaid;
-    List<Shape, 4> shapes;
-    for (const NDArray* a : in) shapes.push_back(*a ? a->shape() : Shape{0});
-    return entry.resources(op, shapes.span()).random ? Draws::always : unsaid;
+  /// Whether random numbers were drawn since it was asked last.
+  bool drew() {
+    const std::uint64_t now = random::detail::streams_taken();
+    return std::exchange(taken_, now) != now;
   }
 
   void add_derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
@@ -132,7 +129,7 @@ class Tracing {
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
     node->inputs.push_back(value(from, "a view"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training, Draws::never, 0, {}, {}});
+    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, false, 0, {}, {}});
     keep(made, {node, 0});
   }
 
@@ -166,6 +163,7 @@ class Tracing {
   const CallMode before_;
   Tracing* const outer_;  // a kernel may call a traced function, which is no part of the graph
   const NameScope names_;
+  std::uint64_t taken_ = random::detail::streams_taken();
   Addresses known_, buffers_, given_;
   NodeOutputs values_;
   std::vector<NDArray> arrays_;
@@ -175,9 +173,9 @@ class Tracing {
 STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
-  std::erase_if(calls, [&](const Made& call) { return graph.find(call.node.get()) < 0; });
+  std::erase_if(calls->all, [&](const TracedCalls::Made& call) { return graph.find(call.node.get()) < 0; });
   by_calls = results.empty() || (recorded && !has_one_gradient());
-  for (const Made& call : calls)
+  for (const TracedCalls::Made& call : calls->all)
     by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training ||
                !call.node->signature.mutated.empty();
   const Device device =
@@ -189,15 +187,15 @@ STROP_IMPL void TracedGraph::drop_unused() {
 
 /// What a replay of the calls has to know of their values.
 STROP_IMPL void TracedGraph::number_values(const Graph& graph) {
-  value_count = graph.values();
-  for (const NodeOutput& node : argument_nodes) input_values.push_back(graph.value(node));
-  for (const auto& one : captured) input_values.push_back(graph.value(one.first));
-  for (const NodeOutput& result : results) returned.push_back(graph.value(result));
-  List<bool> seen(value_count);
-  for (const int v : returned) seen[v] = true;
-  for (const int v : input_values)
+  calls->value_count = graph.values();
+  for (const NodeOutput& node : argument_nodes) calls->input_values.push_back(graph.value(node));
+  for (const auto& one : captured) calls->input_values.push_back(graph.value(one.first));
+  for (const NodeOutput& result : results) calls->returned.push_back(graph.value(result));
+  List<bool> seen(calls->value_count);
+  for (const int v : calls->returned) seen[v] = true;
+  for (const int v : calls->input_values)
     if (v >= 0) seen[v] = true;  // which the caller holds
-  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+  for (auto call = calls->all.rbegin(); call != calls->all.rend(); ++call) {
     const Node& node = *call->node;
     call->first = graph.value({call->node, 0});
     const auto read = [&](int v) {
@@ -214,17 +212,17 @@ STROP_IMPL void TracedGraph::number_values(const Graph& graph) {
 /// Whether a bound graph draws random numbers where the function did: its order of nodes is another one, and what no
 /// result needs it does not have.
 STROP_IMPL bool TracedGraph::draws_in_order(const BoundGraph& made) const {
-  std::size_t next = 0;
-  const auto pass = [&] {
-    while (next < calls.size() && calls[next].draws == Made::Draws::never) ++next;
-    return next < calls.size();
-  };
+  List<std::string_view> order;
+  for (const TracedCalls::Made& call : calls->all)
+    if (call.draws) order.push_back(call.node->name);
+  const NameTable drawing(order);
+  int next = 0;
   for (const Step& step : made.forward_steps) {
-    const Entry& entry = *step.node->entry;
-    if (!step.plan_for(training)->resources.random && (entry.is_map() || entry.library)) continue;
-    if (!pass() || calls[next++].node->name != step.node->name) return false;
+    const int at = drawing.find(step.node->name);
+    if (at < 0 && !step.plan_for(training)->resources.random) continue;
+    if (at != next++) return false;
   }
-  return !pass();
+  return next == order.size();
 }
 
 /// Makes the executor. Its arrays are those of the arguments of each call and, for results, new ones.
@@ -294,13 +292,13 @@ STROP_IMPL std::vector<NDArray> TracedGraph::inputs_of(std::span<const NDArray> 
   return inputs;
 }
 
-STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(Span<const NDArray> inputs) const {
+STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) const {
   List<NDArray> values(value_count);
   for (Index i = 0; i < inputs.size(); ++i)
     if (input_values[i] >= 0) values[input_values[i]] = inputs[i];
   const NDArray absent;
   List<const NDArray*, 8> in;
-  for (const Made& call : calls) {
+  for (const Made& call : all) {
     Node& node = *call.node;
     const ModeScope mode(call.recorder, call.training);
     if (node.entry == &derived_entry) {
@@ -327,7 +325,7 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(Span<const NDArray> in
 }
 
 STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {
-  return by_calls ? replay_calls(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
+  return by_calls ? calls->replay(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
 }
 
 STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> in, TracedCall run,

@@ -18,7 +18,8 @@ namespace strop::inline v0::detail {
 /// consists of.
 class TracedStep final : public Function {
  public:
-  TracedStep(Ref<TracedGraph> graph, Ref<RecordedRun> run) : graph_(std::move(graph)), run_(std::move(run)) {}
+  TracedStep(const TracedGraph& graph, Ref<RecordedRun> run)
+      : calls_(graph.calls), runs_(graph.runs), run_(std::move(run)) {}
   ~TracedStep() override { give_back(); }
   // (Inline in the class, or g++ would put the whole class into every unit that sees it.)
   STROP_IMPL std::vector<NDArray> forward(std::span<const NDArray> in) override;
@@ -26,11 +27,13 @@ class TracedStep final : public Function {
   void forget() override { give_back(); }
 
  private:
+  bool is_linear() const override { return true; }
   STROP_IMPL void open_step(TapeNode& node) override;
   void check_input(Index i) const;
   void give_back() noexcept;
 
-  Ref<TracedGraph> graph_;
+  Ref<TracedCalls> calls_;
+  Ref<RecordedRuns> runs_;
   Ref<RecordedRun> run_;
   List<NDArray> inputs_;  // without their history, which the tape has
   List<std::uint64_t> versions_;
@@ -43,6 +46,9 @@ class HandedOn final : public Function {
  public:
   std::vector<NDArray> forward(std::span<const NDArray>) override { return {}; }
   std::vector<NDArray> backward(std::span<const NDArray> heads) override { return {heads.begin(), heads.end()}; }
+
+ private:
+  bool is_linear() const override { return true; }
 };
 
 STROP_IMPL std::vector<NDArray> TracedStep::forward(std::span<const NDArray> in) {
@@ -89,7 +95,7 @@ STROP_IMPL void TracedStep::open_step(TapeNode& node) {
     in.emplace_back(body);
   }
   const ModeScope mode(&tape, node.training);
-  const std::vector<NDArray> results = graph_->replay_calls(in);
+  const std::vector<NDArray> results = calls_->replay(in);
   const Ref<Function> self = node.function;  // this
   node.function = Ref<Function>(new HandedOn);
   node.inputs.clear();
@@ -103,8 +109,8 @@ STROP_IMPL void TracedStep::give_back() noexcept {
   inputs_.clear();
   result_ = NDArray();
   try {
-    std::lock_guard lock(graph_->runs->changing);
-    graph_->runs->free.push_back(run_);
+    std::lock_guard lock(runs_->changing);
+    runs_->free.push_back(run_);
   } catch (...) {  // no room to keep it: the next call makes another one
   }
   run_ = nullptr;
@@ -118,10 +124,10 @@ STROP_IMPL bool TracedGraph::has_one_gradient() const {
     if (a.storage != dense) return false;
   for (const auto& [node, array] : captured)
     if (array.storage() != dense) return false;
-  for (const Made& call : calls) {
+  for (const TracedCalls::Made& call : calls->all) {
     const Entry& entry = *call.node->entry;
-    if (call.recorder != &tape || call.draws == Made::Draws::always || &entry == &derived_entry ||
-        entry.gradient.of_loss() || entry.cpu.make_state != nullptr)
+    if (call.recorder != &tape || call.draws || &entry == &derived_entry || entry.gradient.of_loss() ||
+        entry.cpu.make_state != nullptr)
       return false;
   }
   return true;
@@ -146,7 +152,7 @@ STROP_IMPL Ref<RecordedRun> TracedGraph::bind_recorded(Span<const NDArray> input
   }
   made->train = training;
   made->take_gradients(gradients, GradRequest::write, BoundGraph::Make::none);
-  if (!made->no_gradient.empty() || !draws_in_order(*made)) return {};
+  if (!made->no_gradient.empty()) return {};
   for (const NDArray& value : made->values)
     if (value && value.storage() != dense) return {};
   run->wanted = wanted;
@@ -182,17 +188,16 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_recorded(std::span<const NDA
   List<bool> wanted;
   bool any = false, suits = true;
   for (const NDArray& a : inputs) {
-    bool asks = is_tracked(a);
-    if (a.body().leaf) {
+    const bool asks = is_tracked(a);
+    if (a.body().leaf) {  // grad() may ask for what backward() leaves out
       const auto& leaf = static_cast<const Leaf&>(*a.body().leaf);
-      asks = leaf.request != GradRequest::null;
-      suits = suits && (!asks || leaf.gradient.storage() == dense);
+      suits = suits && leaf.request != GradRequest::null && leaf.gradient.storage() == dense;
     }
     suits = suits && (!asks || is_floating(a.dtype()));
     any = any || asks;
     wanted.push_back(asks);
   }
-  if (!any || !suits) return replay_calls(inputs);
+  if (!any || !suits) return calls->replay(inputs);
   Ref<RecordedRun> run;
   {
     std::lock_guard lock(runs->changing);
@@ -210,10 +215,10 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay_recorded(std::span<const NDA
     }
     if (!run) {
       by_calls = true;
-      return replay_calls(inputs);
+      return calls->replay(inputs);
     }
   }
-  return apply_function(Ref<Function>(new TracedStep(Ref(this), run)), inputs);
+  return apply_function(Ref<Function>(new TracedStep(*this, run)), inputs);
 }
 
 }  // namespace strop::inline v0::detail

@@ -150,6 +150,8 @@ struct RecordedRun : Counted {
       if (v >= 0) bound->values[v] = NDArray();
     result.clear();
     for (Gradient& one : gradients) one.array.clear();
+    for (const int v : bound->head_values)
+      if (v >= 0) bound->values[v] = NDArray();
   }
 };
 
@@ -157,6 +159,27 @@ struct RecordedRun : Counted {
 struct RecordedRuns : Counted {
   std::mutex changing;
   std::vector<Ref<RecordedRun>> free;
+};
+
+/// The calls that a function has made, in its order, which operators that write an input or draw numbers go by. The
+/// tape shares them, and not the arrays that the function has captured: these may have a history that leads there.
+struct TracedCalls : Counted {
+  struct Made {  // a call, and the mode in which the function made it
+    Ref<Node> node;
+    const Recorder* recorder;
+    bool training;
+    bool draws;       // it drew random numbers, which a kernel need not announce
+    int first = 0;    // of its values
+    List<int> in;     // −1: left out
+    List<int> spent;  // values that nobody reads behind it
+  };
+  std::vector<Made> all;
+  List<int> input_values, returned;  // of the arguments and the arrays from outside (−1: not used); of the results
+  int value_count = 0;
+
+  /// One after the other, each of which is recorded where calls are. Inputs are the arguments and the arrays from
+  /// outside.
+  std::vector<NDArray> replay(Span<const NDArray> inputs) const;
 };
 
 /// A function's graph for one set of arguments.
@@ -178,19 +201,7 @@ struct TracedGraph : Counted {
   std::vector<NodeOutput> argument_nodes;
   std::vector<std::pair<NodeOutput, NDArray>> captured;
   NodeOutputs results;
-  struct Made {  // a call, and the mode in which the function made it
-    Ref<Node> node;
-    const Recorder* recorder;
-    bool training;
-    enum class Draws : std::uint8_t { never, maybe, always } draws;  // random numbers: a kernel need not say so
-    int first = 0;                                                   // of its values
-    List<int> in;                                                    // −1: left out
-    List<int> spent;                                                 // values that nobody reads behind it
-  };
-  std::vector<Made> calls;  // in the order of the function, which operators that write an input or draw numbers go by
-  List<int> input_values,
-      returned;  // of the calls: of the arguments and the arrays from outside (−1: not used); results
-  int value_count = 0;
+  Ref<TracedCalls> calls{new TracedCalls};
 
   // How it runs unrecorded.
   Ref<BoundGraph> bound;
@@ -229,8 +240,6 @@ struct TracedGraph : Counted {
   std::vector<NDArray> replay(std::span<const NDArray> in);
   std::vector<NDArray> replay_recorded(std::span<const NDArray> in);
   Ref<RecordedRun> bind_recorded(Span<const NDArray> inputs, const List<bool>& wanted) const;
-  /// Call by call, each of which is recorded where calls are. Inputs are the arguments and the arrays from outside.
-  std::vector<NDArray> replay_calls(Span<const NDArray> inputs) const;
   std::vector<NDArray> inputs_of(std::span<const NDArray> in) const;
 };
 

@@ -198,6 +198,11 @@ class Replay {
 /// stream is the order of the calls.
 Stream next(Device device = cpu());
 
+namespace detail {
+/// How many streams this thread has taken: whether a call draws shows by it.
+std::uint64_t streams_taken();
+}  // namespace detail
+
 }  // namespace strop::inline v0::random
 
 #if !defined(STROP_COMPILED)

@@ -24,6 +24,8 @@ struct Generators {
   Generator devices[2][64];
 };
 inline constinit Generators generators;
+inline constinit thread_local std::uint64_t taken = 0;
+STROP_IMPL std::uint64_t streams_taken() { return taken; }
 
 STROP_IMPL Generator& generator_of(Device device, Generators& all) {
   const int kind = device.kind == DeviceKind::gpu ? 1 : 0;
@@ -45,6 +47,7 @@ STROP_IMPL void seed(std::uint64_t seed, Device device) {
 }
 
 STROP_IMPL Stream next(Device device) {
+  ++detail::taken;
   if (Replay::current != nullptr) return Replay::current->next();
   const std::lock_guard lock(detail::generators.mutex);
   detail::Generator& own = detail::generator_of(device, detail::generators);

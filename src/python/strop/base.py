@@ -14,7 +14,14 @@ MXNetError = Error
 @functools.cache
 def also(kind, *others):
     """An error of ours that is of other kinds as well: of those that the original raises in its place."""
-    return type(kind.__name__, (kind, *others), {"__module__": kind.__module__, "__str__": BaseException.__str__})
+    members = {"__module__": kind.__module__, "__str__": BaseException.__str__,
+               "__reduce__": lambda self: (_error_again, (kind, others, self.args))}
+    return type(kind.__name__, (kind, *others), members)
+
+
+def _error_again(kind, others, args):
+    """An error that was pickled: the class is made where it is raised, and has no name to be found by."""
+    return also(kind, *others)(*args)
 
 
 class NotImplementedForSymbol(_strop.TypeError):

@@ -164,7 +164,8 @@ def _take_along(a, parts, axis):
     rest = [slice(None) if isinstance(part, np.ndarray) else part for part in parts]
     at = next(i for i, part in enumerate(parts) if isinstance(part, np.ndarray))
     cut = a if all(part == slice(None) for part in rest) else _read_basic(a, rest)
-    where = _strop.copy_of_buffer(np.ascontiguousarray(np.where(key < 0, key + extent, key).astype(np.int64)))
+    # (np.ascontiguousarray would make one axis of none.)
+    where = _strop.copy_of_buffer(np.asarray(np.where(key < 0, key + extent, key), dtype=np.int64, order="C"))
     return _operators().take(cut, on_device_of(a, where), axis=at)
 
 
