@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] and x[key] = value, as NumPy does; one element alone has shape (1,), as in the original."""
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -15,7 +16,7 @@ BASIC = [0, -1, (0, 1), (0, 1, 2), S(0, 1), S(None, None, -1), (S(None), 1), (S(
          (S(None), S(None), S(10, None, -3)), (np.int64(1), S(None))]
 ADVANCED = [[0, 1], ([0, 1], [1, 2]), (S(None), [0, 2]), (S(None), [0, 1], 1), (0, [0, 2]), (S(None), S(None), [1, 3]),
             ([0, 1], [0, 1], [0, 1]), np.array([[0, 1], [1, 0]]), np.array([True, False]), (S(None), np.array([True, False, True])),
-            SOURCE > 5, ([[0], [1]], [0, 2]), ([-1, 0],), (Ellipsis, [0, -1]), (None, [0, 1])]
+            SOURCE > 5, ([[0], [1]], [0, 2]), ([-1, 0],), (Ellipsis, [0, -1]), (None, [0, 1]), np.array(1), (S(None), np.array(-1))]
 
 
 def expected(key):
@@ -94,6 +95,14 @@ def test_large_integers_stay_exact():
 def test_what_is_no_index(key):
     with pytest.raises(IndexError):
         mx.nd.array(SOURCE)[key]
+
+
+def test_errors_that_are_of_several_kinds_can_be_pickled():
+    with pytest.raises(IndexError) as raised:
+        mx.nd.array(SOURCE)[1.5]
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value)
+    assert [kind.__name__ for kind in type(again).__mro__] == [kind.__name__ for kind in type(raised.value).__mro__]
 
 
 def test_what_does_not_fit():
