@@ -4,7 +4,7 @@
 and with the compiled library (STROP_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
-design page's program (tests/spec/section2.cpp), a program of one operator, and the same with one operator more, whose
+design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, and the same with one operator more, whose
 difference is what an operator costs. Best of three, the units taken in turn. Last, what is in the object of the program
 of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
 """
@@ -84,6 +84,9 @@ def main():
         for index, (name, text) in enumerate(units.items()):
             places[name] = pathlib.Path(folder) / f"unit{index}.cpp"
             places[name].write_text(text)
+        for header in ("strop/strop.hpp", "strop/op.hpp"):
+            places[f"{header} alone"] = pathlib.Path(folder) / f"{header.rpartition('/')[2]}.cpp"
+            places[f"{header} alone"].write_text(f"#include <{header}>\nint main() {{}}\n")
         section2 = ROOT / "tests/spec/section2.cpp"
         if section2.exists():
             places["the design page's program"] = section2

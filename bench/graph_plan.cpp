@@ -5,9 +5,10 @@
 /// (bounds for ResNet-152: 0.35 and 1.35); how long planning and binding take, by node (bounds: 5 ms for 1,000 nodes;
 /// as much for a node of 100,000 as for one of 1,000); replaying a bound graph of one-element maps, by node (bound:
 /// 60 ns), node by node and as one operation of the engine; what a call of a traced function takes beyond its graph
-/// (bound: 150 ns). Beside each plan of training the most that the same calls, made one by one and recorded, have alive
-/// at once. With --peers: bytes of MXNet's plans of the same symbols, and the most that PyTorch has alive at once;
-/// parameters, their gradients and inputs count nowhere.
+/// (bound: 150 ns); a step of a function of maps with its gradient, traced and call by call. Beside each plan of
+/// training the most that the same calls, made one by one and recorded, have alive at once. With --peers: bytes of
+/// MXNet's plans of the same symbols, and the most that PyTorch has alive at once; parameters, their gradients and
+/// inputs count nowhere.
 #include "../examples/networks.hpp"
 #include "graphs.hpp"
 #include "measure.hpp"
@@ -227,5 +228,31 @@ int main(int argc, char** argv) {
     contest.run(1e8, 1e4);
     std::printf("%-34s %8.1f ns (%.1f and %.1f)\n", what, contest.best(0) - contest.best(1), contest.best(0),
                 contest.best(1));
+  }
+  for (const std::int64_t n : {1, 4096, 1 << 20}) {
+    const std::string what = strop::cat("12 maps of ", n, ", recorded and back");
+    if (!bench::wanted(what)) continue;
+    const strop::NDArray x = strop::random::uniform({n}, -1, 1), w = strop::random::uniform({n}, -1, 1);
+    w.attach_grad();
+    const auto function = [&](const strop::NDArray& v) {
+      strop::NDArray y = v;
+      for (int i = 0; i < 4; ++i) y = strop::tanh(y * w) + v;
+      return strop::sum(y);
+    };
+    const auto traced = strop::trace_function(function);
+    const auto step = [&](const auto& f) {
+      {
+        const strop::record scope;
+        f(x).backward();
+      }
+      w.grad().wait();
+    };
+    step(traced);
+    bench::Contest contest;
+    contest.add([&] { step(function); });
+    contest.add([&] { step(traced); });
+    contest.run(1e8, 1e4);
+    std::printf("%-34s %8.2f us traced, %.2f call by call: %.2fx\n", what.c_str(), contest.best(1) / 1e3,
+                contest.best(0) / 1e3, contest.best(0) / contest.best(1));
   }
 }

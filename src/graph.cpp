@@ -10,6 +10,7 @@
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/mirror.hpp>
 #include <strop/graph/plan.hpp>
 #include <strop/graph/symbol.hpp>
 
@@ -243,7 +244,7 @@ int graph(const GraphOptions& options) {
   print_table(summary);
   std::optional<MemoryPlan> plan;
   if (!options.plan.empty() || (!options.svg.empty() && summary.open.empty())) try {
-      plan = net.simple_bind(cpu(), given, options.predict ? GradRequest::null : GradRequest::write).plan();
+      plan = detail::dry_plan(net, given, !options.predict);
     } catch (const Error& error) {
       if (!options.plan.empty()) throw;
       std::printf("the picture does not show memory: %s\n", error.what());

@@ -104,7 +104,8 @@ std::string draw_graph(const GraphSummary& graph, const std::string& title) {
       layout.width + 2 * left, height, escaped(title), graph.nodes.size(), graph.parameters,
       graph.arena < 0
           ? ""
-          : fmt::format(", arena {} bytes; one colour: the same bytes; thick: in place; grey: not in it", graph.arena));
+          : fmt::format(", arena {} bytes; one colour: beginning at the same byte; thick: in place; grey: not in it",
+                        graph.arena));
   for (std::size_t n = 0; n < graph.nodes.size(); ++n)
     for (std::size_t in : graph.nodes[n].inputs) {
       const double x1 = left + layout.x[in] + box_width / 2, y1 = layout.y(in) + box_height,

@@ -182,11 +182,16 @@ void print_confusion(const std::vector<std::int64_t>& found, const Images& tests
   }
 }
 
-/// How far the losses of two trainings are apart: the difference over the second of them, at most.
+/// How far the losses of two trainings are apart: the difference over the larger of them, at most; no number where one
+/// of the losses is none.
 double apart(const Training& a, const Training& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.losses.size(); ++i)
-    most = std::max(most, std::abs(a.losses[i] - b.losses[i]) / b.losses[i]);
+    if (a.losses[i] != b.losses[i]) {
+      const double difference = std::abs(a.losses[i] - b.losses[i]) / std::max(a.losses[i], b.losses[i]);
+      if (std::isnan(difference)) return difference;
+      most = std::max(most, difference);
+    }
   return most;
 }
 

@@ -17,6 +17,7 @@
 #include <strop/autograd/backward_impl.hpp>
 #include <strop/autograd/check_gradient_impl.hpp>
 #include <strop/autograd/function_impl.hpp>
+#include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/autograd/jvp_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #include <strop/autograd/views_impl.hpp>
@@ -75,6 +76,8 @@
 #include <strop/graph/plan_impl.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/graph/trace_impl.hpp>
+#include <strop/graph/trace_recorded_impl.hpp>
+#include <strop/graph/traced_graph_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>
 #include <strop/library/load_impl.hpp>

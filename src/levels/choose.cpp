@@ -15,15 +15,15 @@ STROP_LEVELS
 #undef X
 
 namespace {
-
 bool initialise(const strop::detail::Isa& isa, const Initialiser* first, const Initialiser* last) {
   if (!strop::detail::runs_here(isa)) return false;
   for (; first != last; ++first) (*first)();
   return true;
 }
-
-#define X(name) initialise(strop_isa_##name, __start_strop_init_##name, __stop_strop_init_##name),
-[[maybe_unused]] const bool initialised[] = {STROP_LEVELS};
-#undef X
-
 }  // namespace
+
+// Named for strop.cpp: of an archive the linker takes what somebody asks for.
+#define X(name) initialise(strop_isa_##name, __start_strop_init_##name, __stop_strop_init_##name),
+[[gnu::visibility("hidden")]] extern const bool strop_levels_are_there[];
+const bool strop_levels_are_there[] = {STROP_LEVELS};
+#undef X

@@ -11,7 +11,7 @@ void add_update_rows(std::vector<Row>& rows) {
   const auto add = [&](const std::string& op, const std::string& params, int states) {
     std::vector<Sample> in{weight, {{7, 9}, -0.9, 0.9}};
     for (int i = 0; i < states; ++i) in.push_back(state);
-    rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4}, false, sparse_elsewhere});
+    rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4, .updates = true}});
   };
   add("sgd_update", "lr=0.1", 0);
   add("sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5", 0);
@@ -37,15 +37,11 @@ void add_update_rows(std::vector<Row>& rows) {
   rows.push_back({"_sparse_adagrad_update",
                   "lr=0.1; clip_gradient=0.5",
                   {weight, stored({7, 9}, row_sparse), state},
-                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
-                  false,
-                  sparse_elsewhere});
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = true}});
   rows.push_back({"_contrib_group_adagrad_update",
                   "lr=0.1; clip_gradient=0.5; rescale_grad=2",
                   {weight, stored({7, 9}, row_sparse), {{7, 1}, 1.1, 1.9}},
-                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4},
-                  false,
-                  sparse_elsewhere});
+                  {.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = true}});
 }
 
 void add_constant_rows(std::vector<Row>& rows) {
@@ -70,10 +66,16 @@ void add_constant_rows(std::vector<Row>& rows) {
   add("_contrib_arange_like", "start=3; step=2; repeat=2", {{{3, 4}}}, false);
   add("_contrib_arange_like", "axis=-1", {{{3, 4}}}, false);
   for (const std::string type : {"shape=(3, 4)", "shape=(3, 4); dtype=float64", "shape=(0,); dtype=float16"})
-    for (const std::string op : {"_random_uniform", "_random_normal", "_random_exponential"}) add(op, type, {}, true);
+    for (const std::string op :
+         {"_random_uniform", "_random_normal", "_random_exponential", "_random_gamma", "_random_poisson",
+          "_random_negative_binomial", "_random_generalized_negative_binomial"})
+      add(op, type, {}, true);
+  add("_random_negative_binomial", "k=3; p=0.4; shape=(3, 4)", {}, true);
   add("_random_randint", "low=-3; high=9; shape=(3, 4)", {}, true);
   add("_random_randint", "low=0; high=5; shape=(3, 4); dtype=int64", {}, true);
-  for (const std::string op : {"_random_uniform_like", "_random_normal_like", "_random_exponential_like"})
+  for (const std::string op :
+       {"_random_uniform_like", "_random_normal_like", "_random_exponential_like", "_random_gamma_like",
+        "_random_poisson_like", "_random_negative_binomial_like", "_random_generalized_negative_binomial_like"})
     rows.push_back(
         {op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true, sparse_elsewhere});
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});

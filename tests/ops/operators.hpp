@@ -90,8 +90,16 @@ _power(lhs, rhs) _Power elemwise_power
 _power_scalar(data; scalar=1, is_int=True) _PowerScalar power_scalar
 _random_exponential(; lam=1, shape=(), ctx=, dtype=None) exponential random_exponential
 _random_exponential_like(data; lam=1) random_exponential_like
+_random_gamma(; alpha=1, beta=1, shape=(), ctx=, dtype=None) random_gamma
+_random_gamma_like(data; alpha=1, beta=1) random_gamma_like
+_random_generalized_negative_binomial(; mu=1, alpha=1, shape=(), ctx=, dtype=None) random_generalized_negative_binomial
+_random_generalized_negative_binomial_like(data; mu=1, alpha=1) random_generalized_negative_binomial_like
+_random_negative_binomial(; k=1, p=1, shape=(), ctx=, dtype=None) random_negative_binomial
+_random_negative_binomial_like(data; k=1, p=1) random_negative_binomial_like
 _random_normal(; loc=0, scale=1, shape=(), ctx=, dtype=None) normal random_normal
 _random_normal_like(data; loc=0, scale=1) random_normal_like
+_random_poisson(; lam=1, shape=(), ctx=, dtype=None) random_poisson
+_random_poisson_like(data; lam=1) random_poisson_like
 _random_randint(; low, high, shape=(), ctx=, dtype=None) random_randint _npi_random_randint
 _random_uniform(; low=0, high=1, shape=(), ctx=, dtype=None) uniform random_uniform
 _random_uniform_like(data; low=0, high=1) random_uniform_like

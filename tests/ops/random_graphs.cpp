@@ -282,13 +282,50 @@ bool compare(const Program& program, unsigned seed) {
   return differentiable;
 }
 
+/// What a traced function of the first result gives when it is replayed while calls are recorded; whether that was one
+/// step of the tape, planned as a graph is.
+bool compare_traced(const Program& program, unsigned seed) {
+  std::vector<NDArray> arrays, expected;
+  for (const Leaf& leaf : program.leaves) {
+    arrays.push_back(leaf.array);
+    if (leaf.parameter) leaf.array.attach_grad();
+  }
+  const auto f = [&](const NDArray&) { return perform(program, arrays)[0]; };
+  const NDArray none = strop::zeros({1});
+  NDArray eager, head;
+  const auto differentiate = [&](const NDArray& y) {
+    head = with_dtype(Sample{y.shape()}.make(strop::f64, static_cast<int>(seed)), y.dtype());
+    strop::backward({&y, 1}, {&head, 1});
+  };
+  try {
+    const strop::record scope;
+    eager = f(none);
+    differentiate(eager);
+  } catch (const std::exception&) {
+    return false;
+  }
+  for (const Leaf& leaf : program.leaves) expected.push_back(leaf.parameter ? leaf.array.grad().copy() : NDArray());
+  const auto traced = strop::trace_function(f);
+  bool planned = false;
+  for (int call = 0; call < 3; ++call) {
+    const strop::record scope;
+    const NDArray y = traced(none);
+    planned = static_cast<bool>(static_cast<const strop::detail::TapeNode*>(y.body().lineage.get())->function);
+    CHECK(differs(eager, y, 0) == "");
+    differentiate(y);
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+      if (expected[i]) CHECK_MESSAGE(differs(expected[i], arrays[i].grad(), 1e-9) == "", "gradient of leaf ", i);
+  }
+  return planned;
+}
+
 }  // namespace
 
 TEST_CASE("random graphs of all families") {
   const QuietFallbacks quiet;
   const std::vector<std::vector<Row>> rows = usable_rows();
   constexpr unsigned programs = 4000;
-  unsigned differentiable = 0;
+  unsigned differentiable = 0, planned = 0;
   for (unsigned seed = 1; seed <= programs; ++seed) {
     CAPTURE(seed);
     const Program program = Writer(seed).write(rows);
@@ -296,8 +333,10 @@ TEST_CASE("random graphs of all families") {
     for (const Step& step : program.steps) text += cat(text.empty() ? "" : ", ", step.row.op);
     CAPTURE(text);
     differentiable += compare(program, seed);
+    if (seed % 2 == 0) planned += compare_traced(program, seed);
   }
   CHECK(differentiable > programs / 2);
+  CHECK(planned > programs / 8);
 }
 
 TEST_CASE("random programs that are traced draw the numbers that the calls drew") {

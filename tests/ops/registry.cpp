@@ -75,7 +75,8 @@ TEST_CASE("a claim without a row fails") {
     bool sparse = e->cpu.run_sparse[e->order] == nullptr;
     for (const Row& row : strop::verify::rows_of(*e)) {
       gradient = gradient || row.parts.gradient || (row.elsewhere & strop::verify::gradient_elsewhere) != 0;
-      sparse = sparse || row.parts.sparse || (row.elsewhere & strop::verify::sparse_elsewhere) != 0;
+      sparse =
+          sparse || row.parts.sparse || row.parts.updates || (row.elsewhere & strop::verify::sparse_elsewhere) != 0;
     }
     CHECK_MESSAGE(gradient, e->name, " claims a gradient that no row checks");
     CHECK_MESSAGE(sparse, e->name, " claims sparse forms that no row checks");
@@ -239,9 +240,14 @@ const std::vector<Served> forward_served = {
     {"_sparse_adagrad_update", "lr=0.5", "drd->d RrR->r"},
     {"_contrib_group_adagrad_update", "lr=0.5", "drd->d RrR->r", {{6, 4}, {6, 4}, {6, 1}}},
     {"_zeros _zeros_without_dtype", "shape=(6, 4)", "->d =>r =>c"},
-    {"_random_uniform _random_normal _random_exponential", "shape=(6, 4)", "->d =>r"},
+    {"_random_uniform _random_normal _random_exponential _random_gamma _random_poisson "
+     "_random_generalized_negative_binomial",
+     "shape=(6, 4)", "->d =>r"},
+    {"_random_negative_binomial", "k=3; p=0.5; shape=(6, 4)", "->d =>r"},
     {"_random_randint", "low=1; high=9; shape=(6, 4)", "->d =>r"},
-    {"_random_uniform_like _random_normal_like _random_exponential_like", "", "d->d r->r"},
+    {"_random_uniform_like _random_normal_like _random_exponential_like _random_gamma_like _random_poisson_like "
+     "_random_negative_binomial_like _random_generalized_negative_binomial_like",
+     "", "d->d r->r"},
     {"_identity_with_attr_like_rhs", "", "dd->d rr->r cc->c rd->d cd->d dr->r dc->c rc->c cr->r"},
     {"_contrib_getnnz", "", "c->d"},
     {"_contrib_edge_id", "", "cdd->d", {{6, 4}, {3}, {3}}},

@@ -198,6 +198,11 @@ def test_random_numbers_follow_from_the_seed():
     out = nd.zeros((1000,))
     assert nd.random.normal(3, 0.5, out=out) is out and abs(out.mean().asscalar() - 3) < 0.1
     assert abs(nd.random.exponential(2, shape=(4000,)).mean().asscalar() - 2) < 0.3
+    for made, mean in ((nd.random.gamma(3, 2, shape=(4000,)), 6), (nd.random.poisson(20, shape=(4000,)), 20), (nd.random.negative_binomial(4, 0.5, shape=(4000,)), 4),
+                       (nd.random.generalized_negative_binomial(4, 0.5, shape=(4000,)), 4)):
+        assert made.shape == (4000,) and abs(made.mean().asscalar() - mean) < 0.5
+    with pytest.raises(ValueError, match="random.poisson: the parameters have to be numbers"):
+        nd.random.poisson(nd.ones((2,)))
     assert sorted(nd.random.shuffle(nd.arange(10)).asnumpy()) == list(range(10))
     mx.random.seed(3, ctx=mx.cpu())
 

@@ -71,6 +71,44 @@ STROP_TESTED(RandomExponentialLike, shape(strop::RandomExponentialLike{}, of(2, 
                                         type(strop::RandomExponentialLike{}, f32) == f32 &&
                                         storage(strop::RandomExponentialLike{}, dense) == dense &&
                                         keeps(strop::RandomExponentialLike{}) == Keeps::none);
+STROP_TESTED_WITH_TEXT(RandomGamma, shape(strop::RandomGamma{.shape = {2, 3}, .dtype = f64}) == of(2, 3) &&
+                                        type(strop::RandomGamma{.shape = {2, 3}}) == f32 &&
+                                        type(strop::RandomGamma{.dtype = f64}) == f64 &&
+                                        storage(strop::RandomGamma{.shape = {2, 3}}) == dense &&
+                                        keeps(strop::RandomGamma{.shape = {2, 3}}) == Keeps::none);
+STROP_TESTED_WITH_TEXT(RandomPoisson, shape(strop::RandomPoisson{.shape = {2, 3}, .dtype = f64}) == of(2, 3) &&
+                                          type(strop::RandomPoisson{.shape = {2, 3}}) == f32 &&
+                                          type(strop::RandomPoisson{.dtype = f64}) == f64 &&
+                                          storage(strop::RandomPoisson{.shape = {2, 3}}) == dense &&
+                                          keeps(strop::RandomPoisson{.shape = {2, 3}}) == Keeps::none);
+STROP_TESTED_WITH_TEXT(RandomNegativeBinomial,
+                       shape(strop::RandomNegativeBinomial{.shape = {2, 3}, .dtype = f64}) == of(2, 3) &&
+                           type(strop::RandomNegativeBinomial{.shape = {2, 3}}) == f32 &&
+                           type(strop::RandomNegativeBinomial{.dtype = f64}) == f64 &&
+                           storage(strop::RandomNegativeBinomial{.shape = {2, 3}}) == dense &&
+                           keeps(strop::RandomNegativeBinomial{.shape = {2, 3}}) == Keeps::none);
+STROP_TESTED_WITH_TEXT(RandomGeneralizedNegativeBinomial,
+                       shape(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}, .dtype = f64}) == of(2, 3) &&
+                           type(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}}) == f32 &&
+                           type(strop::RandomGeneralizedNegativeBinomial{.dtype = f64}) == f64 &&
+                           storage(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}}) == dense &&
+                           keeps(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}}) == Keeps::none);
+STROP_TESTED(RandomGammaLike,
+             shape(strop::RandomGammaLike{}, of(2, 3)) == of(2, 3) && type(strop::RandomGammaLike{}, f16) == f16 &&
+                 storage(strop::RandomGammaLike{}, dense) == dense && keeps(strop::RandomGammaLike{}) == Keeps::none);
+STROP_TESTED(RandomPoissonLike, shape(strop::RandomPoissonLike{}, of(2, 3)) == of(2, 3) &&
+                                    type(strop::RandomPoissonLike{}, f16) == f16 &&
+                                    storage(strop::RandomPoissonLike{}, dense) == dense &&
+                                    keeps(strop::RandomPoissonLike{}) == Keeps::none);
+STROP_TESTED(RandomNegativeBinomialLike, shape(strop::RandomNegativeBinomialLike{}, of(2, 3)) == of(2, 3) &&
+                                             type(strop::RandomNegativeBinomialLike{}, f16) == f16 &&
+                                             storage(strop::RandomNegativeBinomialLike{}, dense) == dense &&
+                                             keeps(strop::RandomNegativeBinomialLike{}) == Keeps::none);
+STROP_TESTED(RandomGeneralizedNegativeBinomialLike,
+             shape(strop::RandomGeneralizedNegativeBinomialLike{}, of(2, 3)) == of(2, 3) &&
+                 type(strop::RandomGeneralizedNegativeBinomialLike{}, f16) == f16 &&
+                 storage(strop::RandomGeneralizedNegativeBinomialLike{}, dense) == dense &&
+                 keeps(strop::RandomGeneralizedNegativeBinomialLike{}) == Keeps::none);
 STROP_TESTED(Shuffle, shape(strop::Shuffle{}, of(2, 3)) == of(2, 3) && type(strop::Shuffle{}, i32) == i32 &&
                           storage(strop::Shuffle{}, dense) == dense && keeps(strop::Shuffle{}) == Keeps::none);
 

@@ -156,6 +156,17 @@ def script(work, project, environment):
     expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
 
 
+def runtime_levels(work, project, environment):
+    """The runtime that is installed by default has its loops for the highest level that the machine runs."""
+    must(["sh", "build.sh"], cwd=project, env=environment)
+    flags = re.search(r"(?m)^flags.*$", pathlib.Path("/proc/cpuinfo").read_text())[0].split()
+    levels = [name for name, flag in (("x86-64-v4", "avx512vl"), ("x86-64-v3", "avx2"), ("x86-64", "sse2")) if flag in flags]
+    for forced in ("", *levels):
+        out = must([project / "app"], env={**environment, **({"STROP_ISA": forced} if forced else {})})
+        if out.split("\n")[:2] != [forced or levels[0], "[1.5, 2.5]"]:
+            raise Failed(f"with STROP_ISA={forced!r} expected the loops of {forced or levels[0]}, found:\n{indent(out)}")
+
+
 def library(work, project, environment):
     """A program that loads a library of operators; and the command, where it is installed."""
     script(work, project, environment)
@@ -242,7 +253,7 @@ def whole_installation(report, work, environment):
         report.passed("the installed command")
         return
     units = json.loads((build / "compile_commands.json").read_text())
-    level = re.compile(r"strop_ops_v[34]\.")
+    level = re.compile(r"strop_(ops|loops)_v[34]\.")
     flags = [u["output"] for u in units if re.search(r"\s-m\w", u["command"]) and not level.search(u["output"])]
     if flags:
         raise Failed("built for more than the compiler's default: " + ", ".join(flags))
@@ -313,7 +324,7 @@ def main():
                  ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
                  ("library, shared", library, shared)]
         if os.uname().machine == "x86_64":
-            jobs.append(("two-isa", script, both))
+            jobs += [("two-isa", script, both), ("levels", runtime_levels, archive)]
         else:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):

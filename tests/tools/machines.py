@@ -5,8 +5,10 @@
 What is compiled and no more (-fsyntax-only instantiates every template): `everything`, which is all operators, the
 runtime and the public headers; the design page's program. What is run where the machine, or qemu, can: the lanes' tests
 and the design page's spellings for aarch64; its program against libc++, without optimisation, and with all of it at link
-time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`.
+time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`; examples are compiled for this
+machine alone.
 """
+import glob
 import pathlib
 import re
 import shutil
@@ -89,6 +91,13 @@ def main():
         add(compiles, f"{PAGE.name} with clang++ 16", type(clang)("clang++", old), ["-march=x86-64-v3"] if x86 else [], PAGE)
     elif not old:
         report.skipped("clang++ 16", "it is not installed (apt-get install clang-16)")
+
+    for name in ("g++", "clang++"):  # whatever else the machine has, newer than those above
+        least = {"g++": 13, "clang++": 20}[name]
+        for path in sorted(glob.glob(f"/usr/bin/{name}-[0-9]*")):
+            version = path.rpartition("-")[2]
+            if version.isdigit() and int(version) >= least and found:
+                add(compiles, f"{PAGE.name} with {name} {version}", type(next(iter(found.values())))(name, path), [], PAGE)
 
     # aarch64: headers of no architecture, as no package brings them for another than this machine's
     cross = next(filter(None, map(shutil.which, (f"{ARM}-g++", f"{ARM}-g++-12"))), None)

@@ -24,7 +24,7 @@ SHARED = {
     "cast_identity": ("cast", "elementwise/amp", "elementwise/identity"),
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random"),
+    "init_random": ("init", "random", "random_counts"),
     "layers": ("dropout", "leaky_relu", "norm", "pooling"),
     "linear": ("dot", "fully_connected"),
     "graphs_one_hot_stored": ("csr_graphs", "index/one_hot", "stored"),

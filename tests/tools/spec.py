@@ -7,7 +7,7 @@
   docs      the programs of README.md and docs/*.md; other code there has to stand in a file (pages.py)
 
 Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
-eigen3 fmt) -Wall -Wextra -Werror` by g++ and clang++, run in an empty folder, and must exit with 0. Every
+eigen3 fmt) -Wall -Wextra` by g++ and clang++, run in an empty folder, and must exit with 0. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built

@@ -3,10 +3,9 @@
 /// The walk over the tape.
 #pragma once
 #include <strop/autograd/backward.hpp>
+#include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
-#include <strop/op/broadcast.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/widened.hpp>
@@ -14,24 +13,6 @@
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// Repeats the elements of a small array to fill one that it broadcasts to, both dense, of one type, on the CPU.
-STROP_IMPL void repeat_elements(const NDArray& from, const NDArray& to) {
-  const Walk walk = Walk::of(to.shape(), from.shape());
-  const std::byte* const source = from.bytes();
-  const std::int64_t size = size_of(to.dtype());
-  parallel_for(to.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
-    std::byte* const target = to.address() + begin * size;
-    switch (size) {
-      case 2:
-        return expand<std::uint16_t>(walk, source, target, begin, end - begin);
-      case 4:
-        return expand<std::uint32_t>(walk, source, target, begin, end - begin);
-      default:
-        return expand<std::uint64_t>(walk, source, target, begin, end - begin);
-    }
-  });
-}
 
 /// One pass over the tape. Leaves get their gradients in their buffers, or, for grad(), in `collected`.
 class BackwardPass {
@@ -113,6 +94,7 @@ class BackwardPass {
       if (top.next == 0 && top.node->freed)
         fail("backward: the history of ", top.node->name(),
              " was freed by an earlier backward; pass retain_graph = true to it");
+      if (top.next == 0 && create_graph_ && top.node->function) top.node->function->open_step(*top.node);
       if (top.next < top.node->inputs.size()) {
         TapeInput& in = top.node->inputs[top.next++];
         if (!in.source || in.leaf) continue;
@@ -139,9 +121,15 @@ class BackwardPass {
   }
 
   void step(TapeNode& node) {
-    bool any = node.entry != nullptr && node.entry->gradient.of_loss();
-    for (TapeOutput& out : node.outputs) any = any || out.gradient;
-    if (!any) return;
+    bool any = node.entry != nullptr && node.entry->gradient.of_loss(), zero = false;
+    for (TapeOutput& out : node.outputs) {
+      const bool known_zero = is_known_zero(out.gradient);
+      if (known_zero) out.gradient = NDArray();
+      zero = zero || known_zero;
+      any = any || out.gradient;
+    }
+    if (!any && zero && !node.function) return step_zero(node);
+    if (!any && !zero) return;
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (Index i = 0; i < node.outputs.size(); ++i)
@@ -170,13 +158,6 @@ class BackwardPass {
   NDArray head_of(TapeNode& node, Index k) {
     TapeOutput& out = node.outputs[k];
     return out.gradient ? repeated(out.gradient, out.array.shape()) : filled_like(out.array, 0);
-  }
-  /// The gradient as a whole, where it came in a shape that broadcasts to this one.
-  static NDArray repeated(const NDArray& gradient, const Shape& shape) {
-    if (gradient.shape() == shape) return gradient;
-    const NDArray whole(shape, gradient.dtype(), gradient.device());
-    repeat_elements(gradient, whole);
-    return whole;
   }
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, Index k) {
@@ -207,7 +188,8 @@ class BackwardPass {
     List<Request, 8> requests;
     List<bool, 8> apart;
     List<std::optional<Storage>, 4> storages;
-    choose_storages(node, roles, held, storages);
+    if (!choose_storages(node, roles, held, storages) && held.whole_heads(node, roles))
+      choose_storages(node, roles, held, storages);
     bool asked = false;
     for (int i : roles.gives) {
       const Storage storage = *storages[out.size()];
@@ -222,8 +204,7 @@ class BackwardPass {
                               : shell_of(input.array, storage));
     }
     if (!asked) return;
-    // In the memory of the head gradient, which nobody will look at again: not where another result is a sum over it,
-    // for which a GPU reads it once more.
+    // In the memory of the head gradient, which nobody looks at again but a GPU for a result that is a sum over it.
     bool summed = false;
     for (Index k = 0; k < out.size() && held.free_head >= 0; ++k)
       summed = summed || (requests[k] != Request::null && out[k].shape() != held.arrays[held.free_head].shape());
@@ -258,6 +239,15 @@ class BackwardPass {
       sparse_head = sparse_head || head.storage() != dense;
       if (head.storage() == dense && is_sole(head)) free_head = static_cast<int>(arrays.size());
       push(std::move(head));
+    }
+    /// Makes heads dense that came row-sparse for dense outputs; says whether there were any.
+    bool whole_heads(const TapeNode& node, const GradientRoles& roles) {
+      bool any = false;
+      for (Index i = 0; i < arrays.size(); ++i)
+        if (const auto& [role, at] = roles.takes[static_cast<int>(i)];
+            role == Role::head && arrays[i].storage() != dense && node.outputs[at].array.storage() == dense)
+          arrays[i] = dense_form(arrays[i]), any = true, sparse_head = false;
+      return any;
     }
     /// Integers as double; an array that is not kept lends its shape alone.
     void widen() {
@@ -319,21 +309,30 @@ class BackwardPass {
   }
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 
-  /// The storages that the gradient operator makes its results in: all dense where it has no form for others.
-  static void choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
+  /// The storages that the gradient operator makes its results in: all dense where it has no form, as the answer says.
+  static bool choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
                               List<std::optional<Storage>, 4>& storages) {
     const Entry& entry = *node.entry->gradient.entry;
     bool sparse = false;
+    storages.clear();
     for (int i : roles.gives) {
       storages.push_back(storage_of_gradient(node, node.inputs[i], i, held));
       sparse = sparse || *storages.back() != dense;
     }
-    if (!sparse || entry.is_map()) return;
+    if ((!sparse && !held.sparse_head) || entry.is_map()) return true;
     List<Storage, 8> in;
     for (const NDArray& a : held.arrays) in.push_back(a.storage());
     const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
-    if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return;
+    if (infer_storages(entry, node.op(), known, storages.span()).why.empty()) return true;
     for (std::optional<Storage>& storage : storages) storage = dense;
+    return false;
+  }
+  /// Whether what made the dense array may have a form for a row-sparse head, which step_operator() asks.
+  bool takes_rows(const TapeInput& in) const {
+    const auto* node = static_cast<const TapeNode*>(in.source.get());
+    const Entry* const made_by = node->entry != nullptr ? node->entry->gradient.entry : nullptr;
+    return !create_graph_ && made_by != nullptr && !made_by->is_map() && made_by->infer_storage != nullptr &&
+           node->entry->gradient.compose == nullptr && is_floating(in.array.dtype());
   }
   static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
     const GradientRule& rule = node.entry->gradient;
@@ -471,18 +470,31 @@ class BackwardPass {
     }
   }
 
+  /// What is known to be zero is not computed: zero times a derivative that is infinite would be no number.
   void step_zero(TapeNode& node) {
-    for (TapeInput& in : node.inputs)
-      if (wanted(in)) contribute(in, filled_like(in.array, 0));
+    for (TapeInput& in : node.inputs) {
+      if (!wanted(in)) continue;
+      if (in.leaf) {
+        contribute(in, filled_like(in.array, 0));
+      } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
+        slot = shell_of(in.array, dense);
+      }
+    }
+  }
+  /// A gradient without elements stands for zeros.
+  static bool is_known_zero(const NDArray& gradient) {
+    return gradient && gradient.storage() == dense && !gradient.allocated();
   }
 
   void contribute(const TapeInput& in, const NDArray& given) {
     if (!wanted(in)) return;
     if (!in.leaf) {
       // Whoever made a dense array expects its gradient dense, unless it goes on to a sparse buffer.
-      if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage())
+      if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage() &&
+          !(given.storage() == row_sparse && takes_rows(in)))
         return contribute(in, dense_form(given));
       NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient;
+      if (is_known_zero(slot)) slot = NDArray();
       if (!slot || slot.shape() == given.shape())
         slot = slot ? sum_of(slot, given) : given;
       else
@@ -515,23 +527,6 @@ class BackwardPass {
     deliver(from.storage() != dense && from.storage() == to.storage() ? from.copy() : from, to, Request::write);
     if (to.body().buffer) to.body().buffer->written();
   }
-  static NDArray add_arrays(const NDArray& a, const NDArray& b) {
-    if (a.storage() != dense && a.storage() == b.storage() && a.dtype() == b.dtype() &&
-        a.device().kind == DeviceKind::cpu && b.device() == a.device())
-      return add_stored(a, b);
-    const NDArray total(a.shape(), a.dtype(), a.device());
-    add_elements(dense_form(a), dense_form(b), total);
-    return total;
-  }
-  static NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
-  static NDArray ones_on_pattern(const NDArray& a) {
-    NDArray ones = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
-    ones.body().buffer = full({a.stored()}, 1, a.dtype(), a.device()).body().buffer;
-    ones.body().indices = a.body().indices;
-    ones.body().indptr = a.body().indptr;
-    return ones;
-  }
-
   bool retain_, create_graph_, collecting_ = false;
   AddArrays add_;
   std::uint64_t pass_ = 0;

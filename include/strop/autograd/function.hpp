@@ -14,6 +14,11 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+struct TapeNode;
+class BackwardPass;
+}  // namespace detail
+
 /// Derive, write forward and backward, and call it with `apply<MyFunction>({x…}, arguments of the constructor…)`.
 /// What backward needs, forward keeps: arrays by save_for_backward, whatever else in members. Errors thrown in either
 /// reach the caller.
@@ -34,6 +39,10 @@ class Function : public detail::Counted {
   NDArray saved(int i) const;
 
  private:
+  friend class detail::BackwardPass;
+  /// Before gradients that are differentiated again: a step that consists of calls puts these on the tape in its place.
+  virtual void open_step(detail::TapeNode&) {}
+
   struct Saved {
     NDArray array;
     std::uint64_t version;  // of its elements and, of a sparse array, its indices

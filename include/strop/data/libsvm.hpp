@@ -84,6 +84,9 @@ class LibSVMReader {
   Index read(Index n, LibSVMRows& to);
   void rewind();
   LibSVMData read_all();
+  /// The number of the part's first row in the whole, and the part that begins with a row (see LineBlocks).
+  Index rows_before();
+  void begin_at_row(Index n);
 
  private:
   bool parse_block();

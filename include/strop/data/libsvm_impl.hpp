@@ -310,6 +310,16 @@ STROP_IMPL void LibSVMReader::rewind() {
   piece_ = row_ = used_ = 0;
 }
 
+STROP_IMPL Index LibSVMReader::rows_before() {
+  piece_ = row_ = used_ = 0;
+  return lines_.rows_before();
+}
+
+STROP_IMPL void LibSVMReader::begin_at_row(Index n) {
+  piece_ = row_ = used_ = 0;
+  lines_.begin_at_row(n);
+}
+
 STROP_IMPL LibSVMData LibSVMReader::read_all() {
   LibSVMRows rows;
   read(std::numeric_limits<Index>::max(), rows);

@@ -27,7 +27,8 @@ struct LibSVMParams {
 
 /// Batches of a LibSVM file (of all files of a folder, in the order of their names): `data[0]` is CSR of shape
 /// (batch_size, features), with int32 indices where these can number the features, `label[0]` dense of shape
-/// (batch_size,), or (batch_size, labels) where there are several; of a label file it is CSR.
+/// (batch_size,), or (batch_size, labels) where there are several; of a label file it is CSR, in every part the labels
+/// of that part's rows. Shapes with more elements than 64 bits can count are refused.
 ///
 /// An epoch ends after the batch that holds the last row. With round_batch that batch is filled with the first rows,
 /// `pad` of them, and the next epoch begins behind those, as the original's does. reset() in the middle of an epoch

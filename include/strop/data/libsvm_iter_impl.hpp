@@ -20,10 +20,12 @@ struct LibSVMIter::State {
              {.features = given.data_shape[0], .labels = labels, .one_based = given.one_based, .dtype = given.dtype},
              given.num_parts, given.part_index),
         ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer), Maker{this}) {
-    if (has_label_file(given))
-      label_file.emplace(
-          "LibSVMIter", given.label_libsvm,
-          LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
+    if (!has_label_file(given)) return;
+    label_file.emplace(
+        "LibSVMIter", given.label_libsvm,
+        LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
+    // The lines of two files are not cut at the same places: labels are those of the part's rows, by their numbers.
+    if (given.part_index > 0) label_file->begin_at_row(data.rows_before());
   }
 
   static bool has_label_file(const LibSVMParams& params) {
@@ -41,9 +43,14 @@ struct LibSVMIter::State {
       refuse("part_index is ", p.part_index, ", expected one of 0 to ", p.num_parts - 1);
     if (p.prefetch_buffer < 0 || p.prefetch_buffer > 1024)
       refuse("prefetch_buffer is ", p.prefetch_buffer, ", expected 0 to 1024");
-    if (has_label_file(p) && p.num_parts > 1)
-      refuse("label_libsvm beside num_parts = ", p.num_parts,
-             ": the lines of two files are not cut at the same places");
+    const auto refuse_count = [&](std::string_view what, std::int64_t of_row) {
+      std::int64_t count = 0;
+      if (__builtin_mul_overflow(p.batch_size, of_row, &count))
+        refuse(what, " is (", of_row, ",), of which ", p.batch_size,
+               " rows, a batch, have more elements than 64 bits can count");
+    };
+    refuse_count("data_shape", p.data_shape[0]);
+    refuse_count("label_shape", p.label_shape[0]);
     return p;
   }
 
@@ -75,8 +82,9 @@ struct LibSVMIter::State {
   detail::Index read(detail::Index n) {
     const detail::Index got = data.read(n, rows);
     if (!label_file) return got;
-    // One more at the end: whether the label file ends there as well.
-    const detail::Index labelled = label_file->read(got < n ? got + 1 : got, label_rows);
+    // One more at the end of the last part: whether the label file ends there as well.
+    const bool last = got < n && params.part_index == params.num_parts - 1;
+    const detail::Index labelled = label_file->read(last ? got + 1 : got, label_rows);
     if (labelled != got)
       fail("LibSVMIter: \"", params.label_libsvm, "\" has ", labelled < got ? "fewer" : "more", " rows than the data");
     return got;

@@ -26,6 +26,12 @@ class LineBlocks {
   /// The next lines, whole ones, valid until the next call; false at the end.
   bool next(std::string_view& lines);
   void rewind();
+  /// How many rows stand before the part, in its files and those before them. A row is a line of text that is neither
+  /// blank nor a comment, which begins with '#'. Begins anew.
+  std::int64_t rows_before();
+  /// Makes this the part from row n, counted over all files, to the end of the last file; an empty one where there are
+  /// no more rows. Begins anew.
+  void begin_at_row(std::int64_t n);
   /// Throws Error that names the file, the line and the byte of that line which `at`, in the last block, points to.
   [[noreturn]] void refuse(const char* at, std::string_view why) const;
   /// As soon as a block has no end of a line, blocks of twice the size are read.
@@ -41,6 +47,13 @@ class LineBlocks {
   void take_part(std::int64_t parts, std::int64_t part);
   void open();
   void close();
+  struct Passed {
+    std::int64_t rows;
+    Index range;  // where the next row is; as many as there are ranges, where there is none
+    std::int64_t byte;
+  };
+  /// Passes over up to `most` rows; says how many, and where the next one is.
+  Passed pass_rows(std::int64_t most);
   void read(char* to, std::int64_t bytes, std::int64_t from) const;
   /// The first byte of the first line that begins at `byte` or behind it.
   std::int64_t line_begin(std::int64_t byte) const;

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace strop::inline v0::detail {
@@ -144,6 +146,45 @@ STROP_IMPL bool LineBlocks::next(std::string_view& lines) {
 STROP_IMPL void LineBlocks::rewind() {
   close();
   at_ = 0;
+}
+
+STROP_IMPL LineBlocks::Passed LineBlocks::pass_rows(std::int64_t most) {
+  std::int64_t rows = 0;
+  for (std::string_view lines; next(lines);)
+    for (std::size_t at = 0; at < lines.size();) {
+      const std::size_t text = lines.find_first_not_of(" \t\r", at);
+      if (text != std::string_view::npos && lines[text] != '\n' && lines[text] != '#') {
+        if (rows == most) return {rows, at_, block_at_ + static_cast<std::int64_t>(at)};
+        ++rows;
+      }
+      const std::size_t end = lines.find('\n', at);
+      at = end == std::string_view::npos ? lines.size() : end + 1;
+    }
+  return {rows, ranges_.size(), 0};
+}
+
+STROP_IMPL std::int64_t LineBlocks::rows_before() {
+  List<std::int64_t> ends;
+  for (Range& range : ranges_) {
+    ends.push_back(range.end);
+    range.end = std::exchange(range.begin, 0);
+  }
+  rewind();
+  const std::int64_t rows = pass_rows(std::numeric_limits<std::int64_t>::max()).rows;
+  for (Index k = 0; k < ranges_.size(); ++k) {
+    ranges_[k].begin = ranges_[k].end;
+    ranges_[k].end = ends[k];
+  }
+  rewind();
+  return rows;
+}
+
+STROP_IMPL void LineBlocks::begin_at_row(std::int64_t n) {
+  rewind();
+  const Passed passed = pass_rows(n);
+  for (Index k = 0; k < ranges_.size(); ++k)
+    ranges_[k].begin = k < passed.range ? ranges_[k].end : k == passed.range ? passed.byte : ranges_[k].begin;
+  rewind();
 }
 
 STROP_IMPL void LineBlocks::refuse(const char* at, std::string_view why) const {

@@ -63,6 +63,16 @@ STROP_IMPL bool describe(Variable& variable, std::string_view key, std::string_v
   return false;
 }
 
+STROP_IMPL bool has_zero_extent(const Shape& shape) {
+  return shape.has_rank() && std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+/// As describe() reads it: an extent that is not known is 0, or −1 where 0 is one.
+STROP_IMPL std::string text_of(Shape shape, bool zero_is_extent) {
+  for (std::int64_t& extent : shape)
+    if (extent < 0) extent = zero_is_extent ? -1 : 0;
+  return print_shape(shape);
+}
+
 /// Sets an attribute of a node, as a program says it.
 STROP_IMPL void set_attribute(Node& node, std::string_view key, std::string_view text) {
   try {

@@ -5,6 +5,7 @@
 #include <strop/core/config.hpp>
 #include <strop/core/text.hpp>
 #include <strop/graph/checkpoint.hpp>
+#include <strop/graph/name_table.hpp>
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/tensor/io.hpp>
 
@@ -28,11 +29,11 @@ STROP_IMPL void save_checkpoint(const std::string& prefix, int epoch, const Symb
                                 const NamedArrays& aux) {
   const std::string file = detail::checkpoint_file("save_checkpoint", prefix, epoch);
   NamedArrays all;
+  detail::NameTable known;
   for (const auto& [kind, arrays] : {std::pair("arg:", &args), std::pair("aux:", &aux)})
     for (const auto& [name, array] : *arrays) {
       if (!array) fail("save_checkpoint: '", name, "' is a handle without an array");
-      for (const auto& other : all)
-        if (std::string_view(other.first).substr(4) == name) fail("save_checkpoint: '", name, "' is given twice");
+      if (!known.add(name)) fail("save_checkpoint: '", name, "' is given twice");
       all.emplace_back(cat(kind, name), array);
     }
   symbol.save(prefix + "-symbol.json");

@@ -380,7 +380,8 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
         const int v = step.out[k], block = placement.block.empty() ? -1 : placement.block[v];
         const NDArray& array = values[v];
         const bool is_sparse = array && array.storage() != dense;
-        if (!array || (!is_sparse && (step.requests[k] == Request::null || array.size() == 0))) continue;
+        // (A dry plan has no arrays for what lies in the arena.)
+        if (block < 0 && (!array || (!is_sparse && (step.requests[k] == Request::null || array.size() == 0)))) continue;
         MemoryPlan::Value value;
         value.node = step.node->name;
         value.output = step.node->output_name(static_cast<int>(k));

@@ -63,12 +63,13 @@ class Inference {
   void infer_types() {
     infer_known_types();
     std::optional<Touching> touching;
+    List<bool> waits(graph_.size());
     for (int n = 0; n < graph_.size(); ++n) {
       std::optional<Dtype>& known = type(graph_.value(n, 0));
       if (!graph_.node(n).is_variable() || known) continue;
       known = f32;
       if (!touching) touching.emplace(*this);
-      spread_type(graph_.value(n, 0), *touching);
+      spread_type(graph_.value(n, 0), *touching, waits);
     }
     for (std::optional<Dtype>& known : types_)
       if (!known) known = f32;
@@ -112,22 +113,25 @@ class Inference {
     List<int> first_, nodes_;
   };
 
-  /// What follows from the type of a value: nodes are asked again where one of theirs was learnt, which is once a
-  /// value.
-  void spread_type(int from, const Touching& touching) {
-    List<int> learnt;
-    learnt.push_back(from);
+  /// What follows from the type of a value: nodes are asked again where some of theirs were learnt, which is once a
+  /// value. `waits` says of each node whether it is still to be asked, and is all false before and after.
+  void spread_type(int from, const Touching& touching, List<bool>& waits) {
+    List<int> nodes;
+    const auto learn = [&](int value) {
+      for (const int n : touching[value])
+        if (!std::exchange(waits[n], true)) nodes.push_back(n);
+    };
+    learn(from);
     List<std::optional<Dtype>> before;
-    while (!learnt.empty()) {
-      const int value = learnt.back();
-      learnt.pop_back();
-      for (const int n : touching[value]) {
-        before.clear();
-        for (int i = 0; i < tensors_of(n); ++i) before.push_back(value_of(n, i) < 0 ? f32 : type(value_of(n, i)));
-        if (!step_of(&Inference::type_step, n)) continue;
-        for (int i = 0; i < tensors_of(n); ++i)
-          if (!before[i] && type(value_of(n, i))) learnt.push_back(value_of(n, i));
-      }
+    while (!nodes.empty()) {
+      const int n = nodes.back();
+      nodes.pop_back();
+      waits[n] = false;
+      before.clear();
+      for (int i = 0; i < tensors_of(n); ++i) before.push_back(value_of(n, i) < 0 ? f32 : type(value_of(n, i)));
+      if (!step_of(&Inference::type_step, n)) continue;
+      for (int i = 0; i < tensors_of(n); ++i)
+        if (!before[i] && type(value_of(n, i))) learn(value_of(n, i));
     }
   }
 

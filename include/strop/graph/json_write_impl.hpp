@@ -190,12 +190,7 @@ class GraphWriter {
 
   void describe(const Variable& variable, std::vector<std::pair<std::string, std::string>>& all) const {
     if (variable.dtype) all.emplace_back("__dtype__", cat(static_cast<int>(*variable.dtype)));
-    if (variable.shape.has_rank()) {
-      Shape shape = variable.shape;
-      for (std::int64_t& extent : shape)
-        if (extent < 0) extent = zero_is_extent_ ? -1 : 0;
-      all.emplace_back("__shape__", print_shape(shape));
-    }
+    if (variable.shape.has_rank()) all.emplace_back("__shape__", text_of(variable.shape, zero_is_extent_));
     if (variable.storage) all.emplace_back("__storage_type__", cat(static_cast<int>(*variable.storage)));
   }
 

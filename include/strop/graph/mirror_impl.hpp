@@ -84,24 +84,31 @@ class Segments {
   std::int64_t total_ = 0;
 };
 
-/// The arena that training would take, without making it.
-STROP_IMPL std::int64_t planned_bytes(const Symbol& net, const NamedShapes& shapes) {
+/// Planned as an executor is, without its memory.
+STROP_IMPL Ref<BoundGraph> bound_dry(const Symbol& net, const NamedShapes& shapes, bool training) {
   const Inferred<Shape> found = net.infer_shape(shapes);
   const Inferred<Dtype> type = net.infer_type({});
   const Ref<BoundGraph> run(new BoundGraph(net, cpu()));
   run->dry = true;
-  const auto shells = [](const std::vector<std::string>& names, const std::vector<Shape>& all,
-                         const std::vector<Dtype>& types) {
-    NamedArrays out;
-    for (Index i = 0; i < std::ssize(names); ++i)
-      out.emplace_back(element(names, i), NDArray::shell(element(all, i), element(types, i)));
-    return out;
-  };
-  run->take_arrays(shells(net.list_arguments(), found.args, type.args),
-                   shells(net.list_auxiliary_states(), found.aux, type.aux));
-  run->take_gradients({}, GradRequest::write, BoundGraph::Make::floating);
+  const Graph graph(net.outputs());
+  const List<bool> written = graph.auxiliary();
+  NamedArrays args, aux;
+  for (int n = 0; n < graph.size(); ++n) {
+    const Node& node = graph.node(n);
+    if (!node.is_variable()) continue;
+    NamedArrays& kind = written[n] ? aux : args;
+    const std::size_t i = kind.size();
+    kind.emplace_back(node.name,
+                      NDArray::shell(written[n] ? found.aux[i] : found.args[i], written[n] ? type.aux[i] : type.args[i],
+                                     cpu(), node.variable.storage.value_or(dense)));
+  }
+  run->take_arrays(args, aux);
+  run->take_gradients({}, training ? GradRequest::write : GradRequest::null, BoundGraph::Make::floating);
   if (!run->no_gradient.empty()) throw Error(run->no_gradient);
-  return run->placement.bytes;
+  return run;
+}
+STROP_IMPL MemoryPlan dry_plan(const Symbol& net, const NamedShapes& shapes, bool training) {
+  return bound_dry(net, shapes, training)->memory_plan();
 }
 
 }  // namespace detail
@@ -113,7 +120,7 @@ STROP_IMPL std::int64_t mirror_within(const Symbol& net, const NamedShapes& shap
   int best = 1;
   for (int count = 1; count <= segments.nodes() && count <= 96; count += count < 8 ? 1 : count / 4) {
     segments.mark(count);
-    const std::int64_t planned = detail::planned_bytes(net, shapes);
+    const std::int64_t planned = detail::bound_dry(net, shapes, true)->placement.bytes;
     if (least < 0 || planned < least) least = planned, best = count;
     if (least <= bytes) return least;
   }

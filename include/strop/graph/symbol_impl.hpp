@@ -116,11 +116,16 @@ const X* find_named(const std::vector<std::pair<std::string, X>>& given, std::st
   return nullptr;
 }
 
+/// A variable that the program did not ask for: no attributes of a scope say what its array is.
 STROP_IMPL NodeOutput new_variable(std::string name) {
   const Ref<Node> node(new Node);
   node->name = std::move(name);
-  for (const auto& [key, text] : naming().attributes) set_attribute(*node, key, text);
   return {node, 0};
+}
+STROP_IMPL NodeOutput scoped_variable(std::string name) {
+  NodeOutput made = new_variable(std::move(name));
+  for (const auto& [key, text] : naming().attributes) set_attribute(*made.node, key, text);
+  return made;
 }
 
 /// The one output that an input of an operator is.
@@ -148,7 +153,7 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->attributes = naming().attributes;
   for (std::size_t i = 0; i < names.size(); ++i)
     node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                                  : new_variable(cat(node->name, '_', names[i])));
+                                                  : scoped_variable(cat(node->name, '_', names[i])));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
@@ -175,7 +180,7 @@ STROP_IMPL AttrScope::~AttrScope() { detail::naming().attributes = std::move(bef
 
 STROP_IMPL Symbol var(std::string_view name, const Variable& options) {
   if (name.empty()) fail("var: a variable needs a name");
-  const detail::NodeOutput made = detail::new_variable(std::string(name));
+  const detail::NodeOutput made = detail::scoped_variable(std::string(name));
   for (const auto& [key, text] : options.attributes) detail::set_attribute(*made.node, key, text);
   Variable& variable = made.node->variable;
   if (options.shape.has_rank()) variable.shape = options.shape;
@@ -286,7 +291,8 @@ STROP_IMPL NamedTexts attributes_of(const Node& node) {
   }
   if (const Flow* const flow = flow_of(node))
     for (auto& one : flow_attributes(*flow)) out.push_back(std::move(one));
-  if (node.variable.shape.has_rank()) out.push_back({"__shape__", print_shape(node.variable.shape)});
+  if (node.variable.shape.has_rank())
+    out.push_back({"__shape__", text_of(node.variable.shape, has_zero_extent(node.variable.shape))});
   if (node.variable.dtype) out.push_back({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
   if (node.variable.storage) out.push_back({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
   for (const auto& one : node.attributes) out.push_back(one);

@@ -27,8 +27,8 @@ TracedGraphs* new_traced_graphs();
 /// Calls `run(with, arguments)`, and leaves its graph in `traces`, or replays the graph that suits the arguments.
 using TracedCall = std::vector<NDArray> (*)(void* with, std::span<const NDArray> arguments);
 std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> arguments, TracedCall run, void* with);
-/// How many graphs there are.
-std::size_t count_traced_graphs(const TracedGraphs& traces);
+/// How many graphs there are, or how many of them are replayed call by call.
+std::size_t count_traced_graphs(const TracedGraphs& traces, bool by_calls);
 
 /// A share of the graphs of a function.
 class TracedGraphsRef {
@@ -113,7 +113,10 @@ class TracedFunction {
   }
 
   /// How many graphs there are: one for each set of shapes, types, storages, devices and modes that it was called with.
-  std::size_t graphs() const { return detail::count_traced_graphs(traces_.get()); }
+  std::size_t graphs() const { return detail::count_traced_graphs(traces_.get(), false); }
+  /// How many of them are replayed call by call: they draw or write in an order that a bound graph does not keep, are
+  /// on several devices, or have a history that only calls can have.
+  std::size_t graphs_by_calls() const { return detail::count_traced_graphs(traces_.get(), true); }
 
  private:
   G function_;

@@ -10,6 +10,8 @@
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/trace.hpp>
+#include <strop/graph/trace_recorded_impl.hpp>
+#include <strop/graph/traced_graph_impl.hpp>
 
 #include <mutex>
 #include <utility>
@@ -17,133 +19,6 @@
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// Elements of an array from number `first` on, under a shape: what a view or a copy is in a graph.
-struct Derived {
-  std::int64_t first = 0;
-  Shape shape = {};
-  bool linked = true;  // its gradient goes to the array
-  bool apart = false;  // a copy: what is written into the array later is not seen in it
-};
-
-STROP_IMPL void derive_elements(const Call& call, Context&) {
-  const Derived& op = *static_cast<const Derived*>(call.params);
-  const NDArray &from = call.in(0), &to = call.out[0];
-  const std::int64_t size = size_of(from.dtype());
-  if (call.request(0) != Request::null)
-    memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes() + op.first * size,
-                               to.size() * size);
-}
-inline constexpr Kernels derived_kernels{.run = {&derive_elements}};
-inline constinit Slot derived_slot{.cuda = &derived_kernels};
-constexpr Entry make_derived_entry() {
-  Entry e;
-  e.name = e.snake = e.qualified = "_view";
-  e.doc = "Elements of an array under another shape.";
-  e.library = true;
-  e.dtypes = any_dtype;
-  e.params = &param_table<Derived>;
-  e.signature = [](const void*, int, Signature& s) { fill_signature({}, {}, {}, 1, 1, 1, s); };
-  e.infer_shape = [](const void* op, Shapes& s) { s.set_out(0, static_cast<const Derived*>(op)->shape); };
-  e.infer_type = [](const void*, Types& t) { t.set_out(0, t.in(0)); };
-  e.cpu = derived_kernels;
-  e.slot = &derived_slot;
-  return e;
-}
-inline constexpr Entry derived_entry = make_derived_entry();
-
-/// Numbers for addresses, the last one said holds.
-class Addresses {
- public:
-  int find(const void* address) const {
-    if (slots_.empty()) return -1;
-    return slot(address).number;
-  }
-  void set(const void* address, int number) {
-    if (used_ * 2 >= slots_.size()) grow();
-    Slot& s = slot(address);
-    if (s.address == nullptr) ++used_;
-    s = {address, number};
-  }
-
- private:
-  struct Slot {
-    const void* address = nullptr;
-    int number = -1;
-  };
-  Slot& slot(const void* address) const {
-    const auto mask = slots_.size() - 1;
-    auto at = (reinterpret_cast<std::uintptr_t>(address) >> 4) * 0x9e3779b97f4a7c15U >> 20 & mask;
-    while (slots_[at].address != nullptr && slots_[at].address != address) at = (at + 1) & mask;
-    return slots_[at];
-  }
-  void grow() {
-    std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 64 : slots_.size() * 2));
-    for (const Slot& s : before)
-      if (s.address != nullptr) slot(s.address) = s;
-  }
-  mutable std::vector<Slot> slots_;
-  std::size_t used_ = 0;
-};
-
-/// A function's graph for one set of arguments, with its executor or, where calls are recorded, as a list of calls.
-struct TracedGraph : Counted {
-  // What it is for.
-  struct Argument {
-    Shape shape;
-    Dtype dtype;
-    Storage storage;
-    Device device;
-    bool suits(const NDArray& a) const {
-      return a.shape() == shape && a.dtype() == dtype && a.storage() == storage && a.device() == device;
-    }
-  };
-  std::vector<Argument> arguments;
-  bool training = false, recorded = false;
-
-  Symbol symbol;
-  std::vector<NodeOutput> argument_nodes;
-  std::vector<std::pair<NodeOutput, NDArray>> captured;
-  NodeOutputs results;
-  struct Made {  // a call, and the mode in which the function made it
-    Ref<Node> node;
-    const Recorder* recorder;
-    bool training;
-    bool draws;  // random numbers
-  };
-  std::vector<Made> calls;  // in the order of the function, which operators that write an input or draw numbers go by
-
-  // How it runs unrecorded.
-  Ref<BoundGraph> bound;
-  struct Fresh {  // a result, which is a new array at each call
-    Step* step;
-    int output, value;
-    Shape shape;
-    Dtype dtype;
-    Storage storage;
-  };
-  std::vector<Fresh> fresh;
-  std::vector<int> argument_values, result_values;
-  std::mutex running;
-
-  bool suits(std::span<const NDArray> in) const {
-    if (training != call_mode.training || recorded != (call_mode.recorder != nullptr) || in.size() != arguments.size())
-      return false;
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (!arguments[i].suits(in[i])) return false;
-    return true;
-  }
-  /// Whether it is replayed call by call: where calls are recorded, where one writes an input, which may then be part
-  /// of another one, where the graph would draw random numbers in another order than the function, and where arrays are
-  /// on several devices.
-  bool by_calls = false;
-
-  void drop_unused();
-  bool draws_in_order(const BoundGraph& made) const;
-  void bind(std::span<const NDArray> in);
-  std::vector<NDArray> replay(std::span<const NDArray> in);
-  std::vector<NDArray> replay_calls(std::span<const NDArray> in) const;
-};
 
 struct TracedGraphs : Counted {
   std::mutex changing;
@@ -155,23 +30,24 @@ STROP_IMPL void retain_traced_graphs(const TracedGraphs* traces) { traces->retai
 STROP_IMPL void drop_traced_graphs(const TracedGraphs* traces) noexcept {
   if (traces->drop()) delete traces;
 }
-STROP_IMPL std::size_t count_traced_graphs(const TracedGraphs& traces) {
+STROP_IMPL std::size_t count_traced_graphs(const TracedGraphs& traces, bool by_calls) {
   std::lock_guard lock(const_cast<TracedGraphs&>(traces).changing);
-  return traces.all.size();
+  std::size_t count = 0;
+  for (const Ref<TracedGraph>& one : traces.all) count += !by_calls || one->by_calls ? 1 : 0;
+  return count;
 }
 
 /// Watches a function that runs, and writes down what it calls.
 class Tracing {
  public:
-  explicit Tracing(TracedGraph& to) : to_(to), before_(call_mode) {
-    current_ = this;
+  explicit Tracing(TracedGraph& to) : to_(to), before_(call_mode), outer_(std::exchange(current_, this)) {
     call_mode.recorded = call_mode.recorder;
     call_mode.recorder = &recorder_;
     call_mode.tracer = &tracer_;
   }
   ~Tracing() {
     call_mode = before_;
-    current_ = nullptr;
+    current_ = outer_;
   }
   Tracing(const Tracing&) = delete;
   Tracing& operator=(const Tracing&) = delete;
@@ -183,7 +59,10 @@ class Tracing {
     const NodeOutput node = new_variable(cat("argument", to_.argument_nodes.size()));
     to_.argument_nodes.push_back(node);
     keep(own, node);
-    if (given.storage() != dense) own_buffers(own);
+    if (given.storage() != dense) {
+      own_buffers(own);
+      given_.set(&given.body(), 0);
+    }
     return own;
   }
 
@@ -194,12 +73,13 @@ class Tracing {
     }
     NodeOutputs used = to_.results;
     for (const TracedGraph::Made& call : to_.calls)  // what is written, or drawn, is seen outside, whoever uses it
-      if (!call.node->signature.mutated.empty() || call.draws) used.push_back({call.node, 0});
+      if (!call.node->signature.mutated.empty() || call.draws != Draws::never) used.push_back({call.node, 0});
     to_.symbol = Symbol(std::move(used));
     to_.drop_unused();
   }
 
  private:
+  using Draws = TracedGraph::Made::Draws;
   static void record(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site) {
     current_->add(entry, op, in, out, site);
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
@@ -224,7 +104,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training, draws(entry, op, in)});
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training, draws(entry, op, in), 0, {}, {}});
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
@@ -232,17 +112,18 @@ class Tracing {
     }
   }
 
-  static bool draws(const Entry& entry, const void* op, Inputs in) {
-    if (entry.resources == nullptr) return false;
+  static Draws draws(const Entry& entry, const void* op, Inputs in) {
+    const Draws unsaid = entry.is_map() || entry.library ? Draws::never : Draws::maybe;
+    if (entry.resources == nullptr) return unsaid;
     List<Shape, 4> shapes;
     for (const NDArray* a : in) shapes.push_back(*a ? a->shape() : Shape{0});
-    return entry.resources(op, shapes.span()).random;
+    return entry.resources(op, shapes.span()).random ? Draws::always : unsaid;
   }
 
   void add_derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     if (from.storage() != dense) {
-      if (linked) refuse_traced("a slice of a sparse array", "it is no operator");
-      return;  // where it is used, it is told by the memory that it shares
+      if (linked) refuse_traced("a view or a copy of a sparse array", "it is no operator");
+      return;  // a detached one: refused where it is used, since it shares memory
     }
     const Ref<Node> node(new Node);
     const Derived op{first, made.shape(), linked, made.body().buffer != from.body().buffer};
@@ -251,15 +132,18 @@ class Tracing {
     node->signature = signature_of(derived_entry, &op, 1);
     node->name = node_name(derived_entry, {});
     node->inputs.push_back(value(from, "a view"));
-    to_.calls.push_back({node, call_mode.recorded, call_mode.training, false});
+    to_.calls.push_back({node, call_mode.recorded, call_mode.training, Draws::never, 0, {}, {}});
     keep(made, {node, 0});
   }
 
   /// The value of the graph that an array is; one that is unknown comes from outside.
   NodeOutput value(const NDArray& a, std::string_view where) {
     if (const int at = known_.find(&a.body()); at >= 0) return values_[at];
-    if (a.storage() == dense && a.body().buffer && buffers_.find(a.body().buffer.get()) >= 0)
-      refuse_traced(where, "it takes a part of an array that is no operator's result (data(), indices(), indptr())");
+    // An argument may be an array from outside as well; anything else that shares memory with a sparse array is not.
+    if (a.body().buffer && buffers_.find(a.body().buffer.get()) >= 0 && given_.find(&a.body()) < 0)
+      refuse_traced(where,
+                    "it takes a part of an array that is no operator's result (data(), indices(), indptr(), or "
+                    "detach() of a sparse array)");
     const NodeOutput node = new_variable(cat("captured", to_.captured.size()));
     to_.captured.emplace_back(node, a);
     keep(a, node);
@@ -280,8 +164,9 @@ class Tracing {
 
   TracedGraph& to_;
   const CallMode before_;
+  Tracing* const outer_;  // a kernel may call a traced function, which is no part of the graph
   const NameScope names_;
-  Addresses known_, buffers_;
+  Addresses known_, buffers_, given_;
   NodeOutputs values_;
   std::vector<NDArray> arrays_;
 };
@@ -291,14 +176,39 @@ STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
   std::erase_if(calls, [&](const Made& call) { return graph.find(call.node.get()) < 0; });
-  by_calls = recorded || results.empty();
+  by_calls = results.empty() || (recorded && !has_one_gradient());
   for (const Made& call : calls)
-    by_calls =
-        by_calls || call.recorder != nullptr || call.training != training || !call.node->signature.mutated.empty();
+    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training ||
+               !call.node->signature.mutated.empty();
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
   for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
+  number_values(graph);
+}
+
+/// What a replay of the calls has to know of their values.
+STROP_IMPL void TracedGraph::number_values(const Graph& graph) {
+  value_count = graph.values();
+  for (const NodeOutput& node : argument_nodes) input_values.push_back(graph.value(node));
+  for (const auto& one : captured) input_values.push_back(graph.value(one.first));
+  for (const NodeOutput& result : results) returned.push_back(graph.value(result));
+  List<bool> seen(value_count);
+  for (const int v : returned) seen[v] = true;
+  for (const int v : input_values)
+    if (v >= 0) seen[v] = true;  // which the caller holds
+  for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+    const Node& node = *call->node;
+    call->first = graph.value({call->node, 0});
+    const auto read = [&](int v) {
+      if (v >= 0 && !std::exchange(seen[v], true)) call->spent.push_back(v);
+    };
+    for (const NodeOutput& from : node.inputs) {
+      call->in.push_back(from.node ? graph.value(from) : -1);
+      read(call->in.back());
+    }
+    for (int k = 0; k < node.outputs(); ++k) read(call->first + k);
+  }
 }
 
 /// Whether a bound graph draws random numbers where the function did: its order of nodes is another one, and what no
@@ -306,11 +216,12 @@ STROP_IMPL void TracedGraph::drop_unused() {
 STROP_IMPL bool TracedGraph::draws_in_order(const BoundGraph& made) const {
   std::size_t next = 0;
   const auto pass = [&] {
-    while (next < calls.size() && !calls[next].draws) ++next;
+    while (next < calls.size() && calls[next].draws == Made::Draws::never) ++next;
     return next < calls.size();
   };
   for (const Step& step : made.forward_steps) {
-    if (!step.plan_for(training)->resources.random) continue;
+    const Entry& entry = *step.node->entry;
+    if (!step.plan_for(training)->resources.random && (entry.is_map() || entry.library)) continue;
     if (!pass() || calls[next++].node->name != step.node->name) return false;
   }
   return !pass();
@@ -377,40 +288,46 @@ STROP_IMPL std::vector<NDArray> TracedGraph::replay(std::span<const NDArray> in)
   return out;
 }
 
-/// Call by call, each of which is recorded where calls are.
-STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(std::span<const NDArray> in) const {
-  const Graph graph(symbol.outputs());
-  List<NDArray> values(graph.values());
-  const auto at = [&](const NodeOutput& of) -> NDArray& { return values[graph.value(of)]; };
-  for (std::size_t i = 0; i < in.size(); ++i)
-    if (graph.value(argument_nodes[i]) >= 0) at(argument_nodes[i]) = in[i];
-  for (const auto& [node, array] : captured)
-    if (graph.value(node) >= 0) at(node) = array;
+STROP_IMPL std::vector<NDArray> TracedGraph::inputs_of(std::span<const NDArray> in) const {
+  std::vector<NDArray> inputs(in.begin(), in.end());
+  for (const auto& one : captured) inputs.push_back(one.second);
+  return inputs;
+}
+
+STROP_IMPL std::vector<NDArray> TracedGraph::replay_calls(Span<const NDArray> inputs) const {
+  List<NDArray> values(value_count);
+  for (Index i = 0; i < inputs.size(); ++i)
+    if (input_values[i] >= 0) values[input_values[i]] = inputs[i];
   const NDArray absent;
+  List<const NDArray*, 8> in;
   for (const Made& call : calls) {
     Node& node = *call.node;
-    const int first = graph.value({call.node, 0});
     const ModeScope mode(call.recorder, call.training);
     if (node.entry == &derived_entry) {
       const Derived& op = *static_cast<const Derived*>(node.op());
-      const NDArray& whole = at(node.inputs[0]);
+      const NDArray& whole = values[call.in[0]];
       NDArray view = view_as(whole, op.shape);
       view.body().offset += op.first * size_of(view.dtype());
-      values[first] = op.linked ? linked_view(whole, view, op.first) : op.apart ? view.copy() : view;
-      continue;
+      values[call.first] = op.linked ? linked_view(whole, view, op.first) : op.apart ? view.copy() : view;
+    } else {
+      in.clear();
+      for (const int v : call.in) in.push_back(v < 0 ? &absent : &values[v]);
+      try {
+        dispatch(*node.entry, node.op(), in.span(), {values.data() + call.first, static_cast<Index>(node.outputs())},
+                 {}, node.site);
+      } catch (const Error& error) {
+        fail_in(node, error);
+      }
     }
-    std::vector<const NDArray*> inputs;
-    for (const NodeOutput& from : node.inputs) inputs.push_back(from.node ? &at(from) : &absent);
-    try {
-      dispatch(*node.entry, node.op(), inputs, {values.data() + first, static_cast<Index>(node.outputs())}, {},
-               node.site);
-    } catch (const Error& error) {
-      fail_in(node, error);
-    }
+    for (const int v : call.spent) values[v] = NDArray();
   }
   std::vector<NDArray> out;
-  for (const NodeOutput& result : results) out.push_back(at(result));
+  for (const int v : returned) out.push_back(values[v]);
   return out;
+}
+
+STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {
+  return by_calls ? replay_calls(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
 }
 
 STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> in, TracedCall run,
@@ -427,7 +344,7 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
         break;
       }
   }
-  if (found) return found->by_calls ? found->replay_calls(in) : found->replay(in);
+  if (found) return found->run(in);
   const Ref<TracedGraph> made(new TracedGraph);
   made->training = call_mode.training;
   made->recorded = call_mode.recorder != nullptr;
@@ -440,7 +357,7 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
     watching.finish(results);
   }
   try {
-    if (!made->by_calls) made->bind(in);
+    if (!made->by_calls && !made->recorded) made->bind(in);
   } catch (const Error&) {  // a call may know more than inference on a graph does
     made->by_calls = true;
   }

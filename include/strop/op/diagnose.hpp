@@ -269,10 +269,9 @@ consteval bool diagnose() {
                       "const");
         static_assert(detail::returns_numbers<T>(),
                       "strop: forward returns a number or a std::tuple of one number per output");
-        static_assert(
-            !detail::returns_constant<T>(),
-            "strop: forward returns numbers of the kind that it takes: write auto forward, not float forward; "
-            "a constant is decltype(x)(1)");
+        static_assert(!detail::returns_constant<T>(),
+                      "strop: forward returns numbers of the kind that it takes: write auto forward, not float "
+                      "forward, and cast none of them; a constant is decltype(x)(1)");
         if constexpr (detail::returns_numbers<T>()) {
           detail::diagnose_documents<T>();
           detail::diagnose_arguments<T>();

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
+#include <strop/ops/dot_rows.hpp>
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/sparse_dot.hpp>
@@ -65,7 +66,8 @@ constexpr void infer_dot_shape(Shapes& shapes, bool transpose_a, bool transpose_
 /// where stored values meet is stored, though their sum be zero; or dense with `forward_stype`; others by the dense
 /// fallback, into `forward_stype`.
 /// The gradient of the factor beside a CSR one is row_sparse where the factor is not transposed and nobody says dense;
-/// that of a CSR factor is dense, or csr on the stored positions. Error: the axes differ in length.
+/// that of a CSR factor is dense, or csr on the stored positions. A row_sparse head gradient is read by its rows.
+/// Error: the axes differ in length.
 ///
 /// Example: `dot(array({{1, 2}, {3, 4}}), array({1, 1}))` is [3, 7].
 struct Dot {
@@ -137,8 +139,8 @@ struct Dot {
     const Storage da = s.out(0).value_or(dense), db = s.out(1).value_or(a_csr && !transpose_a ? row_sparse : dense);
     s.set_out(0, da);
     s.set_out(1, db);
-    if (a == csr && b == csr) return s.in(0) != row_sparse && da != row_sparse && db != row_sparse;
-    if (s.in(0) != dense || !(a_csr || b_csr || (a == dense && b == dense))) return false;
+    if (a == csr && b == csr) return da != row_sparse && db != row_sparse;
+    if (s.in(0) == csr || !(a_csr || b_csr || (a == dense && b == dense))) return false;
     return (da == dense || (a_csr && da == csr)) &&
            (db == dense || (a_csr && !transpose_a && db == row_sparse) || (b_csr && db == csr));
   }
@@ -146,9 +148,16 @@ struct Dot {
   template <Real E>
   void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"lhs", NDArray> lhs, In<"rhs", NDArray> rhs,
             Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
-    if (lhs.storage() == csr && rhs.storage() == csr)
-      return detail::gradients_of_csr_product<E>(dy, lhs, rhs, transpose_a, transpose_b, da,
+    if (lhs.storage() == csr && rhs.storage() == csr) {
+      const NDArray head = dy.storage() == row_sparse ? detail::cast_storage(dy, csr) : NDArray(dy);
+      return detail::gradients_of_csr_product<E>(head, lhs, rhs, transpose_a, transpose_b, da,
                                                  ctx.request(0) == Request::add, db, ctx.request(1) == Request::add);
+    }
+    if (dy.storage() == row_sparse) {
+      // The rows of the head are those of lhs, but of a vector, which has no row.
+      if (lhs.ndim() > 1) return grad_of_rows<E>(ctx, detail::merged(dy), lhs, rhs, da, db);
+      return grad<E>(ctx, {detail::cast_storage(dy, dense)}, lhs, rhs, da, db);
+    }
     const detail::DotExtents d(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
     const auto [m, n, k] = d;
     const bool first = transpose_a && lhs.ndim() > 1, last = transpose_b && rhs.ndim() > 1;
@@ -175,15 +184,7 @@ struct Dot {
     }
     if (db) {
       const bool add = ctx.request(1) == Request::add;
-      if (lhs.storage() == csr) {
-        if (first)
-          detail::csr_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
-        else if (db.storage() == dense)
-          detail::csr_transposed_times_rows(lhs, as_matrix(dy, m, n), db.template pointer<E>(), add);
-        else
-          detail::csr_transposed_to_rows<E>(lhs, as_matrix(dy, m, n), db);
-        return;
-      }
+      if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, as_matrix(dy, m, n), first, db, add);
       const E* const a = lhs.template pointer<const E>();
       const std::int64_t a_row = first ? 1 : k, a_step = first ? m : 1;
       if (db.storage() == csr) {
@@ -211,6 +212,44 @@ struct Dot {
   }
   static NDArray as_matrix(const NDArray& a, std::int64_t rows, std::int64_t cols) {
     return detail::view_as(a, {rows, cols});
+  }
+  template <class E>
+  static void gradient_of_rhs(const NDArray& lhs, const NDArray& head, bool transposed, const NDArray& db, bool add) {
+    if (transposed)
+      detail::csr_times_rows(lhs, head, db.template pointer<E>(), add);
+    else if (db.storage() == dense)
+      detail::csr_transposed_times_rows(lhs, head, db.template pointer<E>(), add);
+    else
+      detail::csr_transposed_to_rows<E>(lhs, head, db);
+  }
+  /// The gradients for a row-sparse head, lhs being a matrix or more.
+  template <class E>
+  void grad_of_rows(Cpu& ctx, const NDArray& dy, const NDArray& lhs, const NDArray& rhs, const NDArray& da,
+                    const NDArray& db) const {
+    const auto [m, n, k] = detail::DotExtents(lhs.shape(), rhs.shape(), transpose_a, transpose_b);
+    const bool last = transpose_b && rhs.ndim() > 1, add_a = ctx.request(0) == Request::add,
+               add_b = ctx.request(1) == Request::add;
+    const E* const head = dy.pointer<const E>();
+    const detail::HeadRows rows(dy, m);
+    if (da) {
+      const NDArray factor = rhs.storage() == row_sparse ? detail::cast_storage(rhs, dense) : rhs;
+      if (da.storage() == csr)
+        detail::rows_on_pattern(lhs, dy, factor.pointer<const E>(), n, transpose_a, da);
+      else
+        detail::rows_times_factor(rows, head, factor, last, m, n, k, da.pointer<E>(), transpose_a, add_a);
+    }
+    if (!db) return;
+    if (lhs.storage() == csr) return gradient_of_rhs<E>(lhs, dy, transpose_a, db, add_b);
+    const std::int64_t count = rows.count();
+    const detail::List<E> kept = rows.rows_of(lhs.pointer<const E>(), transpose_a, m, k);
+    if (db.storage() == csr && last)
+      detail::product_on_pattern(rhs, head, 1, n, kept.data(), 1, k, count, db);
+    else if (db.storage() == csr)
+      detail::product_on_pattern(rhs, kept.data(), 1, k, head, 1, n, count, db);
+    else if (last)
+      detail::gemm(n, k, count, head, true, kept.data(), false, db.pointer<E>(), add_b);
+    else
+      detail::gemm(k, n, count, kept.data(), true, head, false, db.pointer<E>(), add_b);
   }
 };
 template <>

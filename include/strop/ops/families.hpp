@@ -54,6 +54,7 @@ using Families = OpLists<
     PadOps,
     PoolingOps,
     PowerOps,
+    RandomCountOps,
     RandomOps,
     ReduceOps,
     RegressionOutputOps,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators that draw random numbers: uniform, normal, exponential, integers; in the shape of another array; a
-/// shuffle.
+/// shuffle. Gamma, Poisson and negative binomial numbers are in random_counts.hpp.
 ///
 /// Every element is a function of the seed, of the order of calls and of its position, never of the number of threads.
 /// A row_sparse array that is to hold the numbers, or that gives the shape, comes to store all its rows, with the
@@ -54,15 +54,20 @@ inline NDArray drawn_elements(const NDArray& y) {
   return y.data();
 }
 
-inline constexpr Note random_notes[] = {
-    {"low", "the least number"},
-    {"high", "what all numbers are below, at least low"},
-    {"loc", "mean"},
-    {"scale", "standard deviation, at least 0"},
-    {"lam", "rate, more than 0: the mean is 1 / lam"},
-    {"shape", "extents of the result; (): those of the array that is to hold it, else (1,)"},
-    {"ctx", "the device of the result: cpu(0), or nothing"},
-    {"dtype", "a floating type; None: that of the array that is to hold them, else float32"}};
+inline constexpr std::string_view random_shape_note =
+    "extents of the result; (): those of the array that is to hold it, else (1,)";
+inline constexpr std::string_view random_ctx_note = "the device of the result: cpu(0), or nothing";
+inline constexpr std::string_view random_dtype_note =
+    "a floating type; None: that of the array that is to hold them, else float32";
+
+inline constexpr Note random_notes[] = {{"low", "the least number"},
+                                        {"high", "what all numbers are below, at least low"},
+                                        {"loc", "mean"},
+                                        {"scale", "standard deviation, at least 0"},
+                                        {"lam", "rate, more than 0: the mean is 1 / lam"},
+                                        {"shape", random_shape_note},
+                                        {"ctx", random_ctx_note},
+                                        {"dtype", random_dtype_note}};
 
 inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
   if (!(low <= high)) fail(op, ": low is ", low, " and high is ", high, ", expected low <= high");

@@ -30,8 +30,13 @@ inline void reduce_stored(const StoredSteps& steps, const NDArray& x, const NDAr
   std::byte* const to = y.pointer<std::byte>();
   steps.clear(to, y.size());
   const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
-  if (gone.count() == x.ndim()) return steps.row(from, x.stored(), to);
+  if (x.storage() != csr) return steps.row(from, x.stored(), to);
   const auto* starts = x.indptr().pointer<const std::int64_t>();
+  if (gone.count() == x.ndim()) {  // what no row has does not count
+    const std::int64_t ends[] = {starts[0], starts[x.shape()[0]]};
+    const RowSpan span = row_span(ends, 0, x.nnz());
+    return steps.row(from + span.begin * steps.width, span.end - span.begin, to);
+  }
   const auto* columns = x.indices().pointer<const std::int64_t>();
   for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
     const RowSpan span = row_span(starts, row, x.nnz());

@@ -66,7 +66,9 @@ struct Sddmm {
         places.clear();
         for (std::int64_t j = 0; j < n; ++j)
           if (there[i * n + j] != E(0)) places.push_back(j);
-        detail::dots_of_row<E, std::int64_t>(a + i * k, b, k, k, places.data(), places.size(), nullptr, values.data());
+        detail::dots_of_row<E, std::int64_t>(
+            a + i * k, [&](std::int64_t j) { return b + j * k; }, k, places.data(), places.size(), nullptr,
+            values.data());
         std::fill(to + i * n, to + (i + 1) * n, E(0));
         for (std::int64_t p = 0; p < places.size(); ++p) to[i * n + places[p]] = values[p];
       }

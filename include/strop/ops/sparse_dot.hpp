@@ -65,26 +65,24 @@ template <class E>
     for (int m = 0; m < 4; ++m) to[m] += x[k] * y[m][k];
 }
 
-/// to[k] = x · row columns[k] of y, of `depth` elements, for `count` columns. Where `known` is not null, rows of the
+/// to[k] = x · y(columns[k]), rows of `depth` elements, for `count` columns. Where `known` is not null, rows of the
 /// columns that follow up to there are asked for ahead.
-template <class E, class I>
-void dots_of_row(const E* x, const E* y, std::int64_t y_row, std::int64_t depth, const I* columns, std::int64_t count,
-                 const I* known, E* to) {
+template <class E, class I, class Rows>
+void dots_of_row(const E* x, const Rows& y, std::int64_t depth, const I* columns, std::int64_t count, const I* known,
+                 E* to) {
   constexpr std::int64_t ahead = 16, line = 64 / sizeof(E);
   std::int64_t k = 0;
   for (; k + 4 <= count; k += 4) {
     if (known != nullptr && known - columns >= k + ahead + 4)
       for (std::int64_t m = 0; m < 4; ++m) {
-        const E* const row = y + columns[k + ahead + m] * y_row;
+        const E* const row = y(columns[k + ahead + m]);
         for (std::int64_t at = 0; at < depth; at += line) __builtin_prefetch(row + at);
       }
-    four_dots(
-        x, {y + columns[k] * y_row, y + columns[k + 1] * y_row, y + columns[k + 2] * y_row, y + columns[k + 3] * y_row},
-        depth, to + k);
+    four_dots(x, {y(columns[k]), y(columns[k + 1]), y(columns[k + 2]), y(columns[k + 3])}, depth, to + k);
   }
   if (k == count) return;
   const E* rows[4];
-  for (std::int64_t m = 0; m < 4; ++m) rows[m] = y + columns[std::min(k + m, count - 1)] * y_row;
+  for (std::int64_t m = 0; m < 4; ++m) rows[m] = y(columns[std::min(k + m, count - 1)]);
   E sums[4];
   four_dots(x, rows, depth, sums);
   for (std::int64_t m = 0; k + m < count; ++m) to[k + m] = sums[m];
@@ -188,11 +186,11 @@ void dense_times_csr_transposed(const E* a, std::int64_t m, const NDArray& b, E*
   });
 }
 
-/// Values only where `pattern`, in CSR, stores some: out(i, j) = Σ x(i · x_row + t · x_step) · y(j · y_row + t ·
-/// y_step). Each place stands once in the result.
-template <class E>
-void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
-                        std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
+/// Values only where `places`, in CSR, stores some: out(i, j) = Σ x(i)[t · x_step] · y(j)[t · y_step]; zero where x(i)
+/// is null. Each place stands once in the result. `y_bytes`: of all rows of y.
+template <class E, class X, class Y>
+void product_of_rows_on_pattern(const NDArray& places, const X& x, std::int64_t x_step, const Y& y, std::int64_t y_step,
+                                std::int64_t y_bytes, std::int64_t depth, const NDArray& out) {
   const NDArray pattern = merged(places);
   copy_structure(pattern, out);
   E* const to = out.pointer<E>();
@@ -205,19 +203,29 @@ void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, s
       const std::int64_t first = begin == 0 ? 0 : row_after(p, begin * unit), last = row_after(p, end * unit);
       if (first >= last) return;
       p.check(first, last);
-      const auto* const known =
-          p.cols * y_row * std::int64_t{sizeof(E)} >= far_bytes ? p.indices + p.indptr[last] : nullptr;
+      const auto* const known = y_bytes >= far_bytes ? p.indices + p.indptr[last] : nullptr;
       for (std::int64_t i = first; i < last; ++i) {
-        const E* const from = x + i * x_row;
+        const E* const from = x(i);
         const std::int64_t start = p.indptr[i], stop = p.indptr[i + 1];
-        if (kernel == SparseKernel::four_dots)
-          dots_of_row(from, y, y_row, depth, p.indices + start, stop - start, known, to + start);
+        if (from == nullptr)
+          std::fill(to + start, to + stop, E(0));
+        else if (kernel == SparseKernel::four_dots)
+          dots_of_row(from, y, depth, p.indices + start, stop - start, known, to + start);
         else
           for (std::int64_t k = start; k < stop; ++k)
-            to[k] = inner_product(from, x_step, y + p.indices[k] * y_row, y_step, depth);
+            to[k] = inner_product(from, x_step, y(p.indices[k]), y_step, depth);
       }
     });
   });
+}
+
+/// The same of rows that lie `x_row` and `y_row` elements apart.
+template <class E>
+void product_on_pattern(const NDArray& places, const E* x, std::int64_t x_row, std::int64_t x_step, const E* y,
+                        std::int64_t y_row, std::int64_t y_step, std::int64_t depth, const NDArray& out) {
+  product_of_rows_on_pattern<E>(
+      places, [=](std::int64_t i) { return x + i * x_row; }, x_step, [=](std::int64_t j) { return y + j * y_row; },
+      y_step, places.shape()[1] * y_row * std::int64_t{sizeof(E)}, depth, out);
 }
 
 }  // namespace strop::inline v0::detail

@@ -51,7 +51,6 @@ STROP_IMPL NDArray::NDArray(const Shape& shape, Dtype dtype, Device device, Stor
   if (storage == dense) {
     allocate();
   } else {
-    detail::checked_count(shape);
     allocate_stored(0);
   }
 }
@@ -65,6 +64,7 @@ STROP_IMPL void NDArray::allocate() const {
 
 STROP_IMPL void NDArray::allocate_stored(std::int64_t count) const {
   detail::check_handle(*this, "allocate_stored");
+  detail::checked_count(shape());  // what is stored may be few, and elements are numbered all the same
   if (storage() == csr && ndim() != 2) fail("strop: a CSR array has 2 dimensions, not shape ", shape());
   if (storage() == row_sparse && ndim() == 0) fail("strop: a row-sparse array has 1 dimension or more, not shape ()");
   detail::Body& b = *body_;

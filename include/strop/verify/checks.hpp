@@ -120,8 +120,12 @@ void sparse(Findings& found, const Subject& s, Tolerance tolerance = {});
 /// a place like any other, which a dense array cannot say.
 void sparse_patterns(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places, double loose = 1);
 /// backward of these combinations on float64: in dense buffers what dense arrays give, in sparse ones the same at the
-/// stored places.
+/// stored places; with indices of int32 the same bits.
 void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept, double loose = 1);
+/// Of an update of (weight, gradient, states…), the combinations with a sparse gradient that come without a fallback,
+/// on the same patterns: rows that the gradient stores are what one gives that stores them all, the others likewise or
+/// as they were; with indices of int64 and int32, and in place, the same bits. Weight and states store all their rows.
+void sparse_updates(Findings& found, const Subject& s, double loose = 1);
 /// backward against central differences, in double; inputs that the operator writes are left out.
 void gradient(Findings& found, const Subject& s, GradientTolerance tolerance = {});
 /// backward in float32 against backward in double on the same numbers; in both types also added to what the buffers
@@ -138,6 +142,7 @@ struct Parts {
   bool same_shape = true;  // outputs have the shape of the inputs, whatever it is
   double loose = 1;        // widens the tolerances of types and sums
   bool places = false;     // a stored zero is a place like any other: the operator asks what is stored
+  bool updates = false;    // (weight, gradient, states…): an update, whose sparse forms may touch the stored rows alone
 };
 
 /// All of them.

@@ -158,6 +158,15 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
         sparse(found, without);
       }
   }
+  if (row.parts.updates)
+    for (const Dtype type : {f32, f64, f16})
+      if (served.contains(type)) {
+        Subject typed = row.subject(type);
+        for (NDArray& a : typed.in) a = detail::cast_storage(a, dense);
+        for (std::size_t i = 2; i < typed.in.size() && type == f16; ++i)
+          typed.in[i] = with_dtype(typed.in[i], served.contains(f64) ? f16 : f32);  // of mixed precision
+        sparse_updates(found, typed, row.parts.loose);
+      }
   if (row.parts.gradient && served.contains(f64)) gradient(found, row.subject(f64));
   if (served.contains(f64) && served.contains(f32)) gradient_requests(found, row.subject(f64), row.parts.loose);
   return found;

@@ -333,7 +333,16 @@ STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const
         return;
       }
       const Arrays in_dense = gradients(made.in, true), in_own = gradients(made.in, false);
+      const Arrays thin = with_narrow_indices(made.in), narrow_dense = gradients(thin, true),
+                   narrow_own = gradients(thin, false);
       for (std::size_t i = 0; i < s.in.size(); ++i) {
+        const std::string of_input = cat(way, ", input ", i, ", int32 indices");
+        found.expect(s, of_input, difference(narrow_dense[i], values(in_dense[i]), s.in[i].shape(), {0, 0}));
+        found.expect(s, of_input + " in a buffer of its own storage",
+                     narrow_own[i].storage() == in_own[i].storage()
+                         ? difference(narrow_own[i], values(in_own[i]), s.in[i].shape(), {0, 0})
+                         : cat("came ", name_of(narrow_own[i].storage())));
+        if (how.order == Order::ascending) found.expect(s, of_input, format_error(narrow_own[i]));
         const std::vector<double> got = values(in_dense[i]), wanted = values(reference[i]);
         const Tolerance tolerance{1e-11 * loose, 1e-11 * loose};
         found.expect(s, cat(way, ", input ", i),
@@ -351,6 +360,70 @@ STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const
         if (how.order == Order::ascending)
           found.expect(s, cat(way, ", input ", i, " in a sparse buffer"), format_error(in_own[i]));
       }
+    }
+  }
+}
+
+STROP_VERIFY_IMPL void sparse_updates(Findings& found, const Subject& s, double loose) {
+  const QuietFallbacks quiet;
+  // A gradient that stores every row, zeros too.
+  const auto with_all_rows = [](Arrays in) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < in[1].shape()[0]; ++i) all.push_back(i);
+    in[1] = row_sparse_array(in[1], all, in[1].shape());
+    return in;
+  };
+  const Arrays example = call(s, with_all_rows(s.in));
+  std::vector<bool> kept(s.in.size(), true);  // weight and states store all their rows
+  kept[1] = false;
+  for (std::size_t c = 1; c < combinations(s.in); ++c) {
+    const std::vector<Storage> storages = combination(s.in, c);
+    const std::string combined = cat(names_of(storages), ", ", name_of(s.in[0].dtype()));
+    if (storages[1] == dense || error_of([&] { claim_of(s, storages, example); }) != "no error") continue;
+    if (!claim_of(s, storages, example).native) continue;
+    for (const StoredValues& how : stored_values) {
+      if (how.infinite) continue;
+      const ThinnedInputs made(s, storages, how, kept);
+      const std::string way = cat(combined, ", ", how.name);
+      const std::int64_t rows = s.in[0].shape()[0], width = rows == 0 ? 0 : s.in[0].size() / rows;
+      std::vector<bool> touched(strop::detail::unsigned_size(rows), storages[1] != row_sparse);
+      if (storages[1] == row_sparse)
+        for (const std::int64_t row : made.in[1].indices().to_vector<std::int64_t>())
+          touched[strop::detail::unsigned_size(row)] = true;
+      Arrays reference_states, states;
+      Arrays reference = call(s, with_all_rows(made.whole), {}, {}, &reference_states);
+      clear_fallbacks();
+      Arrays y = call(s, made.in, {}, {}, &states);
+      found.expect(s, way, fallbacks().empty() ? "" : "fell back to dense copies");
+      reference.insert(reference.end(), reference_states.begin(), reference_states.end());
+      const std::size_t outputs = y.size();
+      y.insert(y.end(), states.begin(), states.end());
+      Arrays before(outputs, made.whole[0]);
+      for (int i : s.signature().mutated) before.push_back(made.whole[strop::detail::unsigned_size(i)]);
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        const std::vector<double> got = values(y[k]), old = values(before[k]), whole = values(reference[k]);
+        const std::int64_t of_row = rows == 0 ? width : y[k].size() / rows;
+        // Rows that the gradient does not store stay as they are, or are updated like the others, all of them.
+        std::vector<double> lazy = whole;
+        for (std::size_t e = 0; e < lazy.size(); ++e)
+          if (!touched[e / strop::detail::unsigned_size(of_row)]) lazy[e] = old[e];
+        const Tolerance tolerance = tolerance_of(y[k].dtype(), 8 * loose);
+        const std::string wrong = difference(y[k], lazy, reference[k].shape(), tolerance);
+        found.expect(s, cat(way, ", result ", k),
+                     wrong.empty() || difference(y[k], whole, reference[k].shape(), tolerance).empty() ? "" : wrong);
+        if (how.order == Order::ascending) found.expect(s, cat(way, ", result ", k), format_error(y[k]));
+      }
+      for (const bool narrow : {false, true})
+        for (const bool in_place : {false, true}) {
+          if (!narrow && !in_place) continue;
+          Arrays in, other_states;
+          for (const NDArray& a : narrow ? with_narrow_indices(made.in) : made.in) in.push_back(a.copy());
+          Arrays again = call(s, in, in_place ? Arrays{in[0]} : Arrays{}, {}, &other_states);
+          again.insert(again.end(), other_states.begin(), other_states.end());
+          for (std::size_t k = 0; k < y.size(); ++k)
+            found.expect(s, cat(way, narrow ? ", int32 indices" : "", in_place ? ", in place" : "", ", result ", k),
+                         difference(again[k], values(y[k]), y[k].shape(), {0, 0}));
+        }
     }
   }
 }

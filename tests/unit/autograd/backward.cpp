@@ -45,6 +45,17 @@ bool equal(const NDArray& a, std::vector<double> b) { return a.to_vector<double>
 
 }  // namespace
 
+TEST_CASE("what is known to be zero is not multiplied by an infinite derivative") {
+  const NDArray x = array({0.0f, 4.0f});
+  x.attach_grad();
+  for (const bool other : {false, true}) {
+    const record scope;
+    const NDArray y = strop::sqrt(x), z = broadcast_greater(y, array({1.0f}));
+    (other ? z + x : z).backward();
+    CHECK(x.grad().to_vector<float>() == (other ? std::vector<float>{1, 1} : std::vector<float>{0, 0}));
+  }
+}
+
 TEST_CASE("an array that is given twice gets both contributions") {
   const NDArray x = leaf(array({1, 2, 3}));
   {

@@ -12,6 +12,7 @@
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <string>
@@ -56,6 +57,28 @@ struct Copied {
   }
 };
 constexpr Op<Copied> copied;
+
+/// A copy, whose gradient takes a row-sparse head where `rows` says so.
+struct HeadSeen {
+  bool rows = true;
+  static constexpr std::string_view name = "sparse_gradient_head_seen";
+  static inline Storage seen = csr;
+  constexpr bool infer_storage(Storages& s) const { return s.in(0) == dense && s.set_out(0, dense); }
+  template <Real E>
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    std::copy_n(x.pointer<const E>(), x.size(), y.pointer<E>());
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
+    return s.set_out(0, dense) && (s.in(0) == dense || (rows && s.in(0) == row_sparse));
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", NDArray> dy, Grad<"data", NDArray> dx) const {
+    seen = dy.storage();
+    const NDArray whole = detail::cast_storage(dy, dense);
+    std::copy_n(whole.pointer<const E>(), whole.size(), dx.template pointer<E>());
+  }
+};
+constexpr Op<HeadSeen> head_seen;
 
 using Values = std::vector<double>;
 using Expression = std::function<NDArray(const NDArray&)>;
@@ -355,4 +378,29 @@ TEST_CASE("maps hand the rows of a gradient on to a row_sparse buffer") {
   CHECK(allclose(rows, gradient(dense, false)));
   // what another operator makes of the squares is dense
   CHECK(allclose(gradient(row_sparse, true), gradient(dense, true)));
+}
+
+TEST_CASE("what made a dense array is given a row-sparse head as it is where it has a form for it, else a dense one") {
+  const NDArray head = row_sparse_array({{1, 2}, {3, 4}}, {1, 3}, {4, 2});
+  const Fallback before = set_fallback(Fallback::error);
+  for (const bool rows : {true, false}) {
+    const NDArray x = ones({4, 2});
+    x.attach_grad();
+    {
+      record scope;
+      head_seen(x, {.rows = rows}).backward(head);
+    }
+    CHECK(x.grad().to_vector<double>() == head.to(dense).to_vector<double>());
+    CHECK(HeadSeen::seen == (rows ? row_sparse : dense));
+  }
+  // With another gradient for the same array they add up.
+  const NDArray x = ones({4, 2});
+  x.attach_grad();
+  {
+    record scope;
+    const NDArray y = head_seen(x);
+    backward({y, y * 2}, {head, ones({4, 2})});
+  }
+  CHECK(x.grad().to_vector<double>() == Values{2, 2, 3, 4, 2, 2, 5, 6});
+  set_fallback(before);
 }

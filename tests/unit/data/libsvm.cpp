@@ -282,6 +282,94 @@ TEST_CASE("labels from a file of their own") {
   CHECK(sentence([&] { fewer.next(); }).find("has fewer rows than the data") != std::string::npos);
 }
 
+TEST_CASE("the labels of a part are those of its rows, wherever the lines of the two files are cut") {
+  const Folder folder;
+  std::mt19937 random(5);
+  std::filesystem::create_directory(folder / "data");
+  std::string text[3], labels;
+  const int count = 500;
+  // Row i stores i + 1, and so does its label; lines of the label file are as long as they like, some are comments.
+  for (int i = 0; i < count; ++i) {
+    std::string& rows = text[i * 3 / count];
+    if (random() % 5 == 0) rows += random() % 2 == 0 ? "  \t\r\n" : " # 7 0:1\n";
+    rows += cat(random() % 3 == 0 ? " " : "", i, " 0:", i + 1, random() % 2 == 0 ? " 1:1 2:12345.5\n" : " # 5\n");
+    if (random() % 4 == 0) labels += "# nothing\n\n";
+    labels += cat("0 ", random() % 2 == 0 ? "0:1 1:" : "1:", i + 1, '\n');
+  }
+  labels += "# the end";
+  for (int k = 0; k < 3; ++k) file(folder, cat("data/", k), text[k]);
+  const std::string data = folder / "data", label = file(folder, "labels", labels);
+  for (const std::int64_t parts : {1, 2, 3, 7, 600})
+    for (const bool round : {false, true}) {
+      std::vector<float> all;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        LibSVMIter batches(data, {.data_shape = {3},
+                                  .label_libsvm = label,
+                                  .label_shape = {2},
+                                  .num_parts = parts,
+                                  .part_index = part,
+                                  .batch_size = 16,
+                                  .round_batch = round,
+                                  .prefetch_buffer = part % 2});
+        for (int epoch = 0; epoch < 2; ++epoch) {
+          std::vector<float> rows;
+          for (const DataBatch& batch : batches) {
+            const auto x = batch.data[0].to(dense).to_vector<float>(), y = batch.label[0].to(dense).to_vector<float>();
+            std::vector<float> of_data, of_label;
+            for (std::size_t i = 0; i < 16; ++i) of_data.push_back(x[3 * i]), of_label.push_back(y[2 * i + 1]);
+            CHECK(of_data == of_label);
+            rows.insert(rows.end(), of_data.begin(), of_data.end() - static_cast<std::ptrdiff_t>(batch.pad));
+          }
+          if (epoch == 0) all.insert(all.end(), rows.begin(), rows.end());
+        }
+      }
+      REQUIRE(all.size() == std::size_t{count});
+      for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == static_cast<float>(i + 1));
+    }
+  // A label file that ends early is noticed in the part where it does, one that goes on in the last part.
+  const auto read_part = [&](const std::string& path, std::int64_t part) {
+    LibSVMIter batches(data, {.data_shape = {3},
+                              .label_libsvm = path,
+                              .label_shape = {2},
+                              .num_parts = 2,
+                              .part_index = part,
+                              .batch_size = 16});
+    return sentence([&] { while (batches.next()); });
+  };
+  const std::string few = file(folder, "few", "0 1:1\n0 1:2\n"), many = file(folder, "many", labels + "\n0 1:7\n");
+  for (const std::int64_t part : {0, 1})
+    CHECK(read_part(few, part) == cat("LibSVMIter: \"", few, "\" has fewer rows than the data"));
+  CHECK(read_part(many, 0).empty());
+  CHECK(read_part(many, 1) == cat("LibSVMIter: \"", many, "\" has more rows than the data"));
+  // The line of an error is that of the file.
+  const std::string bad = file(folder, "bad", labels + "\n0 x:7\n");
+  CHECK(read_part(bad, 1).starts_with(cat("LibSVMIter: \"", bad, "\", line ")));
+}
+
+TEST_CASE("shapes of more elements than 64 bits can count are refused") {
+  const Folder folder;
+  constexpr std::int64_t far = std::int64_t{1} << 59;
+  const std::string wanted =
+      "strop: an array of shape (16, 576460752303423488) has more elements than 64 bits can count";
+  std::string rows;
+  for (int i = 0; i < 16; ++i) rows += "1 0:1\n";
+  CHECK(refusal(rows, {.features = far}) == wanted);
+  CHECK(refusal(rows.substr(6), {.features = far}).empty());
+  CHECK(refusal(rows + cat("1 ", far - 1, ":1\n")).find("(17, 576460752303423488) has more") != std::string::npos);
+  const std::string path = file(folder, "a", rows);
+  CHECK(sentence([&] { load_libsvm(path, {.features = far}); }) == wanted);
+  CHECK(
+      sentence([&] { LibSVMIter(path, {.data_shape = {far}, .batch_size = 16}); }) ==
+      "LibSVMIter: data_shape is (576460752303423488,), of which 16 rows, a batch, have more elements than 64 bits can "
+      "count");
+  CHECK(sentence([&] {
+          LibSVMIter(path, {.data_shape = {1}, .label_shape = {far}, .batch_size = 16});
+        }).starts_with("LibSVMIter: label_shape is (576460752303423488,), of which 16 rows"));
+  LibSVMIter fits(path, {.data_shape = {far}, .batch_size = 15});
+  CHECK(fits.next());
+  CHECK(fits.batch().data[0].shape() == Shape{15, far});
+}
+
 TEST_CASE("a failure is thrown where its batch is asked for, and again") {
   const Folder folder;
   const std::string path = file(folder, "a", "1 0:1\n2 0:2\n3 5:3\n4 0:1\n");

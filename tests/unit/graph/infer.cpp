@@ -96,6 +96,12 @@ TEST_CASE("each group of variables that nothing is known of has a type of its ow
   CHECK(found.outputs == std::vector<Dtype>{f32, f64});
 }
 
+TEST_CASE("a node of many inputs is asked once for all that follows of them") {
+  std::vector<Symbol> many;
+  for (int i = 0; i < 20000; ++i) many.push_back(var("v" + std::to_string(i)));
+  CHECK(chain(many).infer_type().args == std::vector<Dtype>(many.size(), f32));
+}
+
 TEST_CASE("storages spread as the operators derive them") {
   const Symbol x = var("x");
   CHECK(quadratic(x, {.a = 1}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{csr});

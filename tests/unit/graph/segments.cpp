@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// How steps of a graph go to the engine: chains as one operation, branches side by side.
+#include <strop/autograd/tape.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/engine/trace.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -62,6 +64,17 @@ struct SegFail {
   }
 };
 constexpr Op<SegFail> failing;
+
+/// x, and in prediction a number that is drawn
+struct SegSampler {
+  Resources resources(std::span<const Shape>) const { return {.random = !is_training()}; }
+  void forward(Cpu& ctx, View<const float> x, View<float> y) const {
+    float u[1] = {0};
+    if (!is_training()) ctx.random().fill_uniform(u, 1);
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] + u[0];
+  }
+};
+constexpr Op<SegSampler> sampler;
 
 /// Every call goes to the engine while it lives.
 class Handed {
@@ -153,4 +166,12 @@ TEST_CASE("runs that overlap keep their order, in training and prediction, and a
   CHECK(sentence([&] { run.outputs()[0].wait(); }).find("Error in node first: it fails") != std::string::npos);
   SegFail::now = false;
   CHECK(run.forward()[0].to_vector<double>()[5] == doctest::Approx(std::tanh(std::tanh(0.29))).epsilon(1e-5));
+}
+
+TEST_CASE("what draws numbers in prediction alone is run where they are drawn") {
+  const Handed handed;
+  const NDArray x = ones({1 << 20});
+  Executor run = sampler(sampler(var("x"))).bind(cpu(), {{"x", x}});
+  CHECK(run.forward(true)[0].view<float>()[5] == 1);
+  CHECK(run.forward(false)[0].view<float>()[5] > 1);
 }

@@ -90,7 +90,7 @@ STROP_IMPL std::vector<Symbol> BodyScope::variables(std::string_view what, const
       for (const std::string& other : names) taken = taken || other == name;
     }
     names.push_back(name);
-    made.push_back(Symbol(new_variable(name)));
+    made.push_back(Symbol(scoped_variable(name)));
   }
   return made;
 }

@@ -161,6 +161,7 @@ class ConstantFolding {
       const ConstantOp op{graph_.shapes[v], graph_.types[v], results[k]};
       const Ref<Node> constant(new Node);
       constant->name = node.name;
+      constant->site = node.site;
       constant->entry = &constant_entry;
       constant->params = Ref(new ParamBox(constant_entry.params, &op));
       constant->signature = signature_of(constant_entry, &op, 0);

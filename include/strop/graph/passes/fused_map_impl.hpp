@@ -423,6 +423,7 @@ STROP_IMPL Ref<Node> fused_node(const FusedParts& parts) {
 
   const Ref<Node> node(new Node);
   node->name = last.name;
+  node->site = last.site;
   node->entry = &entry;
   const FusedOp op{program};
   node->params = Ref(new ParamBox(&fused_table, &op));

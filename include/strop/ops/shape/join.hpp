@@ -79,22 +79,32 @@ constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
   s.set_out(0, whole);
 }
 
-/// Rows of CSR arrays, one array after the other.
+/// Rows of CSR arrays, one array after the other. Values that no row has are left out.
 inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
+  const auto stored = [](const NDArray& part) {
+    const auto* const from = part.indptr().pointer<const std::int64_t>();
+    const std::int64_t rows = part.shape()[0];
+    for (std::int64_t r = 0; r < rows; ++r) row_span(from, r, part.nnz());
+    return rows == 0 ? RowSpan{0, 0} : RowSpan{from[0], from[rows]};
+  };
   std::int64_t count = 0;
-  for (const NDArray& part : parts) count += part.nnz();
+  for (const NDArray& part : parts) {
+    const RowSpan span = stored(part);
+    count += span.end - span.begin;
+  }
   y.allocate_stored(count);
   const std::int64_t size = size_of(y.dtype());
   auto* starts = y.indptr().pointer<std::int64_t>();
   std::int64_t at = 0;
   *starts++ = 0;
   for (const NDArray& part : parts) {
-    const std::int64_t n = part.nnz();
+    const RowSpan span = stored(part);
+    const std::int64_t n = span.end - span.begin;
     const auto* from = part.indptr().pointer<std::int64_t>();
-    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) *starts++ = at + from[r];
+    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) *starts++ = at + (from[r] - span.begin);
     if (n == 0) continue;
-    detail::copy_bytes(y.bytes() + at * size, part.bytes(), n * size);
-    detail::copy_bytes(y.indices().bytes() + at * 8, part.indices().bytes(), n * 8);
+    detail::copy_bytes(y.bytes() + at * size, part.bytes() + span.begin * size, n * size);
+    detail::copy_bytes(y.indices().bytes() + at * 8, part.indices().bytes() + span.begin * 8, n * 8);
     at += n;
   }
 }

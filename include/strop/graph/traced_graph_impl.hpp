@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a traced function leaves behind: its graph, and the ways in which that is replayed.
+#pragma once
+#include <strop/core/call_mode.hpp>
+#include <strop/graph/executor.hpp>
+#include <strop/graph/executor_impl.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0::detail {
+
+/// Elements of an array from number `first` on, under a shape: what a view or a copy is in a graph.
+struct Derived {
+  std::int64_t first = 0;
+  Shape shape = {};
+  bool linked = true;  // its gradient goes to the array
+  bool apart = false;  // a copy: what is written into the array later is not seen in it
+};
+
+STROP_IMPL void derive_elements(const Call& call, Context&) {
+  const Derived& op = *static_cast<const Derived*>(call.params);
+  const NDArray &from = call.in(0), &to = call.out[0];
+  const std::int64_t size = size_of(from.dtype());
+  if (call.request(0) != Request::null)
+    memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes() + op.first * size,
+                               to.size() * size);
+}
+inline constexpr Kernels derived_kernels{.run = {&derive_elements}};
+inline constinit Slot derived_slot{.cuda = &derived_kernels};
+constexpr Entry make_derived_entry() {
+  Entry e;
+  e.name = e.snake = e.qualified = "_view";
+  e.doc = "Elements of an array under another shape.";
+  e.library = true;
+  e.dtypes = any_dtype;
+  e.params = &param_table<Derived>;
+  e.signature = [](const void*, int, Signature& s) { fill_signature({}, {}, {}, 1, 1, 1, s); };
+  e.infer_shape = [](const void* op, Shapes& s) { s.set_out(0, static_cast<const Derived*>(op)->shape); };
+  e.infer_type = [](const void*, Types& t) { t.set_out(0, t.in(0)); };
+  e.cpu = derived_kernels;
+  e.slot = &derived_slot;
+  return e;
+}
+inline constexpr Entry derived_entry = make_derived_entry();
+
+/// Numbers for addresses, the last one said holds.
+class Addresses {
+ public:
+  int find(const void* address) const {
+    if (slots_.empty()) return -1;
+    return slot(address).number;
+  }
+  void set(const void* address, int number) {
+    if (used_ * 2 >= slots_.size()) grow();
+    Slot& s = slot(address);
+    if (s.address == nullptr) ++used_;
+    s = {address, number};
+  }
+
+ private:
+  struct Slot {
+    const void* address = nullptr;
+    int number = -1;
+  };
+  Slot& slot(const void* address) const {
+    const auto mask = slots_.size() - 1;
+    auto at = (reinterpret_cast<std::uintptr_t>(address) >> 4) * 0x9e3779b97f4a7c15U >> 20 & mask;
+    while (slots_[at].address != nullptr && slots_[at].address != address) at = (at + 1) & mask;
+    return slots_[at];
+  }
+  void grow() {
+    std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots_.empty() ? 64 : slots_.size() * 2));
+    for (const Slot& s : before)
+      if (s.address != nullptr) slot(s.address) = s;
+  }
+  mutable std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+};
+
+/// An array of a bound graph that is another one at each run: every place that holds it.
+class Exchanged {
+ public:
+  Exchanged() = default;
+  Exchanged(BoundGraph& graph, const NDArray& array) : shape_(array.shape()), dtype_(array.dtype()) {
+    const Buffer* const buffer = array.body().buffer.get();
+    const auto look = [&](NDArray& slot) {
+      if (!slot || slot.body().buffer.get() != buffer) return;
+      const Ref<Body> seen(new Body(slot.body()));
+      seen->buffer = nullptr;
+      slots_.push_back({&slot, NDArray(seen)});
+    };
+    for (NDArray& slot : graph.values) look(slot);
+    for (List<Step>* steps : {&graph.forward_steps, &graph.backward_steps})
+      for (Step& step : *steps)
+        for (NDArray& slot : step.outputs) look(slot);
+    for (NDArray& slot : graph.outputs) look(slot);
+    for (auto& [name, slot] : graph.grads) look(slot);
+  }
+  /// A new array in all of them.
+  NDArray put(Device device) {
+    NDArray made(shape_, dtype_, device);
+    for (const Slot& slot : slots_) {  // some see it under another shape
+      const Ref<Body> body(new Body(slot.seen.body()));
+      body->buffer = made.body().buffer;
+      *slot.place = NDArray(body);
+    }
+    return made;
+  }
+  void clear() noexcept {
+    for (Slot& slot : slots_) *slot.place = NDArray();
+  }
+
+ private:
+  struct Slot {
+    NDArray* place;
+    NDArray seen;  // without elements
+  };
+  List<Slot> slots_;
+  Shape shape_;
+  Dtype dtype_ = f32;
+};
+
+/// A graph bound with the gradients of some of its inputs. One recorded call after the other has it to itself, until no
+/// backward can follow.
+struct RecordedRun : Counted {
+  List<bool> wanted;  // of the inputs: the arguments of the function, then the arrays from outside
+  Ref<BoundGraph> bound;
+  List<int> input_values;  // −1: nothing depends on it
+  List<bool> read_back;    // whether backward reads the input
+  bool reads_result = false;
+  Exchanged result;
+  struct Gradient {
+    Index input;
+    Exchanged array;
+  };
+  List<Gradient> gradients;
+
+  void put(Span<const NDArray> inputs) {
+    for (Index i = 0; i < inputs.size(); ++i)
+      if (input_values[i] >= 0) bound->values[input_values[i]] = inputs[i];
+  }
+  void clear() noexcept {
+    for (const int v : input_values)
+      if (v >= 0) bound->values[v] = NDArray();
+    result.clear();
+    for (Gradient& one : gradients) one.array.clear();
+  }
+};
+
+/// Those of a graph that wait for their next call.
+struct RecordedRuns : Counted {
+  std::mutex changing;
+  std::vector<Ref<RecordedRun>> free;
+};
+
+/// A function's graph for one set of arguments.
+struct TracedGraph : Counted {
+  // What it is for.
+  struct Argument {
+    Shape shape;
+    Dtype dtype;
+    Storage storage;
+    Device device;
+    bool suits(const NDArray& a) const {
+      return a.shape() == shape && a.dtype() == dtype && a.storage() == storage && a.device() == device;
+    }
+  };
+  std::vector<Argument> arguments;
+  bool training = false, recorded = false;
+
+  Symbol symbol;
+  std::vector<NodeOutput> argument_nodes;
+  std::vector<std::pair<NodeOutput, NDArray>> captured;
+  NodeOutputs results;
+  struct Made {  // a call, and the mode in which the function made it
+    Ref<Node> node;
+    const Recorder* recorder;
+    bool training;
+    enum class Draws : std::uint8_t { never, maybe, always } draws;  // random numbers: a kernel need not say so
+    int first = 0;                                                   // of its values
+    List<int> in;                                                    // −1: left out
+    List<int> spent;                                                 // values that nobody reads behind it
+  };
+  std::vector<Made> calls;  // in the order of the function, which operators that write an input or draw numbers go by
+  List<int> input_values,
+      returned;  // of the calls: of the arguments and the arrays from outside (−1: not used); results
+  int value_count = 0;
+
+  // How it runs unrecorded.
+  Ref<BoundGraph> bound;
+  struct Fresh {  // a result, which is a new array at each call
+    Step* step;
+    int output, value;
+    Shape shape;
+    Dtype dtype;
+    Storage storage;
+  };
+  std::vector<Fresh> fresh;
+  std::vector<int> argument_values, result_values;
+  std::mutex running;
+
+  /// How it runs where calls are recorded.
+  Ref<RecordedRuns> runs{new RecordedRuns};
+
+  bool suits(std::span<const NDArray> in) const {
+    if (training != call_mode.training || recorded != (call_mode.recorder != nullptr) || in.size() != arguments.size())
+      return false;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!arguments[i].suits(in[i])) return false;
+    return true;
+  }
+  /// Whether it is replayed call by call: where one writes an input, which may then be part of another one, where the
+  /// graph would draw random numbers in another order than the function, where arrays are on several devices, and
+  /// where it is recorded and a tape of its calls could do what a graph with gradients cannot.
+  std::atomic<bool> by_calls{false};
+
+  void drop_unused();
+  void number_values(const Graph& graph);
+  bool draws_in_order(const BoundGraph& made) const;
+  bool has_one_gradient() const;
+  void bind(std::span<const NDArray> in);
+  std::vector<NDArray> run(std::span<const NDArray> in);
+  std::vector<NDArray> replay(std::span<const NDArray> in);
+  std::vector<NDArray> replay_recorded(std::span<const NDArray> in);
+  Ref<RecordedRun> bind_recorded(Span<const NDArray> inputs, const List<bool>& wanted) const;
+  /// Call by call, each of which is recorded where calls are. Inputs are the arguments and the arrays from outside.
+  std::vector<NDArray> replay_calls(Span<const NDArray> inputs) const;
+  std::vector<NDArray> inputs_of(std::span<const NDArray> in) const;
+};
+
+}  // namespace strop::inline v0::detail
