@@ -99,3 +99,45 @@ def test_a_seed_of_one_context():
     for wrong in ("1", 1.5, None):
         with pytest.raises(ValueError):
             mx.random.seed(wrong)
+
+
+def test_numbers_for_each_element_of_arrays():
+    a, b = nd.array([[1, 4], [9, 16]]), nd.array([[2, 1], [1, 0.5]])
+    drawn = nd.random.gamma(a, b, shape=(3000,))
+    assert drawn.shape == (2, 2, 3000) and abs(drawn.asnumpy().mean(axis=2) / (a * b).asnumpy() - 1).max() < 0.15
+    assert nd.random.gamma(a, b).shape == (2, 2) and nd.random.poisson(nd.array([3.0]), shape=2, dtype="float64").dtype == np.float64
+    out = nd.zeros((2, 2))
+    assert nd.random.negative_binomial(nd.array([[1, 2], [3, 4]]), nd.ones((2, 2)) * 0.5, out=out) is out
+    for wrong in (lambda: nd.random.gamma(a, 1), lambda: nd.random.gamma(a, b[0])):
+        with pytest.raises(ValueError):
+            wrong()
+    for name, arrays in (("uniform", (a, a + 1)), ("normal", (a, b)), ("gamma", (a, b)), ("exponential", (a,)), ("poisson", (a,)), ("negative_binomial", (a, b / 4)),
+                         ("generalized_negative_binomial", (a, b))):
+        sample = getattr(nd, f"sample_{name}")
+        assert sample(*arrays).shape == (2, 2) and sample(*arrays, shape=3).shape == (2, 2, 3) and "random." in sample.__doc__
+    assert abs(nd.sample_exponential(lam=nd.array([4.0]), shape=(4000,)).asnumpy().mean() - 0.25) < 0.05
+    with pytest.raises(TypeError, match="takes mu, sigma"):
+        nd.sample_normal(a)
+
+
+def test_positions_by_their_probabilities():
+    rows = nd.array([[0, 0.1, 0, 0.9], [2, 2, 0, 0]])
+    mx.random.seed(5)
+    drawn = nd.random.multinomial(rows, shape=(50, 40))
+    mx.random.seed(5)
+    assert (drawn == mx.random.multinomial(rows, (50, 40))).asnumpy().all() and drawn.shape == (2, 50, 40) and drawn.dtype == np.int32
+    shares = np.stack([np.bincount(row.ravel(), minlength=4) / 2000 for row in drawn.asnumpy()])
+    assert abs(shares - [[0, 0.1, 0, 0.9], [0.5, 0.5, 0, 0]]).max() < 0.05 and (shares[[0, 0, 1, 1], [0, 2, 2, 3]] == 0).all()
+    assert nd.random.multinomial(rows).shape == (2,) and nd.random.multinomial(rows[0]).shape == (1,) and nd.sample_multinomial(rows[0], shape=3, dtype="int64").dtype == np.int64
+    rows.attach_grad()
+    with mx.autograd.record():
+        places, logs = nd.random.multinomial(rows, shape=3, get_prob=True)
+    logs.backward()
+    want = np.zeros((2, 4))
+    np.add.at(want, (np.arange(2)[:, None], places.asnumpy()), 1)
+    np.testing.assert_allclose(rows.grad.asnumpy(), np.where(want, want / np.maximum(rows.asnumpy(), 1e-9), 0), rtol=1e-5)
+    for wrong in (nd.ones((2, 2, 2)), nd.zeros((0,)), nd.zeros((2,)), nd.array([1, -1]), nd.array([1, np.nan])):
+        with pytest.raises(ValueError):
+            nd.random.multinomial(wrong)
+    with pytest.raises(TypeError):
+        nd.random.multinomial([0.5, 0.5])

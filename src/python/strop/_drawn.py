@@ -53,7 +53,7 @@ _EVERYWHERE = ("shape", "dtype", "ctx")  # parameters of all that draws, which c
 
 def function(name, of_numbers, of_arrays, kind, draw, draw_of):
     """A function that draws: `draw(operator, parameters, shape, dtype, **more)` where its parameters are numbers, `draw_of(operator,
-    arrays, parameters, shape, dtype, **more)` where they are of that kind, arrays or symbols. It takes what the operators say,
+    arrays, shape, dtype, **more)` where they are of that kind, arrays or symbols; None refuses these. It takes what the operators say,
     in their order, then shape, dtype and what else the two take."""
     operator = of_numbers or of_arrays
     about = operator.description
@@ -77,7 +77,7 @@ def function(name, of_numbers, of_arrays, kind, draw, draw_of):
             if of_numbers is None:
                 raise _strop.TypeError(f"random.{name}: expected {', '.join(taken)} as {kind.__name__}")
             return draw(of_numbers, {key: kwargs.pop(key) for key in taken if key in kwargs}, shape, dtype, **kwargs)
-        if of_arrays is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
+        if draw_of is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
             raise also(_strop.ValueError, AssertionError)(f"random.{name}: {', '.join(taken)} have to be numbers or {kind.__name__}s, all of them")
         return draw_of(of_arrays, [kwargs.pop(key) for key in taken], shape, dtype, **kwargs)
 

@@ -227,10 +227,11 @@ def _sources(given, default_name, may_be_empty):
 
 class NDArrayIter(DataIter):
     """Batches of the rows of arrays. What does not fill the last batch is filled up from the beginning ("pad"), left out
-    ("discard") or kept for the next epoch ("roll_over")."""
+    ("discard") or kept for the next epoch ("roll_over"). ``layout`` is what provide_data and provide_label say."""
 
-    def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data", label_name="softmax_label"):
+    def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data", label_name="softmax_label", layout="NCHW"):
         super().__init__(batch_size)
+        self.layout = layout
         if last_batch_handle not in ("pad", "discard", "roll_over"):
             raise _strop.ValueError(f"NDArrayIter: last_batch_handle is {last_batch_handle!r}, expected pad, discard or roll_over")
         self.data, self.label = _sources(data, data_name, False), _sources(label, label_name, True)
@@ -257,12 +258,12 @@ class NDArrayIter(DataIter):
     @property
     def provide_data(self):
         """Descriptions of the data of a batch."""
-        return [DataDesc(name, (self.batch_size, *a.shape[1:]), a.dtype) for name, a in self.data]
+        return [DataDesc(name, (self.batch_size, *a.shape[1:]), a.dtype, self.layout) for name, a in self.data]
 
     @property
     def provide_label(self):
         """Descriptions of its labels."""
-        return [DataDesc(name, (self.batch_size, *a.shape[1:]), a.dtype) for name, a in self.label]
+        return [DataDesc(name, (self.batch_size, *a.shape[1:]), a.dtype, self.layout) for name, a in self.label]
 
     def hard_reset(self):
         """Begins anew, also with what was kept from the epoch before."""

@@ -6,8 +6,7 @@ from ..base import _Null, also
 from ..context import current_context
 from . import _internal, contrib
 
-__all__ = ["exponential", "gamma", "generalized_negative_binomial", "negative_binomial", "normal", "poisson", "randint", "randn", "shuffle",
-           "uniform"]
+__all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw(name, params, shape, dtype, ctx, out, more):
@@ -36,8 +35,12 @@ def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):
 
 
 def make_draw(name, of_numbers, of_arrays):
-    """The function of operators that draw, which the registry calls by this name."""
-    return _drawn.function(name, of_numbers, of_arrays, NDArray, _draw_numbers, _draw_of_arrays)
+    """The function of operators that draw, which the registry calls by this name. Where none takes arrays, that of numbers is
+    called for each of their elements."""
+    from . import sample
+
+    draw_of = _draw_of_arrays if of_arrays is not None else sample.each_of(name, of_numbers)
+    return _drawn.function(name, of_numbers, of_arrays, NDArray, _draw_numbers, draw_of)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
@@ -64,35 +67,6 @@ def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs)
     if isinstance(scale, NDArray):
         return _of_arrays(_drawn.exponential, "exponential", (scale,), shape, dtype, out)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
-
-
-def _only_numbers(name, values):
-    if any(isinstance(value, NDArray) for value in values):
-        raise _strop.ValueError(f"random.{name}: the parameters have to be numbers; no operator draws for each element of them")
-
-
-def gamma(alpha=1, beta=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Gamma numbers of shape alpha and scale beta."""
-    _only_numbers("gamma", (alpha, beta))
-    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out, kwargs)
-
-
-def poisson(lam=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Poisson numbers of mean lam."""
-    _only_numbers("poisson", (lam,))
-    return _draw("poisson", {"lam": lam}, shape, dtype, ctx, out, kwargs)
-
-
-def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Successes before the k-th failure, which has probability p."""
-    _only_numbers("negative_binomial", (k, p))
-    return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out, kwargs)
-
-
-def generalized_negative_binomial(mu=1, alpha=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
-    """Negative binomial numbers of mean mu and dispersion alpha."""
-    _only_numbers("generalized_negative_binomial", (mu, alpha))
-    return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, ctx, out, kwargs)
 
 
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):

@@ -5,8 +5,7 @@ from .._strop import Symbol
 from ..base import _Null, also
 from . import _internal, contrib
 
-__all__ = ["exponential", "gamma", "generalized_negative_binomial", "negative_binomial", "normal", "poisson", "randint", "randn", "shuffle",
-           "uniform"]
+__all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw(name, parameters, shape, dtype, more):
@@ -34,7 +33,7 @@ def _draw_of_symbols(operator, symbols, shape, dtype, **more):
 
 def make_draw(name, of_numbers, of_arrays):
     """The function of operators that draw, which the registry calls by this name."""
-    return _drawn.function(name, of_numbers, of_arrays, Symbol, _draw_numbers, _draw_of_symbols)
+    return _drawn.function(name, of_numbers, of_arrays, Symbol, _draw_numbers, _draw_of_symbols if of_arrays is not None else None)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, **kwargs):
@@ -61,35 +60,6 @@ def exponential(scale=1, shape=_Null, dtype=_Null, **kwargs):
     if isinstance(scale, Symbol):
         return _of_symbols(_drawn.exponential, "exponential", (scale,), shape, dtype)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, kwargs)
-
-
-def _only_numbers(name, values):
-    if any(isinstance(value, Symbol) for value in values):
-        raise _strop.ValueError(f"random.{name}: the parameters have to be numbers; no operator draws for each element of them")
-
-
-def gamma(alpha=1, beta=1, shape=_Null, dtype=_Null, **kwargs):
-    """Gamma numbers of shape alpha and scale beta."""
-    _only_numbers("gamma", (alpha, beta))
-    return _draw("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, kwargs)
-
-
-def poisson(lam=1, shape=_Null, dtype=_Null, **kwargs):
-    """Poisson numbers of mean lam."""
-    _only_numbers("poisson", (lam,))
-    return _draw("poisson", {"lam": lam}, shape, dtype, kwargs)
-
-
-def negative_binomial(k=1, p=1, shape=_Null, dtype=_Null, **kwargs):
-    """Successes before the k-th failure, which has probability p."""
-    _only_numbers("negative_binomial", (k, p))
-    return _draw("negative_binomial", {"k": k, "p": p}, shape, dtype, kwargs)
-
-
-def generalized_negative_binomial(mu=1, alpha=1, shape=_Null, dtype=_Null, **kwargs):
-    """Negative binomial numbers of mean mu and dispersion alpha."""
-    _only_numbers("generalized_negative_binomial", (mu, alpha))
-    return _draw("generalized_negative_binomial", {"mu": mu, "alpha": alpha}, shape, dtype, kwargs)
 
 
 def randint(low, high, shape=_Null, dtype=_Null, **kwargs):

@@ -153,13 +153,13 @@ class _Members:
         return [name for name in self.get_internals().list_outputs() if name in variables]
 
     def attr(self, key):
-        """A parameter or an attribute of the node as text; None where it has none of that name."""
-        return self._attr(key) or None
+        """A parameter or an attribute of the node as text, its name as ``name``; None where it has none of that name."""
+        return self._attr(key) or (self.name if key == "name" else None)
 
     def list_attr(self, recursive=False):
         """Parameters and attributes of the node."""
         if recursive:
-            raise _strop.ValueError("list_attr: of one node alone; attr_dict() is of all")
+            raise also(_strop.ValueError, DeprecationWarning)("list_attr: of one node alone; attr_dict() is of all")
         return self._list_attr()
 
     def _set_attr(self, **attributes):
