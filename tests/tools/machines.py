@@ -17,7 +17,7 @@ from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers_or
                     syntax_check)
 
 LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
-WHOLE = {"g++": ("x86-64", "x86-64-v3", "x86-64-v4"), "clang++": ("x86-64-v2", "x86-64-v4")}  # levels of `everything`
+WHOLE = {"g++": ("x86-64", "x86-64-v3", "x86-64-v4", "sapphirerapids"), "clang++": ("x86-64-v2", "x86-64-v4")}  # levels of `everything`
 EVERYTHING = "#include <strop/eigen.hpp>\n#include <strop/ops/all.hpp>\n#include <strop/source.hpp>\n"
 PAGE = ROOT / "tests/spec/section21.cpp"  # uses every spelling
 PROGRAM = ROOT / "tests/spec/section2.cpp"
