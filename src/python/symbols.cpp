@@ -165,6 +165,8 @@ class History {
   Symbol make(const detail::TapeNode& node) {
     if (node.entry == nullptr)
       refuse(Kind::value, "get_symbol: a Function was called, which has no symbol; write the step with operators");
+    if (node.freed)
+      refuse(Kind::value, "get_symbol: the history of the array was freed by backward; say retain_graph=True there");
     std::vector<Symbol> in;
     for (const detail::TapeInput& input : node.inputs) {
       if (!input.source)

@@ -56,6 +56,23 @@ TEST_CASE("files of the original are read, and written back to the byte") {
   CHECK(net.infer_shape({{"data", {2, 4}}}).outputs[1] == Shape{3, 2});
 }
 
+TEST_CASE("what is known of a shape in part is known of what is made of it") {
+  const Symbol x = var("x");
+  const NamedShapes part{{"x", {2, -1, 5}}};
+  const auto out = [&](const Symbol& y) { return y.infer_shape_partial(part).outputs[0]; };
+  CHECK(out(strop::sum(x, {.axis = {1}})) == Shape{2, 5});
+  CHECK(out(strop::mean(x, {.axis = {2}})) == Shape{2, -1});
+  CHECK(out(strop::sum(x, {.axis = {0}, .keepdims = true})) == Shape{1, -1, 5});
+  CHECK(out(strop::norm(x, {.axis = {1}})) == Shape{2, 5});
+  CHECK(out(strop::reshape(x, {.shape = {0, -1}})) == Shape{2, -1});
+  CHECK(out(strop::reshape(x, {.shape = {0, 0, 5, 1}})) == Shape{2, -1, 5, 1});
+  CHECK_FALSE(out(strop::reshape(x, {.shape = {-3, 5}})).has_rank());
+  // The rest follows backwards.
+  CHECK(
+      group({strop::reshape(x, {.shape = {0, -1}}), var("y")}).infer_shape({{"x", {2, 3, 5}}, {"y", {1}}}).outputs[0] ==
+      Shape{2, 15});
+}
+
 TEST_CASE("a network of the original gives what it gave there, and so does what is written of it") {
   const Symbol net = Symbol::load(path_of("classifier.json"));
   NamedArrays args, states;

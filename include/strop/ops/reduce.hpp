@@ -44,12 +44,12 @@ struct ReduceGradient {
 };
 
 /// What sum, mean and their like share: axes, the shape of the result.
-#define STROP_REDUCE_PARAMS                                                                             \
-  static constexpr std::span<const Note> notes = detail::reduce_notes;                                  \
-  Axes axis = {};                                                                                       \
-  bool keepdims = false, exclude = false;                                                               \
-  constexpr void infer_shape(Shapes& s) const {                                                         \
-    if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
+#define STROP_REDUCE_PARAMS                                                                                \
+  static constexpr std::span<const Note> notes = detail::reduce_notes;                                     \
+  Axes axis = {};                                                                                          \
+  bool keepdims = false, exclude = false;                                                                  \
+  constexpr void infer_shape(Shapes& s) const {                                                            \
+    if (s.in(0).has_rank()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
   }
 
 // Of every reduction below: it goes over the axes given (all by default), over the others with `exclude`; negative ones
@@ -204,7 +204,7 @@ struct Norm {
   static constexpr Range range[] = {{"ord", 1, 2}};
   static constexpr std::span<const Note> notes = detail::reduce_notes;
   constexpr void infer_shape(Shapes& s) const {
-    if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, false, s.op()));
+    if (s.in(0).has_rank()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, false, s.op()));
   }
   constexpr void infer_type(Types& t) const {
     t.set_out(0, out_dtype ? out_dtype : t.in(0));

@@ -44,6 +44,7 @@ struct Reshape {
 
  private:
   constexpr Shape result(const Shape& in) const;
+  constexpr Shape partial(const Shape& in) const;
 };
 
 /// (a, b, c, …) → (a, b·c·…); (a,) → (a, 1). All types. Error: an array without dimensions.
@@ -180,9 +181,21 @@ constexpr Shape Reshape::result(const Shape& in) const {
   return reversed(detail::reshape_codes(reversed(in), reversed(shape)));
 }
 
+/// What follows from an input of which some extents are known: those that are given, and those that are kept.
+constexpr Shape Reshape::partial(const Shape& in) const {
+  if (reverse || shape.ndim() == 0) return Shape::unknown();
+  Shape out;
+  for (int i = 0; i < shape.ndim(); ++i) {
+    if (shape[i] < -1 || (shape[i] == 0 && i >= in.ndim())) return Shape::unknown();
+    out.push_back(shape[i] == 0 ? in[i] : shape[i] > 0 ? shape[i] : Shape::unknown_extent);
+  }
+  return out;
+}
+
 constexpr void Reshape::infer_shape(Shapes& s) const {
   const Shape in = s.in(0), &out = s.out(0);
   if (in.known()) return s.set_out(0, result(in));
+  if (in.has_rank()) s.set_out(0, partial(in));
   // Backwards: the one extent of the input that is not known follows from the count.
   if (!in.has_rank() || !out.known()) return;
   int open = -1;
