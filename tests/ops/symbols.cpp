@@ -5,6 +5,8 @@
 #include <strop/graph/executor.hpp>
 #include <strop/graph/library_names.hpp>
 #include <strop/op/registry.hpp>
+#include <strop/ops/reduce.hpp>
+#include <strop/ops/shape/reshape.hpp>
 #include <strop/tensor/allclose.hpp>
 #include <strop/tensor/io.hpp>
 #include <unit/sentence.hpp>

@@ -33,7 +33,8 @@ STROP_IMPL void drop_traced_graphs(const TracedGraphs* traces) noexcept {
 STROP_IMPL std::size_t count_traced_graphs(const TracedGraphs& traces, bool by_calls) {
   std::lock_guard lock(const_cast<TracedGraphs&>(traces).changing);
   std::size_t count = 0;
-  for (const Ref<TracedGraph>& one : traces.all) count += !by_calls || one->by_calls ? 1 : 0;
+  for (const Ref<TracedGraph>& one : traces.all)
+    if (!by_calls || one->by_calls) ++count;
   return count;
 }
 
