@@ -135,7 +135,7 @@ STROP_IMPL bool TracedGraph::has_one_gradient() const {
 
 STROP_IMPL Ref<RecordedRun> TracedGraph::bind_recorded(Span<const NDArray> inputs, const List<bool>& wanted) const {
   const Graph all(results);
-  const Ref<RecordedRun> run(new RecordedRun);
+  Ref<RecordedRun> run(new RecordedRun);
   const Ref<BoundGraph> made(new BoundGraph(Symbol(results), inputs[0].device()));
   NamedArrays gradients;
   List<NodeOutput> nodes;
