@@ -29,6 +29,7 @@ struct Required {
       : value(T(list)) {}
   constexpr operator const T&() const { return *value; }
   constexpr const T& operator*() const { return *value; }
+  friend constexpr bool operator==(const Required&, const Required&) = default;
 };
 
 /// Axes that an operator works along: none given, one, or several; negative ones count from the end.
@@ -38,6 +39,7 @@ struct Axes {
   constexpr Axes(int axis) : list(Shape{axis}) {}
   constexpr Axes(std::initializer_list<std::int64_t> axes) : list(Shape(axes)) {}
   constexpr Axes(Shape axes) : list(std::move(axes)) {}
+  friend constexpr bool operator==(const Axes&, const Axes&) = default;
 };
 
 /// Inclusive bounds of the parameter called `name`, a number, or an optional one that is given; a struct lists them as
@@ -107,6 +109,7 @@ struct ValueType {
   /// For bounds: empty without a value; null without an order.
   std::optional<double> (*number)(const ValueType& self, const void* value);
   bool (*missing)(const ValueType& self, const void* value);  // a required one without a value; null elsewhere
+  bool (*equal)(const void* a, const void* b) = nullptr;      // null: nobody can tell
 };
 
 template <class V>
@@ -162,7 +165,8 @@ inline constexpr ValueType value_type{Text<V>::name, Text<V>::kind, requires {re
       if constexpr (is_required<V>)
         missing = [](const ValueType&, const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
-    }()
+    }(),
+    [](const void* a, const void* b) -> bool { return *static_cast<const V*>(a) == *static_cast<const V*>(b); }
 };  // namespace strop::inline v0
 
 template <>
@@ -349,6 +353,13 @@ struct ParamTable {
   bool missing(const void* object, std::size_t i) const {
     const ValueType& type = *fields[i].type;
     return type.missing != nullptr && type.missing(type, value(object, i));
+  }
+  /// Whether two objects are known to have equal parameters: false as well where nobody can tell, and of NaN.
+  bool equal(const void* a, const void* b) const {
+    if (fields.empty() && size > 1) return false;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (const auto same = fields[i].type->equal; same == nullptr || !same(value(a, i), value(b, i))) return false;
+    return true;
   }
   /// The bounds of parameter i; null where it has none.
   const Range* range(std::size_t i) const {

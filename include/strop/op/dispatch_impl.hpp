@@ -10,6 +10,7 @@
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/plan.hpp>
+#include <strop/op/recent_impl.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
@@ -174,17 +175,8 @@ void execute_in_order(const Plan& plan, const void* op, Inputs in, Span<NDArray>
   execute(plan, {op, state}, in, out);
 }
 
-STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
-                               Span<const Request> requests, Site site, Ref<StateBox>* state) {
-  Plan plan = resolve(entry, op, in, out, requests);
-  if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
-  make_outputs(plan, op, in, out);
-  if (plan.asked)
-    execute_in_order(plan, op, in, out, site, state, [&] { return Ref<Plan>(new Plan(std::move(plan))); });
-}
-
 /// A loop over few elements, where nothing is on its way to them.
-STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) {
+STROP_IMPL bool run_loop_directly(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) {
   const std::int64_t n = plan.common.size();
   if (n > map_grain || is_handed_over(n) || in.size() > 4 || out.size() > 4) return false;
   const void* x[4];  // no std::array, of whose length nvcc loses sight here
@@ -198,16 +190,55 @@ STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, Sp
     x[i] = in[i]->allocated() ? in[i]->address() : unread;
   }
   plan.loop(op, x, y, n);
-  for (const NDArray& a : out) a.body().buffer->written();
   return true;
+}
+
+/// A kernel on the call's own arrays, where nothing is on its way to them.
+STROP_IMPL bool run_kernel_directly(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
+  if (!plan.as_given || !plan.mutated.empty() || plan.resources.random || plan.entry->cpu.make_state != nullptr ||
+      call_mode.tracer != nullptr)
+    return false;
+  const auto waits = [](const NDArray& a) { return !a.allocated() || a.busy() || is_handed_over(a.size()); };
+  for (const NDArray* a : in)
+    if (waits(*a)) return false;
+  for (const NDArray& y : out)
+    if (waits(y)) return false;
+  Cpu context(plan.device, plan.requests.span(), call_mode.training);
+  context.reserve(plan.resources.temp_bytes);
+  plan.kernel({*plan.entry, op, in, out, plan.requests.span()}, context);
+  return true;
+}
+
+/// What most small calls are; the rest goes on as it would have without.
+STROP_IMPL bool execute_directly(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
+  const bool done = plan.route == Route::contiguous ? run_loop_directly(plan, op, in, out)
+                    : plan.route == Route::tensors  ? run_kernel_directly(plan, op, in, out)
+                                                    : false;
+  if (done)
+    for (const NDArray& a : out) a.body().buffer->written();
+  return done;
 }
 
 STROP_IMPL void dispatch_planned(const Ref<Plan>& kept, const void* op, Inputs in, Span<NDArray> out, Site site,
                                  Ref<StateBox>* state) {
   const Plan& plan = *kept;
-  if (plan.route == Route::contiguous && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
+  if (state == nullptr && way_of(plan.device).defers && execute_directly(plan, op, in, out)) return;
   if (!plan.why.empty()) for_sparse().note_fallback(plan, op, in, site);
   if (plan.asked) execute_in_order(plan, op, in, out, site, state, [&] { return kept; });
+}
+
+STROP_IMPL void dispatch_fully(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,
+                               Span<const Request> requests, Site site, Ref<StateBox>* state) {
+  const std::uint64_t key = RecentCalls::key_of(entry, in, out);
+  RecentCalls* const recent = key != 0 ? RecentCalls::here() : nullptr;
+  Ref<Plan> plan;
+  if (recent != nullptr) plan = recent->find(key, entry, op, in, out, requests);
+  if (!plan) {
+    Plan made = resolve(entry, op, in, out, requests);
+    plan = recent != nullptr ? recent->keep(key, op, in, out, std::move(made)) : Ref<Plan>(new Plan(std::move(made)));
+  }
+  make_outputs(*plan, op, in, out);
+  dispatch_planned(plan, op, in, out, site, state);
 }
 
 STROP_IMPL void dispatch_with_state(const Entry& entry, const void* op, Inputs in, Span<NDArray> out,

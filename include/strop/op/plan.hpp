@@ -4,6 +4,7 @@
 /// eager calls do both, deferred calls and graphs keep the plan and execute it.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/memory/small.hpp>
 #include <strop/op/infer_call.hpp>
 #include <strop/op/map_run.hpp>
 #include <strop/op/mode.hpp>
@@ -25,7 +26,7 @@ enum class Route : std::uint8_t {
 
 /// What one call does. It refers to the entry and holds no array: the same plan serves every call on arrays of these
 /// shapes, types and storages.
-struct Plan : Counted {
+struct Plan : Counted, memory::Recycled<Plan> {
   const Entry* entry = nullptr;
   Device device = cpu();
   Route route = Route::tensors;

@@ -26,6 +26,8 @@ struct Bounds {
   template <bool Other>
   constexpr Bounds(const Bounds<Other>& other) : value(other.value) {}
 
+  friend bool operator==(const Bounds&, const Bounds&) = default;
+
   constexpr int count() const { return value ? static_cast<int>(value->size()) : 0; }
   /// The bound of axis k; none where it is left open or not listed.
   constexpr One operator[](int k) const { return k < count() ? (*value)[detail::unsigned_size(k)] : std::nullopt; }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Plans of a thread's last calls: a call like an earlier one is decided already.
+#pragma once
+#include <strop/core/config.hpp>
+#include <strop/core/list.hpp>
+#include <strop/op/dispatch.hpp>
+#include <strop/op/param_box.hpp>
+#include <strop/op/plan.hpp>
+
+#include <cstdint>
+#include <new>
+
+namespace strop::inline v0::detail {
+
+/// What resolve() read of one call on dense arrays of the CPU, and what it gave.
+struct RecentCall {
+  std::uint64_t key = 0;
+  Ref<Plan> plan;  // none yet where the call was seen once
+  Ref<ParamBox> params;
+  bool training = false;
+  List<Shape, 4> in_shapes;
+  List<Dtype, 4> in_types;
+  List<bool, 8> given;  // outputs that were there
+};
+
+class RecentCalls {
+ public:
+  /// Those of this thread; null where there is no room for them, and when the thread is about to end.
+  static RecentCalls* here() {
+    if (calls_ == nullptr && !ended_) [[unlikely]] {
+      struct Sentry {
+        ~Sentry() {
+          ended_ = true;
+          delete calls_;
+          calls_ = nullptr;
+        }
+      };
+      static thread_local Sentry sentry;
+      calls_ = new (std::nothrow) RecentCalls;
+    }
+    return calls_;
+  }
+
+  /// A number for the entry and the inputs of a call; 0 where its plan is not kept.
+  static std::uint64_t key_of(const Entry& entry, Inputs in, Span<const NDArray> out) {
+    if (in.empty() || out.size() > 8) return 0;
+    std::uint64_t key = reinterpret_cast<std::uintptr_t>(&entry);
+    for (const NDArray* a : in) {
+      if (!*a || a->storage() != dense || a->device() != cpu()) return 0;
+      key = mixed(key ^ static_cast<std::uint64_t>(a->dtype()));
+      for (const std::int64_t extent : a->shape()) key = mixed(key ^ static_cast<std::uint64_t>(extent));
+    }
+    for (const NDArray& y : out)
+      if (y && (y.storage() != dense || y.device() != cpu() || !y.allocated())) return 0;
+    return key | 1;
+  }
+
+  /// The plan of an earlier call that was decided by the same.
+  Ref<Plan> find(std::uint64_t key, const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                 Span<const Request> asked) const {
+    const RecentCall& call = slots_[slot_of(key)];
+    if (call.key != key || !call.plan) return {};
+    const Plan& plan = *call.plan;
+    if (plan.entry != &entry || call.in_shapes.size() != in.size() || plan.shapes.size() != out.size() ||
+        call.training != call_mode.training)
+      return {};
+    for (Index i = 0; i < in.size(); ++i)
+      if (call.in_types[i] != in[i]->dtype() || call.in_shapes[i] != in[i]->shape()) return {};
+    for (Index k = 0; k < out.size(); ++k) {
+      const NDArray& y = out[k];
+      if (plan.requests[k] != (k < asked.size() ? asked[k] : Request::write) || call.given[k] != bool(y)) return {};
+      if (y && (plan.types[k] != y.dtype() || plan.shapes[k] != y.shape())) return {};
+    }
+    if (entry.params != nullptr && !entry.params->equal(call.params->get(), op)) return {};
+    return call.plan;
+  }
+
+  /// Keeps the plan, from the second call on: most calls of a program that has no loop come once.
+  Ref<Plan> keep(std::uint64_t key, const void* op, Inputs in, Span<const NDArray> out, Plan&& plan) {
+    RecentCall& call = slots_[slot_of(key)];
+    const Ref<Plan> kept(new Plan(std::move(plan)));
+    const bool again = call.key == key;
+    call.key = key;
+    call.plan = {};
+    const ParamTable* const table = kept->entry->params;
+    if (!again || (table != nullptr && !table->equal(op, op))) return kept;
+    call.params = Ref<ParamBox>(new ParamBox(table, op));
+    call.training = call_mode.training;
+    call.in_shapes.resize(in.size());
+    call.in_types.resize(in.size());
+    call.given.resize(out.size());
+    for (Index i = 0; i < in.size(); ++i) call.in_shapes[i] = in[i]->shape(), call.in_types[i] = in[i]->dtype();
+    for (Index k = 0; k < out.size(); ++k) call.given[k] = bool(out[k]);
+    call.plan = kept;
+    return kept;
+  }
+
+ private:
+  static constexpr int count = 64;
+  static std::uint64_t mixed(std::uint64_t key) {
+    key *= 0x9e3779b97f4a7c15U;
+    return key ^ key >> 32;
+  }
+  static int slot_of(std::uint64_t key) { return static_cast<int>(key >> 1 & (count - 1)); }
+
+  static inline constinit thread_local RecentCalls* calls_ = nullptr;
+  static inline constinit thread_local bool ended_ = false;
+  RecentCall slots_[count];
+};
+
+}  // namespace strop::inline v0::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Calls that are like an earlier one are not decided again, and nothing else changes.
+#include <strop/ops/reduce.hpp>
+#include <strop/strop.hpp>
+#include <unit/sentence.hpp>
+
+#include <doctest/doctest.h>
+#include <limits>
+#include <thread>
+
+using namespace strop;
+using testing::sentence;
+
+namespace {
+
+int inferred = 0;
+
+/// Repeats each row: the shape depends on the inputs, a parameter and nothing else.
+struct RepeatRows {
+  static constexpr std::string_view name = "recent_repeat_rows";
+  int times = 2;
+  float scale = 1;
+  void infer_shape(Shapes& s) const {
+    ++inferred;
+    if (s.in(0).known()) s.set_out(0, {s.in(0)[0] * times, s.in(0)[1]});
+  }
+  template <Real E>
+  void forward(Cpu& ctx, View<const E, 2> x, View<E, 2> y) const {
+    const E shown = static_cast<E>(ctx.train ? 100 : 0);
+    for (std::int64_t i = 0; i < y.shape()[0]; ++i)
+      for (std::int64_t j = 0; j < y.shape()[1]; ++j) y(i, j) = static_cast<E>(scale) * x(i / times, j) + shown;
+  }
+};
+constexpr Op<RepeatRows> repeat_rows;
+
+/// How often a shape is inferred in `calls` equal calls.
+template <class F>
+int inferences(int calls, F call) {
+  inferred = 0;
+  for (int i = 0; i < calls; ++i) call();
+  return inferred;
+}
+
+}  // namespace
+
+TEST_CASE("the third equal call is decided already") {
+  const NDArray x = array({{1, 2}, {3, 4}});
+  CHECK(inferences(2, [&] { repeat_rows(x, {.times = 3}); }) == 2);
+  CHECK(inferences(10, [&] { repeat_rows(x, {.times = 3}); }) == 0);
+  CHECK(allclose(repeat_rows(x, {.times = 3}), array({{1, 2}, {1, 2}, {1, 2}, {3, 4}, {3, 4}, {3, 4}})));
+  const NDArray other = array({{5, 6}, {7, 8}});  // of the same shape
+  CHECK(inferences(1, [&] { CHECK(repeat_rows(other, {.times = 3}).shape() == Shape{6, 2}); }) == 0);
+}
+
+TEST_CASE("what a call is decided by is looked at each time") {
+  const NDArray x = array({{1, 2}, {3, 4}});
+  for (int i = 0; i < 4; ++i) {
+    CHECK(repeat_rows(x, {.times = 1}).shape() == Shape{2, 2});
+    CHECK(repeat_rows(x, {.times = 2}).shape() == Shape{4, 2});
+    CHECK(allclose(repeat_rows(x, {.times = 1, .scale = 10}), x * 10));
+    CHECK(repeat_rows(x.to(f64), {.times = 1}).dtype() == f64);
+    CHECK(repeat_rows(x.reshape({1, 4}), {.times = 2}).shape() == Shape{2, 4});
+    const NDArray y = full({2, 2}, 1);
+    repeat_rows(x, {.times = 1}, into(y));
+    CHECK(allclose(y, x));
+    repeat_rows(x, {.times = 1}, add_to(y));
+    CHECK(allclose(y, x * 2));
+  }
+}
+
+TEST_CASE("a parameter that is not equal to itself is computed with all the same") {
+  const NDArray x = array({{1, 2}});
+  for (int i = 0; i < 4; ++i)
+    CHECK(repeat_rows(x, {.times = 1, .scale = std::numeric_limits<float>::quiet_NaN()}).shape() == Shape{1, 2});
+}
+
+TEST_CASE("a call sees the mode that it is made in") {
+  const NDArray x = array({{1, 2}});
+  const auto first = [&] { return repeat_rows(x, {.times = 1}).to_vector<float>()[0]; };
+  for (int i = 0; i < 4; ++i) {
+    CHECK(first() == 1);
+    const record scope;
+    CHECK(first() == 101);
+  }
+}
+
+TEST_CASE("what is refused stays refused, and says the same") {
+  const NDArray x = array({{1, 2}, {3, 4}}), y = zeros({2, 2});
+  for (int i = 0; i < 4; ++i) {
+    repeat_rows(x, {.times = 1}, into(y));
+    CHECK(sentence([&] { repeat_rows(x, {.times = 1}, into(zeros({3, 2}))); }).find("(3, 2)") != std::string::npos);
+    CHECK(sentence([&] { repeat_rows(x, {.times = 1}, into(x)); }).find("overlaps the memory of input 'data'") !=
+          std::string::npos);
+    CHECK(sentence([&] { repeat_rows(x, {.times = 1}, into(x.slice(0, 1).reshape({1, 2}))); }) != "");
+  }
+  CHECK(allclose(x, array({{1, 2}, {3, 4}})));
+}
+
+TEST_CASE("more shapes than plans are kept of") {
+  for (int again = 0; again < 3; ++again)
+    for (std::int64_t n = 1; n < 300; ++n) {
+      const NDArray x = full({n, 3}, 2);
+      CHECK(sum(x, {.axis = 1}).shape() == Shape{n});
+      CHECK(sum(x, {.axis = 0}).shape() == Shape{3});
+      CHECK(sum(x).item<float>() == 6.0F * static_cast<float>(n));
+    }
+}
+
+TEST_CASE("every thread decides for itself") {
+  const NDArray x = array({{1, 2}, {3, 4}});
+  const auto many = [&x] {
+    for (int i = 0; i < 100; ++i) static_cast<void>(dot(x, x));
+  };
+  many();
+  std::thread other(many);
+  other.join();
+  CHECK(allclose(dot(x, x), array({{7, 10}, {15, 22}})));
+}
