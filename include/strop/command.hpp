@@ -6,6 +6,7 @@
 /// strop-command`, `strop::command` in CMake. A program that is nothing but its operators needs no line more: the
 /// library has a main.
 #pragma once
+#include <strop/core/push_macros.def>
 
 namespace strop::inline v0 {
 
@@ -13,3 +14,5 @@ namespace strop::inline v0 {
 int command(int argc, char** argv);
 
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

@@ -3,6 +3,8 @@
 /// The types of the public interface in reading order, declared: for headers that only name them. Operators, functions
 /// and concepts cannot be declared apart from what they are: they come with strop/strop.hpp.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/core/config.hpp>
 
 #include <cstdint>
@@ -138,3 +140,5 @@ struct Stream;
 }  // namespace random
 
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

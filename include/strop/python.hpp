@@ -23,6 +23,8 @@
 /// The same file is a library of operators (strop/library/export.hpp) for programs that are no Python: for
 /// strop::load_library, and for the command as `strop --load curves.so`.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/library/export.hpp>
 #include <strop/library/python_host.hpp>
 
@@ -45,3 +47,5 @@ namespace strop::inline v0 {
 }
 
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

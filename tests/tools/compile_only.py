@@ -10,7 +10,8 @@
            the same sentences, a third sooner, so these are theirs; the contract is precompiled
   headers  every header under include/strop, alone and included twice: by g++ only, as clang-tidy reads them all with
            clang, family by family. One that has code for STROP_COMPILED to leave out is read with it; the others as users
-           of the compiled library read them, in half the time and without what the code of others includes
+           of the compiled library read them, in half the time and without what the code of others includes. Those that
+           README.md, docs, examples or foreign projects name are also read beside the macros of hosts
 """
 import functools
 import re
@@ -103,11 +104,25 @@ def all_refused(report, paths):
             report.failed(sentence, f"{where} has a sentence that no tests/reject file shows")
 
 
+@functools.lru_cache(maxsize=None)
+def named_headers():
+    """The headers that a user is told of, and so includes first."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").rglob("*.cpp"), *(ROOT / "tests/consume").rglob("*.cpp")]
+    return {name for page in pages for name in re.findall(r"strop/[a-z_0-9/]+\.hpp", page.read_text())}
+
+
 def header(report, compiler, path):
     name = f"{path.relative_to(INCLUDE)} with {compiler.name}"
     line = f"#include <{path.relative_to(INCLUDE)}>\n"
     whole = [] if "STROP_COMPILED" in path.read_text() else ["-DSTROP_COMPILED"]
     status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *whole], line + line)
+    report.passed(name) if status == 0 else report.failed(name, messages)
+    if str(path.relative_to(INCLUDE)) not in named_headers():
+        return
+    # The compiled library's users read fewer lines of the same headers, so the whole of each is read here.
+    macros = (ROOT / "tests/static/host_macros.hpp").read_text()
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], macros.replace("#pragma once\n", "") + line)
+    name += " beside the macros of hosts"
     report.passed(name) if status == 0 else report.failed(name, messages)
 
 

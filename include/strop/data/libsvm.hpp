@@ -2,6 +2,8 @@
 /// \file
 /// LibSVM text, `label index:value index:value …` a line, as a CSR matrix and its labels, and back.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/core/list.hpp>
 #include <strop/data/lines.hpp>
 #include <strop/tensor/ndarray.hpp>
@@ -103,3 +105,5 @@ class LibSVMReader {
 #if !defined(STROP_COMPILED)
 #include <strop/data/libsvm_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

@@ -2,6 +2,8 @@
 /// \file
 /// The dependency engine: functions run as soon as the variables that they read and write allow.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -243,3 +245,5 @@ class Engine::Bulk {
 #include <strop/engine/uses_impl.hpp>
 #include <strop/engine/wait_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

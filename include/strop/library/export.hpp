@@ -12,6 +12,8 @@
 /// the library, with the random numbers of the program. A map arrives as a map, with its storages, its loops and its
 /// gradients of every order; of a gradient that is written with operators the first order arrives.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/library/layout.h>
 #include <strop/op/registry.hpp>
 
@@ -42,3 +44,5 @@ const strop_library* export_from(const void* anchor, const Slot* head);
 #if !defined(STROP_COMPILED)
 #include <strop/library/export_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

@@ -3,6 +3,8 @@
 /// The contract: what a struct has to be to be an operator, and what it may state. Each file has the clauses of its
 /// concepts, and op/diagnose.hpp a sentence for each.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/op/concepts/arguments.hpp>          // NamesArguments, MutatesInputs
 #include <strop/op/concepts/composed_gradient.hpp>  // GradComposes
 #include <strop/op/concepts/documents.hpp>          // Documents, ServesTypes
@@ -23,3 +25,5 @@ template <class T>
 concept Operator = AnyMap<T> || TensorOp<T> || SparseOp<T>;
 
 }  // namespace strop::inline v0
+
+#include <strop/core/pop_macros.def>

@@ -2,6 +2,8 @@
 /// \file
 /// The table by which the kernels of sparse work are chosen; it can be printed.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/core/config.hpp>
 
 #include <cstdint>
@@ -144,3 +146,5 @@ std::string sparse_kernels();
 #if !defined(STROP_COMPILED)
 #include <strop/ops/sparse_kernels_impl.hpp>
 #endif
+
+#include <strop/core/pop_macros.def>

@@ -6,6 +6,8 @@
 /// A header-only program calls those of its own instruction set. The compiled runtime calls them through a table: its
 /// own, or that of a level which src/levels links beside it, chosen when the program starts as entries are.
 #pragma once
+#include <strop/core/push_macros.def>
+
 #include <strop/core/isa.hpp>
 #include <strop/core/span.hpp>
 #include <strop/memory/random.hpp>
@@ -252,3 +254,5 @@ constexpr OwnLoops element_loops() { return {}; }
 #endif
 
 }  // namespace strop::inline v0::detail
+
+#include <strop/core/pop_macros.def>
