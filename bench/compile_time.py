@@ -4,15 +4,17 @@
 and with the compiled library (STROP_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
-design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, and the same with one operator more, whose
-difference is what an operator costs. Best of three, the units taken in turn. Last, what is in the object of the program
-of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
+design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, and the
+same with one operator more, whose difference, the median over the rounds, is what an operator costs. Best of three, the
+units taken in turn. Last, what is in the object of the program of one operator: bytes of code and data by layer and by
+header, where the compiler's line table says that they come from.
 """
 import collections
 import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -57,20 +59,20 @@ def compile_once(compiler, source, defines=()):
 
 
 def print_parts(compiler, source, folder):
-    """Bytes of an object's symbols, by the header that each is defined in."""
+    """Bytes of an object's code and data, by the header that each symbol is defined in. What is all zero (.bss) takes none."""
     to = str(pathlib.Path(folder) / "parts.o")
     subprocess.run(command_for(compiler, source, ["-g1"], to), check=True)
     layers, headers = collections.Counter(), collections.Counter()
-    for line in subprocess.run(["nm", "--print-size", "--line-numbers", to], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(["nm", "--format=sysv", "--line-numbers", to], capture_output=True, text=True, check=True).stdout.splitlines():
         symbol, _, place = line.partition("\t")
-        fields = symbol.split(" ", 3)
-        if len(fields) < 4 or len(fields[1]) != 16:  # has no size: it is only referred to
-            continue
+        fields = symbol.rsplit("|", 6)  # name, value, class, type, size, line, section
+        if len(fields) < 7 or not fields[4].strip() or ".bss" in fields[6] or ".tbss" in fields[6]:
+            continue  # a symbol without a size is only referred to
         found = re.search(r"include/strop/(\w+)/([\w/.]+):\d+$", place)
         layer, header = found.groups() if found else ("the program, std and data", "")
-        layers[layer] += int(fields[1], 16)
+        layers[layer] += int(fields[4], 16)
         if found:
-            headers[f"{layer}/{header}"] += int(fields[1], 16)
+            headers[f"{layer}/{header}"] += int(fields[4], 16)
     print(f"  one operator's object: {sum(layers.values())} bytes")
     for layer, size in layers.most_common():
         most = ", ".join(f"{name.partition('/')[2]} {bytes_}" for name, bytes_ in headers.most_common() if name.startswith(layer + "/"))
@@ -94,16 +96,18 @@ def main():
             jobs = {name: (place, ()) for name, place in places.items()}
             for name, place in list(places.items())[1:]:
                 jobs[f"{name}, compiled library"] = place, ("-DSTROP_COMPILED",)
-            best = {name: (float("inf"), float("inf")) for name in jobs}
+            taken = {name: [] for name in jobs}
             for _ in range(ROUNDS):
                 for name, (place, defines) in jobs.items():
-                    best[name] = tuple(map(min, best[name], compile_once(compiler, str(place), defines)))
+                    taken[name].append(compile_once(compiler, str(place), defines))
+            best = {name: tuple(map(min, zip(*rounds))) for name, rounds in taken.items()}
             bound = best["Eigen/Core + fmt/format.h"]
             print(f"{compiler} -O2{'':38} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
             for name, (seconds, megabytes) in best.items():
                 print(f"  {name:46} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
             for how in ("", ", compiled library"):
-                more = best["two operators" + how][0] - best["one operator" + how][0]
+                pairs = zip(taken["two operators" + how], taken["one operator" + how])
+                more = statistics.median(two[0] - one[0] for two, one in pairs)
                 print(f"  {'one operator more' + how:46} {more:8.2f}")
             print_parts(compiler, str(places["one operator"]), folder)
 

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every instruction set, compiler, library and dialect that is promised, whatever machine this is: machines.py
 
-What is compiled and no more (-fsyntax-only instantiates every template): `everything`, which is all operators, the
-runtime and the public headers; the design page's program. What is run where the machine, or qemu, can: the lanes' tests
-and the design page's spellings for aarch64; its program against libc++, without optimisation, and with all of it at link
-time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`; examples are compiled for this
-machine alone.
+Compiled and no more (-fsyntax-only instantiates every template):
+  everything     all operators, the runtime and Eigen's views: every level of x86-64 and aarch64, by g++ and by clang
+  the rest       the suites, the command and export headers as well, without run-time types, as C++23, with libc++, by the
+                 oldest clang, with every warning that a user may have: one job a compiler, each on a level of its own
+  by turns       the spec programs, the examples and the largest unit file of each layer: each by one compiler on one level,
+                 so that every pair has some
+What is run where the machine, or qemu, can: the lanes' tests, one unit file of core and one of op and the design page's
+spellings for aarch64; the design page's program against libc++, by the oldest clang, without optimisation, and with all of
+it at link time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`.
 """
 import glob
 import pathlib
@@ -17,8 +21,10 @@ from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers_or
                     syntax_check)
 
 LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
-WHOLE = {"g++": ("x86-64", "x86-64-v3", "x86-64-v4", "sapphirerapids"), "clang++": ("x86-64-v2", "x86-64-v4")}  # levels of `everything`
 EVERYTHING = "#include <strop/eigen.hpp>\n#include <strop/ops/all.hpp>\n#include <strop/source.hpp>\n"
+REST = EVERYTHING + "".join(f"#include <strop/{name}>\n" for name in (
+    "verify.hpp", "verify/source.hpp", "testing.hpp", "command.hpp", "library/export.hpp"))
+EVERY_WARNING = [*STRICT, "-Wsign-conversion", "-Wpedantic", "-Werror"]
 PAGE = ROOT / "tests/spec/section21.cpp"  # uses every spelling
 PROGRAM = ROOT / "tests/spec/section2.cpp"
 SYSTEM = [a.replace("-I", "-isystem", 1) for a in pkg_config("eigen3", "fmt") if a.startswith("-I")]
@@ -61,34 +67,37 @@ def main():
         jobs.append((what, arguments))
 
     x86 = pathlib.Path("/proc/cpuinfo").exists() and "\nflags" in pathlib.Path("/proc/cpuinfo").read_text()
+    pairs = []  # of a compiler and an instruction set: name, compiler, arguments
     for name, compiler in found.items() if x86 else ():
         for level in LEVELS:
-            if level in WHOLE[name]:
-                add(compiles, f"everything for {level} with {name}", compiler, [f"-march={level}", "-DSTROP_COMPILED"], EVERYTHING)
-            add(compiles, f"{PAGE.name} for {level} with {name}", compiler, [f"-march={level}"], PAGE)
+            pairs.append((f"{level} with {name}", compiler, [f"-march={level}"]))
 
     g, clang = found.get("g++"), found.get("clang++")
     lanes = [ROOT / "tests/unit/number/lanes.cpp", ROOT / "tests/unit/main.cpp"]
+    def march(level):
+        return [f"-march={level}"] if x86 else []
+
     if g:
-        add(compiles, f"{PAGE.name} as C++23 with g++", g, ["-std=c++23"], PAGE)
-        add(compiles, f"{PAGE.name} with g++ -fno-rtti", g, ["-fno-rtti"], PAGE)
-        add(compiles, f"{PAGE.name} with g++ -Wsign-conversion -Wpedantic", g, [*STRICT, "-Wsign-conversion", "-Wpedantic", "-Werror"], PAGE)
+        add(compiles, "the rest as C++23 without run-time types with g++", g,
+            ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
         add(runs, f"{PROGRAM.name} with g++ -O0", g, ["-O0"], [PROGRAM, "-lfmt"])
         add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
     if clang:
-        add(compiles, f"{PAGE.name} as C++23 with clang++", clang, ["-std=c++23"], PAGE)
-        add(compiles, f"{PAGE.name} with clang++ -fno-rtti", clang, ["-fno-rtti"], PAGE)
+        add(runs, f"{PROGRAM.name} with clang++ -O0", clang, ["-O0"], [PROGRAM, "-lfmt"])
         add(runs, "functions.cpp with clang++ -fassociative-math", clang,
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
         if status == 0:
             add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O1", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
-            add(compiles, f"{PAGE.name} with clang++ -stdlib=libc++", clang, ["-stdlib=libc++"], PAGE)
+            add(compiles, "the rest as C++23 without run-time types with clang++ -stdlib=libc++", clang,
+                ["-stdlib=libc++", "-std=c++23", "-fno-rtti", *march("x86-64-v3"), *EVERY_WARNING], REST)
         else:
             report.skipped("libc++", "it is not installed (apt-get install libc++-19-dev libc++abi-19-dev)")
     old = shutil.which("clang++-16")
     if old and clang:
-        add(compiles, f"{PAGE.name} with clang++ 16", type(clang)("clang++", old), ["-march=x86-64-v3"] if x86 else [], PAGE)
+        oldest = type(clang)("clang++", old)
+        add(compiles, "the rest with clang++ 16", oldest, [*march("x86-64-v4"), *EVERY_WARNING], REST)
+        add(runs, f"{PROGRAM.name} with clang++ 16", oldest, ["-O1"], [PROGRAM, "-lfmt"])
     elif not old:
         report.skipped("clang++ 16", "it is not installed (apt-get install clang-16)")
 
@@ -103,24 +112,36 @@ def main():
     cross = next(filter(None, map(shutil.which, (f"{ARM}-g++", f"{ARM}-g++-12"))), None)
     beside = folder / "include"
     beside.mkdir(exist_ok=True)
-    for package in ("fmt", "doctest"):
+    for package in ("fmt", "doctest", "nlohmann"):
         if not (beside / package).exists() and pathlib.Path("/usr/include", package).exists():
             (beside / package).symlink_to(pathlib.Path("/usr/include", package))
     headers = ["-isystem", beside, "-DFMT_HEADER_ONLY"]
     if cross and g:
         arm = type(g)("g++", cross)
-        add(compiles, "everything for aarch64 with g++", arm, [*headers, "-DSTROP_COMPILED"], EVERYTHING)
+        pairs.append(("aarch64 with g++", arm, headers))
         add(compiles, "lanes of 64 bytes for aarch64 with g++", arm, [f"-I{ROOT / 'tests/unit'}", *headers, "-DSTROP_LANE_BYTES=64", "-Wno-psabi"], lanes[0])
         if clang:
-            add(compiles, f"{PAGE.name} for aarch64 with clang++", clang, [f"--target={ARM}", *headers], PAGE)
+            pairs.append(("aarch64 with clang++", clang, [f"--target={ARM}", *headers]))
         if qemu := shutil.which("qemu-aarch64"):
             launcher = [qemu, "-L", f"/usr/{ARM}"]
             add(runs, "lanes for aarch64 with g++", arm, ["-O1", *headers], lanes, launcher)
             add(runs, f"{PAGE.name} for aarch64 with g++", arm, ["-O1", *headers], [PAGE], launcher)
+            units = [ROOT / "tests/unit/core/params.cpp", ROOT / "tests/unit/op/calls.cpp", lanes[1]]
+            add(runs, "units of core and op for aarch64 with g++", arm, ["-O1", *headers], units, launcher)
         else:
             report.skipped("programs of aarch64", "compiled only: qemu is not installed (apt-get install qemu-user)")
     else:
         report.skipped("aarch64", f"there is no compiler for it (apt-get install g++-{ARM})")
+
+    for name, compiler, arguments in pairs:
+        add(compiles, f"everything for {name}", compiler, [*arguments, "-DSTROP_COMPILED"], EVERYTHING)
+    turns = [*sorted((ROOT / "tests/spec").glob("*.cpp")), *sorted((ROOT / "examples").glob("*.cpp"))]
+    for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
+        turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
+    tests = [f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}"]
+    for turn, path in enumerate(turns) if pairs else ():
+        name, compiler, arguments = pairs[turn % len(pairs)]
+        add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *tests], path)
 
     parallel(lambda job: job[0](*job[1]), jobs)
     report.finish()
