@@ -24,7 +24,7 @@ LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
 EVERYTHING = "#include <strop/eigen.hpp>\n#include <strop/ops/all.hpp>\n#include <strop/source.hpp>\n"
 REST = EVERYTHING + "".join(f"#include <strop/{name}>\n" for name in (
     "verify.hpp", "verify/source.hpp", "testing.hpp", "command.hpp", "library/export.hpp"))
-EVERY_WARNING = [*STRICT, "-Wsign-conversion", "-Wpedantic", "-Werror"]
+EVERY_WARNING = ["-DSTROP_COMPILED", *STRICT, "-Wsign-conversion", "-Wpedantic", "-Werror"]
 PAGE = ROOT / "tests/spec/section21.cpp"  # uses every spelling
 PROGRAM = ROOT / "tests/spec/section2.cpp"
 SYSTEM = [a.replace("-I", "-isystem", 1) for a in pkg_config("eigen3", "fmt") if a.startswith("-I")]
@@ -126,7 +126,7 @@ def main():
             launcher = [qemu, "-L", f"/usr/{ARM}"]
             add(runs, "lanes for aarch64 with g++", arm, ["-O1", *headers], lanes, launcher)
             add(runs, f"{PAGE.name} for aarch64 with g++", arm, ["-O1", *headers], [PAGE], launcher)
-            units = [ROOT / "tests/unit/core/params.cpp", ROOT / "tests/unit/op/calls.cpp", lanes[1]]
+            units = [ROOT / "tests/unit/core/params.cpp", ROOT / "tests/unit/op/plan.cpp", lanes[1]]
             add(runs, "units of core and op for aarch64 with g++", arm, ["-O1", *headers], units, launcher)
         else:
             report.skipped("programs of aarch64", "compiled only: qemu is not installed (apt-get install qemu-user)")
