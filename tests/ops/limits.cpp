@@ -231,6 +231,11 @@ TEST_CASE("gradients of csr leaves of more than 2^48 elements cost what is store
        2 * n},
       {"stored_softmax", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("stored_softmax", {a}); },
        0},
+      {"where",
+       [](const NDArray& a, const NDArray& b, const NDArray&) {
+         return invoke("where", {b, a, invoke("square", {a})});
+       },
+       n},
       {"by a column",
        [](const NDArray& a, const NDArray&, const NDArray&) {
          return invoke("broadcast_mul", {a, full({a.shape()[0], 1}, 3)});
@@ -238,6 +243,12 @@ TEST_CASE("gradients of csr leaves of more than 2^48 elements cost what is store
        3 * n},
       {"sums of rows",
        [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("sum", {a}, {{"axis", "1"}}); }, n},
+      {"the largest", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("max", {a}); },
+       static_cast<double>(std::count(first.begin(), first.end(), 7))},
+      {"the largest of rows",
+       [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("max", {a}, {{"axis", "1"}}); }, n},
+      {"norms of rows",
+       [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("norm", {a}, {{"axis", "1"}}); }, n},
       {"dot",
        [](const NDArray& a, const NDArray& b, const NDArray&) {
          return invoke("dot", {a, b}, {{"transpose_b", "True"}});

@@ -144,3 +144,48 @@ TEST_CASE("a dense operand that is broadcast beside a sparse one has the sum ove
     });
   }
 }
+
+TEST_CASE("reductions of sparse arrays, and their gradients at the stored places") {
+  const std::vector<Axes> all_axes = {Axes{}, Axes{{0}}, Axes{{1}}, Axes{{-2}}, Axes{{0, 1}}};
+  for (const NDArray& x : {matrix().to(csr), untidy(), matrix().to(row_sparse), other().to(row_sparse),
+                           zeros({3, 4}, csr), zeros({3, 4}, row_sparse), (matrix() * 0 - 1).to(csr)})
+    for (const Axes& axis : all_axes)
+      for (const bool keepdims : {false, true}) {
+        CAPTURE(keepdims);
+        check_gradients("sum", {x},
+                        [&](const auto& in) { return square(sum(in[0], {.axis = axis, .keepdims = keepdims})); });
+        check_gradients("mean", {x},
+                        [&](const auto& in) { return square(mean(in[0], {.axis = axis, .keepdims = keepdims})); });
+        check_gradients("max", {x},
+                        [&](const auto& in) { return max(in[0], {.axis = axis, .keepdims = keepdims}) * 3; });
+        check_gradients("min", {x},
+                        [&](const auto& in) { return min(in[0], {.axis = axis, .keepdims = keepdims}) * 3; });
+        check_gradients("norm", {x},
+                        [&](const auto& in) { return norm(in[0], {.axis = axis, .keepdims = keepdims}) * 3; });
+        check_gradients("norm 1", {x},
+                        [&](const auto& in) { return norm(in[0], {.ord = 1, .axis = axis, .keepdims = keepdims}); });
+        check_gradients("wide norm", {x},
+                        [&](const auto& in) { return norm(in[0], {.axis = axis, .out_dtype = f64}); });
+      }
+  const NDArray cube = array({1, 2, 0, 0, 3, -4, 0, 0, 0, 0, 0, 0}).reshape({3, 2, 2}).to(row_sparse);
+  for (const Axes& axis : {Axes{}, Axes{{0}}, Axes{{1}}, Axes{{0, 2}}, Axes{{1, 2}}}) {
+    check_gradients("sum", {cube}, [&](const auto& in) { return square(sum(in[0], {.axis = axis})); });
+    check_gradients("max", {cube}, [&](const auto& in) { return square(max(in[0], {.axis = axis})); });
+    check_gradients("norm", {cube}, [&](const auto& in) { return square(norm(in[0], {.axis = axis})); });
+    check_gradients("sum of the others", {cube}, [&](const auto& in) {
+      return square(sum(in[0], {.axis = axis, .exclude = axis.list.has_value()}));
+    });
+  }
+}
+
+TEST_CASE("the choice between csr arrays by one is csr") {
+  const NDArray chosen = array({{1, 0, -1, 1}, {0, 1, 0, 0}, {0, 0, 2, 3}});
+  for (const NDArray& x : {matrix().to(csr), untidy()}) {
+    check_gradients("where", {x, other().to(csr)},
+                    [&](const auto& in) { return square(where(chosen.to(in[0].storage()), in[0], in[1])); });
+    const NDArray y = where(chosen.to(csr), x, other().to(csr));
+    CHECK(y.storage() == csr);
+    y.check_format();
+    CHECK(allclose(y, where(chosen, x.to(dense), other())));
+  }
+}
