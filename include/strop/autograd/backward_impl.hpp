@@ -395,6 +395,8 @@ class BackwardPass {
   static bool is_zero_elsewhere(const TapeNode& node) {
     const Entry& entry = *node.entry;
     if (node.inputs.empty() || (!entry.is_map() && !entry.structural)) return false;
+    for (const TapeOutput& y : node.outputs)
+      if (y.array.storage() == dense) return false;
     List<Storage, 8> in;
     List<Shape, 4> shapes, results;
     for (const TapeInput& x : node.inputs) {
@@ -407,7 +409,7 @@ class BackwardPass {
     const StorageChoice choice = infer_storages(
         entry, node.op(), {in.span(), shapes.span(), results.span(), {}, first.dtype(), first.device()}, out.span());
     for (Index k = 0; k < out.size(); ++k)
-      if (node.outputs[k].array.storage() == dense || *out[k] != node.outputs[k].array.storage()) return false;
+      if (*out[k] != node.outputs[k].array.storage()) return false;
     return choice.why.empty();
   }
   /// Whether the gradient takes heads that are stored as the results are.
