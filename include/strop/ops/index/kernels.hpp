@@ -8,7 +8,9 @@
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/merged.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -193,6 +195,33 @@ inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at
     }
     *to_starts++ = next += n;
   }
+}
+
+/// Row at[i] of a CSR array adds up the rows i of dy, in CSR too.
+inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at, const NDArray& da) {
+  const auto* starts = dy.indptr().pointer<const std::int64_t>();
+  const auto span_of = [&](std::int64_t row) { return row_span(starts, row, dy.nnz()); };
+  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype());
+  NDArray all = NDArray::fresh_shell(da.shape(), dy.dtype(), cpu(), csr);
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < at.size(); ++i) count += span_of(i).end - span_of(i).begin;
+  all.allocate_stored(count);
+  auto* const to_starts = all.indptr().pointer<std::int64_t>();
+  std::fill_n(to_starts, rows + 1, std::int64_t{0});
+  for (std::int64_t i = 0; i < at.size(); ++i) to_starts[at[i] + 1] += span_of(i).end - span_of(i).begin;
+  for (std::int64_t r = 0; r < rows; ++r) to_starts[r + 1] += to_starts[r];
+  List<std::int64_t> next(Span<const std::int64_t>(to_starts, rows));
+  for (std::int64_t i = 0; i < at.size(); ++i) {
+    const RowSpan span = span_of(i);
+    const std::int64_t n = span.end - span.begin, to = next[at[i]];
+    if (n == 0) continue;
+    detail::copy_bytes(all.bytes() + to * size, dy.bytes() + span.begin * size, n * size);
+    detail::copy_bytes(all.indices().bytes() + to * 8, dy.indices().bytes() + span.begin * 8, n * 8);
+    next[at[i]] += n;
+  }
+  const NDArray sums = merged(all, true);
+  copy_structure(sums, da);
+  copy_bytes(da.bytes(), sums.bytes(), sums.stored() * size);
 }
 
 }  // namespace strop::inline v0::detail
