@@ -35,8 +35,7 @@ void each_stored_reduced(const NDArray& x, const AxisMask& gone, F f) {
     for (std::int64_t i = 0; i < x.stored(); ++i) f(i, std::int64_t{0});
     return;
   }
-  const auto* starts = x.indptr().pointer<const std::int64_t>();
-  const auto* columns = x.indices().pointer<const std::int64_t>();
+  const IndexReader starts(x.indptr()), columns(x.indices());
   for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
     const RowSpan span = row_span(starts, row, x.nnz());
     for (std::int64_t i = span.begin; i < span.end; ++i) f(i, gone[1] ? row : checked_index(columns[i], x.shape()[1]));

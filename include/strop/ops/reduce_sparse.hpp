@@ -21,7 +21,7 @@ constexpr bool infer_reduced_storage(Storages& s, const Axes& axes, bool exclude
 struct StoredSteps {
   void (*clear)(void* y, std::int64_t n);
   void (*row)(const void* x, std::int64_t n, void* y);  // to one element
-  void (*columns)(const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y);
+  void (*columns)(const void* x, const IndexReader& columns, RowSpan row, std::int64_t extent, void* y);
   std::int64_t width;  // bytes of an element
 };
 inline void reduce_stored(const StoredSteps& steps, const NDArray& x, const NDArray& y, const Axes& axes,
@@ -31,20 +31,20 @@ inline void reduce_stored(const StoredSteps& steps, const NDArray& x, const NDAr
   steps.clear(to, y.size());
   const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
   if (x.storage() != csr) return steps.row(from, x.stored(), to);
-  const auto* starts = x.indptr().pointer<const std::int64_t>();
+  const IndexReader starts(x.indptr());
   if (gone.count() == x.ndim()) {  // what no row has does not count
     const std::int64_t ends[] = {starts[0], starts[x.shape()[0]]};
     const RowSpan span = row_span(ends, 0, x.nnz());
     return steps.row(from + span.begin * steps.width, span.end - span.begin, to);
   }
-  const auto* columns = x.indices().pointer<const std::int64_t>();
+  const IndexReader columns(x.indices());
   for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
     const RowSpan span = row_span(starts, row, x.nnz());
     const std::byte* const values = from + span.begin * steps.width;
     if (gone[1])
       steps.row(values, span.end - span.begin, to + row * steps.width);
     else
-      steps.columns(values, columns + span.begin, span.end - span.begin, x.shape()[1], to);
+      steps.columns(values, columns, span, x.shape()[1], to);
   }
 }
 
@@ -64,11 +64,14 @@ inline constexpr StoredSteps stored_steps_of{
     [](const void* x, std::int64_t n, void* y) {
       *static_cast<E*>(y) = reduce_row<Step, !maps<Step>>(static_cast<const E*>(x), n);
     },
-    [](const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        E& to = static_cast<E*>(y)[checked_index(columns[i], extent)];
-        to = Step::template join<E>(to, Step::template map<E>(static_cast<const E*>(x)[i]));
-      }
+    [](const void* x, const IndexReader& columns, RowSpan row, std::int64_t extent, void* y) {
+      const E* value = static_cast<const E*>(x);
+      columns.as_stored([&](const auto* at) {
+        for (std::int64_t i = row.begin; i < row.end; ++i) {
+          E& to = static_cast<E*>(y)[checked_index(at[i], extent)];
+          to = Step::template join<E>(to, Step::template map<E>(*value++));
+        }
+      });
     },
     size_of(dtype_of<E>)};
 

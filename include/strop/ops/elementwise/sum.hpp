@@ -168,6 +168,8 @@ struct AddN {
   auto gradient(const auto& dy, auto in) const { return std::vector(in.size(), dy); }
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<AddN> = true;
 inline constexpr Op<AddN, OnUse> add_n;
 
 using SumOps = OpList<AddN>;

@@ -174,25 +174,24 @@ inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& a
 
 /// Rows `at` of a CSR array.
 inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
-  const auto* starts = a.indptr().pointer<std::int64_t>();
+  const IndexReader starts(a.indptr());
   const auto span_of = [&](std::int64_t row) { return row_span(starts, row, a.nnz()); };
   std::int64_t count = 0;
   for (std::int64_t row : at) count += span_of(row).end - span_of(row).begin;
-  y.allocate_stored(count);
-  const std::int64_t size = size_of(a.dtype());
+  allocate_stored_as(y, count, a.indices().dtype());
+  const std::int64_t size = size_of(a.dtype()), wide = size_of(a.indices().dtype());
   const std::byte *values = a.bytes(), *columns = a.indices().bytes();
   std::byte *to_values = y.bytes(), *to_columns = y.indices().bytes();
-  auto* to_starts = y.indptr().pointer<std::int64_t>();
-  std::int64_t next = 0;
-  *to_starts++ = 0;
+  detail::List<std::int64_t> ends(1, 0);
   for (std::int64_t row : at) {
-    const std::int64_t n = span_of(row).end - span_of(row).begin;
+    const std::int64_t n = span_of(row).end - span_of(row).begin, next = ends.back();
     if (n != 0) {
       detail::copy_bytes(to_values + next * size, values + starts[row] * size, n * size);
-      detail::copy_bytes(to_columns + next * 8, columns + starts[row] * 8, n * 8);
+      detail::copy_bytes(to_columns + next * wide, columns + starts[row] * wide, n * wide);
     }
-    *to_starts++ = next += n;
+    ends.push_back(next + n);
   }
+  write_indices(y.indptr(), ends.data(), ends.size());
 }
 
 }  // namespace strop::inline v0::detail

@@ -80,30 +80,32 @@ inline constexpr Note slice_notes[] = {{"scalar", "what the slice is set to"},
 
 /// Rows and columns of a CSR array in steps of 1.
 inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange& rows, const AxisRange& columns) {
-  const auto* starts = x.indptr().pointer<std::int64_t>();
-  const auto* at = x.indices().pointer<std::int64_t>();
-  const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
+  const IndexReader starts(x.indptr());
   const auto row = [&](std::int64_t r) { return row_span(starts, rows.begin + r, x.nnz()); };
-  std::int64_t count = 0;
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    const RowSpan span = row(r);
-    for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
-  }
-  y.allocate_stored(count);
-  auto* to_starts = y.indptr().pointer<std::int64_t>();
-  auto* to_at = y.indices().pointer<std::int64_t>();
-  const std::int64_t size = size_of(x.dtype());
-  std::int64_t next = 0;
-  to_starts[0] = 0;
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    const RowSpan span = row(r);
-    for (std::int64_t k = span.begin; k < span.end; ++k) {
-      if (!inside(k)) continue;
-      to_at[next] = at[k] - columns.begin;
-      detail::copy_bytes(y.bytes() + next++ * size, x.bytes() + k * size, size);
+  IndexReader(x.indices()).as_stored([&]<class I>(const I* at) {
+    const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
+    detail::List<std::int64_t> ends(1, 0);
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const RowSpan span = row(r);
+      std::int64_t count = ends.back();
+      for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
+      ends.push_back(count);
     }
-    to_starts[r + 1] = next;
-  }
+    allocate_stored_as(y, ends.back(), dtype_of<I>);
+    write_indices(y.indptr(), ends.data(), ends.size());
+    auto* to = y.indices().pointer<I>();
+    std::byte* values = y.bytes();
+    const std::int64_t size = size_of(x.dtype());
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const RowSpan span = row(r);
+      for (std::int64_t k = span.begin; k < span.end; ++k) {
+        if (!inside(k)) continue;
+        *to++ = static_cast<I>(at[k] - columns.begin);
+        detail::copy_bytes(values, x.bytes() + k * size, size);
+        values += size;
+      }
+    }
+  });
 }
 
 }  // namespace detail
@@ -311,6 +313,8 @@ struct SliceAssignScalar {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<Slice> = true;
 inline constexpr Op<Slice, OnUse> slice;
 inline constexpr Op<SliceAxis, OnUse> slice_axis;
 inline constexpr Op<SliceLike, OnUse> slice_like;
