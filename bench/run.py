@@ -28,7 +28,7 @@ from picture import picture  # noqa: E402
 ROOT = BENCH.parent
 # The peers' packages, and where they live. MXNet 1.9.1 is the last of its line and wants a numpy of its time, so it lives apart.
 ENVIRONMENTS = {
-    **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl"),
+    **dict.fromkeys(("torch", "inductor", "numpy", "scipy", "mkl", "scikit"),
                     (BENCH / ".venv", ["torch", "numpy", "scipy", "mkl", "sparse-dot-mkl", "scikit-learn"])),
     "mxnet": (BENCH / ".venv-mxnet", ["mxnet==1.9.1", "numpy==1.23.5"]),
 }
@@ -158,28 +158,32 @@ def package_command(build, script):
 
 def cases(command, threads, data):
     """{case: nanoseconds} of a program that prints lines of `case<TAB>nanoseconds`, with a median behind another tab
-    {case: (nanoseconds, median)}, and its lines that begin with `# `; none where it fails. What we write into the folder
-    `data` the peers read."""
+    {case: (nanoseconds, median)}; the bounds of lines `=<TAB>case<TAB>compulsory<TAB>gather`; and its lines that begin with
+    `# `. None where it fails. What we write into the folder `data` the peers read."""
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", STROP_BENCH_DATA=str(data),
                        **{f"{library}_NUM_THREADS": str(threads) for library in ("STROP", "OMP", "MKL", "OPENBLAS")})
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=ROOT, env=environment)
     if done.returncode != 0:
         print(f"{command[-1]} ended with status {done.returncode}\n{done.stderr}")
-        return {}, []
+        return {}, {}, []
     lines = done.stdout.splitlines()
-    times = (line.split("\t") for line in lines if line.count("\t") in (1, 2))
-    return {case: tuple(map(float, found)) for case, *found in times}, [line for line in lines if line.startswith("# ")]
+    rows = [line.split("\t") for line in lines if line.count("\t") in (1, 2, 3)]
+    times = {case: tuple(map(float, found)) for case, *found in rows if case != "="}
+    bounds = {case: tuple(map(float, found)) for mark, case, *found in rows if mark == "="}
+    return times, bounds, [line for line in lines if line.startswith("# ")]
 
 
 def compare(ours, peers, turns, data):
     """{case: {who: nanoseconds}} of our best time of every case and every peer's, the same of the medians of programs that
-    tell them, and what they say beside them."""
-    best, medians, notes = {}, {}, {}
+    tell them, {case: bounds} at the best rate that was measured, and what they say beside them."""
+    best, medians, bounds, notes = {}, {}, {}, {}
     for turn in range(turns):
         for who, command in {"strop": ours, **peers}.items():
             for threads in THREADS:
                 print(f"turn {turn + 1} of {turns}: {who} with {threads} thread{'s'[:threads - 1]}", flush=True)
-                found, notes[who] = cases(command, threads, data)
+                found, known, notes[who] = cases(command, threads, data)
+                for case, bound in known.items():
+                    bounds[case] = min(bounds.get(case, bound), bound)
                 for case, (nanoseconds, *median) in found.items():
                     times = best.setdefault(case, {})
                     times[who] = min(times.get(who, nanoseconds), nanoseconds)
@@ -187,17 +191,19 @@ def compare(ours, peers, turns, data):
                         medians.setdefault(case, {}).setdefault(who, []).append(median[0])
     middle = {case: {who: statistics.median(all_) for who, all_ in of.items()} for case, of in medians.items()}
     compared = [{case: of for case, of in times.items() if "strop" in of and len(of) > 1} for times in (best, middle)]
-    return *compared, [line for lines in notes.values() for line in lines]
+    return *compared, bounds, [line for lines in notes.values() for line in lines]
 
 
-def table(title, times, peers, size):
-    """Lines: our time of every case, every peer's, and how many times ours that is."""
+def table(title, times, peers, size, bounds):
+    """Lines: our time of every case, every peer's, and how many times ours that is; and what part of ours the bounds are."""
     wide = max([38, *map(len, times)])
     yield title
-    yield f"{'':{wide}} {'strop':>12}" + "".join(f" {who:>21}" for who in peers)
+    named = f" {'compulsory':>10} {'gather':>10}" if bounds else ""
+    yield f"{'':{wide}} {'strop':>12}" + named + "".join(f" {who:>21}" for who in peers)
     for case, of in times.items():
         mine = of["strop"]
-        yield f"{case:{wide}} {mine / size:12.3f}" + "".join(
+        parts = "".join(f" {bound / mine:10.0%}" for bound in bounds[case]) if case in bounds else " " * len(named)
+        yield f"{case:{wide}} {mine / size:12.3f}" + parts + "".join(
             f" {of[who] / size:12.3f} {of[who] / mine:7.2f}x" if who in of else f" {'-':>21}" for who in peers)
 
 
@@ -219,12 +225,12 @@ def run_peers(build, chosen, results, turns):
         ours = package_command(build, BENCH / f"{name}.py") if name in OF_THE_PACKAGE else [build / "bench" / f"bench_{name}"]
         if not ours:
             continue
-        best, medians, notes = compare([*ours, "--lines"], peers, turns, build / "bench")
+        best, medians, bounds, notes = compare([*ours, "--lines"], peers, turns, build / "bench")
         unit, size = UNITS.get(name, ("microseconds", 1e3))
         title = f"{name}: {unit}, each at its best of {THREADS[0]} and {THREADS[-1]} threads in {turns} turns; x: times ours"
-        tables = [*table(title, best, peers, size)]
+        tables = [*table(title, best, peers, size, bounds)]
         if medians:
-            tables += table(f"{name}: the medians of all turns", medians, peers, size)
+            tables += table(f"{name}: the medians of all turns", medians, peers, size, {})
         for line in [*tables, *notes]:
             print(line, flush=True)
             kept.append(line + "\n")

@@ -26,6 +26,16 @@ void add_update_rows(std::vector<Row>& rows) {
     add("mp_adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5" + lazy, 3);
   }
   add("mp_nag_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 2);
+  // Rows of more than one dimension.
+  const Sample rows_of_nine{{7, 3, 3}}, states_of_nine{{7, 3, 3}, 1.1, 1.9};
+  const std::vector<Sample> of_rank_three{rows_of_nine, {{7, 3, 3}, -0.9, 0.9}, states_of_nine, states_of_nine};
+  for (const std::size_t states : {0U, 1U, 2U})
+    rows.push_back({states == 0   ? "sgd_update"
+                    : states == 1 ? "sgd_mom_update"
+                                  : "adam_update",
+                    "lr=0.1; wd=0.01; clip_gradient=0.5",
+                    {of_rank_three.begin(), of_rank_three.begin() + 2 + static_cast<std::ptrdiff_t>(states)},
+                    {.gradient = false, .sparse = false, .loose = 4, .updates = true}});
   // n − g² stays above 0.
   rows.push_back({"rmspropalex_update",
                   "lr=0.1; wd=0.01; clip_gradient=0.5",

@@ -160,6 +160,8 @@ void add_tensor_rows(std::vector<Row>& rows) {
   rows.push_back({"cast_storage", "stype=default", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=csr", {{{4, 6}}}, moves});
   rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 6}}}, moves});
+  rows.push_back({"cast_storage", "stype=default", {{{4, 2, 3}}}, moves});
+  rows.push_back({"cast_storage", "stype=row_sparse", {{{4, 2, 3}}}, moves});
   rows.push_back({"_CrossDeviceCopy", "", {{{4, 6}}}, moves});
   rows.push_back({"Cast", "dtype=float32", {{{4, 6}}}, {.gradient = false, .same_shape = false}});
   rows.push_back({"Cast", "dtype=float64", {{{4, 6}}}, {.dtypes = false, .same_shape = false}});

@@ -396,7 +396,9 @@ TEST_CASE("results that follow a pattern have indices as wide as its") {
   CHECK(values(strop::dot(a, b)) == values(strop::dot(wide, b)));
   const NDArray rows = strop::dot(a, count(6, {2, 3}), {.transpose_a = true});
   CHECK(values(rows) == Numbers{6, 8, 10, 0, 1, 2, 9, 12, 15});
-  CHECK(rows.indices().dtype() == strop::i64);
+  rows.check_format();
+  CHECK(rows.indices().dtype() == strop::i32);
+  CHECK(strop::dot(wide, count(6, {2, 3}), {.transpose_a = true}).indices().dtype() == strop::i64);
   CHECK(types(strop::dot(count(4, {2, 2}), a)) == narrow);
   for (const bool t : {false, true}) {
     const Dot p{.transpose_a = t, .transpose_b = !t};
@@ -415,8 +417,22 @@ TEST_CASE("results that follow a pattern have indices as wide as its") {
   CHECK(values(a + wide) == values(wide * 2));
   CHECK(types(a.to(f64)) == narrow);
   CHECK(types(a.slice(1, 2)) == narrow);
-  CHECK(types(a.to(row_sparse).to(csr)) == long_ones);
+  CHECK(a.to(row_sparse).indices().dtype() == strop::i32);
+  CHECK(types(a.to(row_sparse).to(csr)) == narrow);
+  CHECK(types(wide.to(row_sparse).to(csr)) == long_ones);
+  CHECK(types(a.to(strop::dense).to(csr)) == long_ones);
+  const auto same = [&](const NDArray& y, const NDArray& other) {
+    y.check_format();
+    CHECK(types(y) == narrow);
+    CHECK(types(other) == long_ones);
+    CHECK(values(y) == values(other));
+  };
+  same(strop::slice(a, {.begin = {0, 1}, .end = {2, 3}}), strop::slice(wide, {.begin = {0, 1}, .end = {2, 3}}));
+  same(strop::take(a, strop::array({1, 0, 1})), strop::take(wide, strop::array({1, 0, 1})));
+  same(strop::concat({a, a}, {.dim = 0}), strop::concat({a, wide}, {.dim = 0}));
+  CHECK(strop::sparse_retain(a.to(row_sparse), strop::array({1})).indices().dtype() == strop::i32);
   CHECK(values(strop::sum(a, {.axis = 1})) == Numbers{1, 5});
+  CHECK(types(a) == narrow);
   // Of 32 bits and of 64 in one array.
   const NDArray mixed = strop::csr_matrix({1, 2, 3}, columns, std::vector<std::int64_t>{0, 1, 3}, {2, 3});
   CHECK(values(strop::dot(mixed, b)) == values(strop::dot(wide, b)));

@@ -75,6 +75,17 @@ TEST_CASE("SparseEmbedding is Embedding with a row-sparse gradient") {
     CHECK(values(weight.grad()) == Numbers{0, 0, 0, 2, 2, 2, 0, 0, 0, 1, 1, 1});
     CHECK(weight.grad().nnz() == 2);
   }
+  // Rows are numbered in the width of the numbers that they are asked by.
+  for (const Dtype type : {strop::i32, strop::i64, strop::f32}) {
+    const NDArray weight = m.copy();
+    weight.attach_grad(strop::GradRequest::write, strop::row_sparse);
+    {
+      strop::record scope;
+      strop::sparse_embedding(at.to(type), weight, {.input_dim = 4, .output_dim = 3}).backward();
+    }
+    CHECK(weight.grad().indices().dtype() == (type == strop::i32 ? strop::i32 : strop::i64));
+    CHECK(values(weight.grad().indices()) == Numbers{1, 3});
+  }
 }
 
 TEST_CASE("sparse arrays are indexed by their stored values") {

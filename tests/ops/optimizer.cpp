@@ -254,7 +254,7 @@ TEST_CASE("group adagrad has one rate for each row that a gradient stores") {
         "_contrib_group_adagrad_update: input 'history' has shape (4, 3), expected (4, 1)");
 }
 
-TEST_CASE("updates take indices of 32 bits, and widen those of what they write") {
+TEST_CASE("updates take indices of 32 bits, and leave those of what they write as they are") {
   const std::vector<std::int32_t> all{0, 1, 2}, one{1};
   const NDArray grad = strop::row_sparse_array({{1, -1}}, one, {3, 2});
   const NDArray weight = strop::row_sparse_array({{1, 2}, {3, 4}, {5, 6}}, all, {3, 2});
@@ -263,8 +263,18 @@ TEST_CASE("updates take indices of 32 bits, and widen those of what they write")
     strop::sgd_mom_update(weight, grad, mom, {.lr = 0.5, .momentum = 0.5}, strop::into(weight));
   CHECK(values(weight) == Numbers{1, 2, 1.75, 5.25, 5, 6});
   CHECK(values(mom) == Numbers{0, 0, -0.75, 0.75, 0, 0});
-  CHECK(weight.indices().dtype() == strop::i64);
-  CHECK(grad.indices().dtype() == strop::i32);
+  for (const NDArray& a : {weight, grad, mom}) CHECK(a.indices().dtype() == strop::i32);
+  const NDArray fresh = strop::sgd_mom_update(weight, grad, mom, {.lr = 0.5, .momentum = 0.5});
+  CHECK(fresh.indices().dtype() == strop::i32);
+  // A state that stores nothing yet gets all rows, in the width that it has.
+  for (const bool narrow : {false, true}) {
+    const NDArray empty = narrow ? strop::row_sparse_array(strop::zeros({0, 2}), std::vector<std::int32_t>{}, {3, 2})
+                                 : strop::zeros({3, 2}, strop::row_sparse);
+    strop::sgd_mom_update(weight, grad, empty, {.lr = 0.5, .momentum = 0.5}, strop::into(weight));
+    CHECK(empty.nnz() == 3);
+    CHECK(empty.indices().dtype() == (narrow ? strop::i32 : strop::i64));
+    empty.check_format();
+  }
 }
 
 TEST_CASE("_sparse_retain keeps the rows that are listed") {

@@ -30,8 +30,9 @@ struct LibSVMData {
 };
 
 /// Reads a LibSVM file, or all files of a folder in the order of their names: a line is `label[,label…] [qid:n]
-/// [index[:value]…] [# comment]`, indices ascend within it, an index without a value has the value 1; empty lines and
-/// comments are passed over. Numbers are read to the nearest float32 (float64, where `dtype` is that or an integer
+/// [index[:value]…] [# comment]`, indices ascend within it, an index without a value has the value 1, but is
+/// refused where the file ends behind it, without the end of the line, and so may be cut; empty lines and comments are
+/// passed over. Numbers are read to the nearest float32 (float64, where `dtype` is that or an integer
 /// type) and become another type from there as `to()` has it. Throws Error that names file, line and byte where the
 /// text is not that, or an index is beyond `features`.
 ///

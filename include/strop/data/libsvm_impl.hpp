@@ -150,6 +150,9 @@ class LibSVMParser {
       if (at_ != end_ && *at_ == ':') {
         ++at_;
         value = number(false);
+      } else if (at_ == end_) {
+        bad(entry, cat("the text ends behind index ", column + base_,
+                       ", which may be a part of what stood there; expected its value, or the end of the line"));
       } else if (!at_end_of_token(false)) {
         bad(entry, cat("'", token(entry), "' is not index:value"));
       }

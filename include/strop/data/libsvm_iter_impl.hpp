@@ -3,6 +3,7 @@
 /// How batches of LibSVM rows are made.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/data/batches.hpp>
 #include <strop/data/libsvm.hpp>
 #include <strop/data/libsvm_iter.hpp>
 #include <strop/data/read_ahead.hpp>
@@ -12,130 +13,104 @@
 
 namespace strop::inline v0 {
 
-struct LibSVMIter::State {
-  State(const std::string& path, const LibSVMParams& given)
-      : params(checked(given)),
-        labels(has_label_file(given) ? 1 : given.label_shape[0]),
-        data("LibSVMIter", path,
-             {.features = given.data_shape[0], .labels = labels, .one_based = given.one_based, .dtype = given.dtype},
-             given.num_parts, given.part_index),
-        ahead("LibSVMIter", static_cast<std::size_t>(given.prefetch_buffer), Maker{this}) {
-    if (!has_label_file(given)) return;
-    label_file.emplace(
+namespace detail {
+
+STROP_IMPL const LibSVMParams& checked(const LibSVMParams& p) {
+  const auto refuse = [](const auto&... parts) { fail("LibSVMIter: ", parts...); };
+  if (p.data_shape.ndim() != 1 || p.data_shape[0] < 1)
+    refuse("data_shape is ", p.data_shape, ", expected one extent, the number of features");
+  if (p.label_shape.ndim() != 1 || p.label_shape[0] < 1)
+    refuse("label_shape is ", p.label_shape, ", expected one extent, the number of labels of a row");
+  if (p.batch_size < 1) refuse("batch_size is ", p.batch_size, ", expected 1 or more");
+  if (p.num_parts < 1) refuse("num_parts is ", p.num_parts, ", expected 1 or more");
+  if (p.part_index < 0 || p.part_index >= p.num_parts)
+    refuse("part_index is ", p.part_index, ", expected one of 0 to ", p.num_parts - 1);
+  if (p.prefetch_buffer < 0 || p.prefetch_buffer > 1024)
+    refuse("prefetch_buffer is ", p.prefetch_buffer, ", expected 0 to 1024");
+  const auto refuse_count = [&](std::string_view what, std::int64_t of_row) {
+    std::int64_t count = 0;
+    if (__builtin_mul_overflow(p.batch_size, of_row, &count))
+      refuse(what, " is (", of_row, ",), of which ", p.batch_size,
+             " rows, a batch, have more elements than 64 bits can count");
+  };
+  refuse_count("data_shape", p.data_shape[0]);
+  refuse_count("label_shape", p.label_shape[0]);
+  return p;
+}
+
+/// Rows of LibSVM text for Batches, with their labels: of the line, or of a file of their own.
+class LibSVMRecords {
+ public:
+  LibSVMRecords(const std::string& path, const LibSVMParams& given)
+      : params_(checked(given)),
+        labels_(has_label_file() ? 1 : given.label_shape[0]),
+        data_("LibSVMIter", path,
+              {.features = given.data_shape[0], .labels = labels_, .one_based = given.one_based, .dtype = given.dtype},
+              given.num_parts, given.part_index) {
+    if (!has_label_file()) return;
+    label_file_.emplace(
         "LibSVMIter", given.label_libsvm,
         LibSVMFormat{.features = given.label_shape[0], .one_based = given.one_based, .dtype = given.dtype});
     // The lines of two files are not cut at the same places: labels are those of the part's rows, by their numbers.
-    if (given.part_index > 0) label_file->begin_at_row(data.rows_before());
+    if (given.part_index > 0) label_file_->begin_at_row(data_.rows_before());
   }
 
-  static bool has_label_file(const LibSVMParams& params) {
-    return !params.label_libsvm.empty() && params.label_libsvm != "NULL";
-  }
-  static const LibSVMParams& checked(const LibSVMParams& p) {
-    const auto refuse = [](const auto&... parts) { fail("LibSVMIter: ", parts...); };
-    if (p.data_shape.ndim() != 1 || p.data_shape[0] < 1)
-      refuse("data_shape is ", p.data_shape, ", expected one extent, the number of features");
-    if (p.label_shape.ndim() != 1 || p.label_shape[0] < 1)
-      refuse("label_shape is ", p.label_shape, ", expected one extent, the number of labels of a row");
-    if (p.batch_size < 1) refuse("batch_size is ", p.batch_size, ", expected 1 or more");
-    if (p.num_parts < 1) refuse("num_parts is ", p.num_parts, ", expected 1 or more");
-    if (p.part_index < 0 || p.part_index >= p.num_parts)
-      refuse("part_index is ", p.part_index, ", expected one of 0 to ", p.num_parts - 1);
-    if (p.prefetch_buffer < 0 || p.prefetch_buffer > 1024)
-      refuse("prefetch_buffer is ", p.prefetch_buffer, ", expected 0 to 1024");
-    const auto refuse_count = [&](std::string_view what, std::int64_t of_row) {
-      std::int64_t count = 0;
-      if (__builtin_mul_overflow(p.batch_size, of_row, &count))
-        refuse(what, " is (", of_row, ",), of which ", p.batch_size,
-               " rows, a batch, have more elements than 64 bits can count");
-    };
-    refuse_count("data_shape", p.data_shape[0]);
-    refuse_count("label_shape", p.label_shape[0]);
-    return p;
-  }
-
-  bool make(DataBatch& batch) {
-    if (over) return false;
-    rows.clear(), label_rows.clear();
-    detail::Index got = read(params.batch_size);
-    if (got == 0 && continued) {  // the last batch was filled with all rows, to the very last
-      rewind();
-      got = read(params.batch_size);
-    }
-    continued = false;
-    if (got == 0) return over = true, false;
-    batch = {};
-    for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
-    if (got < params.batch_size) {
-      over = true;
-      batch.pad = params.batch_size - got;
-      fill(batch, batch.pad);
-    }
-    batch.data.push_back(rows.data(params.data_shape[0], params.dtype));
-    batch.qid = rows.qid();
-    batch.label.push_back(label_file ? label_rows.data(params.label_shape[0], params.dtype)
-                                     : rows.label(labels, params.dtype));
-    return true;
-  }
-
+  void clear() { rows_.clear(), label_rows_.clear(); }
   /// Rows of both files, as many of one as of the other.
-  detail::Index read(detail::Index n) {
-    const detail::Index got = data.read(n, rows);
-    if (!label_file) return got;
+  Index take(Index n) {
+    const Index got = data_.read(n, rows_);
+    if (!label_file_) return got;
     // One more at the end of the last part: whether the label file ends there as well.
-    const bool last = got < n && params.part_index == params.num_parts - 1;
-    const detail::Index labelled = label_file->read(last ? got + 1 : got, label_rows);
+    const bool last = got < n && params_.part_index == params_.num_parts - 1;
+    const Index labelled = label_file_->read(last ? got + 1 : got, label_rows_);
     if (labelled != got)
-      fail("LibSVMIter: \"", params.label_libsvm, "\" has ", labelled < got ? "fewer" : "more", " rows than the data");
+      fail("LibSVMIter: \"", params_.label_libsvm, "\" has ", labelled < got ? "fewer" : "more", " rows than the data");
     return got;
   }
-
-  void fill(DataBatch& batch, detail::Index missing) {
-    if (!params.round_batch) {
-      for (; missing > 0; --missing) {
-        rows.append_empty(labels);
-        if (label_file) label_rows.append_empty(1);
-        batch.index.push_back(-1);
-      }
-      return;
+  void take_empty(Index n) {
+    for (; n > 0; --n) {
+      rows_.append_empty(labels_);
+      if (label_file_) label_rows_.append_empty(1);
     }
-    while (missing > 0) {
-      rewind();
-      const detail::Index got = data.read(missing, rows);
-      if (got == 0) fail("LibSVMIter: the data has become shorter while it was read");
-      if (label_file) label_file->read(got, label_rows);
-      for (detail::Index k = 0; k < got; ++k) batch.index.push_back(row++);
-      missing -= got;
-    }
-    continues = true;
   }
-
+  void give(DataBatch& batch) {
+    batch.data.push_back(rows_.data(params_.data_shape[0], params_.dtype));
+    batch.qid = rows_.qid();
+    batch.label.push_back(label_file_ ? label_rows_.data(params_.label_shape[0], params_.dtype)
+                                      : rows_.label(labels_, params_.dtype));
+  }
   void rewind() {
-    data.rewind();
-    if (label_file) label_file->rewind();
-    row = 0;
-  }
-  void begin_epoch(bool seen_whole) {
-    continued = seen_whole && continues;
-    if (!continued) rewind();
-    over = continues = false;
+    data_.rewind();
+    if (label_file_) label_file_->rewind();
   }
 
-  struct Maker {
-    State* of;
-    bool operator()(DataBatch& batch) const { return of->make(batch); }
+ private:
+  bool has_label_file() const { return !params_.label_libsvm.empty() && params_.label_libsvm != "NULL"; }
+
+  LibSVMParams params_;
+  std::int64_t labels_;
+  LibSVMReader data_;
+  std::optional<LibSVMReader> label_file_;
+  LibSVMRows rows_, label_rows_;  // of the batch that is made
+};
+
+}  // namespace detail
+
+/// Lines of the files, the parser, batching and reading ahead, one on the other; and what the caller sees of it.
+struct LibSVMIter::State {
+  State(const std::string& path, const LibSVMParams& params)
+      : batches("LibSVMIter", params.batch_size, params.round_batch, path, params),
+        ahead("LibSVMIter", static_cast<std::size_t>(params.prefetch_buffer), Make{&batches}) {}
+
+  using Batches = detail::Batches<detail::LibSVMRecords>;
+  struct Make {
+    Batches* from;
+    bool operator()(DataBatch& batch) const { return from->next(batch); }
   };
-  LibSVMParams params;
-  std::int64_t labels;
-  detail::LibSVMReader data;
-  std::optional<detail::LibSVMReader> label_file;
-  detail::LibSVMRows rows, label_rows;   // of the batch that is made
-  std::int64_t row = 0;                  // the number of the next row
-  bool over = false, continues = false;  // the epoch is made; the next one goes on where the last batch ended
-  bool continued = false;                // this epoch began so, and no batch of it is made
+  Batches batches;
   DataBatch current;
-  bool begun = false, ended = false;          // as the caller sees the epoch
-  detail::ReadAhead<DataBatch, Maker> ahead;  // last: it stops before what it reads is gone
+  bool begun = false, ended = false;         // as the caller sees the epoch
+  detail::ReadAhead<DataBatch, Make> ahead;  // last: it stops before what it reads is gone
 };
 
 STROP_IMPL LibSVMIter::LibSVMIter(const std::string& data_libsvm, const LibSVMParams& params)
@@ -162,7 +137,7 @@ STROP_IMPL DataBatch& LibSVMIter::batch() const {
 STROP_IMPL void LibSVMIter::reset() {
   State& s = *state_;
   if (!s.begun) return;
-  s.ahead.restart([&] { s.begin_epoch(s.ended || s.current.pad > 0); });
+  s.ahead.restart([&] { s.batches.begin_epoch(s.ended || s.current.pad > 0); });
   s.begun = s.ended = false;
 }
 

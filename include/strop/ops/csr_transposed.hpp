@@ -254,9 +254,9 @@ void transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out
 }
 
 /// The memory of a row-sparse result: the numbers of its rows and the rows.
-template <class E>
+template <class E, class I>
 struct RowsRoom {
-  std::int64_t* numbers;
+  I* numbers;
   E* rows;
 };
 
@@ -304,11 +304,11 @@ void counted_sums(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room room) {
     starts[s + 1] = count;
   });
   for (std::int64_t s = 0; s < stretches; ++s) starts[s + 1] += starts[s];
-  const RowsRoom<E> to = room(starts[stretches]);
+  const RowsRoom<E, I> to = room(starts[stretches]);
   each_stretch([&](std::int64_t s, std::int64_t first, std::int64_t last) {
     std::int64_t at = starts[s];
     for (std::int64_t j = first; at < starts[s + 1] && j < last; ++j) {
-      to.numbers[at] = j;
+      to.numbers[at] = static_cast<I>(j);
       to.rows[at] = tables[j][0];
       at += tables[j][1] != 0 ? 1 : 0;
     }
@@ -325,14 +325,14 @@ void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room r
   if (sparse_kernel(SparseWork::numbering, sizes) == SparseKernel::marks && a.cols * width <= 2 * a.stored) {
     if (width == 1) return counted_sums(a, b, room);
     const MarkedSet set(a.cols, a.stored, values);  // sums of all columns take less time than numbers for all values
-    const RowsRoom<E> to = room(set.count());
+    const RowsRoom<E, I> to = room(set.count());
     set.list(to.numbers);
     if (set.count() == a.cols) return transposed_product(a, b, to.rows, false);
     const NDArray all({a.cols * width}, dtype_of<E>);
     const E* const sums = all.template pointer<E>();
     transposed_product(a, b, all.template pointer<E>(), false);
     for (std::int64_t r = 0; r < set.count(); ++r)
-      std::copy_n(sums + to.numbers[r] * width, width, to.rows + r * width);
+      std::copy_n(sums + std::int64_t{to.numbers[r]} * width, width, to.rows + r * width);
     return;
   }
   // Of each stored value the place of its column among those that count.
@@ -343,7 +343,7 @@ void transposed_to_rows(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, Room r
     const std::int64_t count = number_through(
         a.cols, a.stored, values,
         [&](std::int64_t n) {
-          const RowsRoom<E> to = room(n);
+          const RowsRoom<E, I> to = room(n);
           out = to.rows;
           return to.numbers;
         },

@@ -159,6 +159,8 @@ struct FullyConnected {
     return all ? a.data() : detail::cast_storage(a, dense);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<FullyConnected> = true;
 inline constexpr Op<FullyConnected, OnUse> fully_connected;
 
 /// The gradients of data, weight and bias of FullyConnected as an operator: its own gradient is again a layer, which is

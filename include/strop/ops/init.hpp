@@ -306,7 +306,11 @@ inline constexpr Op<FullOp, OnUse> full_op;
 inline constexpr Op<ArangeOp, OnUse> arange_op;
 inline constexpr Op<EyeOp, OnUse> eye_op;
 inline constexpr Op<LinspaceOp, OnUse> linspace_op;
+template <>
+inline constexpr bool detail::reads_any_index<ZerosLike> = true;
 inline constexpr Op<ZerosLike, OnUse> zeros_like;
+template <>
+inline constexpr bool detail::reads_any_index<OnesLike> = true;
 inline constexpr Op<OnesLike, OnUse> ones_like;
 inline constexpr Op<ArangeLike, OnUse> arange_like;
 

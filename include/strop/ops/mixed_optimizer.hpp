@@ -91,6 +91,8 @@ struct MpSgdUpdate {
     detail::mixed_update(name, step, lazy_update, weight, grad, {}, weight32, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MpSgdUpdate> = true;
 inline constexpr Op<MpSgdUpdate, OnUse> mp_sgd_update;
 
 /// mp_sgd_mom_update: sgd_mom_update of weight32, to which the new weight is rounded.
@@ -122,6 +124,8 @@ struct MpSgdMomUpdate {
     detail::mixed_update(name, step, lazy, weight, grad, {&mom}, weight32, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MpSgdMomUpdate> = true;
 inline constexpr Op<MpSgdMomUpdate, OnUse> mp_sgd_mom_update;
 
 /// mp_nag_mom_update: nag_mom_update of weight32, to which the new weight is rounded; never lazy.
@@ -153,6 +157,8 @@ struct MpNagMomUpdate {
     detail::mixed_update(name, step, false, weight, grad, {&mom}, weight32, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MpNagMomUpdate> = true;
 inline constexpr Op<MpNagMomUpdate, OnUse> mp_nag_mom_update;
 
 /// mp_adam_update: adam_update of weight32, to which the new weight is rounded.
@@ -185,6 +191,8 @@ struct MpAdamUpdate {
     detail::mixed_update(name, step, lazy, weight, grad, {&first, &second}, weight32, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MpAdamUpdate> = true;
 inline constexpr Op<MpAdamUpdate, OnUse> mp_adam_update;
 
 using MixedOptimizerOps = OpList<MpSgdUpdate, MpSgdMomUpdate, MpNagMomUpdate, MpAdamUpdate>;

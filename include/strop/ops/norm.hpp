@@ -181,6 +181,12 @@ struct LayerNorm {
   void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E> centre,
                View<E> deviation) const {
     const detail::AxisSplit s = split(x.shape());
+    if (s.length == 0) {  // no rows to go through, and statistics of each
+      for (std::int64_t row = 0; row < centre.size(); ++row) {
+        centre[row] = E(0);
+        deviation[row] = std::sqrt(static_cast<E>(eps));
+      }
+    }
     detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
       const detail::Moments m = detail::moments(in[0], s.length);
       const double root = std::sqrt(m.variance + static_cast<double>(eps));

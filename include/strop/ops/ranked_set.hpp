@@ -134,11 +134,10 @@ class MarkedSet {
   std::int64_t count() const { return count_; }
   /// Where not all of the numbers occur.
   std::int64_t operator()(std::int64_t j) const { return place_[j]; }
-  void list(std::int64_t* to) const {
-    if (place_ != nullptr)
-      std::copy_n(kept_.pointer<const std::int64_t>(), count_, to);
-    else
-      for (std::int64_t j = 0; j < count_; ++j) to[j] = j;
+  template <class I>
+  void list(I* to) const {
+    const std::int64_t* const kept = place_ != nullptr ? kept_.pointer<const std::int64_t>() : nullptr;
+    for (std::int64_t j = 0; j < count_; ++j) to[j] = static_cast<I>(kept != nullptr ? kept[j] : j);
   }
 
  private:
@@ -197,7 +196,8 @@ std::int64_t number_through(std::int64_t extent, std::int64_t count, const Numbe
   numbers.columns(0, 1, [&](std::int64_t, std::int64_t j) { kept.push_back(j); });
   std::sort(kept.begin(), kept.end());
   kept.resize(std::unique(kept.begin(), kept.end()) - kept.begin());
-  std::copy(kept.begin(), kept.end(), room(kept.size()));
+  auto* const to = room(kept.size());
+  for (Index k = 0; k < kept.size(); ++k) to[k] = static_cast<std::remove_reference_t<decltype(*to)>>(kept[k]);
   numbers.columns(0, 1, [&](std::int64_t k, std::int64_t j) {
     place(k, std::lower_bound(kept.begin(), kept.end(), j) - kept.begin());
   });

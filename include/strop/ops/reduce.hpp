@@ -301,14 +301,22 @@ struct ArgmaxChannel {
   }
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<ReduceGradient> = true;
 inline constexpr Op<ReduceGradient, OnUse> reduce_gradient;
+template <>
+inline constexpr bool detail::reads_any_index<Sum> = true;
 inline constexpr Op<Sum, OnUse> sum;
+template <>
+inline constexpr bool detail::reads_any_index<Mean> = true;
 inline constexpr Op<Mean, OnUse> mean;
 inline constexpr Op<Prod, OnUse> prod;
 inline constexpr Op<Nansum, OnUse> nansum;
 inline constexpr Op<Nanprod, OnUse> nanprod;
 inline constexpr Op<Max, OnUse> max;
 inline constexpr Op<Min, OnUse> min;
+template <>
+inline constexpr bool detail::reads_any_index<Norm> = true;
 inline constexpr Op<Norm, OnUse> norm;
 inline constexpr Op<Argmax, OnUse> argmax;
 inline constexpr Op<Argmin, OnUse> argmin;

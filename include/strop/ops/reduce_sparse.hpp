@@ -26,7 +26,7 @@ constexpr bool infer_reduced_gradient_storage(Storages& s, bool exclude) {
 struct StoredSteps {
   void (*fill)(void* y, std::int64_t n, bool neutral);  // with the neutral element, or with zeros
   void (*row)(const void* x, std::int64_t n, void* y);  // to one element
-  void (*columns)(const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y);
+  void (*columns)(const void* x, const IndexReader& columns, RowSpan row, std::int64_t extent, void* y);
   void (*join_zero)(void* y);  // a zero that is not stored; none where it changes nothing
   std::int64_t width;          // bytes of an element
 };
@@ -38,14 +38,14 @@ inline void reduce_csr(const StoredSteps& steps, const NDArray& x, const NDArray
   const auto count_zeros = [&](std::int64_t at, std::int64_t stored, std::int64_t all) {
     if (steps.join_zero != nullptr && stored < all) steps.join_zero(to + at * steps.width);
   };
-  const auto* starts = x.indptr().pointer<const std::int64_t>();
+  const IndexReader starts(x.indptr());
   if (gone.count() == x.ndim()) {  // what no row has does not count
     const std::int64_t ends[] = {starts[0], starts[rows]};
     const RowSpan span = row_span(ends, 0, x.nnz());
     steps.row(from + span.begin * steps.width, span.end - span.begin, to);
     return count_zeros(0, span.end - span.begin, x.size());
   }
-  const auto* columns = x.indices().pointer<const std::int64_t>();
+  const IndexReader columns(x.indices());
   List<std::int64_t> counts(steps.join_zero != nullptr && !gone[1] ? extent : 0, 0);
   for (std::int64_t row = 0; row < rows; ++row) {
     const RowSpan span = row_span(starts, row, x.nnz());
@@ -55,7 +55,7 @@ inline void reduce_csr(const StoredSteps& steps, const NDArray& x, const NDArray
       count_zeros(row, span.end - span.begin, extent);
       continue;
     }
-    steps.columns(values, columns + span.begin, span.end - span.begin, extent, to);
+    steps.columns(values, columns, span, extent, to);
     if (!counts.empty())
       for (std::int64_t k = span.begin; k < span.end; ++k) ++counts[columns[k]];
   }
@@ -80,7 +80,7 @@ inline void reduce_rows(const TypedPasses& passes, const StoredSteps& steps, Cpu
   List<std::byte> made(x.nnz() * bytes);
   run_passes(passes, ctx, stored.bytes(), stored.size(), made.data(), plan);
   steps.fill(to, y.size(), !some);
-  const auto* indices = x.indices().pointer<const std::int64_t>();
+  const IndexReader indices(x.indices());
   for (std::int64_t k = 0; k < x.nnz(); ++k)
     copy_bytes(to + checked_index(indices[k], rows) * bytes, made.data() + k * bytes, bytes);
 }
@@ -98,7 +98,7 @@ inline void reduce_by(const TypedPasses& passes, const StoredSteps& steps, Cpu& 
 template <class F>
 void each_stored_reduced(const NDArray& x, const Axes& axes, bool exclude, F f) {
   const AxisMask gone = axis_mask(x.ndim(), axes, exclude, "reduce");
-  const auto* indices = x.indices().pointer<const std::int64_t>();
+  const IndexReader indices(x.indices());
   if (x.storage() == row_sparse) {
     const Shape stored = x.data().shape();
     const Shape kept = reduced_shape(x.shape(), axes, false, exclude, "reduce");
@@ -107,7 +107,7 @@ void each_stored_reduced(const NDArray& x, const Axes& axes, bool exclude, F f) 
       f(i, gone[0] ? at : checked_index(indices[at / width], x.shape()[0]) * width + at % width);
     });
   }
-  const auto* starts = x.indptr().pointer<const std::int64_t>();
+  const IndexReader starts(x.indptr());
   for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
     const RowSpan span = row_span(starts, row, x.nnz());
     for (std::int64_t i = span.begin; i < span.end; ++i)
@@ -156,11 +156,14 @@ inline constexpr StoredSteps stored_steps_of{
     [](const void* x, std::int64_t n, void* y) {
       *static_cast<E*>(y) = reduce_row<Step, !maps<Step>>(static_cast<const E*>(x), n);
     },
-    [](const void* x, const std::int64_t* columns, std::int64_t n, std::int64_t extent, void* y) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        E& to = static_cast<E*>(y)[checked_index(columns[i], extent)];
-        to = Step::template join<E>(to, Step::template map<E>(static_cast<const E*>(x)[i]));
-      }
+    [](const void* x, const IndexReader& columns, RowSpan row, std::int64_t extent, void* y) {
+      const E* value = static_cast<const E*>(x);
+      columns.as_stored([&](const auto* at) {
+        for (std::int64_t i = row.begin; i < row.end; ++i) {
+          E& to = static_cast<E*>(y)[checked_index(at[i], extent)];
+          to = Step::template join<E>(to, Step::template map<E>(*value++));
+        }
+      });
     },
     skips_zeros<Step> ? nullptr
                       : +[](void* y) { *static_cast<E*>(y) = Step::template join<E>(*static_cast<E*>(y), E(0)); },

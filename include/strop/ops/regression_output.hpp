@@ -87,6 +87,8 @@ struct LinearRegressionOutput {
     detail::regression_gradient<E>(y, label, dx, grad_scale, [](E a, E b) { return a - b; });
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<LinearRegressionOutput> = true;
 inline constexpr Op<LinearRegressionOutput, OnUse> linear_regression_output;
 
 /// MAERegressionOutput: data forward; the gradient is ± grad_scale / elements of an example: that of the absolute
@@ -124,6 +126,8 @@ struct MAERegressionOutput {
     detail::regression_gradient<E>(y, label, dx, grad_scale, [](E a, E b) { return a > b ? E(1) : E(-1); });
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MAERegressionOutput> = true;
 inline constexpr Op<MAERegressionOutput, OnUse> mae_regression_output;
 
 /// LogisticRegressionOutput: y = 1 / (1 + e^(−data)) forward; the gradient is (y − label) · grad_scale / elements of an
@@ -170,6 +174,8 @@ struct LogisticRegressionOutput {
     auto forward(auto x) const { return sigmoid(x); }
   };
 };
+template <>
+inline constexpr bool detail::reads_any_index<LogisticRegressionOutput> = true;
 inline constexpr Op<LogisticRegressionOutput, OnUse> logistic_regression_output;
 
 /// MakeLoss: data forward, as a loss: the gradient is grad_scale for every element, divided by the batch or by the
@@ -211,6 +217,8 @@ struct MakeLoss {
     std::fill(dx.begin(), dx.end(), static_cast<E>(grad_scale / divisor));
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<MakeLoss> = true;
 inline constexpr Op<MakeLoss, OnUse> make_loss_scaled;
 
 using RegressionOutputOps = OpList<LinearRegressionOutput, MAERegressionOutput, LogisticRegressionOutput, MakeLoss>;

@@ -111,11 +111,11 @@ void csr_transposed_times_rows(const NDArray& a, const NDArray& b, E* out, bool 
 template <class E>
 void csr_transposed_to_rows(const NDArray& a, const NDArray& b, const NDArray& out) {
   const MatrixRows<E> y(b, a.shape()[0]);
-  with_csr<E>(a, [&](const auto& x) {
+  with_csr<E>(a, [&]<class I>(const CsrMatrix<E, I>& x) {
     x.check();
     transposed_to_rows(x, y, [&](std::int64_t count) {
-      out.allocate_stored(count);
-      return RowsRoom<E>{out.indices().template pointer<std::int64_t>(), out.pointer<E>()};
+      allocate_stored_as(out, count, dtype_of<I>);
+      return RowsRoom<E, I>{out.indices().template pointer<I>(), out.pointer<E>()};
     });
   });
 }
@@ -154,7 +154,7 @@ void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const 
   });
   const Index count = kept.size();
   allocate_stored_as(out, m * count, b.indices().dtype());
-  const Positions positions(kept.data(), count, y.cols, y.stored);
+  const Positions positions(IndexReader(kept.data()), count, y.cols, y.stored);
   E* const data = out.pointer<E>();
   const NDArray indices = out.indices();
   detail::List<std::int64_t> starts(m + 1);

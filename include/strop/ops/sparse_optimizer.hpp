@@ -34,8 +34,10 @@ inline const NDArray& with_all_rows(std::string_view op, std::string_view what, 
   }
   if (!state || a.nnz() != 0)
     fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
-  a.allocate_stored(rows);
-  for (std::int64_t i = 0; i < rows; ++i) a.indices().pointer<std::int64_t>()[i] = i;
+  List<std::int64_t> all(rows);
+  for (std::int64_t i = 0; i < rows; ++i) all[i] = i;
+  allocate_stored_as(a, rows, a.indices().dtype());
+  write_indices(a.indices(), all.data(), rows);
   clear(a, a.stored() * size_of(a.dtype()));
   return a;
 }
@@ -100,7 +102,7 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
                         [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
   }
   const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
-  const auto* indices = grad.indices().pointer<const std::int64_t>();
+  const IndexReader indices(grad.indices());
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
@@ -175,6 +177,8 @@ struct SgdUpdate {
     detail::update<Step, E>(name, {*lr, wd, rescale_grad, clip_gradient}, lazy_update, weight, grad, {}, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<SgdUpdate> = true;
 inline constexpr Op<SgdUpdate, OnUse> sgd_update;
 
 /// sgd_mom_update: mom ← momentum · mom − lr · wd · weight − lr · clip(rescale_grad · grad); the new weight is weight +
@@ -217,6 +221,8 @@ struct SgdMomUpdate {
                             inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<SgdMomUpdate> = true;
 inline constexpr Op<SgdMomUpdate, OnUse> sgd_mom_update;
 
 /// adam_update: g = clip(rescale_grad · grad + wd · weight); mean ← beta1 · mean + (1 − beta1) · g;
@@ -259,6 +265,8 @@ struct AdamUpdate {
                             {&first, &second}, out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<AdamUpdate> = true;
 inline constexpr Op<AdamUpdate, OnUse> adam_update;
 
 /// ftrl_update: follow the regularised leader (McMahan et al. 2013). g = clip(rescale_grad · grad);
@@ -305,6 +313,8 @@ struct FtrlUpdate {
                             out, inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<FtrlUpdate> = true;
 inline constexpr Op<FtrlUpdate, OnUse> ftrl_update;
 
 /// _sparse_adagrad_update: g = clip(rescale_grad · grad); history ← history + g²; the new weight is
@@ -349,6 +359,8 @@ struct SparseAdagradUpdate {
                             inputs);
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<SparseAdagradUpdate> = true;
 inline constexpr Op<SparseAdagradUpdate, OnUse> sparse_adagrad_update;
 
 /// _contrib_group_adagrad_update: AdaGrad with one rate for each row that the gradient stores. g = clip(rescale_grad ·
@@ -412,6 +424,8 @@ struct GroupAdagradUpdate {
     }
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<GroupAdagradUpdate> = true;
 inline constexpr Op<GroupAdagradUpdate, OnUse> group_adagrad_update;
 
 using SparseOptimizerOps =

@@ -32,7 +32,7 @@ NDArray csr_transposed(const NDArray& a, List<Index>* from = nullptr) {
 template <class E>
 NDArray renumbered(const NDArray& a, const List<Index>& kept) {
   const CsrRows<E> x(a);
-  const Positions position(kept.data(), kept.size(), x.cols, x.stored);
+  const Positions position(IndexReader(kept.data()), kept.size(), x.cols, x.stored);
   const NDArray out = NDArray::shell({x.rows, kept.size()}, a.dtype(), a.device(), csr);
   out.allocate_stored(x.stored);
   auto* const indices = out.indices().template pointer<std::int64_t>();

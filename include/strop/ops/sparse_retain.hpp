@@ -64,15 +64,14 @@ struct SparseRetain {
       if (i < 0 || i >= rows)
         strop::fail(name, ": index ", i, " is outside the first axis of shape ", to_text(x.shape()));
     const std::int64_t count = wanted.size();
-    const bool sparse = y.storage() == row_sparse;
+    const bool sparse = y.storage() == row_sparse, stored = x.storage() == row_sparse;
     if (sparse) {
-      y.allocate_stored(count);
-      std::copy(wanted.begin(), wanted.end(), y.indices().pointer<std::int64_t>());
+      detail::allocate_stored_as(y, count, stored ? x.indices().dtype() : i64);
+      detail::write_indices(y.indices(), wanted.data(), count);
     } else {
       detail::clear(y, rows * width);
     }
-    const bool stored = x.storage() == row_sparse;
-    const detail::Positions positions(stored ? x.indices().pointer<const std::int64_t>() : nullptr,
+    const detail::Positions positions(stored ? detail::IndexReader(x.indices()) : detail::IndexReader(nullptr),
                                       stored ? x.nnz() : 0, rows, count);
     for (std::int64_t k = 0; width != 0 && k < count; ++k) {
       const std::int64_t row = wanted[k], from = stored ? positions(row) : row;
@@ -84,6 +83,8 @@ struct SparseRetain {
     }
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<SparseRetain> = true;
 inline constexpr Op<SparseRetain, OnUse> sparse_retain;
 
 using SparseRetainOps = OpList<SparseRetain>;

@@ -20,7 +20,7 @@ inline bool table_pays(std::int64_t extent, std::int64_t stored) { return extent
 /// Where an index stands in an ascending list; −1 where it does not.
 class Positions {
  public:
-  Positions(const std::int64_t* indices, std::int64_t count, std::int64_t extent, std::int64_t uses)
+  Positions(const IndexReader& indices, std::int64_t count, std::int64_t extent, std::int64_t uses)
       : indices_(indices), count_(count) {
     if (!table_pays(extent, uses)) return;
     table_ = detail::List<std::int64_t>(extent, -1);
@@ -28,12 +28,16 @@ class Positions {
   }
   std::int64_t operator()(std::int64_t i) const {
     if (!table_.empty()) return table_[i];
-    const std::int64_t* at = std::lower_bound(indices_, indices_ + count_, i);
-    return at != indices_ + count_ && *at == i ? at - indices_ : -1;
+    std::int64_t place = -1;
+    indices_.as_stored([&](const auto* first) {
+      const auto* at = std::lower_bound(first, first + count_, i);
+      if (at != first + count_ && *at == i) place = at - first;
+    });
+    return place;
   }
 
  private:
-  const std::int64_t* indices_;
+  IndexReader indices_;
   std::int64_t count_;
   detail::List<std::int64_t> table_;
 };
@@ -71,8 +75,7 @@ class MatrixRows {
         width_(a_.shape().size(1, a_.ndim())),
         data_(a_.template pointer<const E>()),
         sparse_(a_.storage() == row_sparse),
-        listed_(sparse_ ? as_type(a_.indices(), i64) : NDArray()),
-        positions_(sparse_ ? listed_.template pointer<const std::int64_t>() : nullptr, sparse_ ? a_.nnz() : 0,
+        positions_(sparse_ ? IndexReader(a_.indices()) : IndexReader(nullptr), sparse_ ? a_.nnz() : 0,
                    sparse_ ? a_.shape()[0] : 0, uses) {}
   /// Which of the rows from data() on row i is; −1 where it is not stored, and so zero.
   std::int64_t place(std::int64_t i) const { return sparse_ ? positions_(i) : i; }
@@ -93,7 +96,6 @@ class MatrixRows {
   std::int64_t width_;
   const E* data_;
   bool sparse_;
-  NDArray listed_;
   Positions positions_;
 };
 

@@ -89,6 +89,8 @@ struct SquareSum {
     return out;
   }
 };
+template <>
+inline constexpr bool detail::reads_any_index<SquareSum> = true;
 inline constexpr Op<SquareSum, OnUse> square_sum;
 
 using SquareSumOps = OpList<SquareSum>;

@@ -43,6 +43,7 @@ void clear(const NDArray& a, std::int64_t bytes);
 /// Indices of a sparse array, of 32 or of 64 bits, as numbers of 64.
 class IndexReader {
  public:
+  explicit IndexReader(const std::int64_t* list) : narrow_(nullptr), wide_(list) {}
   explicit IndexReader(const NDArray& part)
       : narrow_(part.dtype() == i32 ? part.pointer<const std::int32_t>() : nullptr),
         wide_(part.dtype() == i32 ? nullptr : part.pointer<const std::int64_t>()) {}

@@ -192,6 +192,11 @@ STROP_IMPL NDArray row_sparse_to_dense(const NDArray& a) {
   return out;
 }
 
+/// The width of the indices of an array made of `from`, with numbers below `extent`.
+STROP_IMPL Dtype index_of(const NDArray& from, std::int64_t extent) {
+  return from.indices().dtype() == i32 && fits_narrow(extent) ? i32 : i64;
+}
+
 /// Every row that stores a value becomes a stored row.
 STROP_IMPL NDArray csr_to_row_sparse(const NDArray& a) {
   const NDArray out = NDArray::shell(a.shape(), a.dtype(), a.device(), row_sparse);
@@ -201,15 +206,16 @@ STROP_IMPL NDArray csr_to_row_sparse(const NDArray& a) {
   std::int64_t kept = 0;
   for (std::int64_t row = 0; row < rows; ++row) kept += indptr[row] < indptr[row + 1] ? 1 : 0;
   byte_count(Shape{kept, a.shape()[1]}, a.dtype());
-  out.allocate_stored(kept);
+  allocate_stored_as(out, kept, index_of(a, rows));
   clear(out, kept * bytes);
-  auto* indices = out.indices().pointer<std::int64_t>();
-  for (std::int64_t row = 0, k = 0; row < rows; ++row) {
+  List<std::int64_t> stored;
+  for (std::int64_t row = 0; row < rows; ++row) {
     const RowSpan span = row_span(indptr, row, a.nnz());
     if (span.begin == span.end) continue;
-    scatter_row(a, span, out.bytes() + k * bytes);
-    indices[k++] = row;
+    scatter_row(a, span, out.bytes() + stored.size() * bytes);
+    stored.push_back(row);
   }
+  write_indices(out.indices(), stored.data(), kept);
   return out;
 }
 
@@ -228,8 +234,9 @@ STROP_IMPL NDArray row_sparse_to_csr(const NDArray& a) {
   }
   while (row <= rows) to[row++] = from[kept];
   out.body().buffer = stored.body().buffer;
-  out.body().indices = stored.body().indices;
-  out.body().indptr = indptr.body_ref();
+  const Dtype index = index_of(a, cols);
+  out.body().indices = as_type(stored.indices(), index).body_ref();
+  out.body().indptr = as_type(indptr, fits_narrow(stored.nnz()) ? index : i64).body_ref();
   return out;
 }
 

@@ -17,6 +17,24 @@ STROP_VERIFY_IMPL double scattered(std::int64_t i, int salt) {
   return std::fmod(0.6180339887 * static_cast<double>(i + 1 + 17 * salt), 1.0);
 }
 
+/// The same numbers as arrays of three dimensions.
+STROP_VERIFY_IMPL Subject of_rank_three(Subject s) {
+  for (NDArray& a : s.in)
+    if (a.ndim() == 2 && a.shape()[1] % 3 == 0) a = a.reshape({a.shape()[0], 3, a.shape()[1] / 3});
+  return s;
+}
+/// The call with an axis of the first input, and those that are as long, without elements.
+STROP_VERIFY_IMPL Subject without_axis(Subject s, int axis) {
+  const std::int64_t extent = s.in[0].shape()[axis];
+  for (NDArray& a : s.in) {
+    Shape shape = a.shape();
+    for (std::int64_t& each : shape)
+      if (each == extent) each = 0;
+    if (!(shape == a.shape())) a = NDArray(shape, a.dtype());
+  }
+  return s;
+}
+
 }  // namespace helpers
 
 STROP_VERIFY_IMPL NDArray Sample::make(Dtype type, int salt) const {
@@ -137,13 +155,17 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
     sparse(found, sparsely, {1e-5 * row.parts.loose, 1e-6 * row.parts.loose});
     std::vector<bool> kept;
     for (const Sample& sample : row.in) kept.push_back(sample.positions != 0 || !sample.elements.empty());
-    for (const Dtype type : {f32, f64, f16, i64})
+    for (const Dtype type : {f32, f64, f16, bf16, i64, i32, i8, u8})
       if (served.contains(type)) {
         Subject typed = row.subject(type);
         for (NDArray& a : typed.in) a = detail::cast_storage(a, dense);
         sparse_patterns(found, typed, kept, row.parts.places, row.parts.loose);
-        if (type == f64) sparse_gradients(found, typed, kept, row.parts.loose);
+        if (type == f32 || type == f64) sparse_gradients(found, typed, kept, row.parts.places, row.parts.loose);
       }
+    if (s.entry->is_map() && row.parts.same_shape) {
+      const Subject rows = of_rank_three(sparsely);
+      sparse_patterns(found, rows, kept, row.parts.places, row.parts.loose);
+    }
     for (std::size_t c = 1; c < combinations(sparsely.in); ++c) {
       Subject combined = sparsely;
       const std::vector<Storage> storages = combination(sparsely.in, c);
@@ -151,12 +173,13 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
         combined.in[i] = detail::cast_storage(sparsely.in[i], storages[i]);
       empty_axis(found, combined);
     }
-    if (s.entry->is_map() && row.parts.same_shape)
-      for (const Shape& none : {Shape{0, 9}, Shape{7, 0}}) {
-        Subject without = sparsely;
-        for (NDArray& a : without.in) a = NDArray(none, a.dtype());
-        sparse(found, without);
-      }
+    for (int axis = 0; axis < (sparsely.in.empty() ? 0 : sparsely.in[0].ndim()); ++axis) {
+      const Subject without = without_axis(sparsely, axis);
+      const std::string refusal = error_of([&] {
+        for (const NDArray& y : call(without)) y.wait();
+      });
+      if (refusal == "no error") sparse(found, without);
+    }
   }
   if (row.parts.updates)
     for (const Dtype type : {f32, f64, f16})

@@ -5,6 +5,7 @@
 #include <strop/tensor/merged.hpp>
 #include <strop/verify/checks.hpp>
 #include <strop/verify/checks_impl.hpp>
+#include <strop/verify/gradients_impl.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,18 +16,20 @@
 namespace strop::inline v0::verify {
 inline namespace helpers {
 
-/// Combinations of storages of the inputs that have two dimensions, numbered from 0, all dense.
+/// How many storages an array of this rank is checked in, the first of dense, row_sparse and csr.
+STROP_VERIFY_IMPL std::size_t storages_of(const NDArray& a) { return a.ndim() == 2 ? 3 : a.ndim() > 2 ? 2 : 1; }
+/// Combinations of storages of the inputs, numbered from 0, all dense.
 STROP_VERIFY_IMPL std::size_t combinations(const Arrays& in) {
   std::size_t count = 1;
-  for (const NDArray& a : in) count *= a.ndim() == 2 ? std::size_t{3} : std::size_t{1};
+  for (const NDArray& a : in) count *= storages_of(a);
   return count;
 }
 STROP_VERIFY_IMPL std::vector<Storage> combination(const Arrays& in, std::size_t number) {
-  constexpr Storage kinds[] = {dense, csr, row_sparse};
+  constexpr Storage kinds[] = {dense, row_sparse, csr};
   std::vector<Storage> out;
   for (const NDArray& a : in) {
-    out.push_back(a.ndim() == 2 ? kinds[number % 3] : dense);
-    if (a.ndim() == 2) number /= 3;
+    out.push_back(kinds[number % storages_of(a)]);
+    number /= storages_of(a);
   }
   return out;
 }
@@ -85,13 +88,13 @@ inline constexpr StoredValues stored_values[] = {
     {"places stored twice", every_third, false, false, Order::twice},
 };
 
-/// A matrix with what `how` stores of it, in `storage` and as the same dense matrix. Of an array that is `kept` nothing
-/// is left out, and what is zero is not stored.
+/// An array with what `how` stores of it, in `storage` and as the same dense array; of more than two dimensions,
+/// columns are the elements of a row. Of an array that is `kept` nothing is left out, and what is zero is not stored.
 struct Thinned {
   NDArray array, whole;
   Thinned(const NDArray& from, Storage storage, const StoredValues& how, bool kept) : array(from), whole(from) {
     if (storage == dense) return;
-    const std::int64_t rows = from.shape()[0], columns = from.shape()[1];
+    const std::int64_t rows = from.shape()[0], columns = from.shape().size(1, from.ndim());
     const bool floating = is_floating(from.dtype());
     std::vector<double> all = values(from), data;
     std::vector<std::int64_t> places, starts{0};
@@ -108,7 +111,7 @@ struct Thinned {
         if (!kept && how.infinite && x != 0) x = odd[(i + 2 * j) % 5];
         row_stored = row_stored || x != 0;
         if (storage != csr || (x == 0 && !zero)) continue;
-        const double half = kept || how.order != Order::twice ? 0 : floating ? x / 2 : x - 1;
+        const double half = kept || how.order != Order::twice ? 0 : first_part(x, floating);
         if (half != 0) data.push_back(half), places.push_back(j);
         data.push_back(x - half);
         places.push_back(j);
@@ -126,8 +129,6 @@ struct Thinned {
     }
     if (!kept && storage == row_sparse && how.order != Order::ascending)
       disorder_rows(data, places, columns, how.order == Order::twice, floating);
-    if (!kept && storage == row_sparse && how.order != Order::ascending)
-      disorder_rows(data, places, columns, how.order == Order::twice, floating);
     const auto typed = [&](const std::vector<double>& x, const Shape& shape) {
       const NDArray made(shape, f64);
       std::copy(x.begin(), x.end(), made.pointer<double>());
@@ -136,10 +137,16 @@ struct Thinned {
     const auto count = static_cast<std::int64_t>(data.size()), stored = static_cast<std::int64_t>(places.size());
     whole = typed(all, from.shape());
     array = storage == csr ? csr_matrix(typed(data, {count}), places, starts, from.shape())
-                           : row_sparse_array(typed(data, {stored, columns}), places, from.shape());
+                           : row_sparse_array(typed(data, rows_of_shape(stored, from.shape())), places, from.shape());
   }
 
  private:
+  static Shape rows_of_shape(std::int64_t rows, Shape shape) {
+    shape[0] = rows;
+    return shape;
+  }
+  /// What is stored of a number that is stored in two parts.
+  static double first_part(double x, bool floating) { return floating ? x / 2 : std::max(x - 1, 0.0); }
   /// The last row first, each of them in two parts where `twice`.
   static void disorder_rows(std::vector<double>& data, std::vector<std::int64_t>& places, std::int64_t columns,
                             bool twice, bool floating) {
@@ -151,7 +158,7 @@ struct Thinned {
     data = rest;
     if (!twice) return;
     places.insert(places.end(), order.begin(), order.end());
-    for (double& x : data) x = floating ? x / 2 : x - 1;
+    for (double& x : data) x = first_part(x, floating);
     for (std::size_t k = 0; k < rest.size(); ++k) data.push_back(rest[k] - data[k]);
   }
 };
@@ -178,6 +185,19 @@ STROP_VERIFY_IMPL NDArray ones_where_stored(const NDArray& a) {
 /// Whether what is stored may stand there in any order and several times: for maps and the library's operators. Of a
 /// program's own ones those on whole arrays are given them as they are.
 STROP_VERIFY_IMPL bool takes_any_order(const Subject& s) { return s.entry->library || s.entry->is_map(); }
+
+/// before + times · x, as arrays of this type hold it: whole numbers wrap.
+STROP_VERIFY_IMPL std::vector<double> added_up(std::vector<double> x, double times, double before, Dtype type) {
+  if (type == boolean) {
+    for (double& each : x) each = each != 0 || before != 0 ? 1 : 0;
+    return x;
+  }
+  for (double& each : x) each = before + times * each;
+  if (is_floating(type)) return x;
+  const NDArray sums({static_cast<std::int64_t>(x.size())}, f64);
+  std::copy(x.begin(), x.end(), sums.pointer<double>());
+  return values(with_dtype(with_dtype(sums, i64), type));
+}
 
 /// Wanted elements, with those that the result need not have replaced: zero · anything is zero, so that what is not
 /// stored hides a NaN; where infinities stand, a NaN of the dense computation says nothing.
@@ -276,14 +296,14 @@ STROP_VERIFY_IMPL void sparse_patterns(Findings& found, const Subject& s, const 
       call(s, made.in, untouched, all(Request::null));
       for (std::size_t k = 0; k < y.size(); ++k) {
         const std::vector<double> got = values(y[k]);
-        std::vector<double> plus_three = got, doubled = got;
-        const bool truth = y[k].dtype() == boolean;
-        for (double& x : plus_three) x = truth ? 1 : x + 3;
-        // Into a dense array it may go by dense copies, of whose NaN infinities say nothing.
-        const std::vector<double> sum = values(added[k]);
-        for (std::size_t i = 0; i < sum.size() && how.infinite; ++i)
-          if (std::isnan(sum[i])) plus_three[i] = sum[i];
-        for (double& x : doubled) x = truth ? x : x + x;
+        std::vector<double> plus_three = added_up(got, 1, 3, y[k].dtype()), doubled = added_up(got, 2, 0, y[k].dtype());
+        const std::vector<double> sum = values(added[k]), both = values(twice[k]);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          // Into a dense array it may go by dense copies, of whose NaN infinities say nothing.
+          if (how.infinite && std::isnan(sum[i])) plus_three[i] = sum[i];
+          // Beyond 2⁵³ a sum in double says nothing of whole numbers.
+          if (!is_floating(y[k].dtype()) && std::abs(got[i]) > 0x1p53) plus_three[i] = sum[i], doubled[i] = both[i];
+        }
         const Tolerance sums = is_half(y[k].dtype()) ? Tolerance{1e-2, 1e-2} : Tolerance{1e-5, 1e-5};
         found.expect(s, way + " into an array", difference(other[k], got, y[k].shape(), {0, 0}));
         found.expect(s, way + " added to dense", difference(added[k], plus_three, y[k].shape(), sums));
@@ -295,26 +315,27 @@ STROP_VERIFY_IMPL void sparse_patterns(Findings& found, const Subject& s, const 
   }
 }
 
-STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept,
+STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const std::vector<bool>& kept, bool places,
                                         double loose) {
-  if (s.in.empty() || s.random || s.entry->mutates || s.in[0].dtype() != f64) return;
+  if (s.in.empty() || s.random || s.entry->mutates || !is_floating(s.in[0].dtype())) return;
   const QuietFallbacks quiet;
   const Arrays example = call(s);
-  const auto gradients = [&](const Arrays& given, bool whole) {
+  const Dtype type = s.in[0].dtype();
+  const Tolerance close = type == f64 ? Tolerance{1e-11 * loose, 1e-11 * loose} : tolerance_of(type, 8 * loose);
+  constexpr double before = 3;  // in dense buffers that are added to
+  const auto gradients = [&](const Arrays& given, bool whole, GradRequest request = GradRequest::write) {
     Arrays in, out;
     for (const NDArray& a : given) {
       in.push_back(a.copy());
-      in.back().attach_grad(GradRequest::write, whole ? dense : a.storage());
+      in.back().attach_grad(request, whole ? dense : a.storage());
+      const NDArray buffer = in.back().grad();
+      if (request == GradRequest::add && buffer.storage() == dense && buffer.size() != 0)
+        detail::copy_bytes(buffer.bytes(), full(a.shape(), before, a.dtype()).bytes(), a.size() * size_of(a.dtype()));
     }
-    {
+    for (int times = request == GradRequest::add ? 2 : 1; times > 0; --times) {
       record scope;
       const NDArray y = call(s, in)[0];
-      NDArray head(y.shape(), y.dtype());
-      for (std::int64_t i = 0; i < head.size(); ++i) {
-        const double x = 0.5 + static_cast<double>(i * 7 % 11) / 8;
-        detail::convert_elements(f64, &x, head.dtype(), head.bytes() + i * size_of(head.dtype()), 1);
-      }
-      y.backward(head);
+      y.backward(head_of(y));
     }
     for (const NDArray& a : in) out.push_back(a.grad());
     return out;
@@ -323,42 +344,48 @@ STROP_VERIFY_IMPL void sparse_gradients(Findings& found, const Subject& s, const
     const std::vector<Storage> storages = combination(s.in, c);
     if (!claim_of(s, storages, example).native) continue;
     for (const StoredValues& how : stored_values) {
-      if (how.zeros || how.infinite || (how.order != Order::ascending && !takes_any_order(s))) continue;
+      if ((how.zeros && places) || (how.order != Order::ascending && !takes_any_order(s))) continue;
       const ThinnedInputs made(s, storages, how, kept);
-      const std::string way = cat("gradients ", names_of(storages), ", ", how.name);
+      const std::string way = cat("gradients ", names_of(storages), ", ", name_of(type), ", ", how.name);
       Arrays reference;
       try {
-        reference = gradients(made.whole, true);
+        reference = gradients(with_dtype(made.whole, f64), true);
       } catch (const Error&) {  // it has none
         return;
       }
-      const Arrays in_dense = gradients(made.in, true), in_own = gradients(made.in, false);
+      const Arrays in_dense = gradients(made.in, true), in_own = gradients(made.in, false),
+                   twice_dense = gradients(made.in, true, GradRequest::add),
+                   twice_own = gradients(made.in, false, GradRequest::add);
       const Arrays thin = with_narrow_indices(made.in), narrow_dense = gradients(thin, true),
                    narrow_own = gradients(thin, false);
       for (std::size_t i = 0; i < s.in.size(); ++i) {
-        const std::string of_input = cat(way, ", input ", i, ", int32 indices");
-        found.expect(s, of_input, difference(narrow_dense[i], values(in_dense[i]), s.in[i].shape(), {0, 0}));
-        found.expect(s, of_input + " in a buffer of its own storage",
-                     narrow_own[i].storage() == in_own[i].storage()
-                         ? difference(narrow_own[i], values(in_own[i]), s.in[i].shape(), {0, 0})
-                         : cat("came ", name_of(narrow_own[i].storage())));
-        if (how.order == Order::ascending) found.expect(s, of_input, format_error(narrow_own[i]));
+        const Shape& shape = s.in[i].shape();
+        const std::string of_input = cat(way, ", input ", i), narrow = of_input + ", int32 indices",
+                          own_buffer = of_input + " in a sparse buffer";
         const std::vector<double> got = values(in_dense[i]), wanted = values(reference[i]);
-        const Tolerance tolerance{1e-11 * loose, 1e-11 * loose};
-        found.expect(s, cat(way, ", input ", i),
-                     difference(in_dense[i], as_hidden(wanted, got, true), s.in[i].shape(), tolerance));
-        if (storages[i] == dense) continue;
+        found.expect(s, of_input, difference(in_dense[i], as_hidden(wanted, got, true), shape, close));
+        found.expect(s, narrow, difference(narrow_dense[i], got, shape, {0, 0}));
+        found.expect(s, of_input + ", twice added",
+                     difference(twice_dense[i], added_up(got, 2, before, type), shape, close));
         // In a sparse buffer: at the stored places, or wherever else it happens to be known.
-        std::vector<double> own = values(in_own[i]),
-                            there = values(detail::cast_storage(ones_where_stored(made.in[i]), dense));
-        std::vector<double> expected = as_hidden(wanted, own, true);
+        const std::vector<double> own = values(in_own[i]);
+        found.expect(s, own_buffer + ", int32 indices",
+                     narrow_own[i].storage() == in_own[i].storage() ? difference(narrow_own[i], own, shape, {0, 0})
+                                                                    : cat("came ", name_of(narrow_own[i].storage())));
+        if (how.order == Order::ascending) found.expect(s, own_buffer + ", int32 indices", format_error(narrow_own[i]));
+        if (storages[i] == dense) continue;
+        std::vector<double> there = values(detail::cast_storage(ones_where_stored(made.in[i]), dense)),
+                            expected = as_hidden(wanted, own, true);
         for (std::size_t e = 0; e < own.size(); ++e)
           if (there[e] == 0 && own[e] == 0) expected[e] = 0;
-        found.expect(s, cat(way, ", input ", i, " in a sparse buffer"),
-                     in_own[i].storage() == storages[i] ? difference(in_own[i], expected, s.in[i].shape(), tolerance)
+        found.expect(s, own_buffer,
+                     in_own[i].storage() == storages[i] ? difference(in_own[i], expected, shape, close)
                                                         : cat("came ", name_of(in_own[i].storage())));
-        if (how.order == Order::ascending)
-          found.expect(s, cat(way, ", input ", i, " in a sparse buffer"), format_error(in_own[i]));
+        found.expect(s, own_buffer + ", twice added",
+                     twice_own[i].storage() == storages[i]
+                         ? difference(twice_own[i], added_up(own, 2, 0, type), shape, close)
+                         : cat("came ", name_of(twice_own[i].storage())));
+        if (how.order == Order::ascending) found.expect(s, own_buffer, format_error(in_own[i]));
       }
     }
   }

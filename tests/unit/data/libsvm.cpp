@@ -115,6 +115,10 @@ TEST_CASE("what is no LibSVM text is refused with file, line and byte") {
   CHECK(refusal("1 0:0" + nines).find("is no number that float64 can hold") != std::string::npos);
   CHECK(refusal("1 0:00." + zeros + "1").empty());
   CHECK(refusal("1 0:1e99").find("is more than float32 can hold") != std::string::npos);
+  CHECK(refusal("1 0:1 12") ==
+        "read: \"a.libsvm\", line 1, byte 7: the text ends behind index 12, which may be a part of what stood there; "
+        "expected its value, or the end of the line");
+  for (const char* whole : {"1 0:1 12\n", "1 0:1 12 ", "1 0:1 12#", "1 12\n1 0:1"}) CHECK(refusal(whole).empty());
   CHECK(refusal("1 0=1").find("'0=1' is not index:value") != std::string::npos);
   CHECK(refusal("1 1234567890123456789:1").find("more than 18 digits") != std::string::npos);
   CHECK(refusal("1 qid:x 0:1").find("the qid 'x' is no whole number") != std::string::npos);

@@ -39,6 +39,8 @@ struct AmpCast {
   void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<AmpCast> = true;
 inline constexpr Op<AmpCast, OnUse> amp_cast;
 
 /// `data` in the type of `like`: the gradient of amp_multicast. Internal.

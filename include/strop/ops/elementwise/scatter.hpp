@@ -142,8 +142,14 @@ struct ScatterElemwiseDiv {
   }
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<ScatterPlusScalar> = true;
 inline constexpr Op<ScatterPlusScalar, OnUse> scatter_plus_scalar;
+template <>
+inline constexpr bool detail::reads_any_index<ScatterMinusScalar> = true;
 inline constexpr Op<ScatterMinusScalar, OnUse> scatter_minus_scalar;
+template <>
+inline constexpr bool detail::reads_any_index<ScatterElemwiseDiv> = true;
 inline constexpr Op<ScatterElemwiseDiv, OnUse> scatter_elemwise_div;
 
 using ScatterOps = OpList<ScatterPlusScalar, ScatterMinusScalar, ScatterElemwiseDiv>;

@@ -20,16 +20,17 @@ namespace detail {
 inline void take_stored_rows(const NDArray& given, Span<const std::int64_t> ids, const NDArray& y) {
   const NDArray weight = merged(given);
   const std::int64_t bytes = weight.shape().size(1, weight.ndim()) * size_of(weight.dtype());
-  const auto* stored = weight.indices().pointer<std::int64_t>();
   const std::int64_t count = weight.nnz();
-  for (std::int64_t i = 0; i < ids.size(); ++i) {
-    std::byte* to = y.bytes() + i * bytes;
-    const auto* found = std::lower_bound(stored, stored + count, ids[i]);
-    if (found == stored + count || *found != ids[i])
-      detail::clear_bytes(to, bytes);
-    else
-      detail::copy_bytes(to, weight.bytes() + (found - stored) * bytes, bytes);
-  }
+  IndexReader(weight.indices()).as_stored([&](const auto* stored) {
+    for (std::int64_t i = 0; i < ids.size(); ++i) {
+      std::byte* to = y.bytes() + i * bytes;
+      const auto* found = std::lower_bound(stored, stored + count, ids[i]);
+      if (found == stored + count || *found != ids[i])
+        detail::clear_bytes(to, bytes);
+      else
+        detail::copy_bytes(to, weight.bytes() + (found - stored) * bytes, bytes);
+    }
+  });
 }
 
 /// Rows of a head gradient with the place that each goes to, as ByBlock reads them.
@@ -42,19 +43,22 @@ struct PlacedRows : ListedNumbers<std::int64_t> {
   }
 };
 
-/// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array.
+/// The rows that occur in ids, each the sum of its rows of dy, as a row-sparse array with indices of the type `index`.
 template <class E>
-void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& weight) {
+void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& weight, Dtype index) {
   const std::int64_t width = weight.shape().size(1, weight.ndim()), extent = weight.shape()[0];
   const NDArray places({ids.size()}, i64);
   auto* const place = places.pointer<std::int64_t>();
-  const std::int64_t count = number_through(
-      extent, ids.size(), ListedNumbers<std::int64_t>{ids.data(), ids.size()},
-      [&](std::int64_t rows) {
-        weight.allocate_stored(rows);
-        return weight.indices().pointer<std::int64_t>();
-      },
-      [place](std::int64_t i, std::int64_t at) { place[i] = at; });
+  const auto number_rows = [&]<class I>(I) {
+    return number_through(
+        extent, ids.size(), ListedNumbers<std::int64_t>{ids.data(), ids.size()},
+        [&](std::int64_t rows) {
+          allocate_stored_as(weight, rows, dtype_of<I>);
+          return weight.indices().template pointer<I>();
+        },
+        [place](std::int64_t i, std::int64_t at) { place[i] = at; });
+  };
+  const std::int64_t count = index == i32 ? number_rows(std::int32_t{}) : number_rows(std::int64_t{});
   if (count == 0 || width == 0) return;
   const Span<const std::int64_t> at = count == extent ? ids : Span<const std::int64_t>(place, ids.size());
   const SparseSizes sizes{.width = width, .values = at.size(), .columns = count, .counted = at.size()};
@@ -71,8 +75,8 @@ void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& w
 ///
 /// Numbers outside are moved to the nearest end; a row-sparse `weight` refuses them, and its rows that are not stored
 /// are zero. The gradient of `weight` is the sum of the head gradient's rows per number; with sparse_grad it is
-/// row-sparse and holds the rows that occur. `data` has no gradient. `dtype` is the weight's type where nothing else
-/// says it.
+/// row-sparse and holds the rows that occur, numbered in int32 where `data` is. `data` has no gradient. `dtype` is the
+/// weight's type where nothing else says it.
 ///
 /// Example: `embedding(array({1, 1}), array({{1, 2}, {3, 4}}), {.input_dim = 2, .output_dim = 2})` is [[3, 4], [3, 4]].
 struct Embedding {
@@ -144,7 +148,7 @@ struct EmbeddingGradient {
   void forward(Cpu&, const NDArray& dy, const NDArray& data, const NDArray&, NDArray& dw) const {
     const detail::ReadPositions ids(data, dw.shape()[0], detail::Outside::clip, "embedding");
     if (dw.storage() == row_sparse)
-      detail::add_stored_rows<E>(dy.pointer<const E>(), ids.span(), dw);
+      detail::add_stored_rows<E>(dy.pointer<const E>(), ids.span(), dw, data.dtype() == i32 ? i32 : i64);
     else
       detail::add_blocks(dy.pointer<E>(), ids.span(), dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);
   }
@@ -189,6 +193,12 @@ struct SparseEmbedding {
   }
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<Embedding> = true;
+template <>
+inline constexpr bool detail::reads_any_index<SparseEmbedding> = true;
+template <>
+inline constexpr bool detail::reads_any_index<EmbeddingGradient> = true;
 inline constexpr Op<Embedding, OnUse> embedding;
 inline constexpr Op<SparseEmbedding, OnUse> sparse_embedding;
 inline constexpr Op<EmbeddingGradient, OnUse> embedding_gradient;

@@ -176,47 +176,46 @@ inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& a
 
 /// Rows `at` of a CSR array.
 inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
-  const auto* starts = a.indptr().pointer<std::int64_t>();
+  const IndexReader starts(a.indptr());
   const auto span_of = [&](std::int64_t row) { return row_span(starts, row, a.nnz()); };
   std::int64_t count = 0;
   for (std::int64_t row : at) count += span_of(row).end - span_of(row).begin;
-  y.allocate_stored(count);
-  const std::int64_t size = size_of(a.dtype());
+  allocate_stored_as(y, count, a.indices().dtype());
+  const std::int64_t size = size_of(a.dtype()), wide = size_of(a.indices().dtype());
   const std::byte *values = a.bytes(), *columns = a.indices().bytes();
   std::byte *to_values = y.bytes(), *to_columns = y.indices().bytes();
-  auto* to_starts = y.indptr().pointer<std::int64_t>();
-  std::int64_t next = 0;
-  *to_starts++ = 0;
+  detail::List<std::int64_t> ends(1, 0);
   for (std::int64_t row : at) {
-    const std::int64_t n = span_of(row).end - span_of(row).begin;
+    const std::int64_t n = span_of(row).end - span_of(row).begin, next = ends.back();
     if (n != 0) {
       detail::copy_bytes(to_values + next * size, values + starts[row] * size, n * size);
-      detail::copy_bytes(to_columns + next * 8, columns + starts[row] * 8, n * 8);
+      detail::copy_bytes(to_columns + next * wide, columns + starts[row] * wide, n * wide);
     }
-    *to_starts++ = next += n;
+    ends.push_back(next + n);
   }
+  write_indices(y.indptr(), ends.data(), ends.size());
 }
 
 /// Row at[i] of a CSR array adds up the rows i of dy, in CSR too.
 inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at, const NDArray& da) {
-  const auto* starts = dy.indptr().pointer<const std::int64_t>();
+  const IndexReader starts(dy.indptr());
   const auto span_of = [&](std::int64_t row) { return row_span(starts, row, dy.nnz()); };
-  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype());
+  const Dtype index = dy.indices().dtype();
+  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype()), wide = size_of(index);
   NDArray all = NDArray::fresh_shell(da.shape(), dy.dtype(), cpu(), csr);
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < at.size(); ++i) count += span_of(i).end - span_of(i).begin;
-  all.allocate_stored(count);
-  auto* const to_starts = all.indptr().pointer<std::int64_t>();
-  std::fill_n(to_starts, rows + 1, std::int64_t{0});
-  for (std::int64_t i = 0; i < at.size(); ++i) to_starts[at[i] + 1] += span_of(i).end - span_of(i).begin;
-  for (std::int64_t r = 0; r < rows; ++r) to_starts[r + 1] += to_starts[r];
-  List<std::int64_t> next(Span<const std::int64_t>(to_starts, rows));
+  allocate_stored_as(all, count, index);
+  List<std::int64_t> next(rows + 1, 0);
+  for (std::int64_t i = 0; i < at.size(); ++i) next[at[i] + 1] += span_of(i).end - span_of(i).begin;
+  for (std::int64_t r = 0; r < rows; ++r) next[r + 1] += next[r];
+  write_indices(all.indptr(), next.data(), next.size());
   for (std::int64_t i = 0; i < at.size(); ++i) {
     const RowSpan span = span_of(i);
     const std::int64_t n = span.end - span.begin, to = next[at[i]];
     if (n == 0) continue;
     detail::copy_bytes(all.bytes() + to * size, dy.bytes() + span.begin * size, n * size);
-    detail::copy_bytes(all.indices().bytes() + to * 8, dy.indices().bytes() + span.begin * 8, n * 8);
+    detail::copy_bytes(all.indices().bytes() + to * wide, dy.indices().bytes() + span.begin * wide, n * wide);
     next[at[i]] += n;
   }
   const NDArray sums = merged(all, true);

@@ -188,6 +188,8 @@ struct PickGradient {
   auto gradient(const auto& ddx, const auto& dy, const auto& index, const auto& like) const;
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<Take> = true;
 inline constexpr Op<Take, OnUse> take;
 inline constexpr Op<TakeGradient, OnUse> take_gradient;
 inline constexpr Op<BatchTake, OnUse> batch_take;

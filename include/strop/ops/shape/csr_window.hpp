@@ -5,58 +5,64 @@
 #include <strop/ops/shape/bounds.hpp>
 #include <strop/tensor/cast.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace strop::inline v0::detail {
 
 /// Rows and columns of a CSR array in steps of 1.
 inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange& rows, const AxisRange& columns) {
-  const auto* starts = x.indptr().pointer<std::int64_t>();
-  const auto* at = x.indices().pointer<std::int64_t>();
-  const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
+  const IndexReader starts(x.indptr());
   const auto row = [&](std::int64_t r) { return row_span(starts, rows.begin + r, x.nnz()); };
-  std::int64_t count = 0;
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    const RowSpan span = row(r);
-    for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
-  }
-  y.allocate_stored(count);
-  auto* to_starts = y.indptr().pointer<std::int64_t>();
-  auto* to_at = y.indices().pointer<std::int64_t>();
-  const std::int64_t size = size_of(x.dtype());
-  std::int64_t next = 0;
-  to_starts[0] = 0;
-  for (std::int64_t r = 0; r < rows.count; ++r) {
-    const RowSpan span = row(r);
-    for (std::int64_t k = span.begin; k < span.end; ++k) {
-      if (!inside(k)) continue;
-      to_at[next] = at[k] - columns.begin;
-      detail::copy_bytes(y.bytes() + next++ * size, x.bytes() + k * size, size);
+  IndexReader(x.indices()).as_stored([&]<class I>(const I* at) {
+    const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
+    detail::List<std::int64_t> ends(1, 0);
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const RowSpan span = row(r);
+      std::int64_t count = ends.back();
+      for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
+      ends.push_back(count);
     }
-    to_starts[r + 1] = next;
-  }
+    allocate_stored_as(y, ends.back(), dtype_of<I>);
+    write_indices(y.indptr(), ends.data(), ends.size());
+    auto* to = y.indices().pointer<I>();
+    std::byte* values = y.bytes();
+    const std::int64_t size = size_of(x.dtype());
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+      const RowSpan span = row(r);
+      for (std::int64_t k = span.begin; k < span.end; ++k) {
+        if (!inside(k)) continue;
+        *to++ = static_cast<I>(at[k] - columns.begin);
+        detail::copy_bytes(values, x.bytes() + k * size, size);
+        values += size;
+      }
+    }
+  });
 }
 
 /// A CSR window as the rows and columns of an array that begin at `row` and `column`; the others store nothing.
 inline void place_csr_window(const NDArray& window, const NDArray& y, std::int64_t row, std::int64_t column) {
-  const auto* starts = window.indptr().pointer<const std::int64_t>();
-  const auto* at = window.indices().pointer<const std::int64_t>();
-  const std::int64_t rows = window.shape()[0], stored = window.nnz(), size = size_of(y.dtype());
-  y.allocate_stored(stored);
-  auto* const to_starts = y.indptr().pointer<std::int64_t>();
-  auto* const to_at = y.indices().pointer<std::int64_t>();
-  std::int64_t next = 0;
-  std::fill_n(to_starts, row + 1, std::int64_t{0});
+  const IndexReader starts(window.indptr());
+  const auto span_of = [&](std::int64_t r) { return row_span(starts, r, window.nnz()); };
+  const std::int64_t rows = window.shape()[0], size = size_of(y.dtype());
+  const IndexReader columns(window.indices());
+  List<std::int64_t> ends(row + 1, 0), at;
   for (std::int64_t r = 0; r < rows; ++r) {
-    const RowSpan span = row_span(starts, r, stored);
-    for (std::int64_t k = span.begin; k < span.end; ++k) {
-      to_at[next] = checked_index(at[k], window.shape()[1]) + column;
-      copy_bytes(y.bytes() + next++ * size, window.bytes() + k * size, size);
-    }
-    to_starts[row + r + 1] = next;
+    for (std::int64_t k = span_of(r).begin; k < span_of(r).end; ++k)
+      at.push_back(checked_index(columns[k], window.shape()[1]) + column);
+    ends.push_back(at.size());
   }
-  std::fill(to_starts + row + rows + 1, to_starts + y.shape()[0] + 1, next);
+  while (ends.size() <= y.shape()[0]) ends.push_back(at.size());
+  const bool narrow = window.indices().dtype() == i32 && fits_narrow(y.shape()[1]);
+  allocate_stored_as(y, at.size(), narrow ? i32 : i64);
+  write_indices(y.indices(), at.data(), at.size());
+  write_indices(y.indptr(), ends.data(), ends.size());
+  std::byte* to = y.bytes();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const RowSpan span = span_of(r);
+    const std::int64_t bytes = (span.end - span.begin) * size;
+    if (bytes != 0) copy_bytes(to, window.bytes() + span.begin * size, bytes);
+    to += bytes;
+  }
 }
 
 }  // namespace strop::inline v0::detail

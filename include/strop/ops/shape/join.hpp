@@ -82,31 +82,35 @@ constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
 /// Rows of CSR arrays, one array after the other. Values that no row has are left out.
 inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
   const auto stored = [](const NDArray& part) {
-    const auto* const from = part.indptr().pointer<const std::int64_t>();
+    const IndexReader from(part.indptr());
     const std::int64_t rows = part.shape()[0];
     for (std::int64_t r = 0; r < rows; ++r) row_span(from, r, part.nnz());
     return rows == 0 ? RowSpan{0, 0} : RowSpan{from[0], from[rows]};
   };
   std::int64_t count = 0;
+  bool narrow = true;
   for (const NDArray& part : parts) {
     const RowSpan span = stored(part);
     count += span.end - span.begin;
+    narrow = narrow && part.indices().dtype() == i32;
   }
-  y.allocate_stored(count);
-  const std::int64_t size = size_of(y.dtype());
-  auto* starts = y.indptr().pointer<std::int64_t>();
+  allocate_stored_as(y, count, narrow ? i32 : i64);
+  const std::int64_t size = size_of(y.dtype()), wide = size_of(y.indices().dtype());
+  detail::List<std::int64_t> starts(1, 0);
   std::int64_t at = 0;
-  *starts++ = 0;
   for (const NDArray& part : parts) {
     const RowSpan span = stored(part);
     const std::int64_t n = span.end - span.begin;
-    const auto* from = part.indptr().pointer<std::int64_t>();
-    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) *starts++ = at + (from[r] - span.begin);
+    const IndexReader from(part.indptr());
+    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) starts.push_back(at + (from[r] - span.begin));
     if (n == 0) continue;
+    const Dtype kind = part.indices().dtype();
     detail::copy_bytes(y.bytes() + at * size, part.bytes() + span.begin * size, n * size);
-    detail::copy_bytes(y.indices().bytes() + at * 8, part.indices().bytes() + span.begin * 8, n * 8);
+    convert_elements(kind, part.indices().bytes() + span.begin * size_of(kind), y.indices().dtype(),
+                     y.indices().bytes() + at * wide, n);
     at += n;
   }
+  write_indices(y.indptr(), starts.data(), starts.size());
 }
 
 }  // namespace detail
@@ -370,6 +374,8 @@ struct SplitV2Gradient {
   auto gradient(const auto& dy, std::span<const Node> in) const;
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<Concat> = true;
 inline constexpr Op<Concat, OnUse> concat;
 inline constexpr Op<ConcatGradient, OnUse> concat_gradient;
 inline constexpr Op<Stack, OnUse> stack;

@@ -300,6 +300,8 @@ struct SliceAssignScalar {
   auto gradient(const auto& dy, const auto& x) const;
 };
 
+template <>
+inline constexpr bool detail::reads_any_index<Slice> = true;
 inline constexpr Op<Slice, OnUse> slice;
 inline constexpr Op<SliceAxis, OnUse> slice_axis;
 inline constexpr Op<SliceLike, OnUse> slice_like;

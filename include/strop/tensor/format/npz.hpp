@@ -97,20 +97,24 @@ class NpzReader {
       taken_[i] = true;
       return array(entries_[i]);
     }
-    file_.refuse(cat("the sparse array '", excerpt(below), "' lacks '", what, "'"));
+    file_.refuse(cat(called(below), " lacks '", what, "'"));
+  }
+  /// A sparse array in a sentence: by its name, where it is not the only one of the file.
+  static std::string called(std::string_view below) {
+    if (below.empty()) return "the sparse array";
+    return cat("the sparse array '", excerpt(below.substr(0, below.size() - 1)), "'");
   }
 
   NDArray sparse(const std::string& format, const std::string& below) {
     if (format != "csr" && format != "coo" && format != "row_sparse")
-      file_.refuse(cat("the sparse array '", excerpt(below), "' has the format '", excerpt(format),
-                       "'; csr, coo and row_sparse are read"));
+      file_.refuse(cat(called(below), " has the format '", excerpt(format), "'; csr, coo and row_sparse are read"));
     const NDArray extents = part(below, "shape"), data = part(below, "data");
     for (std::size_t i = 0; i < entries_.size(); ++i)  // SciPy's mark of a sparse array that is not a matrix
       if (entries_[i].name == below + "_is_array") taken_[i] = true;
     if (extents.dtype() != i64 && extents.dtype() != i32)
-      file_.refuse("the shape of a sparse array is not made of integers");
+      file_.refuse(cat("the shape of ", called(below), " is not made of integers"));
     if (extents.ndim() != 1 || extents.size() > most_dimensions)
-      file_.refuse("the shape of a sparse array is not a short vector");
+      file_.refuse(cat("the shape of ", called(below), " is not a short vector"));
     const Shape shape(extents.to_vector<std::int64_t>());
     if (format == "coo" && !shape.empty()) claim_rows(file_, shape[0]);
     try {
@@ -123,7 +127,7 @@ class NpzReader {
     } catch (const Error& error) {
       const std::string_view why = error.what();
       if (why.find("load(\"") != std::string_view::npos) throw;
-      file_.refuse(cat("the sparse array '", excerpt(below), "' is broken: ", why));
+      file_.refuse(cat(called(below), " is broken: ", why));
     }
   }
 

@@ -205,16 +205,34 @@ TEST_CASE("SciPy's other formats and broken matrices") {
                           .second;
   CHECK(coo.to_vector<int>() == std::vector<int>{6, 0, 0, 6});
   CHECK(refusal(archive({{"m/format.npy", format("csc")}})) ==
-        "strop: load(\"memory\"): the sparse array 'm/' has the format 'csc'; csr, coo and row_sparse are read");
+        "strop: load(\"memory\"): the sparse array 'm' has the format 'csc'; csr, coo and row_sparse are read");
   CHECK(refusal(archive({{"format.npy", format("csr")}, {"shape.npy", number({2, 2})}})) ==
-        "strop: load(\"memory\"): the sparse array '' lacks 'data'");
+        "strop: load(\"memory\"): the sparse array lacks 'data'");
+  CHECK(refusal(archive({{"m/format.npy", format("csr")}, {"m/shape.npy", number({2, 2})}})) ==
+        "strop: load(\"memory\"): the sparse array 'm' lacks 'data'");
+  CHECK(refusal(archive({{"m/format.npy", format("csr")},
+                         {"m/shape.npy", detail::npy_header("<f4", {0})},
+                         {"m/data.npy", number({})}})) ==
+        "strop: load(\"memory\"): the shape of the sparse array 'm' is not made of integers");
   CHECK(refusal(archive({{"format.npy", format("csr")},
                          {"shape.npy", number({1, 2})},
                          {"data.npy", number({5})},
                          {"indices.npy", number({2})},
                          {"indptr.npy", number({0, 1})}})) ==
-        "strop: load(\"memory\"): the sparse array '' is broken: strop: check_format(): indices[0] = 2 is outside 0 to "
+        "strop: load(\"memory\"): the sparse array is broken: strop: check_format(): indices[0] = 2 is outside 0 to "
         "1, the columns of a row");
+}
+
+TEST_CASE("rows and columns in any order, and several times, are read as they stand") {
+  const NDArray columns = csr_matrix({1, 2, 3}, {2, 0, 0}, {0, 3}, {1, 3}),
+                rows = row_sparse_array({{1}, {2}, {4}}, {2, 0, 2}, {3, 1});
+  const NamedArrays back = read(write({{"columns", columns}, {"rows", rows}}));
+  CHECK(back[0].second.indices().to_vector<int>() == std::vector<int>{2, 0, 0});
+  CHECK(back[1].second.indices().to_vector<int>() == std::vector<int>{2, 0, 2});
+  CHECK(back[0].second.to_vector<int>() == std::vector<int>{5, 0, 1});
+  CHECK(back[1].second.to_vector<int>() == std::vector<int>{2, 0, 5});
+  CHECK_THROWS_AS(back[0].second.check_format(), Error);
+  CHECK_THROWS_AS(back[1].second.check_format(), Error);
 }
 
 TEST_CASE("coordinates with more rows than a file of their size may claim") {
