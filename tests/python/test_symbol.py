@@ -129,6 +129,9 @@ def test_inference():
         net.infer_shape(data=(5, 3), fc1_weight=(7, 7))
     declared = sym.elemwise_add(sym.var("a", shape=(2, 3), dtype="float16"), sym.var("b"))
     assert declared.infer_shape(a=(5, 6))[0] == [(5, 6)] * 2 and declared.infer_type(a="float64")[1] == [np.float64]  # what is given counts
+    run = declared.simple_bind(mx.cpu(), type_dict={"a": "float32"}, a=(5, 6))
+    assert run.arg_dict["b"].shape == (5, 6) and run.arg_dict["a"].dtype == np.float32
+    assert run.reshape(allow_up_sizing=True, a=(9, 3), b=(9, 3)).forward()[0].shape == (9, 3)
     assert declared.bind(mx.cpu(), [nd.ones((4,)), nd.ones((4,))]).forward()[0].asnumpy().tolist() == [2] * 4
     parts = sym.split(sym.var("a", shape=(0, 6)), num_outputs=6, axis=1, squeeze_axis=True)
     assert (parts[1] + sym.var("b", shape=(5,))).infer_shape()[0] == [(5, 6), (5,)]  # from any of the parts

@@ -225,7 +225,13 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
 
 STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
   check_names("reshape", names_of(shapes), names_of(args));
-  const Inferred<Shape> found = symbol.infer_shape_partial(shapes);
+  NamedShapes known = shapes;
+  for (Index i = 0; i < std::ssize(args); ++i) {  // bound to another shape than their variables say
+    const auto& [name, array] = element(args, i);
+    Shape said = arg_nodes[i].node->variable.shape;
+    if (!unify(said, array.shape()) && find_named(shapes, name) == nullptr) known.emplace_back(name, array.shape());
+  }
+  const Inferred<Shape> found = symbol.infer_shape_partial(known);
   NamedArrays new_args, new_grads, new_aux;
   GradRequests wishes(GradRequest::null);
   const auto of_shape = [&](const NDArray& like, const Shape& shape) {

@@ -188,7 +188,7 @@ class _Members:
         known = self._known(args, kwargs)
         if is_np_shape():
             known = [(name, tuple(0 if extent == -1 else extent for extent in shape)) for name, shape in known]
-        return _given_counts(Symbol._infer_shape, self, known, True)
+        return self._infer_shape(known, True)
 
     def _known(self, args, kwargs):
         if args and kwargs:
@@ -206,14 +206,14 @@ class _Members:
         """(types of arguments, of outputs, of auxiliary states) from those of some arguments, float32 where nothing says
         otherwise; three times None where nothing is said of any."""
         known = self._known(args, kwargs)
-        found = _given_counts(Symbol._infer_type, self, known)
+        found = self._infer_type(known)
         if not known and found[0] and self._takes_any_type():
             return None, None, None
         return found
 
     def infer_type_partial(self, *args, **kwargs):
         """The same, float32 also where nothing is said of any."""
-        return _given_counts(Symbol._infer_type, self, self._known(args, kwargs))
+        return self._infer_type(self._known(args, kwargs))
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
@@ -322,20 +322,6 @@ def _outputs_of(graph, number):
     """How many outputs of a node others may refer to."""
     rows = graph["node_row_ptr"]
     return rows[number + 1] - rows[number]
-
-
-def _given_counts(method, symbol, given, *rest):
-    """What is given, as (name, value), counts more than what variables say of themselves."""
-    try:
-        return method(symbol, given, *rest)
-    except _strop.ValueError as error:
-        if "the variable " not in str(error):
-            raise
-        return method(symbol._replace([(name, _strop._var(name, {})) for name, _ in given], ""), given, *rest)
-
-
-_bind_native = Symbol._bind
-Symbol._bind = lambda self, ctx, given, *rest: _given_counts(lambda symbol, *args: _bind_native(symbol, ctx, *args), self, given, *rest)
 
 
 def _of_arrays(name):
