@@ -3,6 +3,7 @@
 import copy
 import gc
 import json
+import pathlib
 import pickle
 import weakref
 
@@ -98,6 +99,41 @@ def test_attributes():
         mx.AttrScope(a=1)
     with pytest.raises(ValueError):
         sym.var("x", wrong=1)
+
+
+def test_parameters_are_listed_as_they_were_given():
+    """The texts are those of MXNet 1.9.1; what was not given is not listed."""
+    x = sym.var("x")
+    assert sym.FullyConnected(x, num_hidden=3).attr("no_bias") is None and sym.FullyConnected(x, num_hidden=3, no_bias=False).attr("no_bias") == "False"
+    for made, texts in ((sym.sum(x, axis=None), {"axis": "None"}), (sym.sum(x, axis=(0, 1), keepdims=1), {"axis": "(0, 1)", "keepdims": "1"}),
+                        (sym.reshape(x, shape=[0, -1]), {"shape": "[0, -1]"}), (x.reshape((0, -1)), {"shape": "(0, -1)"}), (abs(x), {}),
+                        (x * 2.0, {"scalar": "2.0"}), (x * 2, {"scalar": "2"}), (x * np.float32(2), {"scalar": "2.0"}), (-x, {"scalar": "-1.0"}),
+                        (sym.clip(x, 0, 1), {"a_min": "0", "a_max": "1"}), (sym.Cast(x, dtype=np.float16), {"dtype": "float16"}),
+                        (sym.zeros((2, 3)), {"shape": "(2, 3)", "dtype": "float32"}), (sym.concat(x, x), {"num_args": "2"}),
+                        (sym.split_v2(x, 2), {"sections": "2", "squeeze_axis": "False", "axis": "0", "indices": "[]"}),
+                        (sym.slice(x, begin=(0, None), end=(1, 2)), {"begin": "(0, None)", "end": "(1, 2)"})):
+        assert made.list_attr() == texts
+
+
+def test_inputs_made_by_themselves_say_what_their_operator_says():
+    net = sym.LeakyReLU(sym.BatchNorm(sym.var("x"), eps=0.01, name="bn"), act_type="prelu", name="pr")
+    assert net.attr_dict() == {
+        "bn": {"eps": "0.01"}, "bn_gamma": {"eps": "0.01"}, "bn_beta": {"eps": "0.01"}, "pr": {"act_type": "prelu"},
+        "bn_moving_mean": {"__init__": '["zero", {}]', "eps": "0.01"}, "bn_moving_var": {"__init__": '["one", {}]', "eps": "0.01"},
+        "pr_gamma": {"__init__": '["Constant", {"value": 0.25}]', "act_type": "prelu"}}
+    slope = nd.zeros((1,))
+    mx.init.Xavier()(mx.init.InitDesc("pr_gamma", net.attr_dict()["pr_gamma"]), slope)
+    assert slope.asscalar() == 0.25
+
+
+def test_a_symbol_is_written_as_the_original_writes_it():
+    folder = pathlib.Path(__file__).parent.parent / "ops" / "symbols"
+    source, here = (folder / "make.py").read_text(), {"mx": mx, "np": np}
+    start = source.index("def stated():")
+    exec(source[start : source.index("def classifier():")], here)  # pylint: disable=exec-used
+    with mx.name.NameManager():
+        text = here["stated"]().tojson()
+    assert text == (folder / "stated.json").read_text().replace('["int", 10901]', '["int", 10700]')
 
 
 def test_composition():

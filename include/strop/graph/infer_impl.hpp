@@ -293,11 +293,12 @@ struct NamedInference {
 
   template <class X, class Give>
   void give(const char* what, const std::vector<std::pair<std::string, X>>& known, Give give_one) {
+    const NameTable given(names_of(known));
     List<std::string_view> names;
     for (int n = 0; n < graph.size(); ++n) {
       if (!graph.node(n).is_variable()) continue;
       names.push_back(graph.node(n).name);
-      if (const X* value = find_named(known, graph.node(n).name)) give_one(n, *value);
+      if (const int at = given.find(names.back()); at >= 0) give_one(n, element(known, at).second);
     }
     check_given(what, names_of(known), names);
   }

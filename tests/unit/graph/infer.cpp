@@ -131,3 +131,31 @@ TEST_CASE("storages spread as the operators derive them") {
   CHECK(times(var("s", {.storage = csr}), var("y")).infer_storage().outputs == std::vector<Storage>{csr});
   CHECK(dense_layer(x, {.num_hidden = 2}).infer_storage({{"x", csr}}).outputs == std::vector<Storage>{dense});
 }
+
+TEST_CASE("many names are given, replaced and copied at once, and each has to be one that is there") {
+  constexpr int count = 3000;
+  std::vector<Symbol> variables;
+  NamedShapes shapes;
+  NamedSymbols others;
+  NamedArrays arrays;
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "v" + std::to_string(i);
+    variables.push_back(var(name));
+    shapes.emplace_back(name, Shape{1});
+    others.emplace_back(name, var("w" + std::to_string(i)));
+    arrays.emplace_back(name, full({1}, i));
+  }
+  const Symbol net = chain(variables, {}, "cat");
+  CHECK(net.infer_shape(shapes).outputs == std::vector<Shape>{{count}});
+  CHECK(net(others).list_arguments()[count - 1] == others.back().second.name());
+  CHECK(net.outputs()[0].node->signature.inputs[2345] == "arg2345");
+  auto run = net.simple_bind(cpu(), shapes);
+  const NDArray out = run.forward(true, arrays)[0];
+  CHECK(out.to_vector<float>()[2345] == 2345);
+  run.backward(out);
+  CHECK(run.grad("v2999").item<float>() == 2999);
+  shapes.emplace_back("v7", Shape{1});
+  CHECK(sentence([&] { net.infer_shape(shapes); }) == "infer_shape: argument 'v7' is given twice");
+  shapes.back().first = "v3000";
+  CHECK(sentence([&] { net.infer_shape(shapes); }).starts_with("infer_shape: no argument 'v3000'; nearest: "));
+}

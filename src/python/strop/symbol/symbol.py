@@ -40,17 +40,23 @@ def _name_and_attributes(called, given, attributes):
     return _name.current().get(given, called.lower()), attribute.current().get(attributes)
 
 
+def _number(value):
+    """A number of Python, whose text is that of the parameter: 2 or 2.0."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if type(value) is int else float(value)
+
+
 def _binary(both, scalar, reversed_scalar):
     def forward(self, other):
         if isinstance(other, Symbol):
             return _find(both)(self, other)
         if isinstance(other, (int, float, np.generic)):
-            return _find(scalar)(self, scalar=float(other))
+            return _find(scalar)(self, scalar=_number(other))
         return NotImplemented
 
     def backward(self, other):
         if isinstance(other, (int, float, np.generic)):
-            return _find(reversed_scalar)(self, scalar=float(other))
+            return _find(reversed_scalar)(self, scalar=_number(other))
         return NotImplemented
 
     return forward, backward
@@ -421,9 +427,9 @@ def _two(name, both, scalar, reversed_scalar, plain):
         if isinstance(left, Symbol) and isinstance(right, Symbol):
             return _find(both)(left, right)
         if isinstance(left, Symbol):
-            return _find(scalar)(left, scalar=float(right))
+            return _find(scalar)(left, scalar=_number(right))
         if isinstance(right, Symbol):
-            return _find(reversed_scalar)(right, scalar=float(left))
+            return _find(reversed_scalar)(right, scalar=_number(left))
         return plain(left, right)
 
     call.__name__ = call.__qualname__ = name
@@ -475,5 +481,5 @@ def eye(N, M=0, k=0, dtype=None, **kwargs):
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     """Parts along an axis: so many, or those that begin at the indices."""
     if isinstance(indices_or_sections, int):
-        return _find("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
+        return _find("_split_v2")(ary, indices=[], axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
     return _find("_split_v2")(ary, indices=(0, *indices_or_sections), axis=axis, squeeze_axis=squeeze_axis)
