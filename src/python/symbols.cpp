@@ -361,7 +361,11 @@ void add_symbols(nb::module_& module) {
           "The arrays of the auxiliary states.")
       .def_prop_ro("_arg_names", [](const Executor& run) { return names_of(run.args()); })
       .def_prop_ro("_aux_names", [](const Executor& run) { return names_of(run.aux_states()); })
-      .def_prop_ro("_planned_bytes", [](const Executor& run) { return run.plan().bytes(); })
+      .def_prop_ro("_planned_bytes",
+                   [](const Executor& run) {
+                     const MemoryPlan plan = run.plan();
+                     return plan.bytes() + plan.bodies();
+                   })
       .def_prop_ro("_symbol", [](const Executor& run) { return run.symbol(); });
 }
 
