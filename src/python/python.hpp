@@ -3,6 +3,7 @@
 /// What the parts of the Python module share: arrays as Python objects, failures, values as text.
 #pragma once
 #include <nanobind/nanobind.h>
+#include <strop/graph/node.hpp>
 #include <strop/op/registry.hpp>
 #include <strop/tensor/ndarray.hpp>
 

@@ -316,9 +316,11 @@ class GraphMaker {
     std::vector<std::pair<std::string_view, std::string_view>> parameters, of_inputs;
     const bool counts = entry.inputs < 0 && (entry.params == nullptr || !entry.params->find("num_args"));
     for (const auto& [key, text] : record.attributes) {
-      if (entry.params != nullptr && entry.params->find(key))
+      if (const auto field = entry.params != nullptr ? entry.params->find(key) : std::nullopt) {
         parameters.emplace_back(key, upgraded(*entry.params, key, text, from_.version));
-      else if (counts && key == "num_args" && parse_integer(text, count))
+        if (parameters.back().second == text)  // else it is another one, which nobody has written
+          set_text(node->said, entry.params->fields[*field].name, text);
+      } else if (counts && key == "num_args" && parse_integer(text, count))
         continue;
       else if (is_hidden(key) || (key.starts_with("__") && key.ends_with("__")))
         set(*node, attribute_key(key), text);
@@ -330,8 +332,6 @@ class GraphMaker {
         parameters.emplace_back(key, text);  // which says what there is
     }
     node->params = parse_params(entry, parameters);
-    for (const auto& [key, text] : parameters)
-      node->said.push_back({std::string(entry.params->fields[*entry.params->find(key)].name), std::string(text)});
     node->signature = signature_of(entry, node->params->get(), static_cast<int>(record.inputs.size()));
     take_inputs(*node, record, i);
     if (count >= 0 && count != node->inputs.size())

@@ -35,8 +35,7 @@ def stated():
     themselves: they say what their operators say, and what they begin with."""
     x = mx.sym.Convolution(mx.sym.var("data"), kernel=[3, 3], num_filter=4, stride=(1, 1), no_bias=False, name="conv", attr={"lr_mult": "2"})
     x = mx.sym.BatchNorm(x, name="bn", eps=1e-3, momentum=0.90, fix_gamma=True)
-    x = mx.sym.LeakyReLU(x, act_type="prelu", name="prelu")
-    x = mx.sym.Pooling(x, kernel=(2, 2), pool_type="max", global_pool=False, name="pool")
+    x = mx.sym.Pooling(x, kernel=(2, 2), pool_type="avg", global_pool=False, name="pool")
     x = mx.sym.Dropout(mx.sym.Flatten(x, name="flat"), p=0.5, name="drop")
     x = mx.sym.FullyConnected(x, num_hidden=3, no_bias=0, name="fc")
     a = mx.sym.sum(x * 1 + 1.0, axis=None, keepdims=False, name="total")
