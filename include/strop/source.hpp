@@ -85,6 +85,7 @@
 #include <strop/memory/random_impl.hpp>
 #include <strop/number/jet_impl.hpp>
 #include <strop/op/add_impl.hpp>
+#include <strop/op/apart_impl.hpp>
 #include <strop/op/call_impl.hpp>
 #include <strop/op/deferred_impl.hpp>
 #include <strop/op/describe_impl.hpp>

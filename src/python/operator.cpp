@@ -60,6 +60,7 @@ struct CallArguments {
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
   std::vector<std::pair<PyObject*, PyObject*>> marks;  // attributes that are given as keywords
   bool symbolic = false;
+  std::vector<std::pair<const Schema::Param*, PyObject*>> said;  // parameters, where a node may be made
   // What the inputs of lists are kept by, and they: code that runs meanwhile may empty the lists.
   std::vector<std::pair<nb::object, std::vector<PyObject*>>> lists;
 
@@ -90,6 +91,25 @@ void take_param(const Schema& schema, CallArguments& call, const Schema::Param& 
   if (value == keywords.null) return;
   if (!call.box) call.box.emplace(schema.entry.params);
   set_param(schema, param, *call.box, value);
+  if (call.symbolic || call.inputs.empty()) call.said.emplace_back(&param, value);  // else it is a call on arrays
+}
+
+/// The parameters of a call as texts: what str() makes of them, where that says the same.
+NamedTexts said_in(const Schema& schema, const CallArguments& call) {
+  NamedTexts all;
+  for (const auto& [param, value] : call.said) {
+    const detail::ParamTable& table = *schema.entry.params;
+    const detail::Field& field = table.fields[param->field];
+    if (value == Py_None && !field.type->optional) continue;  // not given
+    const std::string known = table.print(call.box->get(), param->field);
+    const nb::object shown = nb::steal(PyObject_Str(value));
+    if (shown.ptr() == nullptr) nb::raise_python_error();
+    std::string text(view_of(shown.ptr()));
+    ParamBox again(&table, call.box->get());
+    const bool same = table.parse(again.get(), param->field, text) && table.print(again.get(), param->field) == known;
+    all.push_back({std::string(field.name), same ? std::move(text) : known});
+  }
+  return all;
 }
 
 void take_positional(const Schema& schema, CallArguments& call, PyObject* const* args, Py_ssize_t count) {
@@ -240,7 +260,8 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
         if (one != nullptr && is_array(one))
           refuse(Kind::type, schema.entry.snake, ": an NDArray among Symbols, expected Symbols alone");
       const nb::object attributes = attributes_of(call);
-      return make_symbol(schema.entry, op, call.inputs.span(), self->name, call.name, attributes.ptr());
+      return make_symbol(schema.entry, op, said_in(schema, call), call.inputs.span(), self->name, call.name,
+                         attributes.ptr());
     }
     for (const auto& mark : call.marks)  // other tools' are passed over
       if (is_mark(view_of(mark.first))) refuse_keyword(schema, mark.first);

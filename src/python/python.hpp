@@ -3,6 +3,7 @@
 /// What the parts of the Python module share: arrays as Python objects, failures, values as text.
 #pragma once
 #include <nanobind/nanobind.h>
+#include <strop/graph/node.hpp>
 #include <strop/op/registry.hpp>
 #include <strop/tensor/ndarray.hpp>
 
@@ -231,9 +232,10 @@ PyObject* binary(Binary which, PyObject* a, PyObject* b, PyObject* out = nullptr
 PyObject* unary(const char* name, PyObject* a);
 
 bool is_symbol(PyObject* object);
-/// A node of the operator: `inputs` are symbols or null for those that are left out. Steals nothing.
-PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
-                      PyObject* name, PyObject* attributes);
+/// A node of the operator: `inputs` are symbols or null for those that are left out, `said` the parameters that were
+/// given, as text. Steals nothing.
+PyObject* make_symbol(const Entry& entry, const void* op, NamedTexts said, std::span<PyObject* const> inputs,
+                      PyObject* called, PyObject* name, PyObject* attributes);
 /// Sets attributes of a new node, and of the variables that were made for it because `given` has no symbol for them.
 void set_attributes(const Symbol& made, std::span<const Symbol> given, const nb::dict& attributes);
 

@@ -25,32 +25,15 @@ namespace {
 using detail::Node;
 using detail::NodeOutput;
 
-/// Parameters of a node that are not as by default, and its attributes; those that the executors of the original look
-/// at by both of their names.
-nb::dict attributes_of(const Symbol& symbol) {
+/// What a node says, for Python.
+nb::dict in_dict(const NamedTexts& texts) {
   nb::dict all;
-  const Node& node = *symbol.outputs()[0].node;
-  const detail::ParamBox fresh(node.is_variable() ? nullptr : node.entry->params);
-  for (const auto& [key, text] : symbol.list_attr()) {
-    if (!node.is_variable() && node.entry->params != nullptr)
-      if (const std::optional<std::size_t> field = node.entry->params->find(key);
-          field && node.entry->params->print(fresh.get(), *field) == text)
-        continue;
-    all[to_text(key)] = to_text(text);
-    for (const std::string_view known : {"ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage"})
-      if (key == cat("__", known, "__")) all[to_text(known)] = to_text(text);
-  }
+  for (const auto& [key, text] : texts) all[to_text(key)] = to_text(text);
   return all;
 }
-
-/// Everything that the nodes below say, by node.
 nb::dict attributes_of_all(const Symbol& symbol) {
   nb::dict all;
-  const detail::Graph graph(symbol.outputs());
-  for (int n = 0; n < graph.size(); ++n) {
-    const nb::dict one = attributes_of(Symbol(NodeOutput{detail::Ref<Node>(&graph.node(n)), 0}));
-    if (one.size() != 0) all[to_text(graph.node(n).name)] = one;
-  }
+  for (const auto& [name, texts] : symbol.attr_dict()) all[to_text(name)] = in_dict(texts);
   return all;
 }
 
@@ -239,15 +222,16 @@ bool is_symbol(PyObject* object) {
   return nb::isinstance<Symbol>(nb::handle(object)) && nb::inst_ready(nb::handle(object));  // __new__ alone makes none
 }
 
-PyObject* make_symbol(const Entry& entry, const void* op, std::span<PyObject* const> inputs, PyObject* called,
-                      PyObject* name, PyObject* attributes) {
+PyObject* make_symbol(const Entry& entry, const void* op, NamedTexts said, std::span<PyObject* const> inputs,
+                      PyObject* called, PyObject* name, PyObject* attributes) {
   std::vector<Symbol> in;
   for (PyObject* one : inputs) in.push_back(one != nullptr ? *nb::inst_ptr<Symbol>(nb::handle(one)) : Symbol());
   // (name, attributes) as the scopes that are open say
   const nb::object said =
       call_hook(Hook::symbol, called, name != nullptr ? name : Py_None, attributes != nullptr ? attributes : Py_None);
   const nb::tuple both = nb::cast<nb::tuple>(said);
-  Symbol made = detail::make_node(entry, op, in, nb::cast<std::string>(both[0]));
+  Symbol made = detail::build_node(entry, detail::Ref(new detail::ParamBox(entry.params, op)), in,
+                                   nb::cast<std::string>(both[0]), std::move(said));
   set_attributes(made, in, nb::cast<nb::dict>(both[1]));
   return nb::cast(std::move(made)).release().ptr();
 }
@@ -277,7 +261,7 @@ void add_symbols(nb::module_& module) {
       .def("get_internals", &Symbol::get_internals, "Every output of every node, as a group.")
       .def("_children", &Symbol::get_children)
       .def("_attr", [](const Symbol& s, const std::string& key) { return s.attr(key); })
-      .def("_list_attr", &attributes_of)
+      .def("_list_attr", [](const Symbol& s) { return in_dict(s.list_attr()); })
       .def("attr_dict", &attributes_of_all, "Parameters and attributes of all nodes, by their names.")
       .def("_copy", &Symbol::copy)
       .def("_set_one", [](const Symbol& s, const std::string& key, const std::string& text) { s.set_attr(key, text); })
@@ -377,7 +361,11 @@ void add_symbols(nb::module_& module) {
           "The arrays of the auxiliary states.")
       .def_prop_ro("_arg_names", [](const Executor& run) { return names_of(run.args()); })
       .def_prop_ro("_aux_names", [](const Executor& run) { return names_of(run.aux_states()); })
-      .def_prop_ro("_planned_bytes", [](const Executor& run) { return run.plan().bytes(); })
+      .def_prop_ro("_planned_bytes",
+                   [](const Executor& run) {
+                     const MemoryPlan plan = run.plan();
+                     return plan.bytes() + plan.bodies();
+                   })
       .def_prop_ro("_symbol", [](const Executor& run) { return run.symbol(); });
 }
 

@@ -3,6 +3,7 @@
 import copy
 import gc
 import json
+import pathlib
 import pickle
 import weakref
 
@@ -100,6 +101,41 @@ def test_attributes():
         sym.var("x", wrong=1)
 
 
+def test_parameters_are_listed_as_they_were_given():
+    """The texts are those of MXNet 1.9.1; what was not given is not listed."""
+    x = sym.var("x")
+    assert sym.FullyConnected(x, num_hidden=3).attr("no_bias") is None and sym.FullyConnected(x, num_hidden=3, no_bias=False).attr("no_bias") == "False"
+    for made, texts in ((sym.sum(x, axis=None), {"axis": "None"}), (sym.sum(x, axis=(0, 1), keepdims=1), {"axis": "(0, 1)", "keepdims": "1"}),
+                        (sym.reshape(x, shape=[0, -1]), {"shape": "[0, -1]"}), (x.reshape((0, -1)), {"shape": "(0, -1)"}), (abs(x), {}),
+                        (x * 2.0, {"scalar": "2.0"}), (x * 2, {"scalar": "2"}), (x * np.float32(2), {"scalar": "2.0"}), (-x, {"scalar": "-1.0"}),
+                        (sym.clip(x, 0, 1), {"a_min": "0", "a_max": "1"}), (sym.Cast(x, dtype=np.float16), {"dtype": "float16"}),
+                        (sym.zeros((2, 3)), {"shape": "(2, 3)", "dtype": "float32"}), (sym.concat(x, x), {"num_args": "2"}),
+                        (sym.split_v2(x, 2), {"sections": "2", "squeeze_axis": "False", "axis": "0", "indices": "[]"}),
+                        (sym.slice(x, begin=(0, None), end=(1, 2)), {"begin": "(0, None)", "end": "(1, 2)"})):
+        assert made.list_attr() == texts
+
+
+def test_inputs_made_by_themselves_say_what_their_operator_says():
+    net = sym.LeakyReLU(sym.BatchNorm(sym.var("x"), eps=0.01, name="bn"), act_type="prelu", name="pr")
+    assert net.attr_dict() == {
+        "bn": {"eps": "0.01"}, "bn_gamma": {"eps": "0.01"}, "bn_beta": {"eps": "0.01"}, "pr": {"act_type": "prelu"},
+        "bn_moving_mean": {"__init__": '["zero", {}]', "eps": "0.01"}, "bn_moving_var": {"__init__": '["one", {}]', "eps": "0.01"},
+        "pr_gamma": {"__init__": '["Constant", {"value": 0.25}]', "act_type": "prelu"}}
+    slope = nd.zeros((1,))
+    mx.init.Xavier()(mx.init.InitDesc("pr_gamma", net.attr_dict()["pr_gamma"]), slope)
+    assert slope.asscalar() == 0.25
+
+
+def test_a_symbol_is_written_as_the_original_writes_it():
+    folder = pathlib.Path(__file__).parent.parent / "ops" / "symbols"
+    source, here = (folder / "make.py").read_text(), {"mx": mx, "np": np}
+    start = source.index("def stated():")
+    exec(source[start : source.index("def classifier():")], here)  # pylint: disable=exec-used
+    with mx.name.NameManager():
+        text = here["stated"]().tojson()
+    assert text == (folder / "stated.json").read_text().replace('["int", 10901]', '["int", 10700]')
+
+
 def test_composition():
     inner = sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc")
     outer = inner(data=sym.relu(sym.var("x"), name="r"))
@@ -129,6 +165,9 @@ def test_inference():
         net.infer_shape(data=(5, 3), fc1_weight=(7, 7))
     declared = sym.elemwise_add(sym.var("a", shape=(2, 3), dtype="float16"), sym.var("b"))
     assert declared.infer_shape(a=(5, 6))[0] == [(5, 6)] * 2 and declared.infer_type(a="float64")[1] == [np.float64]  # what is given counts
+    run = declared.simple_bind(mx.cpu(), type_dict={"a": "float32"}, a=(5, 6))
+    assert run.arg_dict["b"].shape == (5, 6) and run.arg_dict["a"].dtype == np.float32
+    assert run.reshape(allow_up_sizing=True, a=(9, 3), b=(9, 3)).forward()[0].shape == (9, 3)
     assert declared.bind(mx.cpu(), [nd.ones((4,)), nd.ones((4,))]).forward()[0].asnumpy().tolist() == [2] * 4
     parts = sym.split(sym.var("a", shape=(0, 6)), num_outputs=6, axis=1, squeeze_axis=True)
     assert (parts[1] + sym.var("b", shape=(5,))).infer_shape()[0] == [(5, 6), (5,)]  # from any of the parts

@@ -7,12 +7,14 @@
 #include <strop/core/printable.hpp>
 #include <strop/core/text.hpp>
 #include <strop/graph/node.hpp>
+#include <strop/op/param_box.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -26,6 +28,51 @@ STROP_IMPL bool is_hidden(std::string_view key) {
 STROP_IMPL std::string attribute_key(std::string_view key) {
   return is_hidden(key) ? cat("__", key, "__") : std::string(key);
 }
+
+/// The text under a key; null where there is none.
+STROP_IMPL const std::string* find_text(const NamedTexts& texts, std::string_view key) {
+  for (const auto& [known, text] : texts)
+    if (known == key) return &text;
+  return nullptr;
+}
+/// Sets the text under a key, of which there is one.
+STROP_IMPL void set_text(NamedTexts& texts, std::string_view key, std::string_view text) {
+  for (auto& [known, before] : texts)
+    if (known == key) return before = text, void();
+  texts.push_back({std::string(key), std::string(text)});
+}
+
+/// Parameters that the original requires and that have a default here: they are said whatever they are.
+inline constexpr std::pair<std::string_view, std::string_view> always_said[] = {{"_split_v2", "indices"},
+                                                                                {"slice_axis", "end"}};
+
+/// The parameters of a node that were given: as text as they were written, else those that differ from their defaults;
+/// and how many inputs an operator of any number has.
+STROP_IMPL NamedTexts parameters_of(const Node& node) {
+  NamedTexts out;
+  if (node.is_variable() || node.entry->params == nullptr) return out;
+  const Entry& entry = *node.entry;
+  const ParamTable& table = *entry.params;
+  const ParamBox defaults(&table);
+  for (std::size_t i = 0; i < table.fields.size(); ++i) {
+    const std::string_view name = table.fields[i].name;
+    const bool counted = entry.inputs < 0 && name == "num_args";
+    const std::string* const given = find_text(node.said, name);
+    std::string text = counted ? cat(node.inputs.size()) : given != nullptr ? *given : table.print(node.op(), i);
+    bool says = counted || given != nullptr || text != table.print(defaults.get(), i);
+    for (const auto& [op, parameter] : always_said) says = says || (op == entry.name && parameter == name);
+    if (says) out.push_back({std::string(name), std::move(text)});
+  }
+  return out;
+}
+
+/// What inputs that are made by themselves begin with, for initializers.
+struct InitialText {
+  std::string_view op, input, text;
+};
+inline constexpr InitialText initial_texts[] = {{"BatchNorm", "moving_mean", "[\"zero\", {}]"},
+                                                {"BatchNorm", "moving_var", "[\"one\", {}]"},
+                                                {"LeakyReLU", "gamma", "[\"Constant\", {\"value\": 0.25}]"}};
 
 /// Takes in what an attribute says of a variable's array; false for other attributes. An extent that is not known is −1
 /// or, as in the original's texts, 0, which is an extent only where `zero_is_extent`.
@@ -80,7 +127,19 @@ STROP_IMPL void set_attribute(Node& node, std::string_view key, std::string_view
   } catch (const Error& error) {
     fail("variable '", node.name, "': ", error.what());
   }
-  node.attributes.push_back({attribute_key(key), std::string(text)});
+  set_text(node.attributes, attribute_key(key), text);
+}
+
+/// The variable that an input becomes which was left out. As in the original it says what its operator says.
+STROP_IMPL NodeOutput missing_input(const Node& of, std::string_view input) {
+  const Ref<Node> made(new Node);
+  made->name = cat(of.name, '_', input);
+  made->attributes = parameters_of(of);
+  for (const auto& [key, text] : of.attributes) set_attribute(*made, key, text);
+  for (const InitialText& initial : initial_texts)
+    if (of.entry->name == initial.op && input == initial.input && find_text(made->attributes, "__init__") == nullptr)
+      set_text(made->attributes, "__init__", initial.text);
+  return {made, 0};
 }
 
 }  // namespace strop::inline v0::detail

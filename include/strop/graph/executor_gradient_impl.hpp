@@ -6,6 +6,7 @@
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/mirror_nodes_impl.hpp>
+#include <strop/op/apart_impl.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/create.hpp>
 
@@ -68,8 +69,8 @@ STROP_IMPL void run_in_double(BoundGraph& graph, Step& step) {
 /// new one.
 STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradRequests& wishes, Make make) {
   const List<std::string_view> names = names_of(args);
-  check_names("bind: gradients", names_of(given), names);
-  check_names("bind: gradient requests", names_of(wishes.named_), names);
+  check_given("bind: gradients", names_of(given), names);
+  check_given("bind: gradient requests", names_of(wishes.named_), names);
   const NameTable given_at(names_of(given)), wish_at(names_of(wishes.named_));
   NodeOutputs wanted;
   for (Index i = 0; i < std::ssize(args); ++i) {
@@ -224,8 +225,15 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
 }
 
 STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
-  check_names("reshape", names_of(shapes), names_of(args));
-  const Inferred<Shape> found = symbol.infer_shape_partial(shapes);
+  check_given("reshape", names_of(shapes), names_of(args));
+  const NameTable given(names_of(shapes));
+  NamedShapes known = shapes;
+  for (Index i = 0; i < std::ssize(args); ++i) {  // bound to another shape than their variables say
+    const auto& [name, array] = element(args, i);
+    Shape said = arg_nodes[i].node->variable.shape;
+    if (!unify(said, array.shape()) && given.find(name) < 0) known.emplace_back(name, array.shape());
+  }
+  const Inferred<Shape> found = symbol.infer_shape_partial(known);
   NamedArrays new_args, new_grads, new_aux;
   GradRequests wishes(GradRequest::null);
   const auto of_shape = [&](const NDArray& like, const Shape& shape) {
@@ -235,7 +243,7 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
     const auto& [name, array] = element(args, i);
     const Shape& inferred = element(found.args, i);
     const Shape shape = inferred.known() ? inferred : array.shape();
-    if (shape != array.shape() && find_named(shapes, name) == nullptr)
+    if (shape != array.shape() && given.find(name) < 0)
       fail("reshape: argument '", name, "' would have shape ", to_text(shape), " instead of ", to_text(array.shape()),
            "; name it as well, if that is meant");
     new_args.emplace_back(name, of_shape(array, shape));
@@ -254,7 +262,10 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
 
 /// Copies each into its place, all as they are before any of them is written: a source may lie where another goes.
 STROP_IMPL void copy_all(Span<NDArray> from, Span<const NDArray> to) {
-  for (Index i = 1; i < from.size(); ++i)
+  List<const NDArray*> sources;
+  for (const NDArray& source : from) sources.push_back(&source);
+  const bool apart = from.size() > 1 && lie_apart(sources.span(), to);
+  for (Index i = 1; i < from.size() && !apart; ++i)
     for (Index j = 0; j < i; ++j)
       if (from[i].is(to[j]) || overlap(memory_of(from[i]), memory_of(to[j]))) {
         from[i] = from[i].copy();
@@ -265,9 +276,10 @@ STROP_IMPL void copy_all(Span<NDArray> from, Span<const NDArray> to) {
 
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
   check_given("forward", names_of(inputs), names_of(args));
+  const NameTable known(names_of(args));
   List<NDArray, 4> sources, places;
   for (const auto& [name, from] : inputs) {
-    const NDArray& to = named(args, "argument", name);
+    const NDArray& to = element(args, known.find(name)).second;
     if (!from) fail("forward: argument '", name, "' is a handle without an array");
     if (from.shape() != to.shape())
       fail("forward: argument '", name, "' has shape ", to_text(from.shape()), ", expected ", to_text(to.shape()));
@@ -464,7 +476,8 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
   detail::List<std::string_view> names;
   for (int n = 0; n < graph.size(); ++n)
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
-  detail::check_names("simple_bind: storages", detail::names_of(options.storages), names);
+  detail::check_given("simple_bind: storages", detail::names_of(options.storages), names);
+  const detail::NameTable storages(detail::names_of(options.storages));
   NamedArrays args, aux, grads;
   bool integers = false;
   for (int n = 0; n < graph.size(); ++n) {
@@ -472,11 +485,11 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     if (!node.is_variable()) continue;
     NamedArrays& kind = written[n] ? aux : args;
     const std::size_t i = kind.size();
-    const Storage* const asked = detail::find_named(options.storages, node.name);
-    const NDArray made =
-        NDArray::fresh_shell(written[n] ? found.aux[i] : found.args[i], written[n] ? type.aux[i] : type.args[i],
-                             detail::device_of_group(node.attributes, options.group2ctx, device),
-                             asked != nullptr ? *asked : node.variable.storage.value_or(dense));
+    const int asked = storages.find(node.name);
+    const NDArray made = NDArray::fresh_shell(
+        written[n] ? found.aux[i] : found.args[i], written[n] ? type.aux[i] : type.args[i],
+        detail::device_of_group(node.attributes, options.group2ctx, device),
+        asked >= 0 ? detail::element(options.storages, asked).second : node.variable.storage.value_or(dense));
     NDArray gradient;
     const NDArray there = detail::shared_array(options, node.name, written[n], made, gradient);
     kind.emplace_back(node.name, there ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));

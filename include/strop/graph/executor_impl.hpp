@@ -199,6 +199,7 @@ struct BoundGraph : Counted {
   List<Ref<Buffer>> parts_of(const ArenaUse& use) const;
   void use_parts(List<Ref<Buffer>> parts) noexcept;
   MemoryPlan memory_plan() const;
+  std::int64_t body_bytes(List<const FlowBodies*>& met) const;
   const NDArray* absent_on(Device there);
   void resolve_steps(Inference& inference, List<Step>& steps);
   Index find_state(const Node& node);
@@ -260,12 +261,6 @@ STROP_IMPL const NDArray& BoundGraph::named(const NamedArrays& arrays, const cha
   fail_unknown(cat("executor: no ", what), name, names_of(arrays));
 }
 
-/// As check_given, of many names as well.
-STROP_IMPL void check_names(std::string_view what, const List<std::string_view>& given,
-                            const List<std::string_view>& known) {
-  if (!NameTable(known).has_each(given)) check_given(what, given, known);
-}
-
 /// The arrays of arguments and states, by name. States may stand among the arguments.
 STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArrays& states) {
   const Graph graph(symbol.outputs());
@@ -294,8 +289,8 @@ STROP_IMPL void BoundGraph::take_arrays(const NamedArrays& given, const NamedArr
     (written[n] ? aux : args).emplace_back(node.name, *array);
     (written[n] ? aux_nodes : arg_nodes).push_back({Ref(&node), 0});
   }
-  check_names("bind", names_of(given), all);
-  check_names("bind: auxiliary states", names_of(states), state_names);
+  check_given("bind", names_of(given), all);
+  check_given("bind: auxiliary states", names_of(states), state_names);
   if (!missing.empty()) fail("bind: no array for ", listed(missing), "; the graph's variables are ", listed(all));
 }
 

@@ -3,12 +3,14 @@
 /// In which order the nodes of a bound graph run, and where their values lie.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/placement.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/gradient_roles.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -360,6 +362,25 @@ STROP_IMPL void BoundGraph::use_parts(List<Ref<Buffer>> parts) noexcept {
     if (const int block = placement.block[v]; block >= 0) values[v].body().buffer = blocks[block];
 }
 
+/// The arenas of the bodies of loops and branches that are bound, each once: loops in loops share theirs.
+STROP_IMPL std::int64_t BoundGraph::body_bytes(List<const FlowBodies*>& met) const {
+  std::int64_t sum = 0;
+  for (const Step& step : forward_steps) {
+    const Flow* const flow = flow_of(*step.node);
+    if (flow == nullptr) continue;
+    const Ref<StateBox> own = step.state < 0 ? Ref<StateBox>() : kept[step.state]->box;
+    Ref<FlowBodies> bodies;
+    {
+      const std::lock_guard lock(flow->binding);
+      bodies = own ? *static_cast<const Ref<FlowBodies>*>(own->get()) : flow->bodies;
+    }
+    if (!bodies || std::find(met.begin(), met.end(), bodies.get()) != met.end()) continue;
+    met.push_back(bodies.get());
+    sum += bodies->bytes(met);
+  }
+  return sum;
+}
+
 STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
   const auto forward = static_cast<int>(forward_steps.size());
   std::vector<MemoryPlan::Value> rows;
@@ -402,7 +423,8 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
       }
       ++s;
     }
-  return MemoryPlan(placement, forward, s, std::move(rows));
+  List<const FlowBodies*> met;
+  return MemoryPlan(placement, forward, s, std::move(rows), body_bytes(met));
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 /// The walk from the outputs of a graph backwards that makes its gradients.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/graph/control/flow.hpp>
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
@@ -154,8 +155,7 @@ class PlacedLike {
  public:
   explicit PlacedLike(const Node& node) {
     NamedTexts group;
-    for (const auto& one : node.attributes)  // the last one said holds
-      if (one.first == "__ctx_group__" || one.first == "ctx_group") group = {one};
+    if (const std::string* const name = find_text(node.attributes, "__ctx_group__")) group = {{"__ctx_group__", *name}};
     before_ = std::exchange(naming().attributes, std::move(group));
   }
   ~PlacedLike() { naming().attributes = std::move(before_); }
@@ -267,7 +267,11 @@ class GradientWalk {
       step_operator(n);
     else if (!rule.zero)
       fail("Error in node ", node.name, ": ", node.entry->name, " has no gradient", no_further_gradient(*node.entry),
-           ", which ", wanted_name(), " needs");
+           ", which ", wanted_name(), " needs",
+           node.entry->params == &flow_table
+               ? "; call the loop or branch on arrays, where its steps are recorded one by "
+                 "one and have gradients of every order"
+               : "");
   }
 
   std::string wanted_name() const {

@@ -33,19 +33,16 @@ class Inference {
     }
   }
 
-  /// Takes in what is known of a variable. Throws Error where the variable says otherwise itself.
+  /// Takes in what is known of a variable, which counts more than what the variable says of itself.
   void give_shape(int n, const Shape& given) {
     Shape& known = shape(graph_.value(n, 0));
-    if (!unify(known, given))
-      fail("Error in node ", graph_.node(n).name, ": the variable has shape ", to_text(known), ", given is ",
-           to_text(given));
+    const Shape said = std::exchange(known, given);
+    if (!known.has_rank()) known = said;
+    if (known.ndim() != said.ndim()) return;
+    for (int axis = 0; axis < known.ndim(); ++axis)
+      if (known[axis] < 0) known[axis] = said[axis];
   }
-  void give_type(int n, Dtype given) {
-    std::optional<Dtype>& known = type(graph_.value(n, 0));
-    if (known && *known != given)
-      fail("Error in node ", graph_.node(n).name, ": the variable is ", name_of(*known), ", given is ", name_of(given));
-    known = given;
-  }
+  void give_type(int n, Dtype given) { type(graph_.value(n, 0)) = given; }
 
   void infer_shapes() {
     // Operators that nothing is known of come last: their rules may expect to know something.
@@ -296,11 +293,12 @@ struct NamedInference {
 
   template <class X, class Give>
   void give(const char* what, const std::vector<std::pair<std::string, X>>& known, Give give_one) {
+    const NameTable given(names_of(known));
     List<std::string_view> names;
     for (int n = 0; n < graph.size(); ++n) {
       if (!graph.node(n).is_variable()) continue;
       names.push_back(graph.node(n).name);
-      if (const X* value = find_named(known, graph.node(n).name)) give_one(n, *value);
+      if (const int at = given.find(names.back()); at >= 0) give_one(n, element(known, at).second);
     }
     check_given(what, names_of(known), names);
   }

@@ -100,7 +100,14 @@ class GraphReader {
         once(inputs, key);
         in_.array([&] { made.inputs.push_back(link()); });
       } else if (key == "attrs" || key == "attr" || key == "param") {
-        in_.object([&](const std::string& name_of_one) { made.attributes.emplace_back(name_of_one, in_.string()); });
+        const std::size_t before = made.attributes.size();  // which one of this object replaces
+        in_.object([&](const std::string& name_of_one) {
+          std::size_t at = 0;
+          while (at < before && made.attributes[at].first != name_of_one) ++at;
+          if (at >= before) at = made.attributes.size();
+          if (at == made.attributes.size()) made.attributes.emplace_back(name_of_one, std::string());
+          made.attributes[at].second = in_.string();
+        });
       } else if (key == "backward_source_id") {
         if (in_.integer() != -1) in_.refuse("gradients are made anew, not read: backward_source_id is -1");
       } else if (key == "control_deps") {
@@ -257,9 +264,7 @@ class GraphMaker {
     return {node, 0};
   }
 
-  static void set(Node& node, std::string key, const std::string& text) {
-    node.attributes.push_back({std::move(key), text});
-  }
+  static void set(Node& node, std::string_view key, std::string_view text) { set_text(node.attributes, key, text); }
 
   /// A loop or a branch.
   NodeOutput control(const NodeRecord& record, std::size_t i) {
@@ -311,9 +316,11 @@ class GraphMaker {
     std::vector<std::pair<std::string_view, std::string_view>> parameters, of_inputs;
     const bool counts = entry.inputs < 0 && (entry.params == nullptr || !entry.params->find("num_args"));
     for (const auto& [key, text] : record.attributes) {
-      if (entry.params != nullptr && entry.params->find(key))
+      if (const auto field = entry.params != nullptr ? entry.params->find(key) : std::nullopt) {
         parameters.emplace_back(key, upgraded(*entry.params, key, text, from_.version));
-      else if (counts && key == "num_args" && parse_integer(text, count))
+        if (parameters.back().second == text)  // else it is another one, which nobody has written
+          set_text(node->said, entry.params->fields[*field].name, text);
+      } else if (counts && key == "num_args" && parse_integer(text, count))
         continue;
       else if (is_hidden(key) || (key.starts_with("__") && key.ends_with("__")))
         set(*node, attribute_key(key), text);
@@ -364,11 +371,7 @@ class GraphMaker {
            "), and the file gives ", given);
     for (const NodeRecord::Link& link : record.inputs) node.inputs.push_back(linked(link, i));
     // Files of 0.8 leave out what an operator writes, such as running means.
-    for (std::size_t k = given; k < names.size(); ++k) {
-      const Ref<Node> missing(new Node);
-      missing->name = cat(node.name, '_', names[k]);
-      node.inputs.push_back({missing, 0});
-    }
+    for (std::size_t k = given; k < names.size(); ++k) node.inputs.push_back(missing_input(node, names[k]));
     for (int k : node.signature.mutated)
       if (!node.inputs[k].node->is_variable())
         fail(node.entry->snake, ": input '", element(names, k),

@@ -20,10 +20,6 @@
 namespace strop::inline v0 {
 namespace detail {
 
-/// Parameters that the original requires and that have a default here: they are written whatever they are.
-inline constexpr std::pair<std::string_view, std::string_view> always_written[] = {{"_split_v2", "indices"},
-                                                                                   {"slice_axis", "end"}};
-
 /// Writes one symbol.
 class GraphWriter {
  public:
@@ -135,10 +131,8 @@ class GraphWriter {
 
   void attributes(const Node& node) {
     std::vector<std::pair<std::string, std::string>> all;
-    if (node.is_variable())
-      describe(node.variable, all);
-    else
-      parameters(node, all);
+    if (node.is_variable()) describe(node.variable, all);
+    for (auto& one : parameters_of(node)) all.push_back(std::move(one));
     if (const Flow* const flow = flow_of(node))
       for (auto& one : flow_attributes(*flow)) all.push_back(std::move(one));
     for (const auto& [key, text] : node.attributes) {
@@ -149,43 +143,15 @@ class GraphWriter {
       all.emplace_back(key, text);
     }
     if (all.empty()) return;
-    std::vector<std::size_t> order(all.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
-      const int before = all[i].first.compare(all[j].first);
-      return before != 0 ? before < 0 : i < j;
-    });
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < order.size(); ++i)  // of several under one key the last one said holds
-      if (i + 1 == order.size() || all[order[i]].first != all[order[i + 1]].first) order[kept++] = order[i];
-    order.resize(kept);
+    std::sort(all.begin(), all.end());
     out_ += ", \n      \"attrs\": {";
-    for (const std::size_t i : order) {
-      if (kept > 1) out_ += i == order.front() ? "\n        " : ", \n        ";
-      append_json(out_, checked(node, all[i].first));
+    for (const auto& [key, text] : all) {
+      if (all.size() > 1) out_ += &key == &all.front().first ? "\n        " : ", \n        ";
+      append_json(out_, checked(node, key));
       out_ += ": ";
-      append_json(out_, checked(node, all[i].second));
+      append_json(out_, checked(node, text));
     }
-    out_ += kept > 1 ? "\n      }" : "}";
-  }
-
-  /// Those that differ from their defaults, as the original has those that were given.
-  static void parameters(const Node& node, std::vector<std::pair<std::string, std::string>>& all) {
-    const Entry& entry = *node.entry;
-    if (entry.params == nullptr) return;
-    const bool open = entry.inputs < 0;  // the original's file says how many inputs there are
-    const ParamBox defaults(entry.params);
-    const auto always = [&](std::string_view name) {
-      for (const auto& [op, parameter] : always_written)
-        if (op == entry.name && parameter == name) return true;
-      return false;
-    };
-    for (std::size_t i = 0; i < entry.params->fields.size(); ++i) {
-      const std::string_view name = entry.params->fields[i].name;
-      std::string text = open && name == "num_args" ? cat(node.inputs.size()) : entry.params->print(node.op(), i);
-      if (always(name) || (open && name == "num_args") || text != entry.params->print(defaults.get(), i))
-        all.emplace_back(name, std::move(text));
-    }
+    out_ += all.size() > 1 ? "\n      }" : "}";
   }
 
   void describe(const Variable& variable, std::vector<std::pair<std::string, std::string>>& all) const {

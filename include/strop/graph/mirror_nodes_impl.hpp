@@ -74,10 +74,9 @@ class Mirroring {
   }
   static bool is_marked(const Node& node) {
     if (node.is_variable()) return false;
+    const std::string* const text = find_text(node.attributes, mirror_key);
     bool marked = false;
-    for (const auto& [key, text] : node.attributes)  // the last one said holds
-      if (key == "force_mirroring" || key == mirror_key) marked = parse_bool(text, marked) && marked;
-    return marked;
+    return text != nullptr && parse_bool(*text, marked) && marked;
   }
 
   Graph forward_;

@@ -24,17 +24,10 @@ class NameTable {
     int& at = slots_[place(name)];
     const bool is_new = at < 0;
     if (is_new) at = static_cast<int>(names_.size()) - 1;
-    repeats_ = repeats_ || !is_new;
     return is_new;
   }
   /// The number of a name; −1 where it is none of them.
   int find(std::string_view name) const { return slots_.empty() ? -1 : slots_[place(name)]; }
-  /// Whether all of these are there, none of them twice.
-  bool has_each(const List<std::string_view>& names) const {
-    for (std::string_view name : names)
-      if (find(name) < 0) return false;
-    return !NameTable(names).repeats_;
-  }
 
  private:
   /// Where the name stands, or would stand.
@@ -54,7 +47,6 @@ class NameTable {
 
   List<std::string_view> names_;
   List<int> slots_;
-  bool repeats_ = false;
 };
 
 }  // namespace strop::inline v0::detail

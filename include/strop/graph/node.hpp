@@ -44,7 +44,8 @@ struct Node : Counted {
   NodeOutputs like;  // of gradients: output k has the shape and the type of like[k]
   Variable variable;
   NamedTexts attributes;
-  Site site = {};  // where the call stands that it was traced from
+  NamedTexts said;  // parameters that were given as text: what they were set to, to the letter
+  Site site = {};   // where the call stands that it was traced from
 
   Node();
   Node(const Node&);

@@ -45,6 +45,8 @@ class MemoryPlan {
   std::int64_t bound() const { return bound_; }
   /// The same values, each in memory of its own.
   std::int64_t unshared() const { return unshared_; }
+  /// The arenas of bodies of loops and branches beside it: of those that are bound, which they are when they first run.
+  std::int64_t bodies() const { return bodies_; }
   /// Nodes in the order in which they run, those of backward behind those of forward.
   int steps() const { return steps_; }
   int forward_steps() const { return forward_steps_; }
@@ -61,13 +63,15 @@ class MemoryPlan {
 
   // For the layers above.
   friend std::string text_of(const MemoryPlan& plan) { return to_text(plan); }
-  MemoryPlan(const detail::Placement& placement, int forward_steps, int steps, std::vector<Value> values);
+  MemoryPlan(const detail::Placement& placement, int forward_steps, int steps, std::vector<Value> values,
+             std::int64_t bodies = 0);
 
  private:
   std::int64_t bytes_ = 0, bound_ = 0, unshared_ = 0;
   int steps_ = 0, forward_steps_ = 0;
   std::vector<Value> values_;
   std::string strategy_;
+  std::int64_t bodies_ = 0;
 };
 
 }  // namespace strop::inline v0

@@ -60,6 +60,8 @@ STROP_IMPL std::string to_text(const MemoryPlan& plan) {
       cat("arena ", detail::grouped_digits(plan.bytes()), " bytes; alive at once ",
           detail::grouped_digits(plan.bound()), ", unshared ", detail::grouped_digits(plan.unshared()), "; ",
           plan.forward_steps(), " steps forward, ", plan.steps() - plan.forward_steps(), " backward\n");
+  if (plan.bodies() > 0)
+    out += cat("bodies of loops and branches ", detail::grouped_digits(plan.bodies()), " bytes beside it\n");
   if (plan.values().empty()) return out;
   detail::TextTable table({"node", "output", "bytes", "offset", "steps", "in place of"});
   for (const MemoryPlan::Value& v : plan.values()) {
@@ -72,14 +74,15 @@ STROP_IMPL std::string to_text(const MemoryPlan& plan) {
 }
 
 STROP_IMPL MemoryPlan::MemoryPlan(const detail::Placement& placement, int forward_steps, int steps,
-                                  std::vector<Value> values)
+                                  std::vector<Value> values, std::int64_t bodies)
     : bytes_(placement.bytes),
       bound_(placement.bound),
       unshared_(placement.unshared),
       steps_(steps),
       forward_steps_(forward_steps),
       values_(std::move(values)),
-      strategy_(placement.strategy) {}
+      strategy_(placement.strategy),
+      bodies_(bodies) {}
 
 STROP_IMPL void MemoryPlan::check() const {
   const auto name = [](const Value& v) { return cat(v.output, " (steps ", v.first, " to ", v.last, ")"); };

@@ -109,9 +109,12 @@ class Symbol {
   /// The inputs of its nodes; empty for a variable.
   Symbol get_children() const;
 
-  /// A parameter or an attribute of the node as text; empty where it has none of that name.
+  /// A parameter or an attribute of the node as text; empty where it has none of that name, or the parameter is as by
+  /// default and was not given as text.
   std::string attr(std::string_view key) const;
-  /// Parameters and attributes of the node.
+  /// Parameters that were given (as text as they were written, else those that differ from their defaults) and
+  /// attributes of the node. An input that was made by itself has those of its operator. `ctx_group`, `lr_mult`,
+  /// `wd_mult`, `force_mirroring` and `mirror_stage` stand there by that name and as `__lr_mult__`.
   NamedTexts list_attr() const;
   /// The same of all its nodes that have any, by their names.
   std::vector<std::pair<std::string, NamedTexts>> attr_dict() const;
@@ -172,6 +175,13 @@ class Symbol {
 
   detail::NodeOutputs outputs_;
 };
+
+namespace detail {
+/// A node of the operator on these inputs; inputs that are missing become variables. `said`: parameters that were given
+/// as text, by their names.
+Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in, std::string_view name,
+                  NamedTexts said = {});
+}  // namespace detail
 
 /// A variable: an argument of every graph that uses it, or a state where an operator writes it.
 Symbol var(std::string_view name, const Variable& options = {});

@@ -7,6 +7,7 @@
 #include <strop/graph/attributes_impl.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/name_table.hpp>
 #include <strop/graph/naming.hpp>
 #include <strop/graph/symbol.hpp>
 
@@ -95,12 +96,12 @@ STROP_IMPL std::string listed(const List<std::string_view>& names) { return list
 /// Throws Error for a name that is given twice or that nothing has.
 STROP_IMPL void check_given(std::string_view what, const List<std::string_view>& given,
                             const List<std::string_view>& known) {
-  for (int i = 0; i < given.size(); ++i) {
-    bool found = false;
-    for (std::string_view name : known) found = found || name == given[i];
-    if (!found) fail_unknown(cat(what, ": no argument"), given[i], known);
-    for (int j = 0; j < i; ++j)
-      if (given[j] == given[i]) fail(what, ": argument '", given[i], "' is given twice");
+  if (given.empty()) return;
+  const NameTable there(known);
+  NameTable seen;
+  for (const std::string_view name : given) {
+    if (there.find(name) < 0) fail_unknown(cat(what, ": no argument"), name, known);
+    if (!seen.add(name)) fail(what, ": argument '", name, "' is given twice");
   }
 }
 template <class Pairs>
@@ -137,9 +138,8 @@ STROP_IMPL NodeOutput one_output(std::string_view op, std::string_view input, co
   fail(op, ": input '", input, "' has ", symbol.size(), " outputs (", names, "), expected one; take one with [i]");
 }
 
-/// A node of the operator on these inputs; inputs that are missing become variables.
 STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
-                             std::string_view given_name) {
+                             std::string_view given_name, NamedTexts said) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
   node->signature = signature_of(entry, params->get(), static_cast<int>(in.size()));
@@ -151,9 +151,10 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->entry = &entry;
   node->params = std::move(params);
   node->attributes = naming().attributes;
+  node->said = std::move(said);
   for (std::size_t i = 0; i < names.size(); ++i)
     node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                                  : scoped_variable(cat(node->name, '_', names[i])));
+                                                  : missing_input(*node, names[i]));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
@@ -174,7 +175,7 @@ STROP_IMPL NameScope::~NameScope() { detail::naming().scopes.pop_back(); }
 STROP_IMPL AttrScope::AttrScope(std::initializer_list<std::pair<std::string_view, std::string_view>> attributes)
     : before_(detail::naming().attributes) {
   for (const auto& [key, text] : attributes)
-    detail::naming().attributes.push_back({detail::attribute_key(key), std::string(text)});
+    detail::set_text(detail::naming().attributes, detail::attribute_key(key), text);
 }
 STROP_IMPL AttrScope::~AttrScope() { detail::naming().attributes = std::move(before_); }
 
@@ -201,20 +202,23 @@ STROP_IMPL Symbol compose(std::string_view name, std::initializer_list<InputSymb
   const Entry& entry = detail::find_operator(name);
   detail::Ref<detail::ParamBox> params = detail::parse_params(entry, {attributes.begin(), attributes.size()});
   const Signature signature = detail::signature_of(entry, params->get(), static_cast<int>(inputs.size()));
+  detail::NameTable places;
+  for (const std::string_view one : signature.inputs) places.add(one);
   detail::List<Symbol> in;
   for (const InputSymbol& input : inputs) {
     detail::Index at = in.size();
     if (!input.name.empty()) {
-      const auto inputs_of = static_cast<detail::Index>(signature.inputs.size());
-      for (at = 0; at < inputs_of && detail::element(signature.inputs, at) != input.name;) ++at;
-      if (at == inputs_of)
-        fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
+      at = places.find(input.name);
+      if (at < 0) fail(entry.snake, ": no input '", input.name, "'; it has ", detail::listed(signature.inputs));
       if (at < in.size() && in[at]) fail(entry.snake, ": input '", input.name, "' is given twice");
     }
     if (at >= in.size()) in.resize(at + 1);
     in[at] = input.symbol;
   }
-  return detail::build_node(entry, std::move(params), in, node_name);
+  NamedTexts said;
+  for (const auto& [key, text] : attributes)
+    said.push_back({std::string(entry.params->fields[*entry.params->find(key)].name), std::string(text)});
+  return detail::build_node(entry, std::move(params), in, node_name, std::move(said));
 }
 
 STROP_IMPL std::string Symbol::name() const {
@@ -283,19 +287,18 @@ STROP_IMPL detail::Node& Symbol::only_node(const char* what) const {
 namespace detail {
 
 STROP_IMPL NamedTexts attributes_of(const Node& node) {
-  NamedTexts out;
-  if (!node.is_variable() && node.entry->params != nullptr) {
-    const ParamTable& table = *node.entry->params;
-    for (std::size_t i = 0; i < table.fields.size(); ++i)
-      out.push_back({std::string(table.fields[i].name), table.print(node.op(), i)});
-  }
+  NamedTexts out = parameters_of(node);
   if (const Flow* const flow = flow_of(node))
     for (auto& one : flow_attributes(*flow)) out.push_back(std::move(one));
   if (node.variable.shape.has_rank())
     out.push_back({"__shape__", text_of(node.variable.shape, has_zero_extent(node.variable.shape))});
   if (node.variable.dtype) out.push_back({"__dtype__", cat(static_cast<int>(*node.variable.dtype))});
   if (node.variable.storage) out.push_back({"__storage_type__", cat(static_cast<int>(*node.variable.storage))});
-  for (const auto& one : node.attributes) out.push_back(one);
+  for (const auto& [key, text] : node.attributes) {
+    out.push_back({key, text});
+    for (const std::string_view plain : hidden_keys)
+      if (key == attribute_key(plain)) out.push_back({std::string(plain), text});
+  }
   return out;
 }
 
@@ -314,11 +317,9 @@ STROP_IMPL std::vector<std::pair<std::string, NamedTexts>> Symbol::attr_dict() c
 
 STROP_IMPL std::string Symbol::attr(std::string_view key) const {
   const NamedTexts all = list_attr();
-  const std::string hidden = cat("__", key, "__");
-  std::string found;
-  for (const auto& [known, text] : all)  // the last one said holds
-    if (known == key || known == hidden) found = text;
-  return found;
+  const std::string* found = detail::find_text(all, key);
+  if (found == nullptr) found = detail::find_text(all, cat("__", key, "__"));
+  return found != nullptr ? *found : std::string();
 }
 
 STROP_IMPL void Symbol::set_attr(std::string_view key, std::string_view text) const {
@@ -334,6 +335,7 @@ STROP_IMPL NodeOutputs made_anew(const NodeOutputs& outputs, const NamedSymbols&
   for (int n = 0; n < graph.size(); ++n)
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
   check_given("symbol", names_of(replacements), names);
+  const NameTable replaced(names_of(replacements));
   NodeOutputs made;  // what stands for output 0 of each node
   // A copy of a node that keeps a state has one of its own, which its gradient finds by the parameters that they share.
   List<std::pair<const ParamBox*, Ref<ParamBox>>> own;
@@ -354,7 +356,8 @@ STROP_IMPL NodeOutputs made_anew(const NodeOutputs& outputs, const NamedSymbols&
     Node& node = graph.node(n);
     NodeOutput out{Ref(&node), 0};
     if (node.is_variable()) {
-      const Symbol* other = find_named(replacements, node.name);
+      const int at = replaced.find(node.name);
+      const Symbol* const other = at < 0 ? nullptr : &element(replacements, at).second;
       if (other != nullptr && other->size() != 1)
         fail("symbol: the replacement of '", node.name, "' has ", other->size(), " outputs, expected one");
       if (other != nullptr)

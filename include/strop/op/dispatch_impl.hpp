@@ -5,6 +5,7 @@
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
 #include <strop/op/add_impl.hpp>
+#include <strop/op/apart_impl.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/deferred_impl.hpp>
 #include <strop/op/devices.hpp>
@@ -123,6 +124,7 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, Span<N
   const CallLabels labels{*plan.entry, op, static_cast<int>(in.size())};
   const CallNames names = labels.names();
   check_mutated_memory(plan, names, in);
+  const bool many = out.size() * (in.size() + out.size()) > 256;
   for (Index k = 0; k < out.size(); ++k) {
     const bool asked = plan.requests[k] != Request::null;
     if (!out[k]) {
@@ -131,8 +133,10 @@ STROP_IMPL void make_outputs(const Plan& plan, const void* op, Inputs in, Span<N
       continue;
     }
     if (!out[k].allocated() && out[k].storage() == dense && asked) out[k].allocate();
-    check_output_memory(plan, names, in, out, static_cast<int>(k));
+    if (!many) check_output_memory(plan, names, in, out, static_cast<int>(k));
   }
+  if (many && !lie_apart(in, out))
+    for (Index k = 0; k < out.size(); ++k) check_output_memory(plan, names, in, out, static_cast<int>(k));
 }
 
 /// What is not dense has its structure only once it is computed; a state belongs to the call.

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,19 +20,19 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL std::string_view numbered_name(bool output, Index i) {
   if (i < std::ssize(numbered_inputs)) return output ? numbered_outputs[i] : numbered_inputs[i];
-  struct Name {
-    std::string text;
-    Name* next;
-  };
-  static constinit std::atomic<Name*> made{nullptr};  // they are few, and never forgotten
-  const std::string wanted = cat(output ? "output" : "arg", i);
-  Name* const first = made.load(std::memory_order_acquire);
-  for (const Name* at = first; at != nullptr; at = at->next)
-    if (at->text == wanted) return at->text;
-  Name* const name = new Name{wanted, first};  // twice, where two threads ask at once
-  while (!made.compare_exchange_weak(name->next, name, std::memory_order_acq_rel)) {
+  // In lists each of which is twice as long as the one before, and which are never forgotten.
+  static constinit std::atomic<const std::string*> lists[2][64]{};
+  const int which = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(i))) - 1;
+  const Index first = Index{1} << which;
+  std::atomic<const std::string*>& list = lists[output ? 1 : 0][which];
+  const std::string* names = list.load(std::memory_order_acquire);
+  if (names == nullptr) {
+    std::unique_ptr<std::string[]> own(new std::string[static_cast<std::size_t>(first)]);
+    for (Index k = 0; k < first; ++k) own[static_cast<std::size_t>(k)] = cat(output ? "output" : "arg", first + k);
+    if (list.compare_exchange_strong(names, own.get(), std::memory_order_acq_rel))  // else another thread was faster
+      names = own.release();
   }
-  return name->text;
+  return names[i - first];
 }
 
 STROP_IMPL void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,

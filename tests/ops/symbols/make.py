@@ -30,6 +30,19 @@ def many():
     return mx.sym.Group([added * i for i in range(2, 13)])
 
 
+def stated():
+    """Parameters that are said though they are defaults, texts of several spellings, and inputs that are made by
+    themselves: they say what their operators say, and what they begin with."""
+    x = mx.sym.Convolution(mx.sym.var("data"), kernel=[3, 3], num_filter=4, stride=(1, 1), no_bias=False, name="conv", attr={"lr_mult": "2"})
+    x = mx.sym.BatchNorm(x, name="bn", eps=1e-3, momentum=0.90, fix_gamma=True)
+    x = mx.sym.Pooling(x, kernel=(2, 2), pool_type="avg", global_pool=False, name="pool")
+    x = mx.sym.Dropout(mx.sym.Flatten(x, name="flat"), p=0.5, name="drop")
+    x = mx.sym.FullyConnected(x, num_hidden=3, no_bias=0, name="fc")
+    a = mx.sym.sum(x * 1 + 1.0, axis=None, keepdims=False, name="total")
+    b = mx.sym.Cast(mx.sym.reshape(x, shape=(0, -1), reverse=False, name="shaped"), dtype=np.float64, name="cast")
+    return mx.sym.Group([a, b, mx.sym.slice_axis(x, axis=0, begin=0, end=None, name="part"), 2.5 - x, x > 1])
+
+
 def classifier():
     """Layers, a written state, shapes moved about: with values and with what comes out, in classifier.npz."""
     x = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=8, name="fc1")
@@ -55,6 +68,8 @@ run = net.bind(mx.cpu(), {name: arrays[name] for name in net.list_arguments()},
 np.savez(HERE / "classifier.npz", **values, **{"softmax_output": run.forward()[0].asnumpy()})
 (HERE / "network.json").write_text(network().tojson())
 (HERE / "many.json").write_text(many().tojson())
+with mx.name.NameManager():
+    (HERE / "stated.json").write_text(stated().tojson())
 # What 0.8 wrote: no version, "param" beside "attr", links of two numbers, no auxiliary inputs, plain keys, axis=-1 for all.
 old = [
     {"op": "null", "param": {}, "name": "data", "inputs": [], "backward_source_id": -1, "attr": {"lr_mult": "0.5"}},

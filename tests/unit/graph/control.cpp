@@ -409,7 +409,42 @@ TEST_CASE("gradients are added, wanted of some, and kept in memory that only tra
   const std::vector<Symbol> first = gradients(net, {w});
   CHECK(sentence([&] { (void)gradients(first[0], {w}); }) ==
         "Error in node loop_backward: _backward__foreach has no gradient: the operator states its gradient, and no "
-        "gradient of that, which the gradient of 'w' needs");
+        "gradient of that, which the gradient of 'w' needs; call the loop or branch on arrays, where its steps are "
+        "recorded one by one and have gradients of every order");
+}
+
+TEST_CASE("plans count the arenas of bodies once they are bound, and of bodies in bodies") {
+  const Symbol w = var("w");
+  const auto inner = [&](const Symbol& x, const Symbol& s) {
+    const Symbol product = dense_layer(quadratic(x, {.a = 1}), w, {.num_hidden = 16, .no_bias = true});
+    const Symbol next = quadratic(product, {.b = 2}) + s;
+    return std::pair(next, next);
+  };
+  const auto [outs, last] = foreach(inner, var("x"), var("s"));
+  auto run = last.simple_bind(cpu(), {{"x", {4, 3, 16}}, {"s", {3, 16}}});
+  CHECK(run.plan().bodies() == 0);
+  CHECK(to_text(run.plan()).find("bodies") == std::string::npos);
+  (void)run.forward()[0].to_vector<float>();
+  const std::int64_t predicting = run.plan().bodies();
+  CHECK(predicting > 0);
+  CHECK(predicting % 64 == 0);
+  CHECK(to_text(run.plan()).find(cat("bodies of loops and branches ", predicting, " bytes beside it\n")) !=
+        std::string::npos);
+  run.forward(true);
+  run.backward(ones({3, 16}));
+  (void)run.grad("x").to_vector<float>();
+  CHECK(run.plan().bodies() > predicting);  // another body, with its gradient
+  const std::int64_t all = run.plan().bodies();
+  CHECK(last.simple_bind(cpu(), {{"x", {4, 3, 16}}, {"s", {3, 16}}}).plan().bodies() == all);  // they serve it, too
+  const auto outer = foreach(
+      [&](const Symbol& x, const Symbol& s) {
+        const Symbol next = foreach(inner, x, s).second;
+        return std::pair(next, next);
+      },
+      var("x"), var("s"));
+  auto nested = outer.second.simple_bind(cpu(), {{"x", {2, 4, 3, 16}}, {"s", {3, 16}}}, GradRequest::null);
+  (void)nested.forward()[0].to_vector<float>();
+  CHECK(nested.plan().bodies() >= predicting);
 }
 
 TEST_CASE("sparse arrays reach a body as dense copies") {

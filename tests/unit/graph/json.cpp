@@ -61,11 +61,13 @@ TEST_CASE("a symbol is written in the layout of the original and read back the s
     {
       "op": "null", 
       "name": "fc_weight", 
+      "attrs": {"num_hidden": "4"}, 
       "inputs": []
     }, 
     {
       "op": "null", 
       "name": "fc_bias", 
+      "attrs": {"num_hidden": "4"}, 
       "inputs": []
     }, 
     {
@@ -155,7 +157,7 @@ TEST_CASE("files: complete, or the sentence of what is wrong with them") {
 TEST_CASE("what older versions wrote: keys, links of two numbers, plain attributes, missing states") {
   const char* const old = R"({"nodes": [
     {"op": "null", "param": {}, "name": "x", "inputs": [], "backward_source_id": -1, "attr": {"lr_mult": "0.5"}},
-    {"op": "null", "param": {}, "name": "w", "inputs": [], "backward_source_id": -1},
+    {"op": "null", "param": {}, "name": "w", "inputs": [], "backward_source_id": -1, "attr": {"wd_mult": "2"}},
     {"op": "FullyConnected", "param": {"num_hidden": "2", "no_bias": "True"}, "name": "fc", "inputs": [[0, 0], [1, 0]],
      "backward_source_id": -1, "attr": {"ctx_group": "g", "weight_wd_mult": "3"}},
     {"op": "GtCenter", "param": {}, "name": "c", "inputs": [[2, 0]], "backward_source_id": -1}],
@@ -167,8 +169,25 @@ TEST_CASE("what older versions wrote: keys, links of two numbers, plain attribut
   CHECK(all["x"].attr("__lr_mult__") == "0.5");
   CHECK(all["w"].attr("__wd_mult__") == "3");
   CHECK(all["fc_output"].attr("__ctx_group__") == "g");
+  CHECK(all["w"].list_attr() == NamedTexts{{"__wd_mult__", "3"}, {"wd_mult", "3"}});  // said once by the variable
   CHECK(refusal(graph_of(R"(, {"op": "GtCenter", "name": "c", "inputs": [[0, 0, 0]]})", 2)) ==
         "from_json: node 1 'c': gt_center: takes 2 inputs (data, moving_mean), and the file gives 1");
+}
+
+TEST_CASE("of a key in two of attrs, attr and param the last holds; texts of parameters are kept as they stand") {
+  const auto written = [](const char* texts) {
+    const std::string text = graph_of(R"(, {"op": "FullyConnected", "name": "fc", )" + std::string(texts) +
+                                          R"(, "inputs": [[0, 0, 0], [0, 0, 0], [0, 0, 0]]})",
+                                      2);
+    const Symbol net = Symbol::from_json(text);
+    CHECK(Symbol::from_json(net.to_json()).list_attr() == net.list_attr());
+    return net.list_attr();
+  };
+  CHECK(written(R"("param": {"num_hidden": "2"}, "attr": {"num_hidden": "5", "lr_mult": "3"})") ==
+        NamedTexts{{"num_hidden", "5"}, {"__lr_mult__", "3"}, {"lr_mult", "3"}});
+  CHECK(written(R"("attr": {"num_hidden": "5"}, "param": {"num_hidden": "2"})") == NamedTexts{{"num_hidden", "2"}});
+  CHECK(written(R"("attrs": {"no_bias": "False", "num_hidden": "+4"})") ==
+        NamedTexts{{"num_hidden", "+4"}, {"no_bias", "False"}});
 }
 
 TEST_CASE("operators that the program lacks stand in one sentence") {

@@ -117,13 +117,37 @@ TEST_CASE("attributes: parameters as text, scopes, and keys that other tools rea
     q = dense_layer(v, {.num_hidden = 2}, "f");
   }
   CHECK(q.attr("ctx_group") == "first");
-  CHECK(q.attr("no_bias") == "False");
+  CHECK(q.attr("no_bias").empty());  // not given
   CHECK(q.get_children()[1].attr("ctx_group") == "first");
   CHECK(quadratic(v).attr("ctx_group").empty());
   q.set_attr("note", "kept");
   CHECK(q.attr("note") == "kept");
   CHECK(sentence([&] { (void)group({v, q}).attr("note"); }) ==
         "attr: a group of several nodes has no attributes; take one with [i]");
+}
+
+TEST_CASE(
+    "parameters are listed where they were given, as they were written; inputs made by themselves have them too") {
+  const Symbol data = var("data");
+  const Symbol by_struct = dense_layer(data, {.num_hidden = 2, .no_bias = false}, "s");
+  CHECK(by_struct.list_attr() == NamedTexts{{"num_hidden", "2"}});
+  const Symbol by_text = compose("FullyConnected", {data}, {{"no_bias", "0"}, {"num_hidden", "002"}}, "t");
+  const NamedTexts said{{"num_hidden", "002"}, {"no_bias", "0"}};
+  CHECK(by_text.list_attr() == said);
+  CHECK(by_text.copy().list_attr() == said);
+  CHECK(by_text.get_internals()["t_weight"].list_attr() == said);
+  CHECK(Symbol::from_json(by_text.to_json()).list_attr() == said);
+  CHECK(Symbol::from_json(by_text.to_json()).get_internals()["t_bias"].attr("num_hidden") == "002");
+  CHECK(data.list_attr().empty());
+  {
+    const AttrScope outer{{"wd_mult", "1"}}, inner{{"wd_mult", "2"}};
+    const Symbol scoped = dense_layer(data, {.num_hidden = 2}, "u");
+    CHECK(scoped.get_internals()["u_weight"].list_attr() ==
+          NamedTexts{{"num_hidden", "2"}, {"__wd_mult__", "2"}, {"wd_mult", "2"}});
+  }
+  data.set_attr("mood", "good");
+  data.set_attr("mood", "so so");
+  CHECK(data.list_attr() == NamedTexts{{"mood", "so so"}});
 }
 
 TEST_CASE("what a variable is may be said by attributes, in any of three ways") {
@@ -162,7 +186,7 @@ TEST_CASE("a copy has nodes of its own; attr_dict is what all nodes say") {
   CHECK(copy.get_internals()["x"].attr("lr_mult") == "5");
   const auto all = net.attr_dict();
   REQUIRE(all.size() == 2);
-  CHECK(all[0] == std::pair<std::string, NamedTexts>("x", {{"__lr_mult__", "3"}}));
+  CHECK(all[0] == std::pair<std::string, NamedTexts>("x", {{"__lr_mult__", "3"}, {"lr_mult", "3"}}));
   CHECK(all[1].first == "q");
   CHECK(all[1].second[0] == std::pair<std::string, std::string>("a", "2"));
   const Symbol pair = both(x, x);

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -57,6 +58,16 @@ struct Noise {
   }
 };
 constexpr Op<Noise> noise;
+/// The first element of each input.
+struct Firsts {
+  static constexpr std::string_view name = "variable_firsts";
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, {s.inputs()}); }
+  template <strop::Real E>
+  void forward(strop::Cpu&, std::span<const strop::View<const E, 1>> xs, strop::View<E, 1> y) const {
+    for (std::size_t i = 0; i < xs.size(); ++i) y[static_cast<std::int64_t>(i)] = xs[i][0];
+  }
+};
+constexpr Op<Firsts> firsts;
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 void fill(const NDArray& a, float value) {
@@ -214,6 +225,20 @@ TEST_CASE("memory that overlaps in part is refused, also when it is foreign") {
   const NDArray x = strop::from_pointer(memory, {8}), y = strop::from_pointer(memory + 1, {8});
   CHECK(sentence([&] { twice(x, strop::into(y)); }) ==
         "variable_twice: output 'output' overlaps the memory of input 'data' in part");
+}
+
+TEST_CASE("of many arrays each that overlaps a result is found, and neighbours are none") {
+  constexpr std::int64_t count = 400;
+  std::vector<float> memory(static_cast<std::size_t>(3 * count));
+  std::vector<NDArray> xs;
+  for (std::int64_t i = 0; i < count; ++i) {
+    memory[static_cast<std::size_t>(2 * i)] = static_cast<float>(i);
+    xs.push_back(strop::from_pointer(memory.data() + 2 * i, {2}));
+  }
+  firsts(xs, {}, strop::into(strop::from_pointer(memory.data() + 2 * count, {count})));
+  CHECK(memory[static_cast<std::size_t>(2 * count + 399)] == 399);
+  CHECK(sentence([&] { firsts(xs, {}, strop::into(strop::from_pointer(memory.data() + 2 * count - 1, {count}))); }) ==
+        "variable_firsts: output 'output' overlaps the memory of input 'arg399' in part");
 }
 
 TEST_CASE("gradients through arrays in the engine") {

@@ -104,6 +104,7 @@ class BoundBody : public Counted {
         set_to_zero(target);
     }
   }
+  std::int64_t bytes(List<const FlowBodies*>& met) const { return run_->placement.bytes + run_->body_bytes(met); }
   /// A new array for result r.
   NDArray fresh_result(Index r) const {
     const NDArray& like = results_[r].like;
@@ -225,6 +226,12 @@ struct BodyPool : FlowBodies {
         }
     }
     return Ref<BoundBody>(new BoundBody(task));
+  }
+  std::int64_t bytes(List<const FlowBodies*>& met) override {
+    const std::lock_guard lock(changing);
+    std::int64_t sum = 0;
+    for (const Ref<BoundBody>& body : free) sum += body->bytes(met);
+    return sum;
   }
   void give_back(const Ref<BoundBody>& body) {
     body->forget();

@@ -47,6 +47,8 @@ enum class FlowKind : std::uint8_t { foreach, while_loop, cond };
 /// The bound bodies of a flow, which who runs it knows.
 struct FlowBodies : Counted {
   virtual ~FlowBodies() = default;
+  /// The arenas of those that are not at work, and of bodies in them that are not among those that were `met`.
+  virtual std::int64_t bytes(List<const FlowBodies*>& met) = 0;
 };
 
 /// What is computed by running sub-graphs. Its node gives what a caller sees, and behind that what the gradient needs:

@@ -22,10 +22,8 @@ STROP_IMPL bool is_same(const NodeOutput& a, const NodeOutput& b) { return a.nod
 
 /// Which body a node was made in; empty outside of all.
 STROP_IMPL std::string_view body_of(const NamedTexts& attributes) {
-  std::string_view found;
-  for (const auto& [key, text] : attributes)  // the last one said holds
-    if (key == body_key) found = text;
-  return found;
+  const std::string* const found = find_text(attributes, body_key);
+  return found != nullptr ? std::string_view(*found) : std::string_view();
 }
 
 STROP_IMPL SubGraph::SubGraph(NodeOutputs of) : outputs(std::move(of)) {
@@ -69,7 +67,7 @@ STROP_IMPL BodyScope::BodyScope(std::string_view hint) : before_(naming().attrib
     if (one.first == counted) number = one.second++;
   if (number < 0) counters.push_back({counted, 1});
   name_ = cat(around, around.empty() ? "" : "$", hint, std::max(number, 0));
-  naming().attributes.push_back({std::string(body_key), name_});
+  set_text(naming().attributes, body_key, name_);
 }
 STROP_IMPL BodyScope::~BodyScope() { close(); }
 STROP_IMPL void BodyScope::close() {

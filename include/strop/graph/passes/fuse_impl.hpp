@@ -71,18 +71,15 @@ class Fusion {
     return false;
   }
   static std::string_view place_of(const Node& node) {
-    std::string_view found;
-    for (const auto& [key, text] : node.attributes)
-      if (key == "__ctx_group__") found = text;
-    return found;
+    const std::string* const found = find_text(node.attributes, "__ctx_group__");
+    return found != nullptr ? std::string_view(*found) : std::string_view();
   }
 
   /// What is computed again and what is kept are not one node.
   static bool is_mirrored(const Node& node) {
+    const std::string* const text = find_text(node.attributes, "__force_mirroring__");
     bool found = false;
-    for (const auto& [key, text] : node.attributes)
-      if (key == "__force_mirroring__") found = parse_bool(text, found) && found;
-    return found;
+    return text != nullptr && parse_bool(*text, found) && found;
   }
 
   /// Whether a node may be a part of a fused map at all: dense, of one type in and out, its results of one shape, which

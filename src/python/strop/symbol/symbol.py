@@ -40,17 +40,23 @@ def _name_and_attributes(called, given, attributes):
     return _name.current().get(given, called.lower()), attribute.current().get(attributes)
 
 
+def _number(value):
+    """A number of Python, whose text is that of the parameter: 2 or 2.0."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if type(value) is int else float(value)
+
+
 def _binary(both, scalar, reversed_scalar):
     def forward(self, other):
         if isinstance(other, Symbol):
             return _find(both)(self, other)
         if isinstance(other, (int, float, np.generic)):
-            return _find(scalar)(self, scalar=float(other))
+            return _find(scalar)(self, scalar=_number(other))
         return NotImplemented
 
     def backward(self, other):
         if isinstance(other, (int, float, np.generic)):
-            return _find(reversed_scalar)(self, scalar=float(other))
+            return _find(reversed_scalar)(self, scalar=_number(other))
         return NotImplemented
 
     return forward, backward
@@ -188,7 +194,7 @@ class _Members:
         known = self._known(args, kwargs)
         if is_np_shape():
             known = [(name, tuple(0 if extent == -1 else extent for extent in shape)) for name, shape in known]
-        return _given_counts(Symbol._infer_shape, self, known, True)
+        return self._infer_shape(known, True)
 
     def _known(self, args, kwargs):
         if args and kwargs:
@@ -206,14 +212,14 @@ class _Members:
         """(types of arguments, of outputs, of auxiliary states) from those of some arguments, float32 where nothing says
         otherwise; three times None where nothing is said of any."""
         known = self._known(args, kwargs)
-        found = _given_counts(Symbol._infer_type, self, known)
+        found = self._infer_type(known)
         if not known and found[0] and self._takes_any_type():
             return None, None, None
         return found
 
     def infer_type_partial(self, *args, **kwargs):
         """The same, float32 also where nothing is said of any."""
-        return _given_counts(Symbol._infer_type, self, self._known(args, kwargs))
+        return self._infer_type(self._known(args, kwargs))
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
@@ -324,20 +330,6 @@ def _outputs_of(graph, number):
     return rows[number + 1] - rows[number]
 
 
-def _given_counts(method, symbol, given, *rest):
-    """What is given, as (name, value), counts more than what variables say of themselves."""
-    try:
-        return method(symbol, given, *rest)
-    except _strop.ValueError as error:
-        if "the variable " not in str(error):
-            raise
-        return method(symbol._replace([(name, _strop._var(name, {})) for name, _ in given], ""), given, *rest)
-
-
-_bind_native = Symbol._bind
-Symbol._bind = lambda self, ctx, given, *rest: _given_counts(lambda symbol, *args: _bind_native(symbol, ctx, *args), self, given, *rest)
-
-
 def _of_arrays(name):
     def refuse(self, *args, **kwargs):
         raise NotImplementedForSymbol(name)
@@ -435,9 +427,9 @@ def _two(name, both, scalar, reversed_scalar, plain):
         if isinstance(left, Symbol) and isinstance(right, Symbol):
             return _find(both)(left, right)
         if isinstance(left, Symbol):
-            return _find(scalar)(left, scalar=float(right))
+            return _find(scalar)(left, scalar=_number(right))
         if isinstance(right, Symbol):
-            return _find(reversed_scalar)(right, scalar=float(left))
+            return _find(reversed_scalar)(right, scalar=_number(left))
         return plain(left, right)
 
     call.__name__ = call.__qualname__ = name
@@ -489,5 +481,5 @@ def eye(N, M=0, k=0, dtype=None, **kwargs):
 def split_v2(ary, indices_or_sections, axis=0, squeeze_axis=False):
     """Parts along an axis: so many, or those that begin at the indices."""
     if isinstance(indices_or_sections, int):
-        return _find("_split_v2")(ary, indices=(), axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
+        return _find("_split_v2")(ary, indices=[], axis=axis, squeeze_axis=squeeze_axis, sections=indices_or_sections)
     return _find("_split_v2")(ary, indices=(0, *indices_or_sections), axis=axis, squeeze_axis=squeeze_axis)
