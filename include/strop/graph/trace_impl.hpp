@@ -84,10 +84,25 @@ class Tracing {
     current_->add(entry, op, in, out, site);
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
   }
+  /// What is wrong with a call is said with its line, as in a replay.
+  static void run(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                  Site site, Ref<StateBox>* state) {
+    CallMode within = call_mode;
+    within.recorder = &seeing_;
+    const CallModeScope scope(within);
+    try {
+      dispatch(entry, op, in, out, requests, site, state);
+    } catch (const Error& error) {
+      Node node;
+      node.name = node_name(entry, {});
+      node.site = site;
+      fail_in(node, error);
+    }
+  }
   static void derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     current_->add_derived(from, made, first, linked);
   }
-  static constexpr Recorder recorder_{&record};
+  static constexpr Recorder seeing_{&record}, recorder_{&record, &run};
   static constexpr FunctionTracer tracer_{&recorder_, &derived};
   static inline thread_local Tracing* current_ = nullptr;
 
