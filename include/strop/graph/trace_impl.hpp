@@ -85,6 +85,12 @@ class Tracing {
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
   }
   /// What is wrong with a call is said with its line, as in a replay.
+  [[noreturn]] static void fail_at(Site site, const Entry& entry, const Error& error) {
+    Node node;
+    node.name = node_name(entry, {});
+    node.site = site;
+    fail_in(node, error);
+  }
   static void run(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
                   Site site, Ref<StateBox>* state) {
     CallMode within = call_mode;
@@ -93,10 +99,7 @@ class Tracing {
     try {
       dispatch(entry, op, in, out, requests, site, state);
     } catch (const Error& error) {
-      Node node;
-      node.name = node_name(entry, {});
-      node.site = site;
-      fail_in(node, error);
+      fail_at(site, entry, error);
     }
   }
   static void derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
@@ -140,10 +143,11 @@ class Tracing {
     }
     const Ref<Node> node(new Node);
     const Derived op{first, made.shape(), linked, made.body().buffer != from.body().buffer};
-    node->entry = &derived_entry;
-    node->params = Ref(new ParamBox(derived_entry.params, &op));
-    node->signature = signature_of(derived_entry, &op, 1);
-    node->name = node_name(derived_entry, {});
+    const Entry& entry = linked ? view_entry : detached_entry;
+    node->entry = &entry;
+    node->params = Ref(new ParamBox(entry.params, &op));
+    node->signature = signature_of(entry, &op, 1);
+    node->name = node_name(entry, {});
     node->inputs.push_back(value(from, "a view"));
     to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, false, 0, {}, {}});
     keep(made, {node, 0});
@@ -190,15 +194,93 @@ STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
   std::erase_if(calls->all, [&](const TracedCalls::Made& call) { return graph.find(call.node.get()) < 0; });
-  by_calls = results.empty() || (recorded && !has_one_gradient());
+  list_results();
+  for (const TracedCalls::Made& call : calls->all) {
+    calls->draws = calls->draws || call.draws;
+    calls->of_loss = calls->of_loss || call.node->entry->gradient.of_loss();
+    for (const int i : call.node->signature.mutated) calls->written.push_back(input_at(call.node->inputs[i]));
+  }
+  by_calls = results.empty() || !writes_apart() || (recorded && !has_one_gradient());
   for (const TracedCalls::Made& call : calls->all)
-    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training ||
-               !call.node->signature.mutated.empty();
+    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training;
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
   for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
   number_values(graph);
+}
+
+/// Which input a variable is: the arguments come first, then the arrays from outside.
+STROP_IMPL int TracedGraph::input_at(const NodeOutput& variable) const {
+  int at = 0;
+  for (const NodeOutput& node : argument_nodes) {
+    if (node.node == variable.node) return at;
+    ++at;
+  }
+  for (const auto& one : captured) {
+    if (one.first.node == variable.node) return at;
+    ++at;
+  }
+  return at;
+}
+
+/// Whether nobody else in the graph sees what a call writes, and every call that writes is part of it: then it is the
+/// same in which order they run.
+STROP_IMPL bool TracedGraph::writes_apart() const {
+  if (calls->written.empty()) return true;
+  if (results.empty()) return false;
+  const Graph graph(results);
+  List<int> uses(graph.values());
+  for (const TracedCalls::Made& call : calls->all) {
+    const int n = graph.find(call.node.get());
+    if (n < 0 && !call.node->signature.mutated.empty()) return false;
+    for (const NodeOutput& from : call.node->inputs)
+      if (from.node && graph.value(from) >= 0) ++uses[graph.value(from)];
+  }
+  for (const TracedCalls::Made& call : calls->all)
+    for (const int i : call.node->signature.mutated)
+      if (uses[graph.value(call.node->inputs[i])] != 1) return false;
+  const auto first = std::ssize(argument_nodes);  // of the arrays from outside
+  for (const int w : calls->written)
+    for (Index i = 0; i < std::ssize(captured) && w >= first; ++i) {
+      const NDArray &to = element(captured, w - first).second, &other = element(captured, i).second;
+      if (to.storage() != dense || (i != w - first && overlap(memory_of(other), memory_of(to)))) return false;
+    }
+  return true;
+}
+
+/// Whether a call would write memory of an argument that is another input as well.
+STROP_IMPL bool TracedGraph::writes_others(std::span<const NDArray> in) const {
+  const auto count = std::ssize(in);
+  const auto input = [&](Index i) -> const NDArray& {
+    return i < count ? element(in, i) : element(captured, i - count).second;
+  };
+  for (const int w : calls->written) {
+    if (w < count && input(w).storage() != dense) return true;
+    for (Index i = 0; i < (w < count ? count + std::ssize(captured) : count); ++i)
+      if (i != w && overlap(memory_of(input(i)), memory_of(input(w)))) return true;
+  }
+  return false;
+}
+
+/// Which results calls have made, each once, and which are inputs.
+STROP_IMPL void TracedGraph::list_results() {
+  for (Index r = 0; r < results.size(); ++r) {
+    const NodeOutput& result = results[r];
+    if (result.node->is_variable()) {
+      calls->result_of.push_back(~input_at(result));
+      continue;
+    }
+    int at = 0;
+    const auto is_it = [&](const NodeOutput& other) {
+      return other.node == result.node && other.index == result.index;
+    };
+    while (at < calls->computed.size() && !is_it(results[calls->computed[at]])) ++at;
+    calls->result_of.push_back(at);
+    if (at < calls->computed.size()) continue;
+    calls->computed.push_back(r);
+  }
+  calls->loss_head = calls->computed.size() == 1 && results[calls->computed[0]].node->entry->gradient.of_loss();
 }
 
 /// What a replay of the calls has to know of their values.
@@ -317,7 +399,7 @@ STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) 
   for (const Made& call : all) {
     Node& node = *call.node;
     const ModeScope mode(call.recorder, call.training);
-    if (node.entry == &derived_entry) {
+    if (is_derived(node)) {
       const Derived& op = *static_cast<const Derived*>(node.op());
       const NDArray& whole = values[call.in[0]];
       NDArray view = view_as(whole, op.shape);
@@ -341,7 +423,7 @@ STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) 
 }
 
 STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {
-  return by_calls ? calls->replay(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
+  return by_calls || writes_others(in) ? calls->replay(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
 }
 
 STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> in, TracedCall run,
@@ -378,6 +460,7 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
   for (NDArray& result : results)
     for (std::size_t i = 0; i < in.size(); ++i)
       if (result.is(own[i])) result = in[i];
+  if (made->recorded && !made->by_calls) results = made->watched(results, made->inputs_of(in));
   std::lock_guard lock(traces.changing);
   traces.all.push_back(made);
   return results;
