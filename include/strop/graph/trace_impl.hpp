@@ -6,6 +6,8 @@
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/graph/control.hpp>
+#include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/naming.hpp>
@@ -105,8 +107,23 @@ class Tracing {
   static void derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     current_->add_derived(from, made, first, linked);
   }
-  static constexpr Recorder seeing_{&record}, recorder_{&record, &run};
-  static constexpr FunctionTracer tracer_{&recorder_, &derived};
+  /// In the body of a loop or a branch nothing is computed.
+  static void infer(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                    Site site, Ref<StateBox>*) {
+    try {
+      for (const NDArray& y : out)
+        if (y) refuse_traced(entry.snake, "its result goes into an array that is there already; let it make one");
+      const Plan plan = resolve(entry, op, in, out, requests);
+      for (Index k = 0; k < out.size(); ++k)
+        out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, dense);
+      current_->add(entry, op, in, out, site);
+    } catch (const Error& error) {
+      fail_at(site, entry, error);
+    }
+  }
+  static void flow(TracedFlow& of) { current_->add_flow(of); }
+  static constexpr Recorder seeing_{&record}, recorder_{&record, &run}, inferring_{&record, &infer};
+  static constexpr FunctionTracer tracer_{&recorder_, &derived, &flow}, body_tracer_{&inferring_, &derived, &flow};
   static inline thread_local Tracing* current_ = nullptr;
 
   void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Site site) {
@@ -122,7 +139,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
-    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, drew(), 0, {}, {}});
+    note(node, drew());
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
@@ -149,8 +166,93 @@ class Tracing {
     node->signature = signature_of(entry, &op, 1);
     node->name = node_name(entry, {});
     node->inputs.push_back(value(from, "a view"));
-    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, false, 0, {}, {}});
+    note(node, false);
     keep(made, {node, 0});
+  }
+
+  /// A call of the function, or one in the body of a loop or a branch, which belongs to the node of that.
+  void note(const Ref<Node>& node, bool draws) {
+    if (call_mode.tracer != &body_tracer_)
+      return to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, draws, 0, {}, {}});
+    if (call_mode.recorded != body_mode_.recorded || call_mode.training != body_mode_.training)
+      refuse_traced(node->entry->snake, "a loop or a branch computes in one mode; set pause or train_mode around it");
+    node->attributes = {{std::string(body_key), std::string(body_of(naming().attributes))}};
+  }
+
+  /// A loop or a branch: its functions run once, on arrays without elements, and what they call is its sub-graph.
+  void add_flow(TracedFlow& of) {
+    flow_runner.install(flow_kernels);
+    const bool loop = of.kind == FlowKind::while_loop;
+    const char* const what = loop ? "while_loop: a state" : "cond: the predicate";
+    std::vector<Symbol> in;
+    for (const NDArray& a : of.in) {
+      if (!a) fail(what, " is a handle without an array");
+      in.push_back(Symbol(value(a, what)));
+    }
+    struct Made {
+      std::string scope;
+      std::vector<Symbol> own, outputs, next;
+    };
+    /// `which` of the functions; below 0 what passes the predicate on.
+    const auto make = [&](const char* hint, int which) {
+      BodyScope scope(hint);
+      Made made{scope.name(), {}, {}, {}};
+      CallMode inferring = call_mode;
+      inferring.recorder = &inferring_;
+      inferring.tracer = &body_tracer_;
+      const CallMode around = std::exchange(body_mode_, inferring);
+      const CallModeScope mode(inferring);
+      TracedFlow::Body body{which, {}, {}, {}};
+      if (loop || which < 0) {
+        made.own = scope.variables(what, in);
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          body.in.push_back(NDArray::fresh_shell(of.in[i].shape(), of.in[i].dtype(), of.in[i].device(), dense));
+          keep(body.in[i], made.own[i].outputs()[0]);
+        }
+      }
+      if (which < 0)
+        body.outputs = {of.copy(body.in[0])};
+      else
+        of.run(of.with, body);
+      std::vector<NDArray> all = body.outputs;
+      all.insert(all.end(), body.next.begin(), body.next.end());
+      std::vector<Symbol> nodes;
+      for (const NDArray& a : all) {
+        if (!a) fail(scope.name(), ": the body returns a handle without an array");
+        nodes.push_back(Symbol(value(a, scope.name())));
+      }
+      const std::vector<bool> lacking = lacking_node(scope.name(), nodes);
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (lacking[k]) nodes[k] = Symbol(value(of.copy(all[k]), scope.name()));
+        (k < body.outputs.size() ? made.outputs : made.next).push_back(nodes[k]);
+      }
+      body_mode_ = around;
+      return made;
+    };
+    Symbol made;
+    if (loop) {
+      const Made holds = make("while_loop_condition", 0), step = make("while_loop", 1);
+      made = make_while(holds.scope, holds.own, holds.outputs[0], step.scope, step.own, in, step.outputs, step.next,
+                        of.most, of.name);
+    } else {
+      const Made passed = make("cond_predicate", -1), then = make("cond_then", 0), otherwise = make("cond_else", 1);
+      made = make_cond(passed.scope, passed.own, passed.outputs[0], in[0], then.scope, then.outputs, otherwise.scope,
+                       otherwise.outputs, of.name);
+    }
+    const Node& node = *made.outputs()[0].node;
+    List<NDArray> given, out(node.outputs());
+    List<const NDArray*> arrays;
+    for (const NodeOutput& from : node.inputs) given.push_back(array_of(from));
+    for (const NDArray& a : given) arrays.push_back(&a);
+    dispatch(*node.entry, node.op(), arrays.span(), out.span());
+    for (Index k = 0; k < made.size(); ++k) of.out.push_back(out[k]);
+  }
+  /// The array that is this value of the graph.
+  const NDArray& array_of(const NodeOutput& of) const {
+    int at = static_cast<int>(values_.size());
+    while (at-- > 0)
+      if (is_same(values_[at], of)) break;
+    return element(arrays_, at);
   }
 
   /// The value of the graph that an array is; one that is unknown comes from outside.
@@ -181,6 +283,7 @@ class Tracing {
 
   TracedGraph& to_;
   const CallMode before_;
+  CallMode body_mode_;
   Tracing* const outer_;  // a kernel may call a traced function, which is no part of the graph
   const NameScope names_;
   std::uint64_t taken_ = random::detail::streams_taken();
