@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdlib>
+#include <optional>
 #include <random>
 
 using namespace ops_test;
@@ -25,8 +27,8 @@ namespace {
 /// Where an input of a step comes from: a value that is there, made into what the row wants, or a leaf of its own.
 struct Input {
   std::size_t value;
-  bool squeezed = false;   // into (0, 1)
-  std::string shape = {};  // where it has another one, as text
+  bool squeezed = false;            // into (0, 1)
+  std::optional<Shape> shape = {};  // where it has another one
   Storage storage = strop::dense;
 };
 struct Step {
@@ -64,7 +66,12 @@ std::vector<N> perform(const Step& step, const std::vector<N>& values) {
       x = perform(Row{op, params, {}}, std::vector<N>{x})[0];
     };
     if (input.squeezed) pass("sigmoid", "");
-    if (!input.shape.empty()) pass("Reshape", "shape=" + input.shape);
+    if (input.shape) {
+      if constexpr (std::same_as<N, NDArray>)
+        x = x.reshape(*input.shape);  // a view
+      else
+        pass("Reshape", cat("shape=", *input.shape));
+    }
     if (input.storage != strop::dense)
       pass("cast_storage", input.storage == strop::csr ? "stype=csr" : "stype=row_sparse");
     in.push_back(std::move(x));
@@ -163,13 +170,13 @@ class Writer {
       const bool sparse_leaf = wanted.storage != strop::dense && below(2) == 0;
       const Storage storage = wanted.storage;
       if (!sparse_leaf) wanted.storage = strop::dense;
-      return {add_leaf(wanted, true), false, {}, sparse_leaf ? strop::dense : storage};
+      return {add_leaf(wanted, true), false, std::nullopt, sparse_leaf ? strop::dense : storage};
     }
-    Input input{any(there), false, {}, wanted.storage};
+    Input input{any(there), false, std::nullopt, wanted.storage};
     const NDArray& x = values_[input.value];
     const std::vector<double> elements = values(x);
     input.squeezed = std::ranges::any_of(elements, [&](double v) { return v < sample.low || v > sample.high; });
-    if (x.shape() != sample.shape) input.shape = cat(sample.shape);
+    if (x.shape() != sample.shape) input.shape = sample.shape;
     return input;
   }
 
@@ -282,41 +289,55 @@ bool compare(const Program& program, unsigned seed) {
   return differentiable;
 }
 
-/// What a traced function of the first result gives when it is replayed while calls are recorded; whether that was one
-/// step of the tape, planned as a graph is.
+/// What a traced function of the results gives, with the same random numbers, when it is replayed while calls are
+/// recorded, with gradients of some of them and then of others; whether it was one step of the tape, planned as a graph
+/// is.
 bool compare_traced(const Program& program, unsigned seed) {
-  std::vector<NDArray> arrays, expected;
+  std::vector<NDArray> arrays;
   for (const Leaf& leaf : program.leaves) {
     arrays.push_back(leaf.array);
     if (leaf.parameter) leaf.array.attach_grad();
   }
-  const auto f = [&](const NDArray&) { return perform(program, arrays)[0]; };
+  const auto f = [&](const NDArray&) { return perform(program, arrays); };
   const NDArray none = strop::zeros({1});
-  NDArray eager, head;
-  const auto differentiate = [&](const NDArray& y) {
-    head = with_dtype(Sample{y.shape()}.make(strop::f64, static_cast<int>(seed)), y.dtype());
-    strop::backward({&y, 1}, {&head, 1});
+  const auto differentiate = [&](const std::vector<NDArray>& results, unsigned which) {
+    std::vector<NDArray> from, heads, gradients;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if ((which >> i & 1U) == 0) continue;
+      from.push_back(results[i]);
+      const NDArray head = Sample{results[i].shape()}.make(strop::f64, static_cast<int>(seed));
+      heads.push_back(with_dtype(head, results[i].dtype()));
+    }
+    for (const NDArray& leaf : arrays)  // what no gradient reaches stays as it is
+      if (const NDArray to = leaf.grad(); to && to.storage() == strop::dense) std::ranges::fill(to.view<double>(), 7.0);
+    strop::backward(from, heads);
+    for (const NDArray& leaf : arrays) gradients.push_back(leaf.grad() ? leaf.grad().copy() : NDArray());
+    return gradients;
   };
+  const unsigned all = (1U << program.results.size()) - 1, order[] = {1 + seed % all, all, 1};
+  std::vector<NDArray> eager, expected[3];
   try {
-    const strop::record scope;
-    eager = f(none);
-    differentiate(eager);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const strop::record scope;
+      strop::random::seed(seed);
+      eager = f(none);
+      expected[k] = differentiate(eager, order[k]);
+    }
   } catch (const std::exception&) {
     return false;
   }
-  for (const Leaf& leaf : program.leaves) expected.push_back(leaf.parameter ? leaf.array.grad().copy() : NDArray());
   const auto traced = strop::trace_function(f);
-  bool planned = false;
-  for (int call = 0; call < 3; ++call) {
+  for (const std::size_t k : {0, 0, 0, 1, 1, 2}) {
     const strop::record scope;
-    const NDArray y = traced(none);
-    planned = static_cast<bool>(static_cast<const strop::detail::TapeNode*>(y.body().lineage.get())->function);
-    CHECK(differs(eager, y, 0) == "");
-    differentiate(y);
+    strop::random::seed(seed);
+    const std::vector<NDArray> found = traced(none);
+    for (std::size_t i = 0; i < eager.size(); ++i) CHECK(differs(eager[i], found[i], 0) == "");
+    const std::vector<NDArray> gradients = differentiate(found, order[k]);
     for (std::size_t i = 0; i < arrays.size(); ++i)
-      if (expected[i]) CHECK_MESSAGE(differs(expected[i], arrays[i].grad(), 1e-9) == "", "gradient of leaf ", i);
+      if (gradients[i])
+        CHECK_MESSAGE(differs(expected[k][i], gradients[i], 1e-9) == "", "gradient of leaf ", i, ", heads ", order[k]);
   }
-  return planned;
+  return traced.graphs_by_calls() == 0;
 }
 
 }  // namespace
@@ -342,7 +363,7 @@ TEST_CASE("random graphs of all families") {
 TEST_CASE("random programs that are traced draw the numbers that the calls drew") {
   const QuietFallbacks quiet;
   const std::vector<std::vector<Row>> rows = usable_rows(true);
-  unsigned drawn = 0;
+  unsigned drawn = 0, planned = 0;
   for (unsigned seed = 1; seed <= 1000; ++seed) {
     CAPTURE(seed);
     strop::random::seed(seed);
@@ -365,6 +386,8 @@ TEST_CASE("random programs that are traced draw the numbers that the calls drew"
         CHECK_MESSAGE(wrong.empty(), "output ", i, ", ", wrong);
       }
     }
+    planned += compare_traced(program, seed);
   }
   CHECK(drawn > 500);
+  CHECK(planned > 50);
 }

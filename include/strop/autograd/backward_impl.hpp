@@ -121,14 +121,15 @@ class BackwardPass {
   }
 
   void step(TapeNode& node) {
-    bool any = node.entry != nullptr && node.entry->gradient.of_loss(), zero = false;
+    bool any = node.entry != nullptr ? node.entry->gradient.of_loss() : node.function->of_loss(), zero = false;
+    const bool tells = node.function && node.function->tells_zeros();
     for (TapeOutput& out : node.outputs) {
       const bool known_zero = is_known_zero(out.gradient);
-      if (known_zero) out.gradient = NDArray();
+      if (known_zero && !tells) out.gradient = NDArray();
       zero = zero || known_zero;
-      any = any || out.gradient;
+      any = any || (out.gradient && !known_zero);
     }
-    if (!any && zero && (!node.function || node.function->is_linear())) return step_zero(node);
+    if (!any && zero && !tells && (!node.function || node.function->is_linear())) return step_zero(node);
     if (!any && !zero) return;
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
@@ -470,7 +471,11 @@ class BackwardPass {
 
   void step_function(TapeNode& node) {
     List<NDArray, 4> heads;
-    for (Index k = 0; k < node.outputs.size(); ++k) heads.push_back(head_of(node, k));
+    const bool tells = node.function->tells_zeros();
+    for (Index k = 0; k < node.outputs.size(); ++k) {
+      const NDArray& head = node.outputs[k].gradient;
+      heads.push_back(tells && (!head || is_known_zero(head)) ? head : head_of(node, k));
+    }
     std::vector<NDArray> gradients = node.function->backward(heads);
     give(node, gradients);
   }
@@ -486,24 +491,22 @@ class BackwardPass {
              ", expected ", node.inputs[i].array.shape());
       const TapeInput& in = node.inputs[i];
       const bool elsewhere = node.on_pattern && wants_pattern(in) && gradients[i].storage() != dense;
-      contribute(in, elsewhere ? projected(gradients[i], in.array) : gradients[i]);
+      is_known_zero(gradients[i]) ? contribute_zero(in)
+                                  : contribute(in, elsewhere ? projected(gradients[i], in.array) : gradients[i]);
     }
   }
 
   /// What is known to be zero is not computed: zero times a derivative that is infinite would be no number.
   void step_zero(TapeNode& node) {
-    for (TapeInput& in : node.inputs) {
-      if (!wanted(in)) continue;
-      if (in.leaf) {
-        contribute(in, constant_like(in.array, 0));
-      } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
-        slot = shell_of(in.array, dense);
-      }
-    }
+    for (const TapeInput& in : node.inputs)
+      if (wanted(in)) contribute_zero(in);
   }
-  /// A gradient without elements stands for zeros.
-  static bool is_known_zero(const NDArray& gradient) {
-    return gradient && gradient.storage() == dense && !gradient.allocated();
+  void contribute_zero(const TapeInput& in) {
+    if (in.leaf) {
+      contribute(in, constant_like(in.array, 0));
+    } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
+      slot = shell_of(in.array, dense);
+    }
   }
 
   void contribute(const TapeInput& in, const NDArray& whole) {

@@ -44,6 +44,11 @@ class Function : public detail::Counted {
   virtual void open_step(detail::TapeNode&) {}
   /// Whether backward is linear in the head gradients, so that zeros make zeros: a loss of a program's own is not.
   virtual bool is_linear() const { return false; }
+  /// Whether backward is told which head gradients did not come (a handle without an array) and which are known to be
+  /// zero (an array without elements), and says the same of what it returns.
+  virtual bool tells_zeros() const { return false; }
+  /// A loss head: backward is called wherever a gradient is asked of what was computed from it.
+  virtual bool of_loss() const { return false; }
 
   struct Saved {
     NDArray array;

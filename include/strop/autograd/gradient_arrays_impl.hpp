@@ -50,6 +50,11 @@ STROP_IMPL NDArray add_arrays(const NDArray& a, const NDArray& b) {
 
 STROP_IMPL NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
 
+/// A gradient without elements stands for zeros.
+STROP_IMPL bool is_known_zero(const NDArray& gradient) {
+  return gradient && gradient.storage() == dense && !gradient.allocated();
+}
+
 /// One element that broadcasts to the array.
 STROP_IMPL NDArray constant_like(const NDArray& a, double value) {
   Shape shape = a.shape();

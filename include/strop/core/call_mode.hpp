@@ -14,11 +14,15 @@ namespace strop::inline v0::detail {
 struct Running;   // an operation of an engine that is under way; the engine knows what it is
 struct Recorder;  // what sees every call while it is recorded; the layer of operators knows what it is
 
+struct TracedFlow;  // the layer of graphs knows what it is
+
 /// Who watches a function while it is traced (graph/trace.hpp).
 struct FunctionTracer {
   const Recorder* recorder;
   /// `made` has elements of `from`, or copies of them, from number `first` on; `linked` where its gradient goes there.
   void (*derived)(const NDArray& from, const NDArray& made, std::int64_t first, bool linked);
+  /// Makes a loop or a branch on arrays a node, and runs it.
+  void (*flow)(TracedFlow&) = nullptr;
 };
 
 struct CallMode {

@@ -109,6 +109,32 @@ void check_states(std::string_view op, std::size_t given, std::size_t states);
 /// A number of steps that a loop may have.
 void check_most(std::int64_t max_iterations);
 
+/// A loop or a branch on arrays while a function is traced. Its functions run once, on arrays that have no elements.
+struct TracedFlow {
+  struct Body {
+    int which;  // of while_loop 0 is the condition, of cond the branch where it holds
+    std::vector<NDArray> in, outputs, next;
+  };
+  FlowKind kind;
+  std::vector<NDArray> in;  // states; of cond the predicate
+  std::int64_t most;
+  std::string_view name;
+  void (*run)(const void* with, Body& body);
+  const void* with;
+  NDArray (*copy)(const NDArray& a);
+  std::vector<NDArray> out = {};  // what the node gives
+};
+/// What the node of `body` gives where a function is traced.
+template <class Run>
+std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most, std::string_view name,
+                                 const Run& body) {
+  const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
+  const auto copy = [](const NDArray& a) { return identity(a); };
+  TracedFlow flow{kind, std::move(in), most, name, run, &body, copy};
+  call_mode.tracer->flow(flow);
+  return std::move(flow.out);
+}
+
 /// A node for each output of a body: what is a variable, comes from outside or is there twice is copied.
 template <class X>
 void give_nodes(const BodyScope& scope, std::vector<X>& outputs, std::vector<X>& next) {
@@ -123,6 +149,9 @@ std::vector<X> each_of(const X& node, std::int64_t from, std::int64_t to) {
   std::vector<X> out;
   for (std::int64_t k = from; k < to; ++k) out.push_back(node[k]);
   return out;
+}
+inline std::vector<NDArray> each_of(const std::vector<NDArray>& all, std::int64_t from, std::int64_t to) {
+  return {all.begin() + from, all.begin() + to};
 }
 
 }  // namespace detail
@@ -200,8 +229,8 @@ auto foreach(const Body& body, const Data& data, const States& states, std::stri
 ///                                         [](auto x) { return std::pair(x, x * 2); }, start, 8);
 /// ```
 ///
-/// On symbols it makes a node `_while_loop`; see foreach. Throws Error where max_iterations is below 1, and where body
-/// returns another number of states.
+/// On symbols, and on arrays in a traced function, it makes a node `_while_loop`; see foreach. Throws Error where
+/// max_iterations is below 1, and where body returns another number of states.
 template <class Condition, class Body, detail::OneOrSeveral States>
 auto while_loop(const Condition& condition, const Body& body, const States& states, std::int64_t max_iterations,
                 std::string_view name = {}) {
@@ -216,7 +245,23 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
     detail::check_most(max_iterations);
     const std::vector<X> initial = detail::listed_nodes(states);
     if constexpr (std::same_as<X, NDArray>) {
-      static_cast<void>(name);
+      if (detail::call_mode.tracer != nullptr) {
+        const auto run = [&](detail::TracedFlow::Body& one) {
+          const States seen = detail::in_form<States>(one.in);
+          if (one.which == 0) {
+            one.outputs = {condition(seen)};
+          } else {
+            const Step step = body(seen);
+            one.outputs = detail::listed_nodes(step.first);
+            one.next = detail::listed_nodes(step.second);
+          }
+        };
+        const std::vector<X> out =
+            detail::traced_flow(detail::FlowKind::while_loop, initial, max_iterations, name, run);
+        const std::int64_t stacked = std::ssize(out) - std::ssize(initial);
+        return Step(detail::in_form<Out>(detail::each_of(out, 0, stacked)),
+                    detail::in_form<States>(detail::each_of(out, stacked, std::ssize(out))));
+      }
       detail::CollectedSteps made("while_loop");
       States now = states;
       while (made.count() < max_iterations && detail::holds("while_loop", condition(static_cast<const States&>(now)))) {
@@ -250,8 +295,9 @@ auto while_loop(const Condition& condition, const Body& body, const States& stat
 /// then() where the only element of `predicate` is not 0, else otherwise(). Both return one array or symbol, or a
 /// std::vector of them.
 ///
-/// On symbols both run once and become sub-graphs of a node `_cond`, which runs one of them; what they give has the
-/// same number, shapes and types. The gradient is that of the branch that ran, and zero where it did not read an input.
+/// On symbols, and on arrays in a traced function, both run once and become sub-graphs of a node `_cond`, which runs
+/// one of them; what they give has the same number, shapes and types. The gradient is that of the branch that ran, and
+/// zero where it did not read an input.
 ///
 /// ```cpp
 /// auto y = strop::cond(strop::sum(x) > 0, [&] { return x * 2; }, [&] { return x - 1; });
@@ -265,7 +311,11 @@ auto cond(const X& predicate, const Then& then, const Otherwise& otherwise, std:
       "strop: both branches of cond take nothing and return the same: an array or a symbol, or a std::vector of them");
   if constexpr (alike) {
     if constexpr (std::same_as<X, NDArray>) {
-      static_cast<void>(name);
+      if (detail::call_mode.tracer != nullptr)
+        return detail::in_form<Out>(
+            detail::traced_flow(detail::FlowKind::cond, {predicate}, 0, name, [&](detail::TracedFlow::Body& one) {
+              one.outputs = detail::listed_nodes(one.which == 0 ? then() : otherwise());
+            }));
       return detail::holds("cond", predicate) ? then() : otherwise();
     } else {
       const auto in_scope = [](detail::BodyScope& scope, const auto& branch) {

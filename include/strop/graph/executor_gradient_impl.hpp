@@ -159,17 +159,25 @@ STROP_IMPL NodeOutputs BoundGraph::gradient_nodes(const NodeOutputs& wanted) {
   NodeOutputs out;
   if (wanted.empty()) return out;
   GradientWalk walk(net, wanted);
-  for (const NodeOutput& output : net) {
+  for (Index i = 0; i < net.size(); ++i) {
+    const NodeOutput& output = net[i];
+    const Head comes = coming.empty() ? Head::gradient : coming[i];
     NodeOutput head;
-    if (output.node->is_variable() || !output.node->entry->gradient.of_loss()) {
+    if (comes == Head::gradient && (output.node->is_variable() || !output.node->entry->gradient.of_loss())) {
       head = new_variable(cat(output.node->output_name(output.index), "_head"));
       head.node->like.push_back(output);
     }
     heads.push_back(head);
-    walk.start(output, head);
+    if (comes == Head::gradient)
+      walk.start(output, head);
+    else if (comes == Head::zero)
+      walk.start_zero(output);
   }
   walk.run();
-  for (const NodeOutput& w : wanted) out.push_back(walk.gradient(w));
+  for (const NodeOutput& w : wanted) {
+    out.push_back(walk.gradient(w));
+    reached.push_back(out.back().node || walk.is_zero(w));
+  }
   contributions = walk.contributions();
   unread = walk.unread();
   NodeOutputs all = contributions;

@@ -89,6 +89,9 @@ struct Segment {
   Ref<Pending::Work> work[2];  // of prediction and of training, made when it goes first
 };
 
+/// What comes to an output of a graph from what was computed of it.
+enum class Head : std::uint8_t { none, zero, gradient };
+
 /// Arenas, one for each device, and who has used them last.
 struct ArenaUse : Counted {
   List<Ref<Arena>> arenas;
@@ -120,6 +123,7 @@ struct BoundGraph : Counted {
   List<Request> requests;  // of the gradients, per argument
   List<bool> joint;        // of the gradients: another's goes to the same memory
   NodeOutputs arg_nodes, aux_nodes, heads;
+  List<Head> coming;          // of the outputs; empty: a gradient to each
   List<Ref<KeptState>> kept;  // shared with the graph that runs in place of this one while a monitor looks on
   List<NDArray> values;       // of every value of the graph
   List<NDArray> absent;       // for inputs that were left out, one for each device
@@ -168,6 +172,7 @@ struct BoundGraph : Counted {
   void (*run_widened)(BoundGraph&, Step&) = nullptr;  // with gradients
 
   // What the walk that makes gradients says of them.
+  List<bool> reached;         // of what is wanted: whether it gets one, if only zeros
   NodeOutputs contributions;  // in the order in which they are best computed
   List<UnreadInputs> unread;
 

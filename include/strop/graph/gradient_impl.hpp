@@ -174,6 +174,7 @@ class GradientWalk {
   GradientWalk(const NodeOutputs& outputs, const NodeOutputs& wanted) : graph_(both(outputs, wanted)) {
     parts_.resize(graph_.values());
     leads_.resize(graph_.values());
+    zeros_.resize(graph_.values());
     loss_.resize(graph_.size());
     below_.resize(graph_.size());
     for (const NodeOutput& w : wanted) leads_[graph_.value(w)] = true;
@@ -190,6 +191,12 @@ class GradientWalk {
       parts_[graph_.value(output)].push_back(head);
   }
 
+  /// Zeros come from above, and nothing else: the tape computes nothing from them, and hands them on.
+  void start_zero(const NodeOutput& output) {
+    zeros_[graph_.value(output)] = true;
+    below_[graph_.find(output.node.get())] = true;
+  }
+
   void run() {
     for (int n = graph_.size(); n-- > 0;) {
       const Node& node = graph_.node(n);
@@ -198,6 +205,7 @@ class GradientWalk {
       bool reached = loss_[n];
       for (int k = 0; k < node.outputs(); ++k) reached = reached || !parts_[graph_.value(n, k)].empty();
       if (reached) step(n);
+      hand_on_zeros(n, reached);
       if (reached || below_[n])
         for (const NodeOutput& in : node.inputs)
           if (leads(in)) below_[graph_.find(in.node.get())] = true;
@@ -206,6 +214,9 @@ class GradientWalk {
 
   /// The gradient of a value; none where nothing leads to it.
   NodeOutput gradient(const NodeOutput& of) { return summed(of.node->output_name(of.index), parts_[graph_.value(of)]); }
+
+  /// Whether a value that has no gradient gets zeros.
+  bool is_zero(const NodeOutput& of) const { return zeros_[graph_.value(of)]; }
 
   /// What was made, from the outputs to the inputs: in this order each value is needed for the shortest time.
   const NodeOutputs& contributions() const { return made_; }
@@ -219,6 +230,7 @@ class GradientWalk {
   }
   bool leads(const NodeOutput& in) const { return in.node && leads_[graph_.value(in)]; }
   bool leads_through(int n) const {
+    if (!graph_.node(n).is_variable() && graph_.node(n).entry->gradient.constant) return false;
     for (const NodeOutput& in : graph_.node(n).inputs)
       if (leads(in)) return true;
     return false;
@@ -272,6 +284,15 @@ class GradientWalk {
                ? "; call the loop or branch on arrays, where its steps are recorded one by "
                  "one and have gradients of every order"
                : "");
+  }
+
+  void hand_on_zeros(int n, bool reached) {
+    const Node& node = graph_.node(n);
+    const GradientRule& rule = node.entry->gradient;
+    bool zero = reached && rule.entry == nullptr && rule.compose_symbols == nullptr;
+    for (int k = 0; k < node.outputs() && !reached; ++k) zero = zero || zeros_[graph_.value(n, k)];
+    for (Index i = 0; i < node.inputs.size() && zero; ++i)
+      if (leads(node.inputs[i])) zeros_[graph_.value(node.inputs[i])] = true;
   }
 
   std::string wanted_name() const {
@@ -369,6 +390,7 @@ class GradientWalk {
   Graph graph_;
   List<NodeOutputs> parts_;  // contributions to the gradient of each value
   List<bool> leads_, loss_;  // values that what is wanted leads to; nodes that are loss heads
+  List<bool> zeros_;         // values that get zeros, and may get more
   List<bool> below_;         // nodes that the walk has come down to, if only by gradients that are zero
   NodeOutputs made_;
   List<UnreadInputs> unread_;

@@ -115,7 +115,7 @@ class TracedFunction {
   /// How many graphs there are: one for each set of shapes, types, storages, devices and modes that it was called with.
   std::size_t graphs() const { return detail::count_traced_graphs(traces_.get(), false); }
   /// How many of them are replayed call by call: they draw or write in an order that a bound graph does not keep, are
-  /// on several devices, or have a history that only calls can have.
+  /// on several devices, or have a history that only calls have.
   std::size_t graphs_by_calls() const { return detail::count_traced_graphs(traces_.get(), true); }
 
  private:

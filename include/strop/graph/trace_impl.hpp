@@ -6,6 +6,8 @@
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/graph/control.hpp>
+#include <strop/graph/control/flow_impl.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/naming.hpp>
@@ -84,11 +86,44 @@ class Tracing {
     current_->add(entry, op, in, out, site);
     if (call_mode.recorded != nullptr) call_mode.recorded->record(entry, op, in, out, state, site);
   }
+  /// What is wrong with a call is said with its line, as in a replay.
+  [[noreturn]] static void fail_at(Site site, const Entry& entry, const Error& error) {
+    Node node;
+    node.name = node_name(entry, {});
+    node.site = site;
+    fail_in(node, error);
+  }
+  static void run(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                  Site site, Ref<StateBox>* state) {
+    CallMode within = call_mode;
+    within.recorder = &seeing_;
+    const CallModeScope scope(within);
+    try {
+      dispatch(entry, op, in, out, requests, site, state);
+    } catch (const Error& error) {
+      fail_at(site, entry, error);
+    }
+  }
   static void derived(const NDArray& from, const NDArray& made, std::int64_t first, bool linked) {
     current_->add_derived(from, made, first, linked);
   }
-  static constexpr Recorder recorder_{&record};
-  static constexpr FunctionTracer tracer_{&recorder_, &derived};
+  /// In the body of a loop or a branch nothing is computed.
+  static void infer(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
+                    Site site, Ref<StateBox>*) {
+    try {
+      for (const NDArray& y : out)
+        if (y) refuse_traced(entry.snake, "its result goes into an array that is there already; let it make one");
+      const Plan plan = resolve(entry, op, in, out, requests);
+      for (Index k = 0; k < out.size(); ++k)
+        out[k] = NDArray::fresh_shell(plan.shapes[k], plan.types[k], plan.device, dense);
+      current_->add(entry, op, in, out, site);
+    } catch (const Error& error) {
+      fail_at(site, entry, error);
+    }
+  }
+  static void flow(TracedFlow& of) { current_->add_flow(of); }
+  static constexpr Recorder seeing_{&record}, recorder_{&record, &run}, inferring_{&record, &infer};
+  static constexpr FunctionTracer tracer_{&recorder_, &derived, &flow}, body_tracer_{&inferring_, &derived, &flow};
   static inline thread_local Tracing* current_ = nullptr;
 
   void add(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Site site) {
@@ -104,7 +139,7 @@ class Tracing {
         refuse_traced(entry.snake,
                       cat("it writes its input '", element(node->signature.inputs, i),
                           "', which the function has computed; write an argument or an array from outside"));
-    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, drew(), 0, {}, {}});
+    note(node, drew());
     for (Index k = 0; k < out.size(); ++k) {
       if (!out[k]) continue;
       keep(out[k], {node, static_cast<int>(k)});
@@ -125,13 +160,99 @@ class Tracing {
     }
     const Ref<Node> node(new Node);
     const Derived op{first, made.shape(), linked, made.body().buffer != from.body().buffer};
-    node->entry = &derived_entry;
-    node->params = Ref(new ParamBox(derived_entry.params, &op));
-    node->signature = signature_of(derived_entry, &op, 1);
-    node->name = node_name(derived_entry, {});
+    const Entry& entry = linked ? view_entry : detached_entry;
+    node->entry = &entry;
+    node->params = Ref(new ParamBox(entry.params, &op));
+    node->signature = signature_of(entry, &op, 1);
+    node->name = node_name(entry, {});
     node->inputs.push_back(value(from, "a view"));
-    to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, false, 0, {}, {}});
+    note(node, false);
     keep(made, {node, 0});
+  }
+
+  /// A call of the function, or one in the body of a loop or a branch, which belongs to the node of that.
+  void note(const Ref<Node>& node, bool draws) {
+    if (call_mode.tracer != &body_tracer_)
+      return to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, draws, 0, {}, {}});
+    if (call_mode.recorded != body_mode_.recorded || call_mode.training != body_mode_.training)
+      refuse_traced(node->entry->snake, "a loop or a branch computes in one mode; set pause or train_mode around it");
+    node->attributes = {{std::string(body_key), std::string(body_of(naming().attributes))}};
+  }
+
+  /// A loop or a branch: its functions run once, on arrays without elements, and what they call is its sub-graph.
+  void add_flow(TracedFlow& of) {
+    flow_runner.install(flow_kernels);
+    const bool loop = of.kind == FlowKind::while_loop;
+    const char* const what = loop ? "while_loop: a state" : "cond: the predicate";
+    std::vector<Symbol> in;
+    for (const NDArray& a : of.in) {
+      if (!a) fail(what, " is a handle without an array");
+      in.push_back(Symbol(value(a, what)));
+    }
+    struct Made {
+      std::string scope;
+      std::vector<Symbol> own, outputs, next;
+    };
+    /// `which` of the functions; below 0 what passes the predicate on.
+    const auto make = [&](const char* hint, int which) {
+      BodyScope scope(hint);
+      Made made{scope.name(), {}, {}, {}};
+      CallMode inferring = call_mode;
+      inferring.recorder = &inferring_;
+      inferring.tracer = &body_tracer_;
+      const CallMode around = std::exchange(body_mode_, inferring);
+      const CallModeScope mode(inferring);
+      TracedFlow::Body body{which, {}, {}, {}};
+      if (loop || which < 0) {
+        made.own = scope.variables(what, in);
+        for (std::size_t i = 0; i < in.size(); ++i) {
+          body.in.push_back(NDArray::fresh_shell(of.in[i].shape(), of.in[i].dtype(), of.in[i].device(), dense));
+          keep(body.in[i], made.own[i].outputs()[0]);
+        }
+      }
+      if (which < 0)
+        body.outputs = {of.copy(body.in[0])};
+      else
+        of.run(of.with, body);
+      std::vector<NDArray> all = body.outputs;
+      all.insert(all.end(), body.next.begin(), body.next.end());
+      std::vector<Symbol> nodes;
+      for (const NDArray& a : all) {
+        if (!a) fail(scope.name(), ": the body returns a handle without an array");
+        nodes.push_back(Symbol(value(a, scope.name())));
+      }
+      const std::vector<bool> lacking = lacking_node(scope.name(), nodes);
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        if (lacking[k]) nodes[k] = Symbol(value(of.copy(all[k]), scope.name()));
+        (k < body.outputs.size() ? made.outputs : made.next).push_back(nodes[k]);
+      }
+      body_mode_ = around;
+      return made;
+    };
+    Symbol made;
+    if (loop) {
+      const Made holds = make("while_loop_condition", 0), step = make("while_loop", 1);
+      made = make_while(holds.scope, holds.own, holds.outputs[0], step.scope, step.own, in, step.outputs, step.next,
+                        of.most, of.name);
+    } else {
+      const Made passed = make("cond_predicate", -1), then = make("cond_then", 0), otherwise = make("cond_else", 1);
+      made = make_cond(passed.scope, passed.own, passed.outputs[0], in[0], then.scope, then.outputs, otherwise.scope,
+                       otherwise.outputs, of.name);
+    }
+    const Node& node = *made.outputs()[0].node;
+    List<NDArray> given, out(node.outputs());
+    List<const NDArray*> arrays;
+    for (const NodeOutput& from : node.inputs) given.push_back(array_of(from));
+    for (const NDArray& a : given) arrays.push_back(&a);
+    dispatch(*node.entry, node.op(), arrays.span(), out.span());
+    for (Index k = 0; k < made.size(); ++k) of.out.push_back(out[k]);
+  }
+  /// The array that is this value of the graph.
+  const NDArray& array_of(const NodeOutput& of) const {
+    int at = static_cast<int>(values_.size());
+    while (at-- > 0)
+      if (is_same(values_[at], of)) break;
+    return element(arrays_, at);
   }
 
   /// The value of the graph that an array is; one that is unknown comes from outside.
@@ -162,6 +283,7 @@ class Tracing {
 
   TracedGraph& to_;
   const CallMode before_;
+  CallMode body_mode_;
   Tracing* const outer_;  // a kernel may call a traced function, which is no part of the graph
   const NameScope names_;
   std::uint64_t taken_ = random::detail::streams_taken();
@@ -175,15 +297,93 @@ STROP_IMPL void TracedGraph::drop_unused() {
   const Graph graph(symbol.outputs());
   std::erase_if(captured, [&](const auto& one) { return graph.value(one.first) < 0; });
   std::erase_if(calls->all, [&](const TracedCalls::Made& call) { return graph.find(call.node.get()) < 0; });
-  by_calls = results.empty() || (recorded && !has_one_gradient());
+  list_results();
+  for (const TracedCalls::Made& call : calls->all) {
+    calls->draws = calls->draws || call.draws;
+    calls->of_loss = calls->of_loss || call.node->entry->gradient.of_loss();
+    for (const int i : call.node->signature.mutated) calls->written.push_back(input_at(call.node->inputs[i]));
+  }
+  by_calls = results.empty() || !writes_apart() || (recorded && !has_one_gradient());
   for (const TracedCalls::Made& call : calls->all)
-    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training ||
-               !call.node->signature.mutated.empty();
+    by_calls = by_calls || (!recorded && call.recorder != nullptr) || call.training != training;
   const Device device =
       arguments.empty() ? captured.empty() ? cpu() : captured[0].second.device() : arguments[0].device;
   for (const Argument& a : arguments) by_calls = by_calls || a.device != device;
   for (const auto& one : captured) by_calls = by_calls || one.second.device() != device;
   number_values(graph);
+}
+
+/// Which input a variable is: the arguments come first, then the arrays from outside.
+STROP_IMPL int TracedGraph::input_at(const NodeOutput& variable) const {
+  int at = 0;
+  for (const NodeOutput& node : argument_nodes) {
+    if (node.node == variable.node) return at;
+    ++at;
+  }
+  for (const auto& one : captured) {
+    if (one.first.node == variable.node) return at;
+    ++at;
+  }
+  return at;
+}
+
+/// Whether nobody else in the graph sees what a call writes, and every call that writes is part of it: then it is the
+/// same in which order they run.
+STROP_IMPL bool TracedGraph::writes_apart() const {
+  if (calls->written.empty()) return true;
+  if (results.empty()) return false;
+  const Graph graph(results);
+  List<int> uses(graph.values());
+  for (const TracedCalls::Made& call : calls->all) {
+    const int n = graph.find(call.node.get());
+    if (n < 0 && !call.node->signature.mutated.empty()) return false;
+    for (const NodeOutput& from : call.node->inputs)
+      if (from.node && graph.value(from) >= 0) ++uses[graph.value(from)];
+  }
+  for (const TracedCalls::Made& call : calls->all)
+    for (const int i : call.node->signature.mutated)
+      if (uses[graph.value(call.node->inputs[i])] != 1) return false;
+  const auto first = std::ssize(argument_nodes);  // of the arrays from outside
+  for (const int w : calls->written)
+    for (Index i = 0; i < std::ssize(captured) && w >= first; ++i) {
+      const NDArray &to = element(captured, w - first).second, &other = element(captured, i).second;
+      if (to.storage() != dense || (i != w - first && overlap(memory_of(other), memory_of(to)))) return false;
+    }
+  return true;
+}
+
+/// Whether a call would write memory of an argument that is another input as well.
+STROP_IMPL bool TracedGraph::writes_others(std::span<const NDArray> in) const {
+  const auto count = std::ssize(in);
+  const auto input = [&](Index i) -> const NDArray& {
+    return i < count ? element(in, i) : element(captured, i - count).second;
+  };
+  for (const int w : calls->written) {
+    if (w < count && input(w).storage() != dense) return true;
+    for (Index i = 0; i < (w < count ? count + std::ssize(captured) : count); ++i)
+      if (i != w && overlap(memory_of(input(i)), memory_of(input(w)))) return true;
+  }
+  return false;
+}
+
+/// Which results calls have made, each once, and which are inputs.
+STROP_IMPL void TracedGraph::list_results() {
+  for (Index r = 0; r < results.size(); ++r) {
+    const NodeOutput& result = results[r];
+    if (result.node->is_variable()) {
+      calls->result_of.push_back(~input_at(result));
+      continue;
+    }
+    int at = 0;
+    const auto is_it = [&](const NodeOutput& other) {
+      return other.node == result.node && other.index == result.index;
+    };
+    while (at < calls->computed.size() && !is_it(results[calls->computed[at]])) ++at;
+    calls->result_of.push_back(at);
+    if (at < calls->computed.size()) continue;
+    calls->computed.push_back(r);
+  }
+  calls->loss_head = calls->computed.size() == 1 && results[calls->computed[0]].node->entry->gradient.of_loss();
 }
 
 /// What a replay of the calls has to know of their values.
@@ -302,7 +502,7 @@ STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) 
   for (const Made& call : all) {
     Node& node = *call.node;
     const ModeScope mode(call.recorder, call.training);
-    if (node.entry == &derived_entry) {
+    if (is_derived(node)) {
       const Derived& op = *static_cast<const Derived*>(node.op());
       const NDArray& whole = values[call.in[0]];
       NDArray view = view_as(whole, op.shape);
@@ -326,7 +526,7 @@ STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) 
 }
 
 STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {
-  return by_calls ? calls->replay(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
+  return by_calls || writes_others(in) ? calls->replay(inputs_of(in)) : recorded ? replay_recorded(in) : replay(in);
 }
 
 STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<const NDArray> in, TracedCall run,
@@ -363,6 +563,7 @@ STROP_IMPL std::vector<NDArray> call_traced(TracedGraphs& traces, std::span<cons
   for (NDArray& result : results)
     for (std::size_t i = 0; i < in.size(); ++i)
       if (result.is(own[i])) result = in[i];
+  if (made->recorded && !made->by_calls) results = made->watched(results, made->inputs_of(in));
   std::lock_guard lock(traces.changing);
   traces.all.push_back(made);
   return results;

@@ -5,6 +5,7 @@
 #include <strop/core/call_mode.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/executor_impl.hpp>
+#include <strop/tensor/cast.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -27,27 +28,58 @@ STROP_IMPL void derive_elements(const Call& call, Context&) {
   const Derived& op = *static_cast<const Derived*>(call.params);
   const NDArray &from = call.in(0), &to = call.out[0];
   const std::int64_t size = size_of(from.dtype());
-  if (call.request(0) != Request::null)
-    memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), from.bytes() + op.first * size,
-                               to.size() * size);
+  const std::byte* const first = from.bytes() + op.first * size;
+  if (call.request(0) == Request::null || to.bytes() == first) return;
+  memory::detail::copy_bytes(to.device(), to.bytes(), from.device(), first, to.size() * size);
 }
-inline constexpr Kernels derived_kernels{.run = {&derive_elements}};
+/// The gradient: zero around the elements.
+STROP_IMPL void spread_elements(const Call& call, Context&) {
+  const Derived& op = *static_cast<const Derived*>(call.params);
+  const NDArray &head = call.in(0), &to = call.out[0];
+  const std::int64_t size = size_of(head.dtype());
+  if (call.request(0) == Request::null || to.bytes() == head.bytes()) return;
+  if (to.size() != head.size()) clear(to, to.size() * size);
+  memory::detail::copy_bytes(to.device(), to.bytes() + op.first * size, head.device(), head.bytes(),
+                             head.size() * size);
+}
+inline constexpr Kernels derived_kernels{.run = {&derive_elements, &spread_elements}};
 inline constinit Slot derived_slot{.cuda = &derived_kernels};
-constexpr Entry make_derived_entry() {
+inline constexpr Share derived_in_place[] = {{0, 0}};  // of as many elements, and so all of them
+constexpr Entry make_derived_entry(std::string_view name, std::string_view doc) {
   Entry e;
-  e.name = e.snake = e.qualified = "_view";
-  e.doc = "Elements of an array under another shape.";
+  e.name = e.snake = e.qualified = name;
+  e.doc = doc;
   e.library = true;
   e.dtypes = any_dtype;
   e.params = &param_table<Derived>;
   e.signature = [](const void*, int, Signature& s) { fill_signature({}, {}, {}, 1, 1, 1, s); };
   e.infer_shape = [](const void* op, Shapes& s) { s.set_out(0, static_cast<const Derived*>(op)->shape); };
   e.infer_type = [](const void*, Types& t) { t.set_out(0, t.in(0)); };
+  e.inplace = derived_in_place;
   e.cpu = derived_kernels;
   e.slot = &derived_slot;
   return e;
 }
-inline constexpr Entry derived_entry = make_derived_entry();
+constexpr Entry make_spread_entry() {
+  Entry e = make_derived_entry("_backward__view", "The gradient of a view.");
+  e.infer_shape = [](const void*, Shapes&) {};
+  e.order = 1;
+  return e;
+}
+inline constexpr Entry spread_entry = make_spread_entry();
+constexpr Entry make_view_entry() {
+  Entry e = make_derived_entry("_view", "Elements of an array under another shape.");
+  e.gradient.entry = &spread_entry;
+  e.gradient.heads = e.gradient.gives = 1;
+  return e;
+}
+constexpr Entry make_detached_entry() {
+  Entry e = make_derived_entry("_detached", "Elements of an array, without its history.");
+  e.gradient.constant = true;
+  return e;
+}
+inline constexpr Entry view_entry = make_view_entry(), detached_entry = make_detached_entry();
+inline bool is_derived(const Node& node) { return node.params && node.entry->params == &param_table<Derived>; }
 
 /// Numbers for addresses, the last one said holds.
 class Addresses {
@@ -130,16 +162,18 @@ class Exchanged {
 /// backward can follow.
 struct RecordedRun : Counted {
   List<bool> wanted;  // of the inputs: the arguments of the function, then the arrays from outside
+  List<Head> coming;  // of the results that calls have made
   Ref<BoundGraph> bound;
   List<int> input_values;  // −1: nothing depends on it
   List<bool> read_back;    // whether backward reads the input
-  bool reads_result = false;
-  Exchanged result;
+  List<bool> reads_result;
+  List<Exchanged> results;
   struct Gradient {
     Index input;
     Exchanged array;
   };
   List<Gradient> gradients;
+  List<Index> zeros;  // inputs that get zeros
 
   void put(Span<const NDArray> inputs) {
     for (Index i = 0; i < inputs.size(); ++i)
@@ -148,7 +182,7 @@ struct RecordedRun : Counted {
   void clear() noexcept {
     for (const int v : input_values)
       if (v >= 0) bound->values[v] = NDArray();
-    result.clear();
+    for (Exchanged& result : results) result.clear();
     for (Gradient& one : gradients) one.array.clear();
     for (const int v : bound->head_values)
       if (v >= 0) bound->values[v] = NDArray();
@@ -159,6 +193,12 @@ struct RecordedRun : Counted {
 struct RecordedRuns : Counted {
   std::mutex changing;
   std::vector<Ref<RecordedRun>> free;
+  List<Head> coming;  // as a backward has brought it last; empty before the first
+
+  void expect(const List<Head>& heads) {
+    std::lock_guard lock(changing);
+    coming = heads;
+  }
 };
 
 /// The calls that a function has made, in its order, which operators that write an input or draw numbers go by. The
@@ -176,6 +216,27 @@ struct TracedCalls : Counted {
   std::vector<Made> all;
   List<int> input_values, returned;  // of the arguments and the arrays from outside (−1: not used); of the results
   int value_count = 0;
+  List<int> written;       // inputs that a call writes
+  bool draws = false;      // whether one draws random numbers
+  bool of_loss = false;    // whether one is a loss head
+  List<int> result_of;     // of each result: which of those that calls have made it is; ~i where it is input i
+  List<Index> computed;    // these: where each stands first among the results
+  bool loss_head = false;  // whether there is one, and a loss head
+  /// The computed ones of the results.
+  List<NDArray> computed_of(const std::vector<NDArray>& given) const {
+    List<NDArray> some;
+    for (const Index at : computed) some.push_back(element(given, at));
+    return some;
+  }
+  /// What comes to them with these head gradients.
+  List<Head> coming(Span<const NDArray> heads) const {
+    List<Head> out;
+    for (const NDArray& head : heads) {
+      const bool whole = loss_head || (head && (head.storage() != dense || head.allocated()));
+      out.push_back(whole ? Head::gradient : head ? Head::zero : Head::none);
+    }
+    return out;
+  }
 
   /// One after the other, each of which is recorded where calls are. Inputs are the arguments and the arrays from
   /// outside.
@@ -226,9 +287,9 @@ struct TracedGraph : Counted {
       if (!arguments[i].suits(in[i])) return false;
     return true;
   }
-  /// Whether it is replayed call by call: where one writes an input, which may then be part of another one, where the
-  /// graph would draw random numbers in another order than the function, where arrays are on several devices, and
-  /// where it is recorded and a tape of its calls could do what a graph with gradients cannot.
+  /// Whether it is replayed call by call: where what one writes is seen by another, where the graph would draw random
+  /// numbers in another order than the function, where arrays are on several devices, and where it is recorded and a
+  /// tape of its calls could do what a graph with gradients cannot.
   std::atomic<bool> by_calls{false};
 
   void drop_unused();
@@ -239,7 +300,14 @@ struct TracedGraph : Counted {
   std::vector<NDArray> run(std::span<const NDArray> in);
   std::vector<NDArray> replay(std::span<const NDArray> in);
   std::vector<NDArray> replay_recorded(std::span<const NDArray> in);
-  Ref<RecordedRun> bind_recorded(Span<const NDArray> inputs, const List<bool>& wanted) const;
+  int input_at(const NodeOutput& variable) const;
+  bool shares_history(const List<bool>& wanted) const;
+  bool writes_apart() const;
+  bool writes_others(std::span<const NDArray> in) const;
+  void list_results();
+  std::vector<NDArray> results_from(Span<const NDArray> computed, Span<const NDArray> inputs) const;
+  std::vector<NDArray> watched(const std::vector<NDArray>& made, Span<const NDArray> inputs);
+  Ref<RecordedRun> bind_recorded(Span<const NDArray> inputs, const List<bool>& wanted, const List<Head>& coming) const;
   std::vector<NDArray> inputs_of(std::span<const NDArray> in) const;
 };
 

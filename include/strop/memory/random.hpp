@@ -3,6 +3,8 @@
 /// Random numbers as a function of seed, order of calls and element, never of threads: streams and who hands them out.
 #pragma once
 #include <strop/core/device.hpp>
+#include <strop/core/list.hpp>
+#include <strop/core/span.hpp>
 #include <strop/memory/normal.hpp>
 #include <strop/memory/philox.hpp>
 
@@ -171,12 +173,15 @@ void seed(std::uint64_t seed, Device device);
 class Replay {
  public:
   Replay(const Stream& from, std::uint64_t number) : next_{mixed(from), 0, number}, before_(current) { current = this; }
+  /// Hands out streams that were noted.
+  explicit Replay(strop::detail::Span<const Stream> noted) : noted_(noted), before_(current) { current = this; }
   ~Replay() { current = before_; }
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
   static inline constinit thread_local Replay* current = nullptr;
   Stream next() {
+    if (at_ < noted_.size()) return noted_[at_++];
     const Stream now = next_;
     ++next_.call;
     return now;
@@ -191,7 +196,28 @@ class Replay {
     return z ^ z >> 31;
   }
   Stream next_;
+  strop::detail::Span<const Stream> noted_;
+  strop::detail::Index at_ = 0;
   Replay* const before_;
+};
+
+/// While it lives, the streams that this thread takes are noted, but for those of replays within.
+class Noting {
+ public:
+  explicit Noting(strop::detail::List<Stream>& to) : to_(to), before_(current) { current = this; }
+  ~Noting() { current = before_; }
+  Noting(const Noting&) = delete;
+  Noting& operator=(const Noting&) = delete;
+
+  static inline constinit thread_local Noting* current = nullptr;
+  void see(const Stream& taken) {
+    if (Replay::current == around_) to_.push_back(taken);
+  }
+
+ private:
+  strop::detail::List<Stream>& to_;
+  Replay* const around_ = Replay::current;
+  Noting* const before_;
 };
 
 /// A stream that has no element in common with any other until the next seed. Thread-safe; which thread gets which

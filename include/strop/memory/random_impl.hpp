@@ -47,12 +47,16 @@ STROP_IMPL void seed(std::uint64_t seed, Device device) {
 }
 
 STROP_IMPL Stream next(Device device) {
+  const auto fresh = [&]() -> Stream {
+    const std::lock_guard lock(detail::generators.mutex);
+    detail::Generator& own = detail::generator_of(device, detail::generators);
+    detail::Generator& from = own.own ? own : detail::generators.shared;
+    return {from.seed, 0, from.calls++};
+  };
   ++detail::taken;
-  if (Replay::current != nullptr) return Replay::current->next();
-  const std::lock_guard lock(detail::generators.mutex);
-  detail::Generator& own = detail::generator_of(device, detail::generators);
-  detail::Generator& from = own.own ? own : detail::generators.shared;
-  return {from.seed, 0, from.calls++};
+  const Stream taken = Replay::current != nullptr ? Replay::current->next() : fresh();
+  if (Noting::current != nullptr) Noting::current->see(taken);
+  return taken;
 }
 
 }  // namespace strop::inline v0::random

@@ -112,12 +112,15 @@ STROP_IMPL bool dispatch_broadcast(const Entry& entry, const void* op, Inputs in
 
 STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests,
                          Site site, Ref<StateBox>* state) {
-  if (call_mode.recorder != nullptr)
+  if (call_mode.recorder != nullptr) {
+    if (call_mode.recorder->run != nullptr) [[unlikely]]
+      return call_mode.recorder->run(entry, op, in, out, requests, site, state);
     for (const NDArray& y : out)
       if (y) {
         check_recordable(entry, op, in, out, requests);
         break;
       }
+  }
   if (entry.cpu.make_state != nullptr || state != nullptr)
     return dispatch_with_state(entry, op, in, out, requests, site, state);
   if (!(entry.is_map() && out.size() == entry.outputs && out.size() <= 4 && in.size() == entry.inputs && !in.empty() &&

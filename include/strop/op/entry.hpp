@@ -94,7 +94,8 @@ struct GradientRule {
                                          std::span<const Symbol> in) = nullptr;
   /// Beside `compose`: the gradient as an array that broadcasts to the input's shape.
   NDArray (*spread)(const void* op, const NDArray& dy, const Shape& x) = nullptr;
-  bool zero = false;  // the derivative is 0 wherever it exists
+  bool zero = false;      // the derivative is 0 wherever it exists
+  bool constant = false;  // results have no history: no gradient is asked of what they were computed from
 
   /// A loss head's: it reads no head gradient, and counts wherever a gradient is asked of what was computed from it.
   constexpr bool of_loss() const { return entry != nullptr && heads == 0; }

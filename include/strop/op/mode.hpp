@@ -20,6 +20,9 @@ using Site = std::source_location;
 struct Recorder {
   /// Called after each call.
   void (*record)(const Entry&, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site);
+  /// Runs each call, by dispatch() under a recorder without this; none: calls are only seen.
+  void (*run)(const Entry&, const void* op, Inputs in, Span<NDArray> out, Span<const Request> requests, Site site,
+              Ref<StateBox>* state) = nullptr;
 };
 
 /// Sets what a thread's calls are recorded by, and whether they train, while it lives.
