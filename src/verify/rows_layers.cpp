@@ -36,6 +36,27 @@ void add_update_rows(std::vector<Row>& rows) {
                     "lr=0.1; wd=0.01; clip_gradient=0.5",
                     {of_rank_three.begin(), of_rank_three.begin() + 2 + static_cast<std::ptrdiff_t>(states)},
                     {.gradient = false, .sparse = false, .loose = 4, .updates = true}});
+  for (const std::string mixed : {"", "mp_"}) {
+    const int more = mixed.empty() ? 0 : 1;
+    for (const std::string correction : {"", "; bias_correction=False"})
+      add(mixed + "lamb_update_phase1", "t=3; wd=0.01; clip_gradient=0.5" + correction, 2 + more);
+    const Sample number{{1}}, grad{{7, 9}, -0.9, 0.9};
+    std::vector<Sample> phase2{weight, grad, number, number}, adamw{weight, grad, state, state, number};
+    if (more == 1) phase2.push_back(state), adamw.insert(adamw.end() - 1, state);
+    // In mixed precision g is float32 beside a half weight, which the check of updates does not make.
+    const Parts parts{.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = more == 0},
+        updates{.gradient = false, .sparse = false, .same_shape = false, .loose = 4, .updates = true};
+    rows.push_back({mixed + "lamb_update_phase2", "lr=0.1; upper_bound=0.5", phase2, parts});
+    rows.push_back({'_' + mixed + "adamw_update", "lr=0.1; eta=0.5; wd=0.01; clip_gradient=0.5", adamw, updates});
+  }
+  rows.push_back({"multi_lars",
+                  "eta=0.5; eps=0.001; rescale_grad=2",
+                  {state, state, state, weight},
+                  {.gradient = false, .sparse = false, .loose = 4}});
+  const Parts of_all{.gradient = false, .sparse = false, .same_shape = false, .loose = 4};
+  rows.push_back({"all_finite", "", {weight}, of_all});
+  rows.push_back({"multi_all_finite", "num_arrays=2", {weight, {{3}}}, of_all});
+  rows.push_back({"multi_sum_sq", "num_arrays=2", {weight, {{3}}}, of_all});
   // n − g² stays above 0.
   rows.push_back({"rmspropalex_update",
                   "lr=0.1; wd=0.01; clip_gradient=0.5",

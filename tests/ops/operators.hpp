@@ -34,15 +34,16 @@ SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
 _CrossDeviceCopy(data) _copyto cross_device_copy
+_adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
-_contrib_div_sqrt_dim(data) div_sqrt_dim
 _contrib_dgl_adjacency(data) dgl_adjacency
 _contrib_dgl_csr_neighbor_non_uniform_sample(csr_matrix, probability, seed_arrays; num_args=3, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_non_uniform_sample
 _contrib_dgl_csr_neighbor_uniform_sample(csr_matrix, seed_arrays; num_args=2, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_uniform_sample
 _contrib_dgl_graph_compact(graph_data, graph_data; num_args=2, return_mapping, graph_sizes) dgl_graph_compact
 _contrib_dgl_subgraph(graph, data; num_args=2, return_mapping) dgl_subgraph
+_contrib_div_sqrt_dim(data) div_sqrt_dim
 _contrib_edge_id(data, u, v) edge_id
 _contrib_getnnz(data; axis=None) getnnz
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
@@ -81,6 +82,7 @@ _minimum_scalar(data; scalar=1, is_int=True) _MinimumScalar _npi_minimum_scalar 
 _minus_scalar(data; scalar=1, is_int=True) _MinusScalar minus_scalar
 _mod(lhs, rhs) _Mod elemwise_mod
 _mod_scalar(data; scalar=1, is_int=True) _ModScalar mod_scalar
+_mp_adamw_update(weight, grad, mean, var, weight32, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_mp_adamw_update mp_adamw_update
 _mul_scalar(data; scalar=1, is_int=True) _MulScalar mul_scalar
 _not_equal(lhs, rhs) _Not_Equal elemwise_not_equal
 _not_equal_scalar(data; scalar=1, is_int=True) _NotEqualScalar not_equal_scalar
@@ -125,6 +127,7 @@ _zeros_without_dtype(; shape=(), ctx=, dtype=-1) zeros_without_dtype
 abs(data) _sparse_abs
 adam_update(weight, grad, mean, var; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_adam_update
 add_n(args, args, args; num_args=0) _sparse_add_n _sparse_ElementWiseSum ElementWiseSum
+all_finite(data; init_output=True)
 amp_cast(data; dtype)
 amp_multicast(arg0, arg1; num_outputs, cast_narrow=False)
 arccos(data) _sparse_arccos
@@ -187,6 +190,8 @@ gamma(data) _sparse_gamma _npx_gamma
 gammaln(data) _npx_gammaln _sparse_gammaln
 gather_nd(data, indices) _npi_gather_nd _npx_gather_nd
 hard_sigmoid(data; alpha=0.2, beta=0.5)
+lamb_update_phase1(weight, grad, mean, var; beta1=0.9, beta2=0.999, epsilon=1e-06, t, bias_correction=True, wd, rescale_grad=1, clip_gradient=-1)
+lamb_update_phase2(weight, g, r1, r2; lr, lower_bound=-1, upper_bound=-1)
 log(data) _sparse_log
 log10(data) _sparse_log10
 log1p(data) _sparse_log1p
@@ -198,9 +203,14 @@ mean(data; axis=None, keepdims=False, exclude=False) _sparse_mean
 min(data; axis=None, keepdims=False, exclude=False) min_axis
 moments(data; axes=None, keepdims=False)
 mp_adam_update(weight, grad, mean, var, weight32; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
+mp_lamb_update_phase1(weight, grad, mean, var, weight32; beta1=0.9, beta2=0.999, epsilon=1e-06, t, bias_correction=True, wd, rescale_grad=1, clip_gradient=-1)
+mp_lamb_update_phase2(weight, g, r1, r2, weight32; lr, lower_bound=-1, upper_bound=-1)
 mp_nag_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
 mp_sgd_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
 mp_sgd_update(weight, grad, weight32; lr, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
+multi_all_finite(arg0, arg1; num_arrays=1, init_output=True)
+multi_lars(lrs, weights_sum_sq, grads_sum_sq, wds; eta, eps, rescale_grad=1)
+multi_sum_sq(arg0, arg1; num_arrays)
 nag_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
 nanprod(data; axis=None, keepdims=False, exclude=False)
 nansum(data; axis=None, keepdims=False, exclude=False)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
+#include <cmath>
+#include <limits>
+
 using namespace ops_test;
 using strop::array;
 
@@ -77,6 +80,90 @@ TEST_CASE("updates as MXNet does them") {
           {101.251976, 90.78331, 202.42856},
           {0.4998721, 0.40185, 1.998},
           {-100.94198, 180.73862, -101.10429}});
+}
+
+TEST_CASE("LAMB, AdamW and the rates of LARS as MXNet does them") {
+  const Arrays in{array({1, -2, 0.5}), array({0.3, -4, 0}), array({0.1, 0.2, 0.3}), array({0.5, 0.4, 2})};
+  const Numbers mean{0.15, 0.029999956, 0.27}, var{0.49986, 0.40185, 1.998};
+  const auto phase1 = [&](std::string_view correction, const Numbers& wanted) {
+    update(
+        "lamb_update_phase1",
+        {{"t", "3"}, {"wd", "0.01"}, {"rescale_grad", "2"}, {"clip_gradient", "1.5"}, {"bias_correction", correction}},
+        in, {wanted, mean, var});
+  };
+  phase1("True", {0.05285876, -0.01043993, 0.04358678});
+  phase1("False", {0.22216146, 0.02732471, 0.19601424});
+  const auto phase2 = [&](double r1, double r2, std::string_view low, std::string_view high, const Numbers& wanted) {
+    update("lamb_update_phase2", {{"lr", "0.1"}, {"lower_bound", low}, {"upper_bound", high}},
+           {in[0], in[1], strop::full({1}, r1), strop::full({1}, r2)}, {wanted});
+  };
+  phase2(2, 0.5, "-1", "-1", {0.88, -0.4, 0.5});
+  phase2(2, 0.5, "3", "-1", {0.82, 0.4, 0.5});
+  phase2(2, 0.5, "-1", "1.5", {0.91, -0.8, 0.5});
+  phase2(0, 0.5, "-1", "-1", {0.97, -1.6, 0.5});
+  phase2(2, 0, "-1", "-1", {0.97, -1.6, 0.5});
+  for (const double scale : {2.0, 0.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    Arrays scaled = in;
+    scaled.push_back(strop::full({1}, scale));
+    const bool moves = scale == 2;  // else the loss was scaled too far
+    update("_adamw_update", {{"lr", "0.1"}, {"eta", "0.5"}, {"wd", "0.01"}, {"clip_gradient", "1.5"}}, scaled,
+           {moves ? Numbers{0.98439193, -1.9923662, 0.48794928} : values(in[0]), moves ? mean : values(in[2]),
+            moves ? var : values(in[3])});
+  }
+  CHECK(difference(strop::multi_lars(array({0.1, 0.2, 0.3, 0.4}), array({4, 0, 9, 1}), array({16, 1, 0, 0.25}),
+                                     array({0.01, 0.01, 0.01, 0}), {.eta = 0.5f, .eps = 1e-3f, .rescale_grad = 2}),
+                   {0.01246727, 0.2, 0.3, 0.1998002}, {4}, {1e-6, 1e-6})
+            .empty());
+  CHECK(refusal("lamb_update_phase2", {{"lr", "0.1"}}, {in[0], in[1], in[2], strop::ones({1})}) ==
+        "lamb_update_phase2: input 'r1' has shape (3,), expected (1,)");
+}
+
+TEST_CASE("updates in mixed precision of LAMB and AdamW round a float32 copy") {
+  for (const Dtype type : {strop::f16, strop::bf16, strop::f32}) {
+    const NDArray weight = array({1, -2, 0.5}).to(type).copy(), grad = array({0.25, -4, 0}).to(type);
+    const NDArray r1 = array({2}), r2 = array({0.5});
+    Arrays wide{weight.to(strop::f32).copy(), grad.to(strop::f32), array({0.1, 0.2, 0.3}), array({0.5, 0.4, 2})};
+    Arrays mixed{weight, grad, wide[2].copy(), wide[3].copy(), wide[0].copy()};
+    const NDArray g = strop::invoke("mp_lamb_update_phase1", mixed, {{"t", "2"}, {"wd", "0.1"}});
+    CHECK(g.dtype() == strop::f32);
+    CHECK(difference(g, strop::invoke("lamb_update_phase1", wide, {{"t", "2"}, {"wd", "0.1"}}), {0, 0}).empty());
+    for (const std::size_t k : {std::size_t{2}, std::size_t{3}}) CHECK(difference(mixed[k], wide[k], {0, 0}).empty());
+    const NDArray stepped = strop::invoke("lamb_update_phase2", {wide[0], g, r1, r2}, {{"lr", "0.1"}});
+    NDArray y = strop::invoke("mp_lamb_update_phase2", {weight, g, r1, r2, mixed[4]}, {{"lr", "0.1"}});
+    CHECK(difference(mixed[4], stepped, {0, 0}).empty());
+    CHECK(difference(y, stepped.to(type), {0, 0}).empty());
+    for (const float scale : {2.0f, 0.0f}) {
+      wide = {stepped.copy(), wide[1], wide[2], wide[3], strop::full({1}, scale)};
+      mixed = {stepped.to(type).copy(), grad, mixed[2], mixed[3], stepped.copy(), wide[4]};
+      const NDArray want = strop::invoke("_adamw_update", wide, {{"lr", "0.1"}, {"eta", "1"}});
+      y = strop::invoke("_mp_adamw_update", mixed, {{"lr", "0.1"}, {"eta", "1"}});
+      CHECK(difference(mixed[4], want, {0, 0}).empty());
+      CHECK(difference(y, want.to(type), {0, 0}).empty());
+      CHECK((values(want) == values(stepped)) == (scale == 0));
+    }
+  }
+}
+
+TEST_CASE("whether arrays are finite, and their sums of squares") {
+  const NDArray fine = count({700}, 1), endless = strop::full({3}, std::numeric_limits<double>::infinity());
+  const NDArray none = fine.copy();
+  none.pointer<float>()[613] = std::nanf("");
+  for (const Dtype type : {strop::f16, strop::bf16, strop::f32, strop::f64}) {
+    CHECK(values(strop::all_finite(fine.to(type))) == Numbers{1});
+    CHECK(values(strop::all_finite(none.to(type))) == Numbers{0});
+    CHECK(values(strop::multi_all_finite({fine, endless.to(type)}, {.num_arrays = 2})) == Numbers{0});
+    CHECK(values(strop::multi_sum_sq({array({1, -2}).to(type), array({3})}, {.num_arrays = 2})) == Numbers{5, 9});
+  }
+  CHECK(values(strop::all_finite(strop::zeros({0, 3}))) == Numbers{1});
+  // Several calls into one result.
+  const NDArray y = strop::ones({1});
+  for (const auto& [x, wanted] : {std::pair(fine, 1.0), {endless, 0.0}, {fine, 0.0}}) {
+    strop::all_finite(x, {.init_output = false}, strop::into(y));
+    CHECK(values(y) == Numbers{wanted});
+  }
+  CHECK(values(strop::multi_sum_sq({fine}, {.num_arrays = 1})) == Numbers{static_cast<double>(114578450.0f)});
+  CHECK(refusal("multi_sum_sq", {{"num_arrays", "2"}}, {fine}) == "multi_sum_sq: num_arrays is 2, 1 input was given");
+  CHECK(refusal("all_finite", {}, {strop::ones({2}, strop::i32)}).starts_with("all_finite: input 'data' is int32"));
 }
 
 TEST_CASE("a row_sparse gradient touches its rows only, or all where the update is not lazy") {

@@ -51,5 +51,41 @@ STROP_TESTED(MpAdamUpdate,
                  type(strop::MpAdamUpdate{.lr = 1}, f16, f16, f32, f32, f32) == f16 &&
                  storage(strop::MpAdamUpdate{.lr = 1}, dense, row_sparse, dense, dense, dense) == dense &&
                  keeps(strop::MpAdamUpdate{.lr = 1}) == Keeps::none);
+STROP_TESTED(LambUpdatePhase2, shape(strop::LambUpdatePhase2{.lr = 1}, of(5, 2), of(5, 2), of(1), of(1)) == of(5, 2) &&
+                                   type(strop::LambUpdatePhase2{.lr = 1}, f64, f64, f64, f64) == f64 &&
+                                   storage(strop::LambUpdatePhase2{.lr = 1}, dense, dense, dense, dense) == dense &&
+                                   keeps(strop::LambUpdatePhase2{.lr = 1}) == Keeps::none);
+STROP_TESTED(MpLambUpdatePhase1,
+             shape(strop::MpLambUpdatePhase1{.t = 1, .wd = 0}, of(5, 2), of(5, 2), of(5, 2), of(5, 2), of(5, 2)) ==
+                     of(5, 2) &&
+                 type(strop::MpLambUpdatePhase1{.t = 1, .wd = 0}, f16, f16, f32, f32, f32) == f32 &&
+                 storage(strop::MpLambUpdatePhase1{.t = 1, .wd = 0}, dense, dense, dense, dense, dense) == dense &&
+                 keeps(strop::MpLambUpdatePhase1{.t = 1, .wd = 0}) == Keeps::none);
+STROP_TESTED(MpLambUpdatePhase2,
+             shape(strop::MpLambUpdatePhase2{.lr = 1}, of(5, 2), of(5, 2), of(1), of(1), of(5, 2)) == of(5, 2) &&
+                 type(strop::MpLambUpdatePhase2{.lr = 1}, f16, f32, f32, f32, f32) == f16 &&
+                 storage(strop::MpLambUpdatePhase2{.lr = 1}, dense, dense, dense, dense, dense) == dense &&
+                 keeps(strop::MpLambUpdatePhase2{.lr = 1}) == Keeps::none);
+STROP_TESTED(AdamwUpdate,
+             shape(strop::AdamwUpdate{.lr = 1, .eta = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2), of(1)) == of(5, 2) &&
+                 type(strop::AdamwUpdate{.lr = 1, .eta = 1}, f32, f32, f32, f32, f32) == f32 &&
+                 storage(strop::AdamwUpdate{.lr = 1, .eta = 1}, dense, dense, dense, dense, dense) == dense &&
+                 keeps(strop::AdamwUpdate{.lr = 1, .eta = 1}) == Keeps::none);
+STROP_TESTED(MpAdamwUpdate,
+             shape(strop::MpAdamwUpdate{.lr = 1, .eta = 1}, of(5, 2), of(5, 2), of(5, 2), of(5, 2), of(5, 2), of(1)) ==
+                     of(5, 2) &&
+                 type(strop::MpAdamwUpdate{.lr = 1, .eta = 1}, f16, f16, f32, f32, f32, f32) == f16 &&
+                 storage(strop::MpAdamwUpdate{.lr = 1, .eta = 1}, dense, dense, dense, dense, dense, dense) == dense &&
+                 keeps(strop::MpAdamwUpdate{.lr = 1, .eta = 1}) == Keeps::none);
+STROP_TESTED(AllFinite, shape(strop::AllFinite{}, of(2, 3)) == of(1) && type(strop::AllFinite{}, f16) == f32 &&
+                            storage(strop::AllFinite{}, dense) == dense && keeps(strop::AllFinite{}) == Keeps::none);
+STROP_TESTED(MultiAllFinite, shape(strop::MultiAllFinite{.num_arrays = 2}, of(2, 3), of(4)) == of(1) &&
+                                 type(strop::MultiAllFinite{.num_arrays = 2}, f16, f64) == f32 &&
+                                 storage(strop::MultiAllFinite{.num_arrays = 2}, dense, dense) == dense &&
+                                 keeps(strop::MultiAllFinite{.num_arrays = 2}) == Keeps::none);
+STROP_TESTED(MultiSumSq, shape(strop::MultiSumSq{.num_arrays = 2}, of(2, 3), of(4)) == of(2) &&
+                             type(strop::MultiSumSq{.num_arrays = 2}, f16, f64) == f32 &&
+                             storage(strop::MultiSumSq{.num_arrays = 2}, dense, dense) == dense &&
+                             keeps(strop::MultiSumSq{.num_arrays = 2}) == Keeps::none);
 
 }  // namespace

@@ -32,7 +32,7 @@ SHARED = {
     "shape_diag_pad": ("shape/diag", "shape/pad"),
     "softmax": ("regression_output", "softmax", "softmax_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
-    "sparse_optimizer": ("mixed_optimizer", "sparse_optimizer"),
+    "sparse_optimizer": ("finite", "large_batch", "mixed_optimizer", "sparse_optimizer"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

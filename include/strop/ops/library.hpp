@@ -27,12 +27,14 @@
 #include <strop/ops/elementwise/special.hpp>
 #include <strop/ops/elementwise/sum.hpp>
 #include <strop/ops/elementwise/trigonometric.hpp>
+#include <strop/ops/finite.hpp>
 #include <strop/ops/fully_connected.hpp>
 #include <strop/ops/index/embedding.hpp>
 #include <strop/ops/index/gather.hpp>
 #include <strop/ops/index/one_hot.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
+#include <strop/ops/large_batch.hpp>
 #include <strop/ops/leaky_relu.hpp>
 #include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/moments.hpp>

@@ -17,10 +17,14 @@ constexpr int checked_outputs(std::int64_t count, std::string_view op, std::stri
   return static_cast<int>(count);
 }
 
-/// Refuses another number of inputs than the parameter num_args says; 0 says none.
+/// Refuses another number of inputs than a parameter says.
+constexpr void check_count_of(auto& of, std::string_view parameter, int count) {
+  if (count != of.inputs())
+    of.fail(parameter, " is ", count, ", ", of.inputs(), of.inputs() == 1 ? " input was given" : " inputs were given");
+}
+/// The same of num_args, where 0 says none.
 constexpr void check_count(auto& of, int num_args) {
-  if (num_args != 0 && num_args != of.inputs())
-    of.fail("num_args is ", num_args, ", ", of.inputs(), of.inputs() == 1 ? " input was given" : " inputs were given");
+  if (num_args != 0) check_count_of(of, "num_args", num_args);
 }
 
 }  // namespace detail

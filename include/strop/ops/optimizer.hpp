@@ -19,6 +19,13 @@ constexpr auto clipped(auto x, float bound) {
   using numbers_where::where;
   return bound >= 0 ? where(x > bound, bound, where(x < -bound, -bound, x)) : x;
 }
+/// base to a power that is no negative number, by squaring.
+constexpr double raised(double base, int exponent) {
+  double result = 1;
+  for (; exponent > 0; exponent /= 2, base *= base)
+    if (exponent % 2 == 1) result *= base;
+  return result;
+}
 inline constexpr std::string_view momentum_inputs[] = {"weight", "grad", "mom"}, momentum_states[] = {"mom"};
 inline constexpr Note update_notes[] = {{"lr", "learning rate"},
                                         {"momentum", "decay of the momentum at each update"},
@@ -36,6 +43,10 @@ inline constexpr Note update_notes[] = {{"lr", "learning rate"},
                                         {"wd_lh", "weight decay of the step itself, not of the momentum"},
                                         {"epsilon", "keeps the divisor from 0"},
                                         {"t", "number of this update, counted from 1"},
+                                        {"bias_correction", "the means are divided by what they lack at first"},
+                                        {"eta", "factor of the whole step"},
+                                        {"lower_bound", "least r1; negative: none"},
+                                        {"upper_bound", "greatest r1; negative: none"},
                                         {"lazy_update", "a row_sparse gradient touches its stored rows only"}};
 }  // namespace detail
 
@@ -131,18 +142,10 @@ struct FtmlUpdate {
   constexpr auto forward(auto weight, auto grad, auto d, auto v, auto z) const {
     const auto g = detail::clipped(rescale_grad * grad + wd * weight, clip_grad);
     const auto squares = beta2 * v + (1 - beta2) * (g * g);
-    const double first = raised(beta1, *t), second = raised(beta2, *t);
+    const double first = detail::raised(beta1, *t), second = detail::raised(beta2, *t);
     const auto next = (1 - first) / *lr * (sqrt(squares / (1 - second)) + epsilon);
     const auto shifted = beta1 * z + (1 - beta1) * g - (next - beta1 * d) * weight;
     return std::make_tuple(-shifted / next, next, squares, shifted);
-  }
-
- private:
-  static constexpr double raised(double base, int exponent) {
-    double result = 1;
-    for (; exponent > 0; exponent /= 2, base *= base)
-      if (exponent % 2 == 1) result *= base;
-    return result;
   }
 };
 inline constexpr Op<FtmlUpdate, OnUse> ftml_update;

@@ -133,10 +133,14 @@ constexpr bool infer_update_storage(Storages& s) {
   for (int i = 2; i < s.inputs(); ++i) native = native && (s.in(i) == weight || s.in(i) == dense);
   return s.set_out(0, weight) && native;
 }
-/// All tensors of an update have one shape.
-constexpr void infer_update_shape(Shapes& shapes) {
+/// All tensors of an update have one shape, but for inputs [number, number + numbers), which are one number each.
+constexpr void infer_update_shape(Shapes& shapes, int number = 0, int numbers = 0) {
   for (int pass = 0; pass < 2; ++pass) {
     for (int i = 0; i < shapes.inputs(); ++i) {
+      if (i >= number && i < number + numbers) {
+        if (!shapes.in(i).known() || shapes.in(i).size() != 1) shapes.set_in(i, {1});
+        continue;
+      }
       shapes.set_in(i, shapes.out(0));
       shapes.set_out(0, shapes.in(i));
     }

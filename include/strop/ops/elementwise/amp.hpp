@@ -78,9 +78,7 @@ struct AmpMulticast {
     return detail::checked_outputs(num_outputs.value.value_or(1), name, "num_outputs");
   }
   constexpr void infer_shape(Shapes& s) const {
-    if (s.inputs() != *num_outputs)
-      s.fail("num_outputs is ", *num_outputs, ", ", s.inputs(),
-             s.inputs() == 1 ? " input was given" : " inputs were given");
+    detail::check_count_of(s, "num_outputs", *num_outputs);
     for (int k = 0; k < s.outputs(); ++k) {
       s.set_out(k, s.in(k));
       s.set_in(k, s.out(k));
