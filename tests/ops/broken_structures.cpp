@@ -241,6 +241,9 @@ TEST_CASE("a broken input is refused by every operator that takes sparse arrays,
             if (s.name().starts_with("_scatter_") || s.name().ends_with("_update")) return;
             Arrays copies = good;
             copies[i] = strop::detail::cast_storage(in[i], dense);
+            // A dense quotient of sparse arrays has 0 / 0 where neither stores anything; beside a dense one it is 0.
+            for (NDArray& a : copies)
+              if (y[0].storage() == dense) a = strop::detail::cast_storage(a, dense);
             const Arrays wanted = call(s, copies);
             for (std::size_t k = 0; k < y.size(); ++k)
               expect(s, way, difference(y[k], values(wanted[k]), wanted[k].shape(), {1e-5, 1e-5}));

@@ -238,7 +238,7 @@ TEST_CASE("gradients of csr leaves of more than 2^48 elements cost what is store
        n},
       {"by a column",
        [](const NDArray& a, const NDArray&, const NDArray&) {
-         return invoke("broadcast_mul", {a, full({a.shape()[0], 1}, 3)});
+         return invoke("broadcast_mul", {a, full({a.shape()[0], 1}, 3, a.dtype())});
        },
        3 * n},
       {"sums of rows",
