@@ -8,6 +8,7 @@
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -176,6 +177,98 @@ TEST_CASE("sparse arrays of more than 2^31 elements cost what they store") {
   CHECK(invoke("_sparse_retain", {rows, array<std::int64_t>({many - 1})}).nnz() == 1);
   CHECK(invoke("Embedding", {array<std::int64_t>({many - 1, 7}), rows}, {{"input_dim", cat(many)}, {"output_dim", "2"}})
             .to_vector<double>() == std::vector<double>{3, 4, 0, 0});
+  set_fallback(before);
+}
+
+TEST_CASE("gradients of csr leaves of more than 2^48 elements cost what is stored") {
+  const Fallback before = set_fallback(Fallback::error);
+  constexpr std::int64_t rows = 65536, columns = std::int64_t{1} << 33, apart = 328;
+  std::vector<std::int64_t> at, starts{0};
+  std::vector<double> first, second;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (row % apart == 0) {
+      at.push_back(row * 1000);
+      first.push_back(static_cast<double>(row % 7 + 1));
+      second.push_back(2);
+    }
+    starts.push_back(static_cast<std::int64_t>(at.size()));
+  }
+  const auto made = [&](const std::vector<double>& values) {
+    return csr_matrix(array(values), array(at), array(starts), {rows, columns});
+  };
+  const NDArray x = made(first), y = made(second), taken = array<std::int64_t>({0, apart, 0, rows - 1});
+  const double n = static_cast<double>(at.size());
+  double total = 0;
+  for (const double value : first) total += value;
+  CHECK(at.size() == 200);
+  struct Case {
+    std::string_view name;
+    NDArray (*f)(const NDArray& x, const NDArray& y, const NDArray& taken);
+    double sum;  // of the gradient of the sum of f in x
+  };
+  const Case cases[] = {
+      {"itself", [](const NDArray& a, const NDArray&, const NDArray&) { return a; }, n},
+      {"square", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("square", {a}); }, 2 * total},
+      {"sign", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("sign", {a}); }, 0},
+      {"minus", [](const NDArray& a, const NDArray& b, const NDArray&) { return a - b; }, n},
+      {"minus itself", [](const NDArray& a, const NDArray&, const NDArray&) { return a * 3 - a; }, 2 * n},
+      {"add_n", [](const NDArray& a, const NDArray& b, const NDArray&) { return invoke("add_n", {a, b, a}); }, 2 * n},
+      {"cast", [](const NDArray& a, const NDArray&, const NDArray&) { return a.to(f64); }, n},
+      {"slice",
+       [](const NDArray& a, const NDArray&, const NDArray&) {
+         return invoke("slice", {a}, {{"begin", "(100, 5)"}, {"end", "(1000, 656001)"}});
+       },
+       2},
+      {"slice of squares",
+       [](const NDArray& a, const NDArray&, const NDArray&) {
+         return invoke("square", {invoke("slice", {invoke("_mul_scalar", {a}, {{"scalar", "2"}})},
+                                         {{"begin", "(1,)"}, {"end", "(None,)"}})});
+       },
+       8 * (total - 1)},
+      {"take", [](const NDArray& a, const NDArray&, const NDArray& t) { return invoke("take", {a, t}); }, 3},
+      {"concat",
+       [](const NDArray& a, const NDArray& b, const NDArray&) { return invoke("Concat", {a, b, a}, {{"dim", "0"}}); },
+       2 * n},
+      {"stored_softmax", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("stored_softmax", {a}); },
+       0},
+      {"where",
+       [](const NDArray& a, const NDArray& b, const NDArray&) {
+         return invoke("where", {b, a, invoke("square", {a})});
+       },
+       n},
+      {"by a column",
+       [](const NDArray& a, const NDArray&, const NDArray&) {
+         return invoke("broadcast_mul", {a, full({a.shape()[0], 1}, 3)});
+       },
+       3 * n},
+      {"sums of rows",
+       [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("sum", {a}, {{"axis", "1"}}); }, n},
+      {"the largest", [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("max", {a}); },
+       static_cast<double>(std::count(first.begin(), first.end(), 7))},
+      {"the largest of rows",
+       [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("max", {a}, {{"axis", "1"}}); }, n},
+      {"norms of rows",
+       [](const NDArray& a, const NDArray&, const NDArray&) { return invoke("norm", {a}, {{"axis", "1"}}); }, n},
+      {"dot",
+       [](const NDArray& a, const NDArray& b, const NDArray&) {
+         return invoke("dot", {a, b}, {{"transpose_b", "True"}});
+       },
+       2 * n},
+  };
+  for (const auto& [name, f, wanted] : cases)
+    for (const bool summed : {true, false}) {
+      CAPTURE(name);
+      x.attach_grad();
+      {
+        record scope;
+        const NDArray made_of_x = f(x, y, taken);
+        (summed ? invoke("sum", {made_of_x}) : made_of_x).backward();
+      }
+      x.grad().check_format();
+      CHECK(x.grad().storage() == csr);
+      CHECK(x.grad().nnz() == 200);
+      CHECK(invoke("sum", {x.grad()}).item<double>() == wanted);
+    }
   set_fallback(before);
 }
 

@@ -63,7 +63,7 @@ class BackwardPass {
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
       TapeInput to;
       fill_input(to, head, false);
-      if (!gradient) gradient = to.source && wants_pattern(to) ? ones_on_pattern(head) : filled_like(head, 1);
+      if (!gradient) gradient = head.storage() == dense ? filled_like(head, 1) : constant_like(head, 1);
       contribute(to, gradient);
     }
     for (Index i = order_.size(); i-- > 0;) step(*order_[i]);
@@ -157,7 +157,9 @@ class BackwardPass {
 
   NDArray head_of(TapeNode& node, Index k) {
     TapeOutput& out = node.outputs[k];
-    return out.gradient ? repeated(out.gradient, out.array.shape()) : filled_like(out.array, 0);
+    if (out.gradient) return repeated(out.gradient, out.array.shape());
+    return node.on_pattern ? NDArray(out.array.shape(), out.array.dtype(), out.array.device(), out.array.storage())
+                           : filled_like(out.array, 0);
   }
   /// The output as an array with its history, for gradients of gradients.
   static NDArray output_of(TapeNode& node, Index k) {
@@ -310,16 +312,23 @@ class BackwardPass {
   void written(const TapeInput& in) const { static_cast<Leaf*>(in.source.get())->pass = pass_; }
 
   /// The storages that the gradient operator makes its results in: all dense where it has no form, as the answer says.
-  static bool choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
-                              List<std::optional<Storage>, 4>& storages) {
+  bool choose_storages(const TapeNode& node, const GradientRoles& roles, const Held& held,
+                       List<std::optional<Storage>, 4>& storages) const {
     const Entry& entry = *node.entry->gradient.entry;
     bool sparse = false;
     storages.clear();
+    if (entry.is_map()) {  // results that are smaller than the head are sums, and dense
+      bool whole = held.sparse;
+      for (int i : roles.gives) whole = whole && node.inputs[i].array.shape() == node.outputs[0].array.shape();
+      const Storage same = whole ? storage_of_map(entry, node, held.arrays.span()) : dense;
+      for (Index k = 0; k < roles.gives.size(); ++k) storages.push_back(same);
+      return true;
+    }
     for (int i : roles.gives) {
       storages.push_back(storage_of_gradient(node, node.inputs[i], i, held));
       sparse = sparse || *storages.back() != dense;
     }
-    if ((!sparse && !held.sparse_head) || entry.is_map()) return true;
+    if (!sparse && !held.sparse_head) return true;
     List<Storage, 8> in;
     for (const NDArray& a : held.arrays) in.push_back(a.storage());
     const StorageQuery known{.in = in.span(), .device = held.arrays.empty() ? cpu() : held.arrays[0].device()};
@@ -334,15 +343,12 @@ class BackwardPass {
     return !create_graph_ && made_by != nullptr && !made_by->is_map() && made_by->infer_storage != nullptr &&
            node->entry->gradient.compose == nullptr && is_floating(in.array.dtype());
   }
-  static Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) {
+  Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
     const GradientRule& rule = node.entry->gradient;
-    if (rule.entry->is_map())
-      return held.sparse && in.array.shape() == node.outputs[0].array.shape()
-                 ? storage_of_map(*rule.entry, node, held.arrays.span())
-                 : dense;
     // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
     const bool knows_pattern = rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, i));
-    return has_sparse_buffer(in) && !knows_pattern ? dense : wanted_storage(in);
+    if (!has_sparse_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
+    return knows_pattern ? in.array.storage() : dense;
   }
   /// The storage that the gradient ends in: that of the leaf's buffer, also behind maps of one input, whose gradients
   /// are zero where their heads are.
@@ -381,42 +387,54 @@ class BackwardPass {
   /// Whether the gradient of a sparse input is wanted at its stored positions alone: for a sparse buffer, or for a
   /// result whose own inputs want no more. Gradients that are differentiated again stay whole.
   bool wants_pattern(const TapeInput& in) const {
-    if (create_graph_ || in.array.storage() == dense || !in.array.body().indices) return false;
+    if (create_graph_ || !in.source || in.array.storage() == dense || !in.array.body().indices) return false;
     if (in.leaf) return has_sparse_buffer(in);
     return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
-  /// Whether the call ran on stored values because it is zero elsewhere, and not by being told to store its result so.
-  static bool ran_on_pattern(const TapeNode& node) {
+  /// Whether the results are sparse because they are zero where nothing is stored, and not by being told to be.
+  static bool is_zero_elsewhere(const TapeNode& node) {
+    const Entry& entry = *node.entry;
+    if (node.inputs.empty() || (!entry.is_map() && !entry.structural)) return false;
+    for (const TapeOutput& y : node.outputs)
+      if (y.array.storage() == dense) return false;
     List<Storage, 8> in;
-    List<Shape, 4> shapes;
+    List<Shape, 4> shapes, results;
     for (const TapeInput& x : node.inputs) {
       in.push_back(x.array.storage());
       shapes.push_back(x.array.shape());
     }
-    List<std::optional<Storage>, 4> out(node.outputs.size());
-    List<Shape, 4> results;
     for (const TapeOutput& y : node.outputs) results.push_back(y.array.shape());
-    if (node.inputs.empty()) return false;
+    List<std::optional<Storage>, 4> out(node.outputs.size());
+    const NDArray& first = node.inputs[0].array;
     const StorageChoice choice = infer_storages(
-        *node.entry, node.op(),
-        {in.span(), shapes.span(), results.span(), {}, node.inputs[0].array.dtype(), node.inputs[0].array.device()},
-        out.span());
-    return choice.why.empty() && choice.map.storage == node.outputs[0].array.storage();
+        entry, node.op(), {in.span(), shapes.span(), results.span(), {}, first.dtype(), first.device()}, out.span());
+    for (Index k = 0; k < out.size(); ++k)
+      if (*out[k] != node.outputs[k].array.storage()) return false;
+    return choice.why.empty();
   }
-  /// A map that is zero where nothing is stored, whose sparse inputs want no more than their stored positions: where a
-  /// result stores nothing, the derivatives in its other inputs are zero.
+  /// Whether the gradient takes heads that are stored as the results are.
+  bool takes_sparse_heads(const TapeNode& node) const {
+    const GradientRule& rule = node.entry->gradient;
+    if (rule.entry == nullptr || rule.entry->is_map()) return rule.entry != nullptr || rule.compose != nullptr;
+    Held held;
+    const GradientRoles roles = gradient_roles(rule, node.inputs.size(), node.outputs.size());
+    for (const auto& [role, at] : roles.takes)
+      role == Role::head ? held.push_head(shell_of(node.outputs[at].array))
+                         : held.push(role == Role::in ? input_of(node, at) : shell_of(node.outputs[at].array));
+    List<std::optional<Storage>, 4> storages;
+    return choose_storages(node, roles, held, storages);
+  }
+  /// Whether the gradients of the node's results are wanted where they store something: a result is zero elsewhere
+  /// whatever its inputs store, and those want no more than their stored positions. Where a map stores nothing, the
+  /// derivatives in its dense inputs are zero.
   bool stays_on_pattern(const TapeNode& node) const {
-    if (create_graph_ || node.entry == nullptr || node.entry->gradient.entry == nullptr ||
-        !node.entry->gradient.entry->is_map())
-      return false;
-    for (const TapeOutput& out : node.outputs)
-      if (out.array.storage() == dense) return false;
-    if (!ran_on_pattern(node)) return false;
+    if (create_graph_ || node.entry == nullptr || !is_zero_elsewhere(node)) return false;
     for (const TapeInput& in : node.inputs) {
       if (!wanted(in) || in.array.storage() == dense) continue;
-      if (in.array.shape() != node.outputs[0].array.shape() || !wants_pattern(in)) return false;
+      if (!wants_pattern(in)) return false;
+      if (node.entry->is_map() && in.array.shape() != node.outputs[0].array.shape()) return false;
     }
-    return true;
+    return takes_sparse_heads(node);
   }
 
   /// The gradient in a shape that broadcasts to the input's: it is repeated where somebody needs its elements.
@@ -466,7 +484,9 @@ class BackwardPass {
       if (gradients[i].shape() != node.inputs[i].array.shape())
         fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),
              ", expected ", node.inputs[i].array.shape());
-      contribute(node.inputs[i], gradients[i]);
+      const TapeInput& in = node.inputs[i];
+      const bool elsewhere = node.on_pattern && wants_pattern(in) && gradients[i].storage() != dense;
+      contribute(in, elsewhere ? projected(gradients[i], in.array) : gradients[i]);
     }
   }
 
@@ -475,7 +495,7 @@ class BackwardPass {
     for (TapeInput& in : node.inputs) {
       if (!wanted(in)) continue;
       if (in.leaf) {
-        contribute(in, filled_like(in.array, 0));
+        contribute(in, constant_like(in.array, 0));
       } else if (NDArray& slot = static_cast<TapeNode*>(in.source.get())->outputs[in.index].gradient; !slot) {
         slot = shell_of(in.array, dense);
       }
@@ -486,8 +506,9 @@ class BackwardPass {
     return gradient && gradient.storage() == dense && !gradient.allocated();
   }
 
-  void contribute(const TapeInput& in, const NDArray& given) {
+  void contribute(const TapeInput& in, const NDArray& whole) {
     if (!wanted(in)) return;
+    const NDArray given = whole.storage() == dense && wants_pattern(in) ? projected(whole, in.array) : whole;
     if (!in.leaf) {
       // Whoever made a dense array expects its gradient dense, unless it goes on to a sparse buffer.
       if (in.array.storage() == dense && given.storage() != dense && wanted_storage(in) != given.storage() &&
@@ -502,8 +523,7 @@ class BackwardPass {
       return;
     }
     auto* leaf = static_cast<Leaf*>(in.source.get());
-    const NDArray gradient =
-        given.storage() == dense && wants_pattern(in) ? projected(given, in.array) : repeated(given, in.array.shape());
+    const NDArray gradient = repeated(given, in.array.shape());
     if (collecting_) {
       for (Index i = 0; i < leaves_.size(); ++i)
         if (leaves_[i] == leaf) {

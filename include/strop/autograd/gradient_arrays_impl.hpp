@@ -19,6 +19,8 @@ STROP_IMPL void repeat_elements(const NDArray& from, const NDArray& to) {
   parallel_for(to.size(), map_grain, [&](std::int64_t begin, std::int64_t end) {
     std::byte* const target = to.address() + begin * size;
     switch (size) {
+      case 1:
+        return expand<std::uint8_t>(walk, source, target, begin, end - begin);
       case 2:
         return expand<std::uint16_t>(walk, source, target, begin, end - begin);
       case 4:
@@ -48,12 +50,11 @@ STROP_IMPL NDArray add_arrays(const NDArray& a, const NDArray& b) {
 
 STROP_IMPL NDArray filled_like(const NDArray& a, double value) { return full(a.shape(), value, a.dtype(), a.device()); }
 
-STROP_IMPL NDArray ones_on_pattern(const NDArray& a) {
-  NDArray ones = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
-  ones.body().buffer = full({a.stored()}, 1, a.dtype(), a.device()).body().buffer;
-  ones.body().indices = a.body().indices;
-  ones.body().indptr = a.body().indptr;
-  return ones;
+/// One element that broadcasts to the array.
+STROP_IMPL NDArray constant_like(const NDArray& a, double value) {
+  Shape shape = a.shape();
+  for (std::int64_t& extent : shape) extent = 1;
+  return full(shape, value, a.dtype(), a.device());
 }
 
 }  // namespace strop::inline v0::detail

@@ -131,6 +131,7 @@ struct Entry {
   void (*infer_shape)(const void* op, Shapes&) = nullptr;
   void (*infer_type)(const void* op, Types&) = nullptr;
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
+  bool structural = false;  // what a sparse result does not store is zero whatever values the inputs store
   const detail::SparseParts* sparse = nullptr;  // with infer_storage, which may make sparse arrays of dense ones
   detail::Kernels cpu;
   bool (*takes)(Dtype) = nullptr;

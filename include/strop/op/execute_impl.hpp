@@ -31,6 +31,8 @@ class Executing {
         return run_blocks();
       case Route::pattern:
         return run_pattern();
+      case Route::into_dense:
+        return run_into_dense();
       case Route::tensors:
         return run_tensors();
     }
@@ -50,8 +52,7 @@ class Executing {
     written();
   }
 
-  /// One sparse input beside dense ones, without a dense copy of it.
-  void run_beside() {
+  void run_into_dense() {
     List<NDArray, 4> results(out_.size());
     List<Request, 8> requests(out_.size());
     for (Index k = 0; k < out_.size(); ++k) {
@@ -59,12 +60,11 @@ class Executing {
       results[k] = adds ? NDArray::fresh(plan_.shapes[k], plan_.types[k], plan_.device) : out_[k];
       requests[k] = adds ? Request::write : plan_.requests[k];
     }
-    for_sparse().run_beside(entry_, call_.op, in_, results.span(), requests.span());
+    for_sparse().run_into_dense(entry_, call_.op, plan_.map, in_, results.span(), requests.span());
     deliver_all(results);
   }
 
   void run_blocks() {
-    if (plan_.dense_copies && plan_.why.empty()) return run_beside();
     List<NDArray, 4> inputs(in_.size()), results(out_.size());
     List<MapOperand, 4> x(in_.size()), y(out_.size() + plan_.mutated.size());
     for (Index i = 0; i < in_.size(); ++i) {

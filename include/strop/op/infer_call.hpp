@@ -30,6 +30,7 @@ struct StorageQuery {
 /// How a call serves its storages.
 struct StorageChoice {
   MapStorage map;             // of a map: the storage it runs in, and what the pattern is taken from
+  bool into_dense = false;    // of a map: sparse arrays are read as they are, results are dense
   bool dense_copies = false;  // sparse arrays go to the operator, and come from it, as dense copies
   std::string_view why;       // of dense copies: the reason
 };

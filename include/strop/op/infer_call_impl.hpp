@@ -37,19 +37,34 @@ STROP_IMPL std::string_view why_not_on_pattern(const StorageQuery& known) {
   return {};
 }
 
-/// Whether a map whose result is not zero where nothing is stored needs no dense copy: of one sparse input beside dense
-/// ones, which is not broadcast, into dense arrays on the CPU. The result is dense as its other inputs are.
-STROP_IMPL bool runs_beside_dense(const StorageQuery& known, Span<const std::optional<Storage>> out) {
+/// Whether a map goes into dense arrays without dense copies of its sparse inputs: on the CPU, the sparse inputs being
+/// of one storage and of the shape that all broadcast to. That is so where the result is zero wherever nothing is
+/// stored, also where it is summed over; where it lies beside dense inputs, and is dense as they are; where the
+/// operator says so.
+STROP_IMPL bool runs_into_dense(const MapStorage& map, const StorageQuery& known,
+                                Span<const std::optional<Storage>> out) {
   if (known.in_shapes.empty() || known.out_shapes.empty() || !known.mutated.empty() || known.device != cpu())
     return false;
   int sparse = 0;
+  Index first = 0;
+  for (Index i = 0; i < known.in.size(); ++i)
+    if (known.in[i] != dense && sparse++ == 0) first = i;
+  if (sparse == 0) return false;
+  const Shape& common = known.in_shapes[first];
+  const auto fits = [&](const Shape& s) {
+    Shape all = common;
+    return s.known() && broadcast_into(all, s) && all == common;
+  };
   for (Index i = 0; i < known.in.size(); ++i) {
-    sparse += known.in[i] != dense ? 1 : 0;
-    if (known.in[i] != dense && known.in_shapes[i] != known.out_shapes[0]) return false;
+    if (!fits(known.in_shapes[i])) return false;
+    if (known.in[i] != dense && (known.in[i] != known.in[first] || known.in_shapes[i] != common)) return false;
   }
-  for (Index k = 0; k < out.size(); ++k)
-    if (out[k].value_or(dense) != dense || known.out_shapes[k] != known.out_shapes[0]) return false;
-  return sparse == 1 && known.in.size() > 1;
+  const bool zero_elsewhere = map.storage != dense;
+  for (Index k = 0; k < out.size(); ++k) {
+    const bool whole = known.out_shapes[k] == common;
+    if (out[k].value_or(dense) != dense || !(zero_elsewhere ? fits(known.out_shapes[k]) : whole)) return false;
+  }
+  return zero_elsewhere || map.stated_dense || (sparse == 1 && known.in.size() > 1);
 }
 
 STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
@@ -79,18 +94,20 @@ STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, cons
       dense_copies("the operator works on dense arrays");
     } else {
       choice.map = infer_map_storage(entry, op, compute_type(entry, op, known.stored), known.in);
-      std::string_view why = choice.map.why;
-      if (choice.map.storage != dense)
-        if (const std::string_view blocked = why_not_on_pattern(known); !blocked.empty())
-          choice.map.storage = dense, why = blocked;
-      for (std::optional<Storage>& s : out) {
-        if (!s) s = choice.map.storage;
-        if (*s != choice.map.storage && why.empty())
-          why = "the result's storage differs from the array's that is to hold it";
+      const std::string_view blocked = choice.map.storage != dense ? why_not_on_pattern(known) : choice.map.why;
+      bool into_dense = true;
+      for (const std::optional<Storage>& s : out) into_dense = into_dense && (s ? *s == dense : !blocked.empty());
+      choice.into_dense = into_dense && runs_into_dense(choice.map, known, out);
+      if (!choice.into_dense) {
+        if (!blocked.empty()) choice.map.storage = dense;
+        choice.why = blocked;
+        for (std::optional<Storage>& s : out) {
+          if (!s) s = choice.map.storage;
+          if (*s != choice.map.storage && choice.why.empty())
+            choice.why = "the result's storage differs from the array's that is to hold it";
+        }
+        choice.dense_copies = choice.map.storage == dense;
       }
-      choice.dense_copies = choice.map.storage == dense;
-      if (choice.dense_copies && runs_beside_dense(known, out)) why = {};
-      choice.why = why;
     }
   }
   for (std::optional<Storage>& s : out)

@@ -29,8 +29,8 @@ inline Dtype compute_type(const Entry& entry, const void* op, Dtype stored) {
   return stored == f64 || entry.loops.f32 == nullptr ? f64 : f32;
 }
 
-/// The storage of a map's results: what follows from the body, and what the struct states: dense where it asks for
-/// that. Throws Error for a storage that does not follow.
+/// The storage of a map's results: what follows from the body, and what the struct states: dense where it says so, or
+/// asks for dense copies. Throws Error for a storage that does not follow.
 MapStorage infer_map_storage(const Entry& entry, const void* op, Dtype computed, Span<const Storage> in);
 
 }  // namespace strop::inline v0::detail

@@ -71,12 +71,14 @@ STROP_IMPL MapStorage infer_map_storage(const Entry& entry, const void* op, Dtyp
   if (entry.facts.storage == nullptr) return result;
   List<std::optional<Storage>, 4> out(entry.outputs);
   Storages stated(in, out, cpu());
-  bool sparse = entry.facts.storage(op, stated);
-  for (const std::optional<Storage>& storage : out) sparse = sparse && storage != dense;
-  if (!sparse && result.storage != dense) {
+  const bool served = entry.facts.storage(op, stated);
+  bool some = false, all = true;
+  for (const std::optional<Storage>& storage : out) some = some || storage == dense, all = all && storage == dense;
+  if ((!served || some) && result.storage != dense) {
     result = {};
     result.why = "infer_storage of the operator asks for dense arrays";
   }
+  result.stated_dense = served && all;
   for (Index k = 0; k < out.size(); ++k)
     if (out[k] && *out[k] != result.storage)
       fail(entry.snake, ": infer_storage sets output ", k, " to ", name_of(*out[k]), ", expected ",

@@ -22,12 +22,15 @@ struct StoredPattern {
 };
 
 StoredPattern pattern_of(const NDArray& a);
+/// The positions of two sorted patterns: all of them, or what stands in both.
+StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both);
 /// The input's elements at the pattern's positions, contiguous; zero where a sparse input stores nothing.
 NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage);
 /// Gives a sparse array the pattern (its values stay to be written).
 void store_pattern(const NDArray& y, const StoredPattern& pattern);
 
-/// The elements of an array at the positions that `onto` stores: a sparse array of the storage and pattern of `onto`.
+/// The elements of an array, whose shape broadcasts to that of `onto` where it is dense, at the positions that `onto`
+/// stores: a sparse array of the storage and pattern of `onto`.
 NDArray projected(const NDArray& a, const NDArray& onto);
 /// a + b of sparse arrays of one shape, storage and type, stored where one of them is.
 NDArray add_stored(const NDArray& a, const NDArray& b);
@@ -43,11 +46,13 @@ NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> i
 void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                     Span<NDArray> out, Span<const Request> requests);
 
-/// The map of one sparse input beside dense ones where the result is dense, on the CPU: with zero in place of the
-/// sparse input everywhere, then once more where it stores something. Outputs are dense and overwritten, or not asked
-/// for; one may lie in the memory of a dense input.
-void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                      Span<const Request> requests);
+/// The map where results are dense, on the CPU, and sparse inputs have one storage and the shape that all broadcast to.
+/// Where the result is zero wherever nothing is stored (`how` has a sparse storage), it is computed on the pattern and
+/// put into zeros, or added up where the result is smaller. Else it is computed with zero in place of the sparse inputs
+/// everywhere, then once more where one of them stores something. Results are overwritten, or not asked for; one may
+/// lie in the memory of a dense input.
+void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const NDArray> out,
+                        Span<const Request> requests);
 
 }  // namespace strop::inline v0::detail
 

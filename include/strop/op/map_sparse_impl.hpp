@@ -13,6 +13,8 @@
 #include <strop/tensor/merged.hpp>
 #include <strop/tensor/sparse.hpp>
 
+#include <algorithm>
+
 namespace strop::inline v0::detail {
 
 /// Merges two ascending lists: all of both, or what stands in both.
@@ -66,6 +68,27 @@ STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPatt
   return out;
 }
 
+/// f(position in the pattern, position in an array of shape `operand`, which broadcasts to the sparse one's), one
+/// stored element after the other.
+template <class F>
+void each_place(const StoredPattern& pattern, const Shape& shape, const Shape& operand, F f) {
+  const Walk walk = Walk::of(shape, operand);
+  const auto follow = [&](std::int64_t at, std::int64_t begin, std::int64_t count) {
+    walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t done, std::int64_t length) {
+      if (walk.rank == 0) offset = 0;
+      for (std::int64_t i = 0; i < length; ++i) f(at + done + i, offset + i * stride);
+    });
+  };
+  if (pattern.indptr.empty()) {
+    const std::int64_t width = shape.size(1, shape.ndim());
+    for (Index k = 0; k < pattern.indices.size(); ++k) follow(k * width, pattern.indices[k] * width, width);
+    return;
+  }
+  for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
+    for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
+      follow(k, row * shape[1] + pattern.indices[k], 1);
+}
+
 STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
   if (x.device() != cpu())  // patterns are laid on the CPU
     return on_device(values_at(on_device(x, cpu()), pattern, shape, storage), x.device());
@@ -81,20 +104,8 @@ STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, con
       detail::clear_bytes(to + at * size, count * size);
   };
   if (x.storage() == dense) {
-    const Walk walk = Walk::of(shape, x.shape());
-    const auto gather = [&](std::int64_t at, std::int64_t begin, std::int64_t count) {
-      walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t done, std::int64_t length) {
-        if (walk.rank == 0) offset = 0;
-        for (std::int64_t i = 0; i < length; ++i) place(at + done + i, x.bytes() + (offset + i * stride) * size, 1);
-      });
-    };
-    if (storage == csr) {
-      for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
-        for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
-          gather(k, row * shape[1] + pattern.indices[k], 1);
-    } else {
-      for (Index k = 0; k < pattern.indices.size(); ++k) gather(k * width, pattern.indices[k] * width, width);
-    }
+    each_place(pattern, shape, x.shape(),
+               [&](std::int64_t at, std::int64_t from) { place(at, x.bytes() + from * size, 1); });
     return out;
   }
   const IndexReader indices(x.indices());
@@ -137,8 +148,22 @@ STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
 /// Whether the indices of a sparse array ascend, as the merging of patterns needs.
 STROP_IMPL bool is_sorted(const NDArray& a) { return ascends(on_device(a, cpu())); }
 
+/// The same element at every position that `places` stores.
+STROP_IMPL NDArray spread_on(const NDArray& element, const NDArray& places) {
+  NDArray result = NDArray::shell(places.shape(), element.dtype(), places.device(), places.storage());
+  const NDArray values(Shape{places.stored()}, element.dtype());
+  visit_bits(element.dtype(), [&]<class Bits>(Bits) {
+    std::fill_n(values.pointer<Bits>(), values.size(), *element.pointer<const Bits>());
+  });
+  result.body().buffer = values.body().buffer;
+  result.body().indices = places.body().indices;
+  result.body().indptr = places.body().indptr;
+  return result;
+}
+
 STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   const NDArray places = merged(onto);
+  if (a.storage() == dense && a.size() == 1 && a.device() == cpu()) return spread_on(a, places);
   const StoredPattern pattern = pattern_of(places);
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
@@ -300,40 +325,65 @@ STROP_IMPL void scatter_values(const NDArray& values, const StoredPattern& patte
   });
 }
 
-STROP_IMPL void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                                 Span<const Request> requests) {
-  NDArray sparse;
-  for (const NDArray* a : in)
-    if (a->storage() != dense) sparse = merged(*a);
-  const StoredPattern pattern = pattern_of(sparse);
-  const Shape stored{sparse.stored()};
-  const NDArray zero(Shape{}, sparse.dtype());
+/// Adds values of the stored positions up in a dense array whose shape broadcasts to `shape`, in double.
+STROP_IMPL void sum_values(const NDArray& values, const StoredPattern& pattern, const Shape& shape, const NDArray& to) {
+  const NDArray given = as_type(values, f64), sums(to.shape(), f64);
+  clear(sums, sums.size() * size_of(f64));
+  const double* const from = given.pointer<const double>();
+  double* const total = sums.pointer<double>();
+  each_place(pattern, shape, to.shape(), [&](std::int64_t k, std::int64_t at) { total[at] += from[k]; });
+  convert_elements(f64, sums.bytes(), to.dtype(), to.bytes(), to.size());
+}
+
+STROP_IMPL void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
+                                   Span<const NDArray> out, Span<const Request> requests) {
+  const bool zero_elsewhere = how.storage != dense;
+  List<NDArray, 4> given, laid, made;
+  int sparse = 0;
+  for (const NDArray* a : in) sparse += a->storage() != dense ? 1 : 0;
+  const NDArray* first = nullptr;
+  for (const NDArray* a : in) given.push_back(a->storage() == dense ? *a : merged(*a, sparse > 1));
+  StoredPattern pattern;
+  for (Index i = 0; i < in.size(); ++i) {
+    if (given[i].storage() == dense || (zero_elsewhere && (how.carriers >> i & 1U) == 0)) continue;
+    pattern = first == nullptr ? pattern_of(given[i])
+                               : merge_patterns(pattern, pattern_of(given[i]), how.pattern == Pattern::common);
+    if (first == nullptr) first = &given[i];
+  }
+  const Shape& shape = first->shape();
+  const Shape stored{pattern.indices.size() * (first->storage() == csr ? 1 : shape.size(1, shape.ndim()))};
+  const NDArray zero(Shape{}, first->dtype());
   clear(zero, size_of(zero.dtype()));
-  List<NDArray, 4> laid, made;
   List<MapOperand, 4> x, x_stored, y, y_stored;
-  for (const NDArray* a : in) {
-    if (a->storage() == dense && !a->allocated()) {  // an input that a derived gradient does not read
-      x.push_back({nullptr, a->dtype(), Shape{}, Request::write});
+  for (const NDArray& a : given) {
+    const bool whole = a.storage() == dense;
+    if (whole && !a.allocated()) {  // an input that a derived gradient does not read
+      x.push_back({nullptr, a.dtype(), Shape{}, Request::write});
       x_stored.push_back(x.back());
       continue;
     }
-    const bool whole = a->storage() == dense;
-    laid.push_back(whole ? values_at(*a, pattern, sparse.shape(), sparse.storage()) : view_as(sparse.data(), stored));
-    x.push_back({whole ? a->bytes() : zero.bytes(), a->dtype(), whole ? a->shape() : Shape{}, Request::write});
-    x_stored.push_back({laid.back().bytes(), a->dtype(), stored, Request::write});
+    laid.push_back(sparse == 1 && !whole ? view_as(a.data(), stored) : values_at(a, pattern, shape, first->storage()));
+    x.push_back({whole ? a.bytes() : zero.bytes(), a.dtype(), whole ? a.shape() : Shape{}, Request::write});
+    x_stored.push_back({laid.back().bytes(), a.dtype(), stored, Request::write});
   }
   for (Index k = 0; k < out.size(); ++k) {
     const bool asked = requests[k] != Request::null;
     made.push_back(asked ? NDArray(stored, out[k].dtype()) : NDArray());
-    y.push_back({asked ? out[k].bytes() : nullptr, out[k].dtype(), sparse.shape(), requests[k]});
+    y.push_back({asked ? out[k].bytes() : nullptr, out[k].dtype(), shape, requests[k]});
     y_stored.push_back({asked ? made[k].bytes() : nullptr, out[k].dtype(), stored, requests[k]});
   }
   // What lies in the memory of a dense input is overwritten only after the values there have been laid aside.
-  way_of(cpu()).run_map(entry, op, cpu(), sparse.shape(), x.span(), y.span());
-  if (sparse.stored() == 0) return;
-  way_of(cpu()).run_map(entry, op, cpu(), stored, x_stored.span(), y_stored.span());
-  for (Index k = 0; k < out.size(); ++k)
-    if (requests[k] != Request::null) scatter_values(made[k], pattern, out[k]);
+  if (!zero_elsewhere) way_of(cpu()).run_map(entry, op, cpu(), shape, x.span(), y.span());
+  if (stored.size() != 0) way_of(cpu()).run_map(entry, op, cpu(), stored, x_stored.span(), y_stored.span());
+  for (Index k = 0; k < out.size(); ++k) {
+    if (requests[k] == Request::null) continue;
+    if (out[k].shape() != shape) {
+      sum_values(made[k], pattern, shape, out[k]);
+      continue;
+    }
+    if (zero_elsewhere) clear(out[k], out[k].size() * size_of(out[k].dtype()));
+    scatter_values(made[k], pattern, out[k]);
+  }
 }
 
 }  // namespace strop::inline v0::detail

@@ -21,6 +21,7 @@ struct MapStorage {
   Pattern pattern = Pattern::full;
   std::uint64_t carriers = 0;  // the sparse inputs that the pattern is taken from
   std::string_view why = {};   // of a fallback
+  bool stated_dense = false;   // the operator says that its results are dense
 };
 
 /// `zero(inputs)`: whether all results are zero where these inputs, a bit each, are.

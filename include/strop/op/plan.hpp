@@ -20,6 +20,7 @@ enum class Route : std::uint8_t {
   contiguous,  // a map: the operator's loop over elements that lie as it wants them
   blocks,      // a map, block by block: broadcast, converted, added or reduced around the loop
   pattern,     // a map on the stored values of sparse inputs
+  into_dense,  // a map of sparse inputs, read as they are, with dense results
   tensors      // an operator on tensors
 };
 
@@ -33,7 +34,7 @@ struct Plan : Counted {
   bool widens = false;        // halves go to the operator, and come from it, as float32 copies
   bool asked = true;          // whether any result is
   bool as_given = false;      // of Route::tensors: the kernel takes the call's own arrays, all dense, and overwrites
-  MapStorage map;             // of Route::pattern
+  MapStorage map;             // of Route::pattern and Route::into_dense
   std::string_view why;       // of a dense fallback: the reason; empty where there is none
   Shape common;               // of a map: what all operands broadcast to
   MapLoop loop = nullptr;     // of Route::contiguous

@@ -139,7 +139,7 @@ class Resolving {
   }
 
   void route_map() {
-    if (plan_.route == Route::pattern) return;
+    if (plan_.route == Route::pattern || plan_.route == Route::into_dense) return;
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
     const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : in_[0]->dtype());
@@ -202,7 +202,8 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
       infer_storages(entry, op, {given.span(), in_shapes, plan.shapes.span(), plan.mutated.span(), stored, plan.device},
                      plan.storages.span());
   plan.map = choice.map;
-  if (plan.map.storage != dense) plan.route = Route::pattern;
+  if (choice.into_dense || plan.map.storage != dense)
+    plan.route = choice.into_dense ? Route::into_dense : Route::pattern;
   plan.dense_copies = choice.dense_copies;
   plan.why = choice.why;
   for (Index k = 0; k < out.size(); ++k)

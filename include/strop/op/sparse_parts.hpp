@@ -18,13 +18,16 @@ void choose_sparse_storages(Plan& plan, const void* op, const CallNames& names, 
 
 void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                     Span<NDArray> out, Span<const Request> requests);
-void run_beside_dense(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                      Span<const Request> requests);
+void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const NDArray> out,
+                        Span<const Request> requests);
 
 /// Whether the kernels of T read indices of 32 and of 64 bits, each as it comes; said beside T. Others are given
 /// indices of 64 bits.
 template <class T>
 inline constexpr bool reads_any_index = false;
+/// Whether what a sparse result of T does not store is zero whatever values the inputs store; said beside T.
+template <class T>
+inline constexpr bool zero_unless_stored = false;
 
 /// Whether an array of the call has indices of 32 bits.
 inline bool has_narrow_indices(const Call& call) {
@@ -47,8 +50,8 @@ struct SparseParts {
                  Span<const NDArray> out) = &choose_sparse_storages;
   void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,
                   Span<NDArray> out, Span<const Request> requests) = &run_sparse_map;
-  void (*run_beside)(const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                     Span<const Request> requests) = &run_beside_dense;
+  void (*run_into_dense)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const NDArray> out,
+                         Span<const Request> requests) = &run_map_into_dense;
   void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
   void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
     a.allocate_stored(count);

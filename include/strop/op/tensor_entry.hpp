@@ -433,6 +433,7 @@ constexpr Entry tensor_entry() {
   if constexpr (InfersStorage<T> || sparse_forward_on_any<T>()) {
     e.infer_storage = &tensor_storage<T>;
     e.sparse = &all_sparse_parts;
+    e.structural = zero_unless_stored<T>;
     if constexpr (forward_on<T, Cpu>() || HasSparseForms<T>) e.cpu.run_sparse[0] = &run_forward<T>;
   }
   e.inplace = stated_inplace<T>();

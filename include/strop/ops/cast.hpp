@@ -77,6 +77,8 @@ struct Cast {
 };
 template <>
 inline constexpr bool detail::reads_any_index<Cast> = true;
+template <>
+inline constexpr bool detail::zero_unless_stored<Cast> = true;
 inline constexpr Op<Cast, OnUse> cast;
 
 /// Error: another number of dimensions.

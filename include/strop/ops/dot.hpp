@@ -254,6 +254,8 @@ struct Dot {
 };
 template <>
 inline constexpr bool detail::reads_any_index<Dot> = true;
+template <>
+inline constexpr bool detail::zero_unless_stored<Dot> = true;
 inline constexpr Op<Dot, OnUse> dot;
 
 /// The gradients of both factors of dot as an operator, whose own gradient is again a dot: dot is linear in each of its

@@ -56,15 +56,15 @@ struct ReduceGradient {
 // count from the last. The result has the shape of data without them (with 1 for them where keepdims), and (1,) when
 // all axes go and keepdims is false, as the original has it. Errors: an axis is outside, or given twice.
 
-/// y = Σ x. Types: floating, and i8, u8, i32, i64, which wrap. A CSR array is summed over its stored values (without
-/// exclude), a row_sparse one where all axes go; the result is dense. Gradient: dy, at every element. `sum(array({{1,
+/// y = Σ x. Types: floating, and i8, u8, i32, i64, which wrap. A sparse array is summed over its stored values (CSR
+/// without exclude); the result is dense. Gradient: dy, at every element. `sum(array({{1,
 /// 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
   static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"},
                                     doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
@@ -86,7 +86,7 @@ struct Mean {
                                     doc = "Mean over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, exclude); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     detail::mean_array<E>(ctx, x, y, axis, exclude);
@@ -151,18 +151,23 @@ struct Nanprod {
 };
 
 /// The largest element; NaN where one is NaN, −∞ (the least integer) for no element. Types: floating, i8, u8, i32, i64.
+/// A sparse array is read by its stored values (CSR without exclude), beside which zeros count; the result is dense.
 /// The gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
 struct Max {
   static constexpr std::string_view name = "max", aliases[] = {"max_axis"},
                                     doc = "Largest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::MaxStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+    detail::reduce_array<detail::MaxStep, E>(ctx, x, y, axis, exclude);
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
+    return detail::infer_reduced_gradient_storage(s, exclude);
   }
   template <Real E>
-  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
-    detail::spread_equal(detail::ReducePlan(x.shape(), axis, exclude), x, dy, y, dx);
+  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const {
+    detail::spread_equal<E>(dy, x, y, dx, axis, exclude);
   }
   template <class A, class B>
   static constexpr auto on_numbers(A a, B b) {
@@ -171,18 +176,23 @@ struct Max {
 };
 
 /// The smallest element; NaN where one is NaN, ∞ (the greatest integer) for no element. Types: floating, i8, u8, i32,
-/// i64. The gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})` is [1, 2].
+/// i64. Storages as max. The gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})`
+/// is [1, 2].
 struct Min {
   static constexpr std::string_view name = "min", aliases[] = {"min_axis"},
                                     doc = "Smallest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::MinStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
+    detail::reduce_array<detail::MinStep, E>(ctx, x, y, axis, exclude);
+  }
+  constexpr bool infer_gradient_storage(Storages& s) const {
+    return detail::infer_reduced_gradient_storage(s, exclude);
   }
   template <Real E>
-  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
-    detail::spread_equal(detail::ReducePlan(x.shape(), axis, exclude), x, dy, y, dx);
+  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const {
+    detail::spread_equal<E>(dy, x, y, dx, axis, exclude);
   }
   template <class A, class B>
   static constexpr auto on_numbers(A a, B b) {
@@ -192,8 +202,8 @@ struct Min {
 #undef STROP_REDUCE_PARAMS
 
 /// y = √Σ x² (ord 2) or Σ |x| (ord 1), in the type `out_dtype`; float64 is accumulated in as well. Squares neither
-/// over- nor underflow. Types: floating. A CSR array is read by its stored values, a row_sparse one where all axes go;
-/// the result is dense. Gradient: dy · x / y (0 where y is 0), or dy · sign x. `norm(array({3, 4}))` is [5].
+/// over- nor underflow. Types: floating. A sparse array is read by its stored values; the result is dense. Gradient: dy
+/// · x / y (0 where y is 0), or dy · sign x. `norm(array({3, 4}))` is [5].
 struct Norm {
   static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
                                     doc = "Norm over the given axes: ord 1 or 2.";
@@ -210,7 +220,7 @@ struct Norm {
     t.set_out(0, out_dtype ? out_dtype : t.in(0));
     if (!out_dtype) t.set_in(0, t.out(0));
   }
-  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, axis, false); }
+  constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, false); }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
     if constexpr (std::same_as<E, float>)
@@ -222,6 +232,7 @@ struct Norm {
       detail::euclidean_norm<E>(ctx, x, result, axis);
     if (!result.is(y)) detail::assign(result, y);
   }
+  constexpr bool infer_gradient_storage(Storages& s) const { return detail::infer_reduced_gradient_storage(s, false); }
   /// ord 2: dx = dy · x / y; ord 1: dx = dy · sign x.
   template <Real E>
   void grad_use_in_out(Cpu& ctx, const NDArray& head, const NDArray& data, const NDArray& output,
@@ -229,19 +240,13 @@ struct Norm {
     if constexpr (std::same_as<E, float>)  // the wider type of data and result
       if (data.dtype() == f64) return grad_use_in_out<double>(ctx, head, data, output, gradient);
     const NDArray dy = as<E>(head), x = as<E>(data), y = as<E>(output),
-                  dx = gradient.dtype() == dtype_of<E> ? gradient : NDArray(data.shape(), dtype_of<E>);
-    const detail::ReducePlan plan(x.shape(), axis, false);
-    const std::int64_t n = x.size();
-    E* const to = dx.pointer<E>();
-    const E* const from = x.pointer<const E>();
-    detail::spread(plan, x.shape(), dy.pointer<const E>(), to, E(1));
-    if (ord == 1) {
-      for (std::int64_t i = 0; i < n; ++i) to[i] *= static_cast<E>((from[i] > 0) - (from[i] < 0));
-    } else {
-      detail::List<E> norm(n);
-      detail::spread(plan, x.shape(), y.pointer<const E>(), norm.data(), E(1));
-      for (std::int64_t i = 0; i < n; ++i) to[i] *= norm[i] == 0 ? E(0) : from[i] / norm[i];
-    }
+                  dx = gradient.dtype() == dtype_of<E>
+                           ? gradient
+                           : NDArray(data.shape(), dtype_of<E>, gradient.device(), gradient.storage());
+    detail::spread_by<E>(dy, x, y, dx, axis, false, [&](E element, E slope, E norm) {
+      if (ord == 1) return slope * static_cast<E>((element > 0) - (element < 0));
+      return norm == 0 ? slope * E(0) : slope * (element / norm);
+    });
     if (!dx.is(gradient)) detail::assign(dx, gradient);
   }
 
@@ -308,7 +313,11 @@ inline constexpr Op<Mean, OnUse> mean;
 inline constexpr Op<Prod, OnUse> prod;
 inline constexpr Op<Nansum, OnUse> nansum;
 inline constexpr Op<Nanprod, OnUse> nanprod;
+template <>
+inline constexpr bool detail::reads_any_index<Max> = true;
 inline constexpr Op<Max, OnUse> max;
+template <>
+inline constexpr bool detail::reads_any_index<Min> = true;
 inline constexpr Op<Min, OnUse> min;
 template <>
 inline constexpr bool detail::reads_any_index<Norm> = true;

@@ -404,11 +404,6 @@ void spread(const ReducePlan& plan, std::span<const std::int64_t> shape, const E
 }
 
 template <class E>
-void spread_equal(const ReducePlan& plan, View<const E> x, View<const E> dy, View<const E> y, View<E> dx) {
-  each_reduced(plan, x.size(), [&](std::int64_t i, std::int64_t at) { dx[i] = x[i] == y[at] ? dy[at] : E(0); });
-}
-
-template <class E>
 void spread_product(const ReducePlan& plan, View<const E> x, View<const E> dy, View<const E> y, View<E> dx) {
   // Zeros among the factors: with one, only its own derivative is not zero; with more, none is.
   detail::List<int> zeros(y.size());

@@ -28,20 +28,6 @@ struct MaxMagnitudeStep {
   }
 };
 
-/// f(stored element, result) for the stored elements of a sparse array whose axes `gone` are reduced.
-template <class F>
-void each_stored_reduced(const NDArray& x, const AxisMask& gone, F f) {
-  if (gone.count() == x.ndim()) {
-    for (std::int64_t i = 0; i < x.stored(); ++i) f(i, std::int64_t{0});
-    return;
-  }
-  const IndexReader starts(x.indptr()), columns(x.indices());
-  for (std::int64_t row = 0; row < x.shape()[0]; ++row) {
-    const RowSpan span = row_span(starts, row, x.nnz());
-    for (std::int64_t i = span.begin; i < span.end; ++i) f(i, gone[1] ? row : checked_index(columns[i], x.shape()[1]));
-  }
-}
-
 inline namespace STROP_ISA {
 
 /// y = Σ x / n over the axes.
@@ -79,14 +65,13 @@ void euclidean_norm(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& ax
   }
   if (again.empty()) return;
   const E* const from = x.pointer<const E>();
-  const AxisMask gone = axis_mask(x.ndim(), axes, false, "norm");
   const NDArray tops(y.shape(), dtype_of<E>);
   E* const top = tops.pointer<E>();
   if (x.storage() == dense) {
     reduce_array<MaxMagnitudeStep, E>(ctx, x, tops, axes, false);
   } else {
     std::fill(top, top + y.size(), E(0));
-    each_stored_reduced(x, gone, [&](std::int64_t i, std::int64_t at) {
+    each_stored_reduced(x, axes, false, [&](std::int64_t i, std::int64_t at) {
       top[at] = MaxMagnitudeStep::join(top[at], MaxMagnitudeStep::map(from[i]));
     });
   }
@@ -106,7 +91,7 @@ void euclidean_norm(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& ax
   if (x.storage() == dense)
     each_reduced(plan, x.size(), add);
   else
-    each_stored_reduced(x, gone, add);
+    each_stored_reduced(x, axes, false, add);
   for (std::int64_t i : again)
     if (const double scale = scales[i]; scale != 0) to[i] = static_cast<E>(std::sqrt(sums[i]) / scale);
 }

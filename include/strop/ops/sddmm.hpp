@@ -93,6 +93,8 @@ struct Sddmm {
 };
 template <>
 inline constexpr bool detail::reads_any_index<Sddmm> = true;
+template <>
+inline constexpr bool detail::zero_unless_stored<Sddmm> = true;
 inline constexpr Op<Sddmm, OnUse> sddmm;
 
 using SddmmOps = OpList<Sddmm>;

@@ -28,30 +28,17 @@ struct SquareSum {
     if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op()));
   }
   constexpr bool infer_storage(Storages& s) const {
-    if (s.in(0) != row_sparse) return detail::infer_reduced_storage(s, axis, exclude);
+    if (s.in(0) != row_sparse) return detail::infer_reduced_storage(s, exclude);
     const Storage given = s.out(0).value_or(keeps_rows() ? row_sparse : dense);
     s.set_out(0, given);
     return given == dense || (given == row_sparse && keeps_rows());
   }
   template <Real E>
   void forward(Cpu& ctx, const NDArray& data, NDArray& y) const {
+    if (y.storage() == dense) return detail::reduce_array<detail::AddSquareStep, E>(ctx, data, y, axis, exclude);
     const NDArray x = detail::merged(data);
-    if (x.storage() != row_sparse) return detail::reduce_array<detail::AddSquareStep, E>(ctx, x, y, axis, exclude);
-    const NDArray stored = x.data();
-    if (detail::axis_mask(x.ndim(), axis, exclude, name)[0])
-      return detail::reduce_array<detail::AddSquareStep, E>(ctx, stored, y, axis, exclude);
-    if (y.storage() == row_sparse) {
-      detail::copy_structure(x, y);
-      return detail::reduce_array<detail::AddSquareStep, E>(ctx, stored, y.data(), axis, exclude);
-    }
-    const std::int64_t rows = x.shape()[0], width = y.shape().size(1, y.ndim());
-    const NDArray sums(detail::reduced_shape(stored.shape(), axis, keepdims, exclude, name), y.dtype());
-    detail::reduce_array<detail::AddSquareStep, E>(ctx, stored, sums, axis, exclude);
-    detail::clear(y, y.size() * size_of(y.dtype()));
-    const detail::IndexReader indices(x.indices());
-    for (std::int64_t k = 0; k < x.nnz(); ++k)
-      std::copy_n(sums.pointer<const E>() + k * width, width,
-                  y.pointer<E>() + detail::checked_index(indices[k], rows) * width);
+    detail::copy_structure(x, y);
+    detail::reduce_array<detail::AddSquareStep, E>(ctx, x.data(), y.data(), axis, exclude);
   }
 
   constexpr bool infer_gradient_storage(Storages& s) const {  // head gradient, data

@@ -117,6 +117,8 @@ using StoredSoftmax = StoredSoftmaxOf<false>;
 using StoredLogSoftmax = StoredSoftmaxOf<true>;
 template <bool Logarithm>
 inline constexpr bool detail::reads_any_index<StoredSoftmaxOf<Logarithm>> = true;
+template <bool Logarithm>
+inline constexpr bool detail::zero_unless_stored<StoredSoftmaxOf<Logarithm>> = true;
 inline constexpr Op<StoredSoftmax, OnUse> stored_softmax;
 inline constexpr Op<StoredLogSoftmax, OnUse> stored_log_softmax;
 

@@ -193,11 +193,10 @@ STROP_VERIFY_IMPL std::vector<double> added_up(std::vector<double> x, double tim
     return x;
   }
   for (double& each : x) each = before + times * each;
-  if (is_floating(type) || x.empty()) return x;
-  const NDArray sums({static_cast<std::int64_t>(x.size())}, i64);
-  std::transform(x.begin(), x.end(), sums.pointer<std::int64_t>(),
-                 [](double each) { return static_cast<std::int64_t>(each); });
-  return values(with_dtype(sums, type));
+  if (is_floating(type)) return x;
+  const NDArray sums({static_cast<std::int64_t>(x.size())}, f64);
+  std::copy(x.begin(), x.end(), sums.pointer<double>());
+  return values(with_dtype(with_dtype(sums, i64), type));
 }
 
 /// Wanted elements, with those that the result need not have replaced: zero · anything is zero, so that what is not
@@ -297,12 +296,14 @@ STROP_VERIFY_IMPL void sparse_patterns(Findings& found, const Subject& s, const 
       call(s, made.in, untouched, all(Request::null));
       for (std::size_t k = 0; k < y.size(); ++k) {
         const std::vector<double> got = values(y[k]);
-        std::vector<double> plus_three = added_up(got, 1, 3, y[k].dtype());
-        const std::vector<double> doubled = added_up(got, 2, 0, y[k].dtype());
-        // Into a dense array it may go by dense copies, of whose NaN infinities say nothing.
-        const std::vector<double> sum = values(added[k]);
-        for (std::size_t i = 0; i < sum.size() && how.infinite; ++i)
-          if (std::isnan(sum[i])) plus_three[i] = sum[i];
+        std::vector<double> plus_three = added_up(got, 1, 3, y[k].dtype()), doubled = added_up(got, 2, 0, y[k].dtype());
+        const std::vector<double> sum = values(added[k]), both = values(twice[k]);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          // Into a dense array it may go by dense copies, of whose NaN infinities say nothing.
+          if (how.infinite && std::isnan(sum[i])) plus_three[i] = sum[i];
+          // Beyond 2⁵³ a sum in double says nothing of whole numbers.
+          if (!is_floating(y[k].dtype()) && std::abs(got[i]) > 0x1p53) plus_three[i] = sum[i], doubled[i] = both[i];
+        }
         const Tolerance sums = is_half(y[k].dtype()) ? Tolerance{1e-2, 1e-2} : Tolerance{1e-5, 1e-5};
         found.expect(s, way + " into an array", difference(other[k], got, y[k].shape(), {0, 0}));
         found.expect(s, way + " added to dense", difference(added[k], plus_three, y[k].shape(), sums));

@@ -255,7 +255,7 @@ TEST_CASE("infer_shape and infer_type of a map have their say after what is deri
   CHECK(seven_long(strop::var("x")).infer_shape({}).args == std::vector<strop::Shape>{{7}});
 }
 
-TEST_CASE("infer_storage of a map may ask for dense arrays; a storage that does not follow is refused") {
+TEST_CASE("infer_storage of a map may say dense, or ask for dense copies; a storage that does not follow is refused") {
   const NDArray x = array({{0, 1}, {2, 0}}).to(csr), y = array({{0, 2}, {4, 0}});
   strop::set_fallback(strop::Fallback::silent);
   CHECK(stays_dense(x).storage() == dense);
@@ -269,6 +269,7 @@ TEST_CASE("infer_storage of a map may ask for dense arrays; a storage that does 
         "is stored");
   CHECK(stays_dense(strop::var("x")).infer_storage({{"x", csr}}).outputs == std::vector<strop::Storage>{dense});
   strop::set_fallback(strop::Fallback::error);
+  CHECK(strop::allclose(stays_dense(x), y));  // as it says
   CHECK(sentence([&] { falls_back(x); }).find("infer_storage of the operator asks for dense arrays") !=
         std::string::npos);
   strop::set_fallback(strop::Fallback::warn);

@@ -98,11 +98,18 @@ TEST_CASE("indices of 32 bits stay so, a braced list beside them too, all others
   CHECK(types(part) == std::pair(i32, i32));
   CHECK(part.to_vector<int>() == std::vector<int>{0, 0, 2});
   const NDArray rows = detail::cast_storage(a, row_sparse);
-  CHECK(rows.indices().dtype() == i64);
+  CHECK(rows.indices().dtype() == i32);
+  CHECK(detail::cast_storage(wide, row_sparse).indices().dtype() == i64);
   CHECK(rows.to_vector<int>() == a.to_vector<int>());
   const NDArray stored = row_sparse_array({{1, 2}}, Narrow{1}, {3, 2});
   CHECK(stored.to_vector<int>() == std::vector<int>{0, 0, 1, 2, 0, 0});
-  CHECK(detail::cast_storage(stored, csr).to_vector<int>() == stored.to_vector<int>());
+  const NDArray matrix = detail::cast_storage(stored, csr);
+  CHECK(types(matrix) == std::pair(i32, i32));
+  CHECK(matrix.to_vector<int>() == stored.to_vector<int>());
+  // Columns that int32 does not number are int64, whatever the rows are; what is made of a dense array is int64.
+  const NDArray far = row_sparse_array(NDArray({0, std::int64_t{1} << 33}, f32), Narrow{}, {2, std::int64_t{1} << 33});
+  CHECK(types(detail::cast_storage(far, csr)) == std::pair(i64, i64));
+  CHECK(types(detail::cast_storage(detail::cast_storage(a, dense), csr)) == std::pair(i64, i64));
 }
 
 TEST_CASE("check_format names what is wrong") {

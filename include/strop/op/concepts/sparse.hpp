@@ -7,8 +7,9 @@
 ///  2. Beside forward_sparse, `static constexpr int sparse_tensors` says how many tensors these take: all inputs and
 ///     outputs; and infer_storage says when they are called.
 ///  3. `bool infer_storage(strop::Storages& storages) const` sets the outputs' storages from the inputs'; false asks
-///     for the dense fallback. A map's is asked where an input is sparse, after the derivation; a storage that does not
-///     follow from the map's body is refused. Without it a forward on sparse views serves the storages of its views.
+///     for the dense fallback. A map's is asked where an input is sparse, after the derivation: dense is then no
+///     fallback, and a storage that does not follow from the map's body is refused. Without it a forward on sparse
+///     views serves the storages of its views.
 ///  4. `bool infer_gradient_storage(strop::Storages& storages) const` is the same for a stated gradient.
 #pragma once
 #include <strop/fwd.hpp>

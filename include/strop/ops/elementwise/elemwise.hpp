@@ -55,6 +55,9 @@ struct ElemwiseDiv {
       "Sparse where lhs is and rhs is dense. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
+  constexpr bool infer_storage(Storages& s) const {
+    return s.in(0) == dense || s.in(1) == dense || s.set_out(0, dense);
+  }
   constexpr auto forward(auto lhs, auto rhs) const { return lhs / rhs; }
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
     const auto dl = dy / rhs;
@@ -82,10 +85,13 @@ struct ElemwisePower {
   static constexpr std::string_view aliases[] = {"_Power", "elemwise_power"};
   static constexpr std::string_view doc =
       "lhs to the power rhs. Both have one shape. Floating and integer types. On integers the result is truncated. "
-      "The derivative in rhs is 0 where lhs ≤ 0. A sparse input is computed densely. Example: "
+      "The derivative in rhs is 0 where lhs ≤ 0. The result is dense. Example: "
       "elemwise_power(array({2, 3}), array({3, 2})) is [8, 9].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
+  constexpr bool infer_storage(Storages& s) const {
+    return s.in(0) == dense || s.in(1) == dense || s.set_out(0, dense);
+  }
   constexpr auto forward(auto lhs, auto rhs) const { return pow(lhs, rhs); }
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const { return detail::power_gradient(dy, lhs, rhs); }
 };

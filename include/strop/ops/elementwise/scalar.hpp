@@ -20,10 +20,11 @@ struct PlusScalar {
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
-      "x + s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
-      "0. Example: plus_scalar(array({1, 4}), {.scalar = 2}) is [3, 6].";
+      "x + s. Floating and integer types. Integers wrap. A sparse input keeps its storage where s is 0, else the "
+      "result is dense. Example: plus_scalar(array({1, 4}), {.scalar = 2}) is [3, 6].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
+  constexpr bool infer_storage(Storages& s) const { return scalar == 0 || s.set_out(0, dense); }
   constexpr auto forward(auto x) const { return x + detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };
@@ -37,10 +38,11 @@ struct MinusScalar {
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
   static constexpr std::string_view doc =
-      "x − s. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
-      "0. Example: minus_scalar(array({1, 4}), {.scalar = 2}) is [-1, 2].";
+      "x − s. Floating and integer types. Integers wrap. A sparse input keeps its storage where s is 0, else the "
+      "result is dense. Example: minus_scalar(array({1, 4}), {.scalar = 2}) is [-1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
+  constexpr bool infer_storage(Storages& s) const { return scalar == 0 || s.set_out(0, dense); }
   constexpr auto forward(auto x) const { return x - detail::like(x, scalar); }
   constexpr auto grad_use_none(auto dy) const { return dy; }
 };

@@ -116,7 +116,6 @@ struct ScatterElemwiseDiv {
   }
   constexpr bool infer_storage(Storages& storages) const {
     if (storages.in(0) == dense && storages.in(1) != dense) return false;
-    if (storages.in(1) != dense && storages.in(1) != storages.in(0)) return false;
     return storages.set_out(0, storages.in(0));
   }
   template <Element E, class Divide = ElemwiseDiv>
@@ -128,7 +127,8 @@ struct ScatterElemwiseDiv {
     }
     const NDArray lhs = detail::merged(data, rhs.storage() != dense);
     const detail::StoredPattern pattern = detail::pattern_of(lhs);
-    const NDArray divisors = detail::values_at(detail::merged(rhs, true), pattern, lhs.shape(), lhs.storage());
+    const NDArray by = rhs.storage() == dense ? rhs : detail::merged(detail::cast_storage(rhs, lhs.storage()), true);
+    const NDArray divisors = detail::values_at(by, pattern, lhs.shape(), lhs.storage());
     if (!y.is(lhs)) detail::copy_structure(lhs, y);
     if (y.stored() == 0) return;
     divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));

@@ -5,6 +5,7 @@
 #include <strop/core/params.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/number/lanes.hpp>
+#include <strop/op/map_sparse.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/list.hpp>
@@ -137,7 +138,8 @@ struct Where {
       "entry for "
       "each of their rows. x and y have one shape and one type, any. The gradients are the head gradient where the "
       "element "
-      "was chosen and 0 elsewhere; the condition's is 0. Sparse inputs are computed densely. Example: "
+      "was chosen and 0 elsewhere; the condition's is 0. CSR arrays give CSR, a CSR condition of dense ones dense. "
+      "Example: "
       "where(array({1, 0}), array({1, 2}), array({3, 4})) is [1, 4].";
   static constexpr DtypeSet dtypes = any_dtype;
 
@@ -158,11 +160,20 @@ struct Where {
     types.set_in(1, types.out(0));
     types.set_in(2, types.out(0));
   }
-  /// A CSR condition costs its stored values, beside a copy of y.
+  /// A CSR condition costs its stored values, beside a copy of y; of CSR arrays alone the result has their places.
   constexpr bool infer_storage(Storages& s) const {
+    if (s.in(0) == csr && s.in(1) == csr && s.in(2) == csr) return s.set_out(0, csr);
     return s.set_out(0, dense) && s.in(0) != row_sparse && s.in(1) == dense && s.in(2) == dense;
   }
-  void forward(Cpu&, const NDArray& condition, const NDArray& x, const NDArray& y, NDArray& out) const {
+  void forward(Cpu& ctx, const NDArray& condition, const NDArray& x, const NDArray& y, NDArray& out) const {
+    if (x.storage() == csr) {  // a place for what x or y stores: elsewhere both are zero
+      const NDArray a = detail::merged(x, true), b = detail::merged(y, true), c = detail::merged(condition, true);
+      const detail::StoredPattern places = detail::merge_patterns(detail::pattern_of(a), detail::pattern_of(b), false);
+      const auto laid = [&](const NDArray& from) { return detail::values_at(from, places, x.shape(), csr); };
+      detail::store_pattern(out, places);
+      NDArray chosen = detail::view_as(out.data(), {out.stored()});
+      return forward(ctx, laid(c), laid(a), laid(b), chosen);
+    }
     if (condition.storage() == csr) return detail::choose_stored(condition, x, y, out);
     const std::int64_t count = condition.size(), size = size_of(x.dtype());
     if (count == x.size() && size == 4) return detail::choose_wide<float>(condition, x.bytes(), y.bytes(), out.bytes());
@@ -192,6 +203,8 @@ struct Where {
 inline constexpr Op<Clip, OnUse> clip;
 template <>
 inline constexpr bool detail::reads_any_index<Where> = true;
+template <>
+inline constexpr bool detail::zero_unless_stored<Where> = true;
 inline constexpr Op<Where, OnUse> where;
 
 using SelectOps = OpList<Clip, Where>;

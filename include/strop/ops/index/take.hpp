@@ -75,13 +75,20 @@ struct TakeGradient {
     detail::expect_made_by(Take{axis, mode}, s, 0, {2, 1});
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
+  /// The third input lends its shape alone, in whatever storage.
+  constexpr bool infer_storage(Storages& s) const {
+    const bool rows = s.in(0) == csr && s.in(1) == dense && axis == 0;
+    return s.set_out(0, rows ? csr : dense) && (rows || (s.in(0) == dense && s.in(1) == dense));
+  }
   template <detail::Addable E>
-  void forward(Cpu&, View<const E> dy, View<const std::int64_t> indices, View<const E>, View<E> da) const {
-    const Shape shape(da.shape());
+  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& da) const {
+    const Shape& shape = da.shape();
     const int k = detail::checked_axis(axis, shape.ndim(), name);
-    detail::List<std::int64_t> at(detail::Span<const std::int64_t>(indices.data(), indices.size()));
-    detail::bring_inside(at, shape[k], static_cast<detail::Outside>(mode), name);
-    detail::add_blocks(dy.data(), at, da.data(), shape.size(0, k), shape[k], shape.size(k + 1, shape.ndim()));
+    const detail::List<std::int64_t> at =
+        detail::positions(indices, shape[k], static_cast<detail::Outside>(mode), name);
+    if (dy.storage() == csr) return detail::add_csr_rows(dy, at, da);
+    detail::add_blocks(dy.pointer<const E>(), at, da.pointer<E>(), shape.size(0, k), shape[k],
+                       shape.size(k + 1, shape.ndim()));
   }
   auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
 };
@@ -184,6 +191,8 @@ struct PickGradient {
 template <>
 inline constexpr bool detail::reads_any_index<Take> = true;
 inline constexpr Op<Take, OnUse> take;
+template <>
+inline constexpr bool detail::reads_any_index<TakeGradient> = true;
 inline constexpr Op<TakeGradient, OnUse> take_gradient;
 inline constexpr Op<BatchTake, OnUse> batch_take;
 inline constexpr Op<Pick, OnUse> pick;
@@ -207,6 +216,9 @@ auto PickGradient::gradient(const auto& ddx, const auto& dy, const auto& index, 
   return std::vector<std::remove_cvref_t<decltype(ddx)>>{
       reshape_like(pick(ddx, index, {.axis = axis, .mode = mode}), dy)};
 }
+
+template <>
+inline constexpr bool detail::zero_unless_stored<Take> = true;
 
 using TakeOps = OpList<Take, TakeGradient, BatchTake, Pick, PickGradient>;
 

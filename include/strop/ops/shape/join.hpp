@@ -5,8 +5,8 @@
 #include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/shape/csr_window.hpp>
 #include <strop/ops/shape/move.hpp>
-#include <strop/tensor/cast.hpp>
 
 #include <span>
 #include <string_view>
@@ -176,11 +176,21 @@ struct ConcatGradient {
     detail::infer_joined(joined, dim);
     s.set_in(0, whole);
   }
+  /// The arrays after data lend their shapes alone, in whatever storage.
+  constexpr bool infer_storage(Storages& s) const {
+    const bool rows = s.in(0) == csr && (dim == 0 || dim == -2);
+    bool agreed = rows || s.in(0) == dense;
+    for (int k = 0; k < s.outputs(); ++k) agreed = s.set_out(k, rows ? csr : dense) && agreed;
+    return agreed;
+  }
   void forward(Cpu&, const NDArray& whole, std::span<const NDArray>, std::span<NDArray> parts) const {
     const int axis = detail::checked_axis(dim, whole.ndim(), name);
     std::int64_t offset = 0;
     for (const NDArray& part : parts) {
-      detail::move_part(whole, part, axis, offset, part.shape()[axis], false);
+      if (whole.storage() == csr)
+        detail::slice_csr_window(whole, part, {.begin = offset, .count = part.shape()[0]}, {.count = part.shape()[1]});
+      else
+        detail::move_part(whole, part, axis, offset, part.shape()[axis], false);
       offset += part.shape()[axis];
     }
   }
@@ -367,6 +377,8 @@ struct SplitV2Gradient {
 template <>
 inline constexpr bool detail::reads_any_index<Concat> = true;
 inline constexpr Op<Concat, OnUse> concat;
+template <>
+inline constexpr bool detail::reads_any_index<ConcatGradient> = true;
 inline constexpr Op<ConcatGradient, OnUse> concat_gradient;
 inline constexpr Op<Stack, OnUse> stack;
 inline constexpr Op<SliceChannel, OnUse> split;
@@ -408,6 +420,9 @@ auto SplitV2Gradient::gradient(const auto& dy, std::span<const Node>) const {
     all.push_back(part);
   return all;
 }
+
+template <>
+inline constexpr bool detail::zero_unless_stored<Concat> = true;
 
 using JoinOps = OpList<Concat, ConcatGradient, Stack, SliceChannel, SplitV2, SplitV2Gradient>;
 

@@ -5,8 +5,8 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/bounds.hpp>
+#include <strop/ops/shape/csr_window.hpp>
 #include <strop/ops/shape/move.hpp>
-#include <strop/tensor/cast.hpp>
 
 #include <optional>
 #include <string_view>
@@ -78,34 +78,11 @@ inline constexpr Note slice_notes[] = {{"scalar", "what the slice is set to"},
                                        {"end", "position after the last of each of them; None: no bound"},
                                        {"step", "from one position to the next, not 0; none given: 1"}};
 
-/// Rows and columns of a CSR array in steps of 1.
-inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange& rows, const AxisRange& columns) {
-  const IndexReader starts(x.indptr());
-  const auto row = [&](std::int64_t r) { return row_span(starts, rows.begin + r, x.nnz()); };
-  IndexReader(x.indices()).as_stored([&]<class I>(const I* at) {
-    const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
-    detail::List<std::int64_t> ends(1, 0);
-    for (std::int64_t r = 0; r < rows.count; ++r) {
-      const RowSpan span = row(r);
-      std::int64_t count = ends.back();
-      for (std::int64_t k = span.begin; k < span.end; ++k) count += inside(k) ? 1 : 0;
-      ends.push_back(count);
-    }
-    allocate_stored_as(y, ends.back(), dtype_of<I>);
-    write_indices(y.indptr(), ends.data(), ends.size());
-    auto* to = y.indices().pointer<I>();
-    std::byte* values = y.bytes();
-    const std::int64_t size = size_of(x.dtype());
-    for (std::int64_t r = 0; r < rows.count; ++r) {
-      const RowSpan span = row(r);
-      for (std::int64_t k = span.begin; k < span.end; ++k) {
-        if (!inside(k)) continue;
-        *to++ = static_cast<I>(at[k] - columns.begin);
-        detail::copy_bytes(values, x.bytes() + k * size, size);
-        values += size;
-      }
-    }
-  });
+/// Whether a CSR array is walked in steps of 1.
+constexpr bool steps_singly(const Bounds<false>& step) {
+  for (int k = 0; k < step.count(); ++k)
+    if (step[k].value_or(1) != 1) return false;
+  return true;
 }
 
 }  // namespace detail
@@ -133,8 +110,7 @@ struct Slice {
     if (s.in(0).has_rank()) s.set_out(0, detail::sliced_shape(s.in(0), begin, end, step, s.op()));
   }
   constexpr bool infer_storage(Storages& s) const {
-    bool single = s.in(0) == csr;
-    for (int k = 0; k < step.count(); ++k) single = single && step[k].value_or(1) == 1;
+    const bool single = s.in(0) == csr && detail::steps_singly(step);
     return s.set_out(0, single ? csr : dense) && (single || s.in(0) == dense);
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
@@ -253,7 +229,18 @@ struct SliceGradient {
     detail::check_window(s, 1, 0, begin, step, axis);
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
+  /// The second input lends its shape alone, in whatever storage.
+  constexpr bool infer_storage(Storages& s) const {
+    const bool single = s.in(0) == csr && !axis && detail::steps_singly(step);
+    return s.set_out(0, single ? csr : dense) && (single || s.in(0) == dense);
+  }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
+    if (x.storage() == csr) {
+      const auto first = [&](int k) {
+        return detail::axis_range(y.shape()[k], begin[k], std::nullopt, std::nullopt, name).begin;
+      };
+      return detail::place_csr_window(x, y, first(0), first(1));
+    }
     detail::zero_elements(y);
     detail::move_elements(detail::window_move(y.shape(), x.shape(), begin, step, axis, true, name), x, y);
   }
@@ -319,6 +306,8 @@ inline constexpr Op<Slice, OnUse> slice;
 inline constexpr Op<SliceAxis, OnUse> slice_axis;
 inline constexpr Op<SliceLike, OnUse> slice_like;
 inline constexpr Op<SliceWindow, OnUse> slice_window;
+template <>
+inline constexpr bool detail::reads_any_index<SliceGradient> = true;
 inline constexpr Op<SliceGradient, OnUse> slice_gradient;
 inline constexpr Op<SliceAssign, OnUse> slice_assign;
 inline constexpr Op<SliceAssignScalar, OnUse> slice_assign_scalar;
@@ -348,6 +337,9 @@ auto SliceAssign::gradient(const auto& dy, const auto&, const auto&) const {
 auto SliceAssignScalar::gradient(const auto& dy, const auto&) const {
   return slice_assign_scalar(dy, {.begin = begin, .end = end, .step = step});
 }
+
+template <>
+inline constexpr bool detail::zero_unless_stored<Slice> = true;
 
 using SliceOps = OpList<Slice, SliceAxis, SliceLike, SliceWindow, SliceGradient, SliceAssign, SliceAssignScalar>;
 
