@@ -71,7 +71,8 @@ STROP_TESTED(AddN, shape(strop::AddN{}, of(2, 3), of(2, 3), of(2, 3)) == of(2, 3
                        keeps(strop::AddN{}) == Keeps::none);
 STROP_TESTED(Where, shape(strop::Where{}, of(2), of(2, 3), of(2, 3)) == of(2, 3) &&
                         type(strop::Where{}, i32, f64, f64) == f64 &&
-                        storage(strop::Where{}, csr, dense, dense) == dense && keeps(strop::Where{}) == Keeps::in);
+                        storage(strop::Where{}, csr, dense, dense) == dense &&
+                        storage(strop::Where{}, csr, csr, csr) == csr && keeps(strop::Where{}) == Keeps::in);
 STROP_TESTED(Cast, shape(strop::Cast{.dtype = i32}, of(2, 3)) == of(2, 3) &&
                        type(strop::Cast{.dtype = i32}, f32) == i32 &&
                        storage(strop::Cast{.dtype = i32}, row_sparse) == row_sparse &&
@@ -178,10 +179,10 @@ STROP_TESTED(Nanprod, shape(strop::Nanprod{.axis = -2}, of(2, 3, 4)) == of(2, 4)
                           keeps(strop::Nanprod{.axis = -2}) == Keeps::in_out);
 STROP_TESTED(Max, shape(strop::Max{.axis = 1, .keepdims = true}, of(2, 3)) == of(2, 1) &&
                       type(strop::Max{.axis = 1, .keepdims = true}, i8) == i8 &&
-                      storage(strop::Max{.axis = 1, .keepdims = true}, dense) == dense &&
+                      storage(strop::Max{.axis = 1, .keepdims = true}, row_sparse) == dense &&
                       keeps(strop::Max{.axis = 1, .keepdims = true}) == Keeps::in_out);
 STROP_TESTED(Min, shape(strop::Min{.axis = 0}, of(2, 3)) == of(3) && type(strop::Min{.axis = 0}, u8) == u8 &&
-                      storage(strop::Min{.axis = 0}, dense) == dense && keeps(strop::Min{.axis = 0}) == Keeps::in_out);
+                      storage(strop::Min{.axis = 0}, csr) == dense && keeps(strop::Min{.axis = 0}) == Keeps::in_out);
 STROP_TESTED(ReduceGradient, shape(strop::ReduceGradient{.axis = 1}, of(2, 4), of(2, 3, 4)) == of(2, 3, 4) &&
                                  type(strop::ReduceGradient{.axis = 1}, f32, f32) == f32 &&
                                  storage(strop::ReduceGradient{.axis = 1}, dense, dense) == dense &&
@@ -326,6 +327,7 @@ STROP_TESTED(Take, shape(strop::Take{.axis = 1}, of(2, 5), of(3, 4)) == of(2, 3,
 STROP_TESTED(TakeGradient, shape(strop::TakeGradient{}, of(3, 5), of(3), of(4, 5)) == of(4, 5) &&
                                type(strop::TakeGradient{}, f32, i64, f32) == f32 &&
                                storage(strop::TakeGradient{}, dense, dense, dense) == dense &&
+                               storage(strop::TakeGradient{}, csr, dense, dense) == csr &&
                                keeps(strop::TakeGradient{}) == Keeps::in);
 STROP_TESTED(BatchTake,
              shape(strop::BatchTake{}, of(4, 6), of(4)) == of(4) && type(strop::BatchTake{}, f32, i32) == f32 &&
@@ -508,6 +510,7 @@ STROP_TESTED(ConcatGradient,
              shape(strop::ConcatGradient{.num_args = 2}, of(2, 5), of(2, 3), of(2, 2)) == list(of(2, 3), of(2, 2)) &&
                  type(strop::ConcatGradient{.num_args = 2}, f32, f32, f32) == list(f32, f32) &&
                  storage(strop::ConcatGradient{.num_args = 2}, dense, dense, dense) == list(dense, dense) &&
+                 storage(strop::ConcatGradient{.num_args = 2, .dim = 0}, csr, dense, dense) == list(csr, csr) &&
                  keeps(strop::ConcatGradient{.num_args = 2}) == Keeps::none);
 STROP_TESTED(Stack, shape(strop::Stack{.axis = 1}, of(2, 3), of(2, 3)) == of(2, 2, 3) &&
                         type(strop::Stack{.axis = 1}, f32, f32) == f32 &&
@@ -548,6 +551,7 @@ STROP_TESTED(SliceWindow, shape(strop::SliceWindow{.begin = {1, 2}}, of(4, 6), o
 STROP_TESTED(SliceGradient, shape(strop::SliceGradient{.begin = {1, 2}}, of(2, 3), of(4, 6)) == of(4, 6) &&
                                 type(strop::SliceGradient{.begin = {1, 2}}, f32, f32) == f32 &&
                                 storage(strop::SliceGradient{.begin = {1, 2}}, dense, dense) == dense &&
+                                storage(strop::SliceGradient{.begin = {1, 2}}, csr, dense) == csr &&
                                 keeps(strop::SliceGradient{.begin = {1, 2}}) == Keeps::none);
 STROP_TESTED(SliceAssign, shape(strop::SliceAssign{.begin = {1, 2}, .end = {3, 5}}, of(4, 6), of(2, 3)) == of(4, 6) &&
                               type(strop::SliceAssign{.begin = {1, 2}, .end = {3, 5}}, f32, f32) == f32 &&
