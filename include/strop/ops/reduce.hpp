@@ -313,7 +313,11 @@ inline constexpr Op<Mean, OnUse> mean;
 inline constexpr Op<Prod, OnUse> prod;
 inline constexpr Op<Nansum, OnUse> nansum;
 inline constexpr Op<Nanprod, OnUse> nanprod;
+template <>
+inline constexpr bool detail::reads_any_index<Max> = true;
 inline constexpr Op<Max, OnUse> max;
+template <>
+inline constexpr bool detail::reads_any_index<Min> = true;
 inline constexpr Op<Min, OnUse> min;
 template <>
 inline constexpr bool detail::reads_any_index<Norm> = true;

@@ -172,8 +172,8 @@ inline constexpr StoredSteps stored_steps_of{
 /// y = Step over the axes of x, in any storage; what is stored for one place adds up first.
 template <class Step, class E>
 void reduce_array(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& axes, bool exclude) {
-  reduce_by(passes_of<Step, E>, stored_steps_of<Step, E>, ctx, std::same_as<Step, AddStep> ? x : merged(x), y, axes,
-            exclude);
+  const bool as_it_is = std::same_as<Step, AddStep> && x.storage() != row_sparse;  // rows that stay are put, not added
+  reduce_by(passes_of<Step, E>, stored_steps_of<Step, E>, ctx, as_it_is ? x : merged(x), y, axes, exclude);
 }
 
 }  // namespace STROP_ISA

@@ -169,9 +169,9 @@ struct AddN {
 };
 
 template <>
-inline constexpr bool detail::zero_unless_stored<AddN> = true;
-template <>
 inline constexpr bool detail::reads_any_index<AddN> = true;
+template <>
+inline constexpr bool detail::zero_unless_stored<AddN> = true;
 inline constexpr Op<AddN, OnUse> add_n;
 
 using SumOps = OpList<AddN>;

@@ -200,23 +200,21 @@ inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at
 inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at, const NDArray& da) {
   const IndexReader starts(dy.indptr());
   const auto span_of = [&](std::int64_t row) { return row_span(starts, row, dy.nnz()); };
-  const Dtype index = dy.indices().dtype();
-  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype()), wide = size_of(index);
-  NDArray all = NDArray::fresh_shell(da.shape(), dy.dtype(), cpu(), csr);
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < at.size(); ++i) count += span_of(i).end - span_of(i).begin;
-  allocate_stored_as(all, count, index);
-  List<std::int64_t> next(rows + 1, 0);
-  for (std::int64_t i = 0; i < at.size(); ++i) next[at[i] + 1] += span_of(i).end - span_of(i).begin;
-  for (std::int64_t r = 0; r < rows; ++r) next[r + 1] += next[r];
-  write_indices(all.indptr(), next.data(), next.size());
+  const Dtype kind = dy.indices().dtype();
+  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype()), wide = size_of(kind);
+  List<std::int64_t> begins(rows + 1, 0);
+  for (std::int64_t i = 0; i < at.size(); ++i) begins[at[i] + 1] += span_of(i).end - span_of(i).begin;
+  for (std::int64_t r = 0; r < rows; ++r) begins[r + 1] += begins[r];
+  const NDArray all = NDArray::fresh_shell(da.shape(), dy.dtype(), cpu(), csr);
+  allocate_stored_as(all, begins[rows], kind);
+  write_indices(all.indptr(), begins.data(), rows + 1);
   for (std::int64_t i = 0; i < at.size(); ++i) {
     const RowSpan span = span_of(i);
-    const std::int64_t n = span.end - span.begin, to = next[at[i]];
+    const std::int64_t n = span.end - span.begin, to = begins[at[i]];
     if (n == 0) continue;
     detail::copy_bytes(all.bytes() + to * size, dy.bytes() + span.begin * size, n * size);
     detail::copy_bytes(all.indices().bytes() + to * wide, dy.indices().bytes() + span.begin * wide, n * wide);
-    next[at[i]] += n;
+    begins[at[i]] += n;  // where the next of these rows goes
   }
   const NDArray sums = merged(all, true);
   copy_structure(sums, da);

@@ -191,6 +191,8 @@ struct PickGradient {
 template <>
 inline constexpr bool detail::reads_any_index<Take> = true;
 inline constexpr Op<Take, OnUse> take;
+template <>
+inline constexpr bool detail::reads_any_index<TakeGradient> = true;
 inline constexpr Op<TakeGradient, OnUse> take_gradient;
 inline constexpr Op<BatchTake, OnUse> batch_take;
 inline constexpr Op<Pick, OnUse> pick;

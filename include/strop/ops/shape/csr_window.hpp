@@ -2,6 +2,7 @@
 /// \file
 /// Windows of CSR arrays: rows and columns that follow each other, taken out and put back.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/ops/shape/bounds.hpp>
 #include <strop/tensor/cast.hpp>
 
@@ -15,7 +16,7 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
   const auto row = [&](std::int64_t r) { return row_span(starts, rows.begin + r, x.nnz()); };
   IndexReader(x.indices()).as_stored([&]<class I>(const I* at) {
     const auto inside = [&](std::int64_t k) { return at[k] >= columns.begin && at[k] < columns.begin + columns.count; };
-    detail::List<std::int64_t> ends(1, 0);
+    List<std::int64_t> ends(1, 0);
     for (std::int64_t r = 0; r < rows.count; ++r) {
       const RowSpan span = row(r);
       std::int64_t count = ends.back();
@@ -32,7 +33,7 @@ inline void slice_csr_window(const NDArray& x, const NDArray& y, const AxisRange
       for (std::int64_t k = span.begin; k < span.end; ++k) {
         if (!inside(k)) continue;
         *to++ = static_cast<I>(at[k] - columns.begin);
-        detail::copy_bytes(values, x.bytes() + k * size, size);
+        copy_bytes(values, x.bytes() + k * size, size);
         values += size;
       }
     }

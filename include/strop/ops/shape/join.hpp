@@ -377,6 +377,8 @@ struct SplitV2Gradient {
 template <>
 inline constexpr bool detail::reads_any_index<Concat> = true;
 inline constexpr Op<Concat, OnUse> concat;
+template <>
+inline constexpr bool detail::reads_any_index<ConcatGradient> = true;
 inline constexpr Op<ConcatGradient, OnUse> concat_gradient;
 inline constexpr Op<Stack, OnUse> stack;
 inline constexpr Op<SliceChannel, OnUse> split;

@@ -306,6 +306,8 @@ inline constexpr Op<Slice, OnUse> slice;
 inline constexpr Op<SliceAxis, OnUse> slice_axis;
 inline constexpr Op<SliceLike, OnUse> slice_like;
 inline constexpr Op<SliceWindow, OnUse> slice_window;
+template <>
+inline constexpr bool detail::reads_any_index<SliceGradient> = true;
 inline constexpr Op<SliceGradient, OnUse> slice_gradient;
 inline constexpr Op<SliceAssign, OnUse> slice_assign;
 inline constexpr Op<SliceAssignScalar, OnUse> slice_assign_scalar;
