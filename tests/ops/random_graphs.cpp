@@ -294,11 +294,16 @@ bool compare(const Program& program, unsigned seed) {
 /// is.
 bool compare_traced(const Program& program, unsigned seed) {
   std::vector<NDArray> arrays;
-  for (const Leaf& leaf : program.leaves) {
-    arrays.push_back(leaf.array);
-    if (leaf.parameter) leaf.array.attach_grad();
-  }
+  for (const Leaf& leaf : program.leaves) arrays.push_back(leaf.array);
   const auto f = [&](const NDArray&) { return perform(program, arrays); };
+  const auto prepare = [&] {
+    strop::random::seed(seed);
+    for (const auto& [array, parameter] : program.leaves) {
+      if (!parameter) continue;
+      array.attach_grad();  // what no gradient reaches stays as it is
+      if (array.storage() == strop::dense) std::ranges::fill(array.grad().view<double>(), 7.0);
+    }
+  };
   const NDArray none = strop::zeros({1});
   const auto differentiate = [&](const std::vector<NDArray>& results, unsigned which) {
     std::vector<NDArray> from, heads, gradients;
@@ -308,8 +313,6 @@ bool compare_traced(const Program& program, unsigned seed) {
       const NDArray head = Sample{results[i].shape()}.make(strop::f64, static_cast<int>(seed));
       heads.push_back(with_dtype(head, results[i].dtype()));
     }
-    for (const NDArray& leaf : arrays)  // what no gradient reaches stays as it is
-      if (const NDArray to = leaf.grad(); to && to.storage() == strop::dense) std::ranges::fill(to.view<double>(), 7.0);
     strop::backward(from, heads);
     for (const NDArray& leaf : arrays) gradients.push_back(leaf.grad() ? leaf.grad().copy() : NDArray());
     return gradients;
@@ -318,8 +321,8 @@ bool compare_traced(const Program& program, unsigned seed) {
   std::vector<NDArray> eager, expected[3];
   try {
     for (std::size_t k = 0; k < 3; ++k) {
+      prepare();
       const strop::record scope;
-      strop::random::seed(seed);
       eager = f(none);
       expected[k] = differentiate(eager, order[k]);
     }
@@ -328,8 +331,8 @@ bool compare_traced(const Program& program, unsigned seed) {
   }
   const auto traced = strop::trace_function(f);
   for (const std::size_t k : {0, 0, 0, 1, 1, 2}) {
+    prepare();
     const strop::record scope;
-    strop::random::seed(seed);
     const std::vector<NDArray> found = traced(none);
     for (std::size_t i = 0; i < eager.size(); ++i) CHECK(differs(eager[i], found[i], 0) == "");
     const std::vector<NDArray> gradients = differentiate(found, order[k]);
