@@ -24,11 +24,13 @@ int products() {
     bool a_transposed, b_transposed;
   };
   static constexpr Row rows[] = {
-      {16, 16, 16, false, false},     {128, 128, 128, false, false},  {512, 512, 512, false, false},
+      {16, 16, 16, false, false},     {64, 64, 64, false, false},     {128, 128, 128, false, false},
+      {256, 256, 256, false, false},  {512, 512, 512, false, false},  {1024, 1024, 1024, false, false},
       {16, 1024, 1024, false, false}, {64, 1024, 1024, false, false}, {4096, 64, 576, false, false},
       {128, 256, 784, false, true},   {256, 784, 128, true, false},   {128, 10, 256, false, true},
-      {10, 256, 128, true, false},    {1, 256, 784, false, true},     {256, 784, 1, true, false},
-      {1024, 1, 1024, false, false},  {1, 1024, 1024, false, false}};
+      {10, 256, 128, true, false},    {128, 256, 10, false, false},   {1, 256, 784, false, true},
+      {256, 784, 1, true, false},     {1024, 1, 1024, false, false},  {1, 1024, 1024, false, false},
+      {4096, 1, 4096, false, false}};
   std::printf("%-22s kernels of %s: tiles of at most %d x %lld; A', B': stored transposed\n", "m x n x k, float32",
               std::string(kernels->isa.name).c_str(), kernels->rows, static_cast<long long>(kernels->cols));
   for (const Row& r : rows) {
