@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: convolution.
+/// Operators of the command: convolution, deconvolution, upsampling.
 #include <strop/graph/symbol.hpp>
 #include <strop/ops/convolution.hpp>
+#include <strop/ops/deconvolution.hpp>
+#include <strop/ops/upsampling.hpp>
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
     strop::ConvolutionOps::enrol(),
+    strop::DeconvolutionOps::enrol(),
+    strop::UpSamplingOps::enrol(),
 };
 }  // namespace

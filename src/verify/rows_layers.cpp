@@ -143,6 +143,21 @@ void add_image_rows(std::vector<Row>& rows) {
     rows.push_back({"Pooling", type + "; global_pool=True; layout=NHWC", {two}, layer});
   }
   rows.push_back({"Pooling", "kernel=(2, 2, 3); pad=(1, 0, 1)", {body}, layer});
+  rows.push_back({"Deconvolution", "kernel=(3,); num_filter=2", {{{2, 3, 5}}, {{3, 2, 3}}}, layer});
+  rows.push_back({"Deconvolution",
+                  "kernel=(2, 3); stride=(2, 1); pad=(1, 0); adj=(1, 0); num_filter=4; num_group=2; no_bias=False",
+                  {{{2, 2, 3, 2}}, {{2, 2, 2, 3}}, {{4}}},
+                  layer});
+  rows.push_back({"Deconvolution",
+                  "kernel=(2, 2, 2); dilate=(1, 2, 1); target_shape=(2, 3, 3); num_filter=1",
+                  {{{1, 2, 2, 3, 3}}, {{2, 1, 2, 2, 2}}},
+                  layer});
+  const Sample small{{2, 3, 2, 3}};
+  rows.push_back({"UpSampling", "scale=3; sample_type=nearest", {small}, layer});
+  rows.push_back({"UpSampling", "scale=2; sample_type=nearest", {small, {{2, 1, 4, 1}}}, layer});
+  rows.push_back({"UpSampling", "scale=2; sample_type=nearest; multi_input_mode=sum", {small, {{2, 3, 1, 6}}}, layer});
+  rows.push_back({"UpSampling", "scale=2; num_filter=3; sample_type=bilinear", {small, {{3, 1, 4, 4}}}, layer});
+  for (const std::string nsize : {"nsize=1", "nsize=3; alpha=0.5"}) rows.push_back({"LRN", nsize, {small}, layer});
   rows.push_back({"Pooling", "pool_type=avg; kernel=(2, 2); pad=(1, 1); count_include_pad=False", {image}, layer});
   rows.push_back({"Pooling", "kernel=(3, 3); stride=(2, 2); pooling_convention=same", {image}, layer});
 }
@@ -197,6 +212,19 @@ void add_layer_rows(std::vector<Row>& rows) {
                   {{{4, 3}, -2, 2.1}, channels, channels, channels, positive},
                   {.sparse = false, .same_shape = false, .loose = 8}});
   rows.push_back({"LayerNorm", "", {rowsum, {{6}}, {{6}}}, layer});
+  rows.push_back({"GroupNorm", "", {{{2, 3, 4}, -2, 2.1}, {{1}}, {{1}}}, layer});
+  rows.push_back({"GroupNorm", "num_groups=2; eps=0.01", {{{2, 4, 3, 2}, -2, 2.1}, {{2}}, {{2}}}, layer});
+  rows.push_back({"InstanceNorm", "", {image, channels, channels}, layer});
+  for (const std::string mode : {"instance", "channel", "spatial"}) {
+    rows.push_back({"L2Normalization", "mode=" + mode, {image}, layer});
+    if (mode != "spatial") rows.push_back({"SoftmaxActivation", "mode=" + mode, {image}, layer});
+  }
+  rows.push_back({"SVMOutput",
+                  "margin=0.5",
+                  {rowsum, listed({4}, {2, 0, 5, 3})},
+                  {.gradient = false, .same_shape = false, .loose = 4},
+                  false,
+                  gradient_elsewhere});
   rows.push_back({"LayerNorm", "axis=1; eps=0.01", {image, channels, channels}, layer});
   add_image_rows(rows);
   add_update_rows(rows);

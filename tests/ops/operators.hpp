@@ -14,10 +14,15 @@ BlockGrad(data) _sparse_stop_gradient stop_gradient
 Cast(data; dtype) _npi_cast _npx_cast
 Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
 Convolution(data, weight, bias; kernel, stride=(), dilate=(), pad=(), num_filter, num_group=1, workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None) _npx_convolution Convolution_v1
+Deconvolution(data, weight; kernel, stride=(), dilate=(), pad=(), adj=(), target_shape=(), num_filter, num_group=1, workspace=512, no_bias=True, cudnn_tune=None, cudnn_off=False, layout=None) _npx_deconvolution
 Dropout(data; p=0.5, mode=training, axes=(), cudnn_off=False) _npx_dropout
 Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False) _sparse_Embedding _npx_embedding
 Flatten(data) _npx_batch_flatten
 FullyConnected(data, weight, bias; num_hidden, no_bias=False, flatten=True) _sparse_FullyConnected _npx_fully_connected
+GroupNorm(data, gamma, beta; num_groups=1, eps=1e-05, output_mean_var=False)
+InstanceNorm(data, gamma, beta; eps=0.001)
+L2Normalization(data; eps=1e-10, mode=instance)
+LRN(data; alpha=0.0001, beta=0.75, knorm=2, nsize)
 LayerNorm(data, gamma, beta; axis=-1, eps=1e-05, output_mean_var=False) _npx_layer_norm
 LeakyReLU(data; act_type=leaky, slope=0.25, lower_bound=0.125, upper_bound=0.334) _npx_leaky_relu
 LinearRegressionOutput(data, label; grad_scale=1) _sparse_LinearRegressionOutput
@@ -27,12 +32,15 @@ MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null) make_loss_scale
 Pad(data; mode, pad_width, constant_value=0)
 Pooling(data; kernel=(), pool_type=max, global_pool=False, cudnn_off=False, pooling_convention=valid, stride=(), pad=(), p_value=None, count_include_pad=None, layout=None) _npx_pooling
 Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
+SVMOutput(data, label; margin=1, regularization_coefficient=1, use_linear=False)
 SequenceLast(data; use_sequence_length=False, axis=0)
 SequenceMask(data; use_sequence_length=False, value=0, axis=0) _npx_sequence_mask
 SequenceReverse(data; use_sequence_length=False, axis=0)
 SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
+SoftmaxActivation(data; mode=instance)
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
+UpSampling(arg0, arg1; scale, num_filter=0, sample_type, multi_input_mode=concat, num_args=0, workspace=512)
 _CrossDeviceCopy(data) _copyto cross_device_copy
 _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange

@@ -23,14 +23,15 @@ WITHOUT_FAMILY = ("ops/arithmetic.hpp",)
 SHARED = {
     "cast_identity": ("cast", "elementwise/amp", "elementwise/identity"),
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
+    "convolution": ("convolution", "deconvolution", "upsampling"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
     "init_random": ("init", "random", "random_counts"),
-    "layers": ("dropout", "leaky_relu", "norm", "pooling"),
+    "layers": ("dropout", "group_norm", "leaky_relu", "lrn", "norm", "pooling"),
     "linear": ("dot", "fully_connected"),
     "graphs_one_hot_stored": ("csr_graphs", "index/one_hot", "stored"),
     "order": ("moments", "order", "sequence"),
     "shape_diag_pad": ("shape/diag", "shape/pad"),
-    "softmax": ("regression_output", "softmax", "softmax_output"),
+    "softmax": ("regression_output", "softmax", "softmax_output", "svm_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
     "sparse_optimizer": ("finite", "large_batch", "mixed_optimizer", "sparse_optimizer"),
 }

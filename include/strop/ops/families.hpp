@@ -31,6 +31,7 @@ using Families = OpLists<
     CompareOps,
     ContribMapOps,
     ConvolutionOps,
+    DeconvolutionOps,
     DiagOps,
     DotOps,
     DropoutOps,
@@ -41,12 +42,14 @@ using Families = OpLists<
     FullyConnectedOps,
     GatherOps,
     GraphOps,
+    GroupNormOps,
     HyperbolicOps,
     IdentityOps,
     InitOps,
     JoinOps,
     LargeBatchOps,
     LeakyReluOps,
+    LrnOps,
     MixedOptimizerOps,
     MomentsOps,
     NormOps,
@@ -79,9 +82,11 @@ using Families = OpLists<
     StoredOps,
     StoredSoftmaxOps,
     SumOps,
+    SvmOutputOps,
     TakeOps,
     TransposeOps,
-    TrigonometricOps>;
+    TrigonometricOps,
+    UpSamplingOps>;
 // clang-format on
 
 }  // namespace strop::inline v0::detail

@@ -6,6 +6,7 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/convolution.hpp>
 #include <strop/ops/csr_graphs.hpp>
+#include <strop/ops/deconvolution.hpp>
 #include <strop/ops/dot.hpp>
 #include <strop/ops/dropout.hpp>
 #include <strop/ops/elementwise/activation.hpp>
@@ -29,6 +30,7 @@
 #include <strop/ops/elementwise/trigonometric.hpp>
 #include <strop/ops/finite.hpp>
 #include <strop/ops/fully_connected.hpp>
+#include <strop/ops/group_norm.hpp>
 #include <strop/ops/index/embedding.hpp>
 #include <strop/ops/index/gather.hpp>
 #include <strop/ops/index/one_hot.hpp>
@@ -36,6 +38,7 @@
 #include <strop/ops/init.hpp>
 #include <strop/ops/large_batch.hpp>
 #include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/lrn.hpp>
 #include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/moments.hpp>
 #include <strop/ops/norm.hpp>
@@ -62,3 +65,5 @@
 #include <strop/ops/square_sum.hpp>
 #include <strop/ops/stored.hpp>
 #include <strop/ops/stored_softmax.hpp>
+#include <strop/ops/svm_output.hpp>
+#include <strop/ops/upsampling.hpp>

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// SVMOutput and SoftmaxActivation: a loss head with margins, and softmax over the channels or all of an example.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/softmax_kernels.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// SVMOutput: data forward; the gradient is that of the hinge loss of margins, whatever comes from above: with s = 1
+/// for the class of the label and −1 for the others, and m = margin − s · x where that is positive, else 0, the
+/// gradient is −s · 2 · m, or with `use_linear` −s where m > 0, times regularization_coefficient.
+///
+/// data (…, classes), label the axes before the last. Floating types, labels of any; sparse arrays by the dense
+/// fallback. The gradient needs no head gradient: backward may start here. Error: shapes do not agree.
+///
+/// Example: `svm_output(array({{0.5, 0.5}}), array({1}))` is [[0.5, 0.5]], its gradient [[3, -1]].
+struct SVMOutput {
+  float margin = 1, regularization_coefficient = 1;
+  bool use_linear = false;
+
+  static constexpr std::string_view name = "SVMOutput";
+  static constexpr std::string_view inputs[] = {"data", "label"};
+  static constexpr std::string_view doc =
+      "data; its gradient is that of the hinge loss, squared or linear, of its distance from the label's margin, and "
+      "needs no head gradient. data (batch, classes), label (batch,).";
+  static constexpr Note notes[] = {{"margin", "how far from 0 a class should be"},
+                                   {"regularization_coefficient", "what the gradient is multiplied with"},
+                                   {"use_linear", "the loss itself instead of its square"}};
+  static constexpr Share inplace[] = {{0, 0}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+    Shape label = s.in(0);
+    if (!label.has_rank()) return;
+    if (label.ndim() < 1) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
+    label.resize(label.ndim() - 1);
+    s.set_in(1, label);
+  }
+  constexpr void infer_type(Types& types) const {
+    types.set_out(0, types.in(0));
+    types.set_in(0, types.out(0));
+    if (!types.in(1)) types.set_in(1, types.in(0));
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
+    if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
+  }
+  template <Real E>
+  void grad(Cpu&, In<"label", View<const double>> label, Out<"output", View<const E>> y,
+            Grad<"data", View<E>> dx) const {
+    if (!dx || y.size() == 0) return;
+    const std::int64_t classes = y.shape().back(), rows = y.size() / classes;
+    const E scale = static_cast<E>(regularization_coefficient), most = static_cast<E>(margin);
+    parallel_for(rows, std::max<std::int64_t>(1, (1 << 15) / classes), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) {
+        const auto k = convert<std::int64_t>(label[row]);
+        for (std::int64_t j = 0; j < classes; ++j) {
+          const std::int64_t i = row * classes + j;
+          const E side = j == k ? E(1) : E(-1), missing = most - side * y[i];
+          dx[i] = missing > 0 ? -side * scale * (use_linear ? E(1) : 2 * missing) : E(0);
+        }
+      }
+    });
+  }
+};
+inline constexpr Op<SVMOutput, OnUse> svm_output;
+
+/// SoftmaxActivation: softmax over all elements of an example (`instance`), or over the channels, axis 1, at each place
+/// (`channel`). Floating types; sparse arrays by the dense fallback. Error: too few dimensions.
+/// `softmax_activation(array({{0, 0}}))` is [[0.5, 0.5]].
+struct SoftmaxActivation {
+  enum Mode : int { instance, channel };
+  Mode mode = instance;
+
+  static constexpr std::string_view doc =
+      "Softmax over the elements of each example, or over the channels of each place.";
+  static constexpr Note notes[] = {{"mode", "what adds up to 1"}};
+  static constexpr Share inplace[] = {{0, 0}};
+  constexpr void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+    if (s.in(0).has_rank() && s.in(0).ndim() < 2)
+      s.fail(s.name_in(0), " has shape ", s.in(0), ", expected 2 dimensions or more");
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    const detail::AxisSplit s = split(x.shape());
+    detail::each_row<1, E>(s, {x.data()}, y.data(), [n = s.length](const E* const(&in)[1], E* out, std::int64_t) {
+      detail::softmax_row(in[0], out, n, E(1), false);
+    });
+  }
+  template <Real E>
+  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> dx) const {
+    const detail::AxisSplit s = split(y.shape());
+    detail::each_row<2, E>(s, {dy.data(), y.data()}, dx.data(),
+                           [n = s.length](const E* const(&in)[2], E* out, std::int64_t) {
+                             detail::softmax_gradient_row(in[0], in[1], out, n, E(1), false);
+                           });
+  }
+
+ private:
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const {
+    if (mode == channel) return {shape, 1};
+    std::int64_t flat[] = {1, 1};
+    for (int i = 0; i < shape.size(); ++i) flat[i == 0 ? 0 : 1] *= shape[i];
+    return {flat, 1};
+  }
+};
+inline constexpr Op<SoftmaxActivation, OnUse> softmax_activation;
+
+using SvmOutputOps = OpList<SVMOutput, SoftmaxActivation>;
+
+}  // namespace strop::inline v0

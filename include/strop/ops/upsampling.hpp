@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// UpSampling: images several times as large.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/deconvolution.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// UpSampling: images `scale` times as large. nearest: each element scale² times; several inputs come to the extents of
+/// the first one's result and are joined along the channels (concat) or added (sum). bilinear: Deconvolution of each
+/// channel with a weight of its own, kernel 2 · scale − scale % 2, stride scale, pad ⌈(scale − 1) / 2⌉.
+///
+/// Inputs (batch, channels, height, width), or, of bilinear, one such and weight (num_filter, 1, kernel, kernel).
+/// Floating types; sparse arrays by the dense fallback. Error: other dimensions, extents that do not divide those of
+/// the result, of bilinear num_filter other than the channels.
+///
+/// Example: `up_sampling({array({{{{1, 2}}}})}, {.scale = 2, .sample_type = UpSampling::nearest})` is
+/// [[[[1, 1, 2, 2], [1, 1, 2, 2]]]].
+struct UpSampling {
+  enum Sample : int { nearest, bilinear };
+  enum Join : int { concat, sum };
+  Required<int> scale = {};
+  int num_filter = 0;
+  Required<Sample> sample_type = {};
+  Join multi_input_mode = concat;
+  int num_args = 0;
+  std::int64_t workspace = 512;
+
+  static constexpr std::string_view doc =
+      "Images scale times as large, each element repeated (nearest) or between those around it (bilinear, with the "
+      "weight of a transposed convolution).";
+  static constexpr Note notes[] = {{"scale", "how many times as large"},
+                                   {"num_filter", "channels, of bilinear"},
+                                   {"sample_type", "how elements come about"},
+                                   {"multi_input_mode", "several inputs along the channels, or added"},
+                                   {"num_args", "how many inputs there are; 0: those that are given"},
+                                   {"workspace", "has no effect"}};
+  static constexpr Range range[] = {{"scale", 1, 1000}, {"num_args", 0}, {"workspace", 0, 8192}};
+
+  std::vector<std::string_view> inputs() const {
+    if (sample_type.value == bilinear) return {"data", "weight"};
+    return {};
+  }
+  constexpr void infer_shape(Shapes& s) const {
+    detail::check_count(s, num_args);
+    constexpr std::int64_t any = Shape::unknown_extent;
+    for (int i = 0; i < s.inputs(); ++i) s.expect_rank(i, 4);
+    if (*sample_type == bilinear) {
+      if (s.inputs() != 2) s.fail("takes 2 inputs (data, weight) to be bilinear, not ", s.inputs());
+      if (s.in(0).has_rank()) s.set_in(0, {any, num_filter, any, any});
+      return enlarging().infer_shape(s);
+    }
+    if (!s.in(0).has_rank()) return;
+    Shape out = Shape::filled(4, any);
+    unify(out, s.in(0));
+    for (int axis = 2; axis < 4; ++axis)
+      if (out[axis] >= 0) out[axis] = detail::checked_product(out[axis], *scale, s.op());
+    for (int i = 1; i < s.inputs(); ++i) {
+      s.set_in(i, {out[0], multi_input_mode == sum ? out[1] : any, any, any});
+      const Shape& x = s.in(i);
+      if (multi_input_mode == concat) out[1] = out[1] < 0 || x[1] < 0 ? any : detail::checked_sum(out[1], x[1], s.op());
+      for (int axis = 2; axis < 4; ++axis)
+        if (out[axis] >= 0 && x[axis] >= 0 && (x[axis] == 0 ? out[axis] != 0 : out[axis] % x[axis] != 0))
+          s.fail(s.name_in(i), " has shape ", x, ", whose extents do not divide those of the result, ", out);
+    }
+    s.set_out(0, out);
+  }
+  template <Real E>
+  void forward(Cpu& ctx, std::span<const View<const E>> x, View<E> y) const {
+    if (*sample_type == bilinear) return enlarging().forward<E>(ctx, x[0], x[1], {}, y);
+    each_row(x, y, [&](std::size_t k, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t times) {
+      const bool add = multi_input_mode == sum && k != 0;
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < times; ++j, ++to) y[to] = x[k][from + i] + (add ? y[to] : E(0));
+    });
+  }
+  template <Real E>
+  void grad_use_in(Cpu& ctx, View<const E> dy, std::span<const View<const E>> x, std::span<const View<E>> dx) const {
+    if (*sample_type == bilinear) return enlarging().grad<E>(ctx, {dy}, {x[0]}, {x[1]}, {dx[0]}, {dx[1]}, {});
+    for (const View<E>& part : dx) std::fill(part.begin(), part.end(), E(0));
+    each_row(dx, dy, [&](std::size_t k, std::int64_t to, std::int64_t from, std::int64_t n, std::int64_t times) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < times; ++j, ++from) dx[k][to + i] += dy[from];
+    });
+  }
+
+ private:
+  /// The transposed convolution of bilinear.
+  constexpr Deconvolution enlarging() const {
+    const std::int64_t by = *scale, extent = 2 * by - by % 2, cut = by / 2;
+    Deconvolution d;
+    d.kernel = Shape{extent, extent};
+    d.stride = {by, by};
+    d.pad = {cut, cut};
+    d.num_filter = num_filter;
+    d.num_group = num_filter;
+    return d;
+  }
+  /// f(input, where its row begins, where the result's row begins, elements, how often each) for the rows of the
+  /// result.
+  template <class Parts, class Whole, class F>
+  void each_row(const Parts& parts, const Whole& whole, F f) const {
+    std::int64_t before = 0;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const auto x = parts[k].shape(), y = whole.shape();
+      if (x[2] == 0 || x[3] == 0) continue;
+      const std::int64_t down = y[2] / x[2], along = y[3] / x[3];
+      for (std::int64_t image = 0; image < x[0]; ++image)
+        for (std::int64_t c = 0; c < x[1]; ++c)
+          for (std::int64_t row = 0; row < y[2]; ++row)
+            f(k, ((image * x[1] + c) * x[2] + row / down) * x[3], ((image * y[1] + before + c) * y[2] + row) * y[3],
+              x[3], along);
+      if (multi_input_mode == concat) before += x[1];
+    }
+  }
+};
+inline constexpr Op<UpSampling, OnUse> up_sampling;
+
+using UpSamplingOps = OpList<UpSampling>;
+
+}  // namespace strop::inline v0
