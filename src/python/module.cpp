@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 #include <strop/autograd/backward.hpp>
 #include <strop/data/libsvm_iter.hpp>
+#include <strop/engine/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/fallback.hpp>
 #include <strop/tensor/create.hpp>
@@ -336,6 +337,9 @@ void add_system(nb::module_& module) {
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
   module.def("wait_all", &wait_for_all);
+  nb::class_<Trace>(module, "_Trace")
+      .def(nb::init<std::string>())
+      .def("finish", &Trace::finish, nb::call_guard<nb::gil_scoped_release>());
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
   module.def("set_fallback", [](int mode) { return static_cast<int>(set_fallback(static_cast<Fallback>(mode))); });
   module.def("fallbacks", [] {

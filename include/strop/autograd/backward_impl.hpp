@@ -49,7 +49,7 @@ class BackwardPass {
  private:
   void walk(Span<const NDArray> heads, Span<const NDArray> head_gradients) {
     for (const NDArray& head : heads) {
-      if (!head || !is_tracked(head))
+      if (!head || !(head.body().leaf || head.body().lineage))
         fail("backward: the array of shape ", head ? to_text(head.shape()) : std::string("()"),
              " was not computed while recording from an array with attach_grad()");
       if (head.body().lineage && !head.body().leaf) visit_node(static_cast<TapeNode*>(head.body().lineage.get()));

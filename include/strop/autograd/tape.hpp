@@ -66,7 +66,10 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
   }
 };
 
-inline bool is_tracked(const NDArray& a) { return a.body().leaf || a.body().lineage; }
+/// Whether there is something to go back to from it. What a backward has freed is a constant for what is recorded
+/// later, as in the original.
+inline bool has_history(const Body& a) { return a.lineage && !static_cast<const TapeNode*>(a.lineage.get())->freed; }
+inline bool is_tracked(const NDArray& a) { return a.body().leaf || has_history(a.body()); }
 
 inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.body().buffer->version() : 0; }
 

@@ -29,7 +29,7 @@ STROP_IMPL void fill_input(TapeInput& to, const NDArray& from, bool kept) {
   if (body.leaf) {
     to.source = body.leaf;
     to.leaf = true;
-  } else {
+  } else if (has_history(body)) {
     to.source = body.lineage;
     to.index = body.lineage_index;
   }

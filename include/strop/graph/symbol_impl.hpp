@@ -138,11 +138,23 @@ STROP_IMPL NodeOutput one_output(std::string_view op, std::string_view input, co
   fail(op, ": input '", input, "' has ", symbol.size(), " outputs (", names, "), expected one; take one with [i]");
 }
 
+/// How many inputs a node has of an operator that takes any number of them: as many as are given, or as its parameters
+/// count, of which those that are missing become variables.
+STROP_IMPL int counted_inputs(const Entry& entry, const void* op, int given) {
+  if (entry.inputs >= 0 || entry.params == nullptr) return given;
+  for (const std::string_view name : {"num_args", "num_arrays", "num_outputs"})
+    if (const auto i = entry.params->find(name))
+      if (const auto count = entry.params->number(op, *i); count && *count > given && *count < 1 << 16)
+        return static_cast<int>(*count);
+  return given;
+}
+
 STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span<const Symbol> in,
                              std::string_view given_name, NamedTexts said) {
   if (entry.params != nullptr && entry.params->checked) check_params(entry.snake, *entry.params, params->get());
   const Ref<Node> node(new Node);
-  node->signature = signature_of(entry, params->get(), static_cast<int>(in.size()));
+  node->signature =
+      signature_of(entry, params->get(), counted_inputs(entry, params->get(), static_cast<int>(in.size())));
   const std::vector<std::string_view>& names = node->signature.inputs;
   if (in.size() > names.size())
     fail(entry.snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names), "), ",

@@ -77,5 +77,5 @@ _LEFT_OUT = {
 
 def __getattr__(name):
     if name in _LEFT_OUT:
-        raise AttributeError(f"strop has no {name!r}: {_LEFT_OUT[name]} are left out, see docs/python.md")
+        raise AttributeError(f"strop has no {name!r}: {_LEFT_OUT[name]}, left out: see docs/python.md")
     raise AttributeError(f"module 'strop' has no attribute {name!r}")

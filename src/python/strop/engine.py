@@ -2,7 +2,7 @@
 """Which calls are handed to the engine, and the original's bulks."""
 import contextlib
 
-from ._strop import set_asynchronous  # noqa: F401
+from ._strop import _Trace, set_asynchronous  # noqa: F401
 from ._strop import wait_all as waitall  # noqa: F401
 
 _size = 15
@@ -23,3 +23,15 @@ def bulk(size):
         yield
     finally:
         set_bulk_size(before)
+
+
+@contextlib.contextmanager
+def trace(path):
+    """``with engine.trace("trace.json"):`` writes what is done inside, every operation with its thread, times and order, to a
+    file that Perfetto, chrome://tracing and ``strop trace`` read. One trace at a time; what is pending at the end is waited for."""
+    taken = _Trace(str(path))
+    try:
+        yield
+        waitall()
+    finally:
+        taken.finish()

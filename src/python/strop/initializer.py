@@ -231,6 +231,12 @@ class Bilinear(Initializer):
         y = 1 - np.abs(np.arange(height) / factor - centre)
         arr[:] = np.broadcast_to(np.outer(y, x), arr.shape)
 
+    def _init_default(self, name, arr):
+        """As the original's, the weights of arrays called upsampling… whatever their name ends in."""
+        if not name.startswith("upsampling"):
+            super()._init_default(name, arr)
+        self._init_weight(name, arr)
+
 
 @register
 class LSTMBias(Initializer):

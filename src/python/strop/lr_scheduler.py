@@ -3,6 +3,7 @@
 import math
 
 from . import _strop
+from .base import also
 
 
 class LRScheduler:
@@ -60,7 +61,9 @@ class MultiFactorScheduler(LRScheduler):
 
     def __init__(self, step, factor=1, base_lr=0.01, warmup_steps=0, warmup_begin_lr=0, warmup_mode="linear"):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
-        if not isinstance(step, list) or not step or step[0] < 1 or any(b <= a for a, b in zip(step, step[1:])):
+        if not isinstance(step, list) or not step:
+            raise also(_strop.ValueError, AssertionError)(f"MultiFactorScheduler: step is {step}, expected a list of numbers from 1 on that grow")
+        if step[0] < 1 or any(b <= a for a, b in zip(step, step[1:])):
             raise _strop.ValueError(f"MultiFactorScheduler: step is {step}, expected a list of numbers from 1 on that grow")
         if factor > 1:
             raise _strop.ValueError(f"MultiFactorScheduler: factor is {factor}, expected at most 1")

@@ -153,6 +153,23 @@ TEST_CASE("history is there once unless it is retained") {
         std::string::npos);
 }
 
+TEST_CASE("what a backward has freed is a constant for what is recorded later") {
+  const NDArray x = leaf(array({1, 2}));
+  NDArray h;
+  {
+    record scope;
+    h = twice(x);
+    sum(h).backward();
+  }
+  record scope;
+  sum(product(h, x)).backward();
+  CHECK(equal(x.grad(), {2, 4}));
+  CHECK(sentence([&] { sum(cube(h)).backward(); }).find("was not computed while recording") != std::string::npos);
+  const NDArray y = twice(x), first = sum(y), second = sum(cube(y));  // recorded before it is freed
+  first.backward();
+  CHECK(sentence([&] { second.backward(); }).find("was freed by an earlier backward") != std::string::npos);
+}
+
 TEST_CASE("nothing is recorded outside, under pause, or from arrays that ask for nothing") {
   const NDArray x = leaf(array({1, 2})), plain = array({1, 2});
   CHECK(sentence([&] { cube(x).backward(); }).find("was not computed while recording") != std::string::npos);

@@ -8,7 +8,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import _DTYPES, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
+from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -34,6 +34,12 @@ def _extents(shape):
 
 
 _DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
+# The numbers of files under the names that programs of the original use.
+_DTYPE_MX_TO_NP = {-1: None, **_DTYPES}
+_DTYPE_NP_TO_MX = {None: -1, **{dtype if isinstance(dtype, type) else str(dtype): number for number, dtype in _DTYPES.items()}}
+_STORAGE_TYPE_STR_TO_ID = {"undefined": -1, **{name: number for number, name in enumerate(STORAGES)}}
+_STORAGE_TYPE_ID_TO_STR = {number: name for name, number in _STORAGE_TYPE_STR_TO_ID.items()}
+_GRAD_REQ_MAP = dict(GRAD_REQUESTS)
 
 
 def copied(a):
@@ -200,6 +206,31 @@ class _Members:
         if shape == () and self.size == 1:
             return _strop.reshape(self, shape)
         return _strop.reshape(self, shape) if shape else operators().Reshape(self, shape=shape)
+
+    def flatten(self, inplace=False):
+        """Two axes: the first, and all others in one; with `inplace` a view."""
+        return self.reshape((0, -1)) if inplace else operators().Flatten(self)
+
+    def expand_dims(self, axis, inplace=False):
+        """An axis more, of one element, before `axis`; with `inplace` a view."""
+        if not inplace:
+            return operators().expand_dims(self, axis=axis)
+        at = axis + self.ndim + 1 if axis < 0 else axis
+        if not 0 <= at <= self.ndim:
+            raise also(_strop.ValueError, AssertionError)(f"expand_dims: axis is {axis}, expected {-self.ndim - 1} to {self.ndim}")
+        return self.reshape(self.shape[:at] + (1,) + self.shape[at:])
+
+    def squeeze(self, axis=None, inplace=False):
+        """Without axes of one element, all or those of `axis`; with `inplace` a view."""
+        if not inplace:
+            return operators().squeeze(self, axis=axis)
+        wanted = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        gone = {a + self.ndim if a < 0 else a for a in wanted if axis is not None or self.shape[a] == 1}
+        for a in gone:
+            if not 0 <= a < self.ndim or self.shape[a] != 1:
+                raise also(_strop.ValueError, AssertionError)(f"squeeze: axis {a} of an array of shape {self.shape} does not have one element")
+        kept = tuple(n for a, n in enumerate(self.shape) if a not in gone)
+        return self.reshape(kept or (1,))
 
     def attach_grad(self, grad_req="write", stype=None):
         """Asks for the gradient with respect to this array."""

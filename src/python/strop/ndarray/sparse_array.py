@@ -52,6 +52,12 @@ class BaseSparseNDArray(NDArray):
     def reshape(self, *shape, **kwargs):
         raise NotSupportedForSparseNDArray("reshape")
 
+    def _at(self, idx):
+        raise NotSupportedForSparseNDArray("_at")
+
+    def _slice(self, start, stop):
+        raise NotSupportedForSparseNDArray("_slice")
+
     def _take(self, made):
         made.copyto(self)
         return self

@@ -376,6 +376,9 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
     """A variable: an argument of every graph that uses it."""
     if not isinstance(name, str):
         raise _strop.TypeError(f"var: the name is of type {type(name).__name__}, expected a string")
+    for key, value in (attr or {}).items():
+        if not isinstance(value, str):
+            raise _strop.ValueError(f"var: attribute {key!r} is of type {type(value).__name__}, expected a string")
     said = dict(attribute.current().get(attr))
     options = {key: value for key, value in said.items() if key not in _OPTIONS}
     for key, value in (("lr_mult", lr_mult), ("wd_mult", wd_mult)):
