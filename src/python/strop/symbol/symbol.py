@@ -281,8 +281,24 @@ class _Members:
         raise _strop.Error("grad: bind the symbol and call backward")
 
     def debug_str(self):
-        """The nodes as text."""
-        return json.dumps(json.loads(self.tojson()), indent=2)
+        """The nodes as text: what each is, what it reads (version 1: a variable that is written) and what was given."""
+        graph = json.loads(self.tojson())
+        nodes, states = graph["nodes"], set(self.list_auxiliary_states())
+        lines = ["Symbol Outputs:", *(f"\toutput[{k}]={nodes[n]['name']}({i})" for k, (n, i, *_) in enumerate(graph["heads"]))]
+        if len(nodes) == 1 and nodes[0]["op"] == "null":
+            lines = []
+        for node in nodes:
+            if node["op"] == "null":
+                lines.append(f"Variable:{node['name']}")
+                continue
+            lines += ["-" * 20, f"Op:{node['op']}, Name={node['name']}", "Inputs:"]
+            for k, (n, i, *_) in enumerate(node["inputs"]):
+                of = nodes[n]
+                version = f" version={int(of['name'] in states)}" if of["op"] == "null" else ""
+                lines.append(f"\targ[{k}]={of['name']}({i}){version}")
+            if node.get("attrs"):
+                lines += ["Attrs:", *(f"\t{key}={text}" for key, text in sorted(node["attrs"].items()))]
+        return "\n".join(lines) + "\n"
 
     def _compose(self, *args, **kwargs):
         """Refused: symbols that others hold do not change."""
