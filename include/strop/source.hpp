@@ -101,6 +101,7 @@
 #include <strop/op/names_impl.hpp>
 #include <strop/op/place_impl.hpp>
 #include <strop/op/plan_impl.hpp>
+#include <strop/op/recent_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
 #include <strop/ops/sparse_kernels_impl.hpp>

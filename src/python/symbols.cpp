@@ -227,9 +227,9 @@ PyObject* make_symbol(const Entry& entry, const void* op, NamedTexts said, std::
   std::vector<Symbol> in;
   for (PyObject* one : inputs) in.push_back(one != nullptr ? *nb::inst_ptr<Symbol>(nb::handle(one)) : Symbol());
   // (name, attributes) as the scopes that are open say
-  const nb::object said =
+  const nb::object scoped =
       call_hook(Hook::symbol, called, name != nullptr ? name : Py_None, attributes != nullptr ? attributes : Py_None);
-  const nb::tuple both = nb::cast<nb::tuple>(said);
+  const nb::tuple both = nb::cast<nb::tuple>(scoped);
   Symbol made = detail::build_node(entry, detail::Ref(new detail::ParamBox(entry.params, op)), in,
                                    nb::cast<std::string>(both[0]), std::move(said));
   set_attributes(made, in, nb::cast<nb::dict>(both[1]));

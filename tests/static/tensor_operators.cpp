@@ -212,39 +212,6 @@ STROP_TESTED(BatchNorm,
                  storage(strop::BatchNorm{.output_mean_var = true}, dense, dense, dense, dense, dense) ==
                      list(dense, dense, dense) &&
                  keeps(strop::BatchNorm{.output_mean_var = true}) == Keeps::in_out);
-STROP_TESTED(GroupNorm, shape(strop::GroupNorm{.num_groups = 2}, of(2, 4, 3), of(2), of(2)) ==
-                                list(of(2, 4, 3), of(2, 2), of(2, 2)) &&
-                            type(strop::GroupNorm{}, f16, f32, f32) == list(f16, f32, f32) &&
-                            storage(strop::GroupNorm{}, dense, dense, dense) == list(dense, dense, dense) &&
-                            keeps(strop::GroupNorm{}) == Keeps::in_out);
-STROP_TESTED(InstanceNorm,
-             shape(strop::InstanceNorm{}, of(2, 4, 3), of(4), of(4)) == list(of(2, 4, 3), of(2, 4), of(2, 4)) &&
-                 type(strop::InstanceNorm{}, f64, f64, f64) == list(f64, f64, f64) &&
-                 storage(strop::InstanceNorm{}, dense, dense, dense) == list(dense, dense, dense) &&
-                 keeps(strop::InstanceNorm{}) == Keeps::in_out);
-STROP_TESTED(L2Normalization, shape(strop::L2Normalization{.mode = strop::L2Normalization::channel}, of(2, 4, 3)) ==
-                                      list(of(2, 4, 3), of(2, 1, 3)) &&
-                                  type(strop::L2Normalization{}, f32) == list(f32, f32) &&
-                                  storage(strop::L2Normalization{}, dense) == list(dense, dense) &&
-                                  keeps(strop::L2Normalization{}) == Keeps::out);
-STROP_TESTED(LRN, shape(strop::LRN{.nsize = 3}, of(2, 4)) == list(of(2, 4), of(2, 4)) &&
-                      type(strop::LRN{.nsize = 3}, f32) == list(f32, f32) &&
-                      storage(strop::LRN{.nsize = 3}, dense) == list(dense, dense) &&
-                      keeps(strop::LRN{.nsize = 3}) == Keeps::in_out);
-STROP_TESTED(SVMOutput,
-             shape(strop::SVMOutput{}, of(2, 3), of(2)) == of(2, 3) && type(strop::SVMOutput{}, f32, i32) == f32 &&
-                 storage(strop::SVMOutput{}, dense, dense) == dense && keeps(strop::SVMOutput{}) == Keeps::in_out);
-STROP_TESTED(SoftmaxActivation, shape(strop::SoftmaxActivation{}, of(2, 3)) == of(2, 3) &&
-                                    type(strop::SoftmaxActivation{}, f32) == f32 &&
-                                    storage(strop::SoftmaxActivation{}, dense) == dense &&
-                                    keeps(strop::SoftmaxActivation{}) == Keeps::out);
-constexpr strop::Deconvolution twice{.kernel = of(2), .stride = of(2), .num_filter = 3};
-STROP_TESTED(Deconvolution, shape(twice, of(2, 4, 5), of(4, 3, 2)) == of(2, 3, 10) && type(twice, f32, f32) == f32 &&
-                                storage(twice, dense, dense) == dense && keeps(twice) == Keeps::in);
-constexpr strop::UpSampling larger{.scale = 2, .sample_type = strop::UpSampling::nearest};
-STROP_TESTED(UpSampling, shape(larger, of(2, 4, 5, 1), of(2, 1, 10, 2)) == of(2, 5, 10, 2) &&
-                             type(larger, f32, f32) == f32 && storage(larger, dense, dense) == dense &&
-                             keeps(larger) == Keeps::in);
 STROP_TESTED(LayerNorm, shape(strop::LayerNorm{}, of(2, 3), of(3), of(3)) == list(of(2, 3), of(2, 1), of(2, 1)) &&
                             type(strop::LayerNorm{}, f32, f32, f32) == list(f32, f32, f32) &&
                             storage(strop::LayerNorm{}, dense, dense, dense) == list(dense, dense, dense) &&
@@ -598,6 +565,7 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
 }  // namespace
 
 #include "made_operators.hpp"
+#include "older_layers.hpp"
 #include "update_operators.hpp"
 
 #undef STROP_TESTED

@@ -8,6 +8,7 @@
 #include <strop/core/text.hpp>
 
 #include <array>
+#include <concepts>
 #include <new>
 #include <optional>
 #include <span>
@@ -166,7 +167,12 @@ inline constexpr ValueType value_type{Text<V>::name, Text<V>::kind, requires {re
         missing = [](const ValueType&, const void* value) { return !static_cast<const V*>(value)->value.has_value(); };
       return missing;
     }(),
-    [](const void* a, const void* b) -> bool { return *static_cast<const V*>(a) == *static_cast<const V*>(b); }
+    [] {
+      bool (*equal)(const void*, const void*) = nullptr;
+      if constexpr (std::equality_comparable<V>)
+        equal = [](const void* a, const void* b) { return *static_cast<const V*>(a) == *static_cast<const V*>(b); };
+      return equal;
+    }()
 };  // namespace strop::inline v0
 
 template <>

@@ -139,10 +139,10 @@ struct Deconvolution {
     const std::int64_t filters = *num_filter, images = dy.shape()[0],
                        inner = dy.size() / std::max<std::int64_t>(1, images * filters);
     for (std::int64_t f = 0; f < filters; ++f) {
-      double sum = 0;
+      double total = 0;
       for (std::int64_t image = 0; image < images; ++image)
-        for (std::int64_t i = 0; i < inner; ++i) sum += static_cast<double>(dy[(image * filters + f) * inner + i]);
-      db[f] = static_cast<E>((adds(2) ? static_cast<double>(db[f]) : 0) + sum);
+        for (std::int64_t i = 0; i < inner; ++i) total += static_cast<double>(dy[(image * filters + f) * inner + i]);
+      db[f] = static_cast<E>((adds(2) ? static_cast<double>(db[f]) : 0) + total);
     }
   }
 

@@ -18,9 +18,9 @@ inline namespace STROP_ISA {
 /// Rows that lie together in memory, each with a mean and a variance, and a gain and a shift for row % gains.
 template <class E>
 struct RowNorm {
-  std::int64_t rows, length, gains;
-  double eps;
-  bool root;  // √(var + eps) is kept instead of var
+  std::int64_t rows = 0, length = 0, gains = 0;
+  double eps = 0;
+  bool root = false;  // √(var + eps) is kept instead of var
 
   /// groups of the channels, axis 1, of each example.
   static RowNorm of(Span<const std::int64_t> shape, std::int64_t groups, double epsilon, bool keeps_root) {
@@ -226,27 +226,27 @@ struct L2Normalization {
     if (x.ndim() < least)
       s.fail(s.name_in(0), " has shape ", x, ", expected ", least, least == 1 ? " dimension" : " dimensions",
              " or more");
-    Shape norm = x;
-    if (mode == channel) norm[1] = 1;
-    if (mode != channel) norm.resize(mode == instance ? 1 : 2);
-    s.set_out(1, norm);
+    Shape divisors = x;
+    if (mode == channel) divisors[1] = 1;
+    if (mode != channel) divisors.resize(mode == instance ? 1 : 2);
+    s.set_out(1, divisors);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y, View<E> norm) const {
+  void forward(Cpu&, View<const E> x, View<E> y, View<E> divisor) const {
     const detail::AxisSplit s = split(x.shape());
     detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
       double squares = static_cast<double>(eps);
       for (std::int64_t i = 0; i < s.length; ++i)
         squares += static_cast<double>(in[0][i]) * static_cast<double>(in[0][i]);
       const double root = std::sqrt(squares);
-      norm[row] = static_cast<E>(root);
+      divisor[row] = static_cast<E>(root);
       const E inverse = static_cast<E>(1 / root);
       for (std::int64_t i = 0; i < s.length; ++i) out[i] = in[0][i] * inverse;
     });
   }
   /// dx = (dy − y · Σ dy·y) / norm.
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E>> dy, Out<"output", View<const E>> y, Out<"norm", View<const E>> norm,
+  void grad(Cpu&, Head<"output", View<const E>> dy, Out<"output", View<const E>> y, Out<"norm", View<const E>> divisor,
             Grad<"data", View<E>> dx) const {
     if (!dx) return;
     const detail::AxisSplit s = split(y.shape());
@@ -254,7 +254,7 @@ struct L2Normalization {
       double product = 0;
       for (std::int64_t i = 0; i < s.length; ++i)
         product += static_cast<double>(in[0][i]) * static_cast<double>(in[1][i]);
-      const E along = static_cast<E>(product), inverse = 1 / norm[row];
+      const E along = static_cast<E>(product), inverse = 1 / divisor[row];
       for (std::int64_t i = 0; i < s.length; ++i) out[i] = (in[0][i] - in[1][i] * along) * inverse;
     });
   }

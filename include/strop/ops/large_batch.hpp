@@ -25,16 +25,16 @@ constexpr double lamb_rate(double lr, double lower, double upper, double r1, dou
   return r1 == 0 || r2 == 0 ? lr : lr * r1 / r2;
 }
 struct LambStep {
-  float rate;
+  float rate = 0;
   constexpr auto forward(auto weight, auto g) const { return weight - rate * g; }
 };
 
 /// One step of AdamW with the scale of the gradient at hand.
 struct AdamwStep {
-  float lr, beta1, beta2, epsilon, wd, eta, clip, scale;
-  constexpr auto forward(auto weight, auto grad, auto mean, auto var) const {
+  float lr = 0, beta1 = 0, beta2 = 0, epsilon = 0, wd = 0, eta = 0, clip = 0, scale = 0;
+  constexpr auto forward(auto weight, auto grad, auto momentum, auto var) const {
     const auto g = clipped(scale * grad, clip);
-    const auto first = beta1 * mean + (1 - beta1) * g, second = beta2 * var + (1 - beta2) * (g * g);
+    const auto first = beta1 * momentum + (1 - beta1) * g, second = beta2 * var + (1 - beta2) * (g * g);
     return std::make_tuple(weight - eta * (lr * first / (sqrt(second) + epsilon) + wd * weight), first, second);
   }
   /// A scale that is 0 or no finite number says that the gradient overflowed.
@@ -63,9 +63,9 @@ struct LambUpdatePhase1 {
   static constexpr std::string_view doc =
       "The direction of LAMB's step, from weight, grad and the states mean and var, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
-  constexpr auto forward(auto weight, auto grad, auto mean, auto var) const {
+  constexpr auto forward(auto weight, auto grad, auto momentum, auto var) const {
     const auto g = detail::clipped(rescale_grad * grad, clip_gradient);
-    const auto first = beta1 * mean + (1 - beta1) * g, second = beta2 * var + (1 - beta2) * (g * g);
+    const auto first = beta1 * momentum + (1 - beta1) * g, second = beta2 * var + (1 - beta2) * (g * g);
     const double of_first = bias_correction ? 1 - detail::raised(beta1, *t) : 1,
                  of_second = bias_correction ? 1 - detail::raised(beta2, *t) : 1;
     return std::make_tuple(first / of_first / (sqrt(second / of_second) + epsilon) + *wd * weight, first, second);
@@ -127,11 +127,11 @@ struct MpLambUpdatePhase1 {
     for (int i = 2; i < types.inputs(); ++i) types.set_in(i, f32);
     types.set_out(0, f32);
   }
-  void forward(Cpu&, const NDArray&, const NDArray& grad, NDArray& mean, NDArray& var, const NDArray& weight32,
+  void forward(Cpu&, const NDArray&, const NDArray& grad, NDArray& momentum, NDArray& var, const NDArray& weight32,
                NDArray& out) const {
     const LambUpdatePhase1 step{beta1, beta2, epsilon, t, bias_correction, wd, rescale_grad, clip_gradient};
-    detail::update<LambUpdatePhase1, float>(name, step, false, weight32, detail::as_type(grad, f32), {&mean, &var}, out,
-                                            inputs);
+    detail::update<LambUpdatePhase1, float>(name, step, false, weight32, detail::as_type(grad, f32), {&momentum, &var},
+                                            out, inputs);
   }
 };
 inline constexpr Op<MpLambUpdatePhase1, OnUse> mp_lamb_update_phase1;
@@ -197,11 +197,11 @@ struct AdamwUpdate {
 
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes, 4, 1); }
   template <Real E>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mean, NDArray& var, View<const E> scale,
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& momentum, NDArray& var, View<const E> scale,
                NDArray& out) const {
     const detail::AdamwStep step{*lr, beta1, beta2, epsilon, wd, *eta, clip_gradient, static_cast<float>(scale[0])};
     if (step.skips()) return detail::start_from_weight(name, weight, out);
-    detail::update<detail::AdamwStep, E>(name, step, false, weight, grad, {&mean, &var}, out, inputs);
+    detail::update<detail::AdamwStep, E>(name, step, false, weight, grad, {&momentum, &var}, out, inputs);
   }
 };
 inline constexpr Op<AdamwUpdate, OnUse> adamw_update;
@@ -231,11 +231,11 @@ struct MpAdamwUpdate {
 
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes, 5, 1); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mean, NDArray& var, NDArray& weight32,
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& momentum, NDArray& var, NDArray& weight32,
                View<const float> scale, NDArray& out) const {
     const detail::AdamwStep step{*lr, beta1, beta2, epsilon, wd, *eta, clip_gradient, scale[0]};
     if (step.skips()) return detail::start_from_weight(name, weight, out);
-    detail::mixed_update(name, step, false, weight, grad, {&mean, &var}, weight32, out, inputs);
+    detail::mixed_update(name, step, false, weight, grad, {&momentum, &var}, weight32, out, inputs);
   }
 };
 inline constexpr Op<MpAdamwUpdate, OnUse> mp_adamw_update;

@@ -16,8 +16,8 @@ namespace strop::inline v0 {
 namespace detail {
 /// x · normᵖ.
 struct TimesPower {
-  double exponent;
-  constexpr auto forward(auto x, auto norm) const { return x * pow(norm, exponent); }
+  double exponent = 0;
+  constexpr auto forward(auto x, auto base) const { return x * pow(base, exponent); }
 };
 }  // namespace detail
 
@@ -51,23 +51,23 @@ struct LRN {
     s.set_out(1, s.in(0));
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y, View<E> norm) const {
+  void forward(Cpu&, View<const E> x, View<E> y, View<E> base) const {
     around(x.shape(), [&](std::int64_t to, std::int64_t from, std::int64_t n, bool first) {
       const E factor = static_cast<E>(alpha) / static_cast<E>(*nsize);
-      if (first) std::fill_n(norm.data() + to, n, static_cast<E>(knorm));
-      for (std::int64_t i = 0; i < n; ++i) norm[to + i] += factor * (x[from + i] * x[from + i]);
+      if (first) std::fill_n(base.data() + to, n, static_cast<E>(knorm));
+      for (std::int64_t i = 0; i < n; ++i) base[to + i] += factor * (x[from + i] * x[from + i]);
     });
-    times_power(x.data(), norm.data(), -static_cast<double>(beta), y.data(), x.size());
+    times_power(x.data(), base.data(), -static_cast<double>(beta), y.data(), x.size());
   }
   /// dx = dy · norm^−beta − 2 · alpha / nsize · beta · x · Σ dy · x · norm^(−beta − 1).
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x,
-            Out<"tmp_norm", View<const E>> norm, Grad<"data", View<E>> dx) const {
+            Out<"tmp_norm", View<const E>> base, Grad<"data", View<E>> dx) const {
     if (!dx) return;
     const View<E, 1> part = ctx.temp<E>(x.size());
     for (std::int64_t i = 0; i < x.size(); ++i) part[i] = dy[i] * x[i];
-    times_power(part.data(), norm.data(), -static_cast<double>(beta) - 1, part.data(), x.size());
-    times_power(dy.data(), norm.data(), -static_cast<double>(beta), dx.data(), x.size());
+    times_power(part.data(), base.data(), -static_cast<double>(beta) - 1, part.data(), x.size());
+    times_power(dy.data(), base.data(), -static_cast<double>(beta), dx.data(), x.size());
     const E factor = E(-2) * static_cast<E>(alpha) * static_cast<E>(beta) / static_cast<E>(*nsize);
     around(x.shape(), [&](std::int64_t to, std::int64_t from, std::int64_t n, bool) {
       for (std::int64_t i = 0; i < n; ++i) dx[to + i] += factor * x[to + i] * part[from + i];
@@ -91,10 +91,10 @@ struct LRN {
                  });
   }
   template <class E>
-  static void times_power(const E* x, const E* norm, double exponent, E* y, std::int64_t n) {
+  static void times_power(const E* x, const E* base, double exponent, E* y, std::int64_t n) {
     const detail::TimesPower power{exponent};
     parallel_for(n, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
-      const void* in[] = {x + begin, norm + begin};
+      const void* in[] = {x + begin, base + begin};
       void* out[] = {y + begin};
       detail::lane_loop<detail::TimesPower, E>(&power, in, out, end - begin);
     });

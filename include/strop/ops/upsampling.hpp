@@ -14,7 +14,7 @@
 
 namespace strop::inline v0 {
 
-/// UpSampling: images `scale` times as large. nearest: each element scale² times; several inputs come to the extents of
+/// UpSampling, nearest: each element scale² times; several inputs come to the extents of
 /// the first one's result and are joined along the channels (concat) or added (sum). bilinear: Deconvolution of each
 /// channel with a weight of its own, kernel 2 · scale − scale % 2, stride scale, pad ⌈(scale − 1) / 2⌉.
 ///
