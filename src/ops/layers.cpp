@@ -11,11 +11,7 @@
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
-    strop::DropoutOps::enrol(),
-    strop::GroupNormOps::enrol(),
-    strop::LeakyReluOps::enrol(),
-    strop::LrnOps::enrol(),
-    strop::NormOps::enrol(),
-    strop::PoolingOps::enrol(),
+    strop::DropoutOps::enrol(), strop::GroupNormOps::enrol(), strop::LeakyReluOps::enrol(),
+    strop::LrnOps::enrol(),     strop::NormOps::enrol(),      strop::PoolingOps::enrol(),
 };
 }  // namespace
