@@ -208,9 +208,9 @@ TEST_CASE("what cannot be sampled is refused") {
 TEST_CASE("graph operators refuse what they cannot count or number") {
   const strop::Symbol x = strop::var("x");
   CHECK(error_of([&] {
-          strop::dgl_graph_compact({x}, {.return_mapping = {false}, .graph_sizes = {Shape{1}}})
+          strop::dgl_graph_compact({x, x, x}, {.return_mapping = {false}, .graph_sizes = {Shape{1}}})
               .infer_type({{"x", strop::i64}});
-        }).find("num_args is 2, 1 input was given") != std::string::npos);
+        }).find("num_args is 2, 3 inputs were given") != std::string::npos);
   const std::int64_t n = 20;
   const NDArray all = strop::ones({n, n}).to(strop::u8).to(strop::csr);
   CHECK(refusal("_contrib_dgl_subgraph", {{"return_mapping", "False"}}, {all, strop::arange(0, n, 1, strop::i64)}) ==

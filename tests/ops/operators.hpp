@@ -22,7 +22,7 @@ FullyConnected(data, weight, bias; num_hidden, no_bias=False, flatten=True) _spa
 GroupNorm(data, gamma, beta; num_groups=1, eps=1e-05, output_mean_var=False)
 InstanceNorm(data, gamma, beta; eps=0.001)
 L2Normalization(data; eps=1e-10, mode=instance)
-LRN(data; alpha=0.0001, beta=0.75, knorm=2, nsize)
+LRN(data; alpha=1e-04, beta=0.75, knorm=2, nsize)
 LayerNorm(data, gamma, beta; axis=-1, eps=1e-05, output_mean_var=False) _npx_layer_norm
 LeakyReLU(data; act_type=leaky, slope=0.25, lower_bound=0.125, upper_bound=0.334) _npx_leaky_relu
 LinearRegressionOutput(data, label; grad_scale=1) _sparse_LinearRegressionOutput
@@ -40,7 +40,7 @@ SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
 SoftmaxActivation(data; mode=instance)
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
-UpSampling(arg0, arg1; scale, num_filter=0, sample_type, multi_input_mode=concat, num_args=0, workspace=512)
+UpSampling(arg0; scale, num_filter=0, sample_type, multi_input_mode=concat, num_args=0, workspace=512)
 _CrossDeviceCopy(data) _copyto cross_device_copy
 _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange

@@ -198,8 +198,7 @@ struct InstanceNorm {
 inline constexpr Op<InstanceNorm, OnUse> instance_norm;
 
 /// L2Normalization: y = x / √(Σ x² + eps), summed over an example (`instance`), over the channels, axis 1, at each
-/// place
-/// (`channel`), or over the places of each channel (`spatial`).
+/// place (`channel`), or over the places of each channel (`spatial`).
 ///
 /// Any shape of one dimension or more, of the latter modes of three or more. Hidden output: norm, the divisor. Floating
 /// types; sparse arrays by the dense fallback. Error: too few dimensions.
@@ -233,6 +232,7 @@ struct L2Normalization {
   }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<E> y, View<E> divisor) const {
+    if (x.size() == 0) std::fill(divisor.begin(), divisor.end(), static_cast<E>(std::sqrt(static_cast<double>(eps))));
     const detail::AxisSplit s = split(x.shape());
     detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
       double squares = static_cast<double>(eps);

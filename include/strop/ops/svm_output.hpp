@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// SVMOutput and SoftmaxActivation: a loss head with margins, and softmax over the channels or all of an example.
+/// SVMOutput and SoftmaxActivation: a loss head with margins, and softmax along the last axis or the channels.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
@@ -72,15 +72,14 @@ struct SVMOutput {
 };
 inline constexpr Op<SVMOutput, OnUse> svm_output;
 
-/// SoftmaxActivation: softmax over all elements of an example (`instance`), or over the channels, axis 1, at each place
-/// (`channel`). Floating types; sparse arrays by the dense fallback. Error: too few dimensions.
-/// `softmax_activation(array({{0, 0}}))` is [[0.5, 0.5]].
+/// SoftmaxActivation: softmax along the last axis (`instance`: what the original computes, though its page says over an
+/// example), or over the channels, axis 1, at each place (`channel`). Floating types; sparse arrays by the dense
+/// fallback. Error: too few dimensions. `softmax_activation(array({{0, 0}}))` is [[0.5, 0.5]].
 struct SoftmaxActivation {
   enum Mode : int { instance, channel };
   Mode mode = instance;
 
-  static constexpr std::string_view doc =
-      "Softmax over the elements of each example, or over the channels of each place.";
+  static constexpr std::string_view doc = "Softmax along the last axis, or over the channels of each place.";
   static constexpr Note notes[] = {{"mode", "what adds up to 1"}};
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
@@ -106,12 +105,7 @@ struct SoftmaxActivation {
   }
 
  private:
-  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const {
-    if (mode == channel) return {shape, 1};
-    std::int64_t flat[] = {1, 1};
-    for (int i = 0; i < shape.size(); ++i) flat[i == 0 ? 0 : 1] *= shape[i];
-    return {flat, 1};
-  }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const { return {shape, mode == channel ? 1 : -1}; }
 };
 inline constexpr Op<SoftmaxActivation, OnUse> softmax_activation;
 
