@@ -6,6 +6,7 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/norm.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
