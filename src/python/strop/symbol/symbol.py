@@ -223,6 +223,8 @@ class _Members:
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
+        if any("__dtype__" in said for said in self.attr_dict().values()):
+            return False
         names = self.list_arguments()
         try:
             return all(set(Symbol._infer_type(self, [(name, dtype) for name in names])[0]) == {dtype} for dtype in (np.float32, np.float64))
@@ -460,10 +462,10 @@ _TURNED = {"greater": "lesser", "lesser": "greater", "greater_equal": "lesser_eq
 _PLAIN = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater, "greater_equal": np.greater_equal, "lesser": np.less,
           "lesser_equal": np.less_equal, "maximum": max, "minimum": min, "hypot": np.hypot, "logical_and": np.logical_and,
           "logical_or": np.logical_or, "logical_xor": np.logical_xor}
-for _operator, _number in _PLAIN.items():
+for _operator, _plain in _PLAIN.items():
     _own = f"_{_operator.capitalize()}" if _operator in ("maximum", "minimum", "hypot") else f"_{_operator}"
     _scalar = "Scalar" if _own[1].isupper() else "_scalar"
-    globals()[_operator] = _two(_operator, _own, _own + _scalar, f"_{_TURNED[_operator]}_scalar" if _operator in _TURNED else _own + _scalar, _number)
+    globals()[_operator] = _two(_operator, _own, _own + _scalar, f"_{_TURNED[_operator]}_scalar" if _operator in _TURNED else _own + _scalar, _plain)
 pow = power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a, b: a**b)  # noqa: A001
 
 
