@@ -26,11 +26,15 @@ namespace strop::inline v0 {
 /// [[[[1, 1, 2, 2], [1, 1, 2, 2]]]].
 struct UpSampling {
   enum Sample : int { nearest, bilinear };
-  enum class Join : int { concat, sum };  // with its name, since operators have theirs
+// Operators have these names, which each compiler takes for a fault in its own way.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+  enum Join : int { concat, sum };
+#pragma GCC diagnostic pop
   Required<int> scale = {};
   int num_filter = 0;
   Required<Sample> sample_type = {};
-  Join multi_input_mode = Join::concat;
+  Join multi_input_mode = concat;
   int num_args = 0;
   std::int64_t workspace = 512;
 
@@ -64,10 +68,9 @@ struct UpSampling {
     for (int axis = 2; axis < 4; ++axis)
       if (out[axis] >= 0) out[axis] = detail::checked_product(out[axis], *scale, s.op());
     for (int i = 1; i < s.inputs(); ++i) {
-      s.set_in(i, {out[0], multi_input_mode == Join::sum ? out[1] : any, any, any});
+      s.set_in(i, {out[0], multi_input_mode == sum ? out[1] : any, any, any});
       const Shape& x = s.in(i);
-      if (multi_input_mode == Join::concat)
-        out[1] = out[1] < 0 || x[1] < 0 ? any : detail::checked_sum(out[1], x[1], s.op());
+      if (multi_input_mode == concat) out[1] = out[1] < 0 || x[1] < 0 ? any : detail::checked_sum(out[1], x[1], s.op());
       for (int axis = 2; axis < 4; ++axis)
         if (out[axis] >= 0 && x[axis] >= 0 && (x[axis] == 0 ? out[axis] != 0 : out[axis] % x[axis] != 0))
           s.fail(s.name_in(i), " has shape ", x, ", whose extents do not divide those of the result, ", out);
@@ -78,7 +81,7 @@ struct UpSampling {
   void forward(Cpu& ctx, std::span<const View<const E>> x, View<E> y) const {
     if (*sample_type == bilinear) return enlarging().forward<E>(ctx, x[0], x[1], {}, y);
     each_row(x, y, [&](std::size_t k, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t times) {
-      const bool add = multi_input_mode == Join::sum && k != 0;
+      const bool add = multi_input_mode == sum && k != 0;
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < times; ++j, ++to) y[to] = x[k][from + i] + (add ? y[to] : E(0));
     });
@@ -119,7 +122,7 @@ struct UpSampling {
           for (std::int64_t row = 0; row < y[2]; ++row)
             f(k, ((image * x[1] + c) * x[2] + row / down) * x[3], ((image * y[1] + before + c) * y[2] + row) * y[3],
               x[3], along);
-      if (multi_input_mode == Join::concat) before += x[1];
+      if (multi_input_mode == concat) before += x[1];
     }
   }
 };
