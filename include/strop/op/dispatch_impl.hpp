@@ -199,8 +199,8 @@ STROP_IMPL bool run_loop_directly(const Plan& plan, const void* op, Inputs in, S
 
 /// A kernel on the call's own arrays, where nothing is on its way to them.
 STROP_IMPL bool run_kernel_directly(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
-  if (!plan.as_given || !plan.mutated.empty() || plan.resources.random || plan.entry->cpu.make_state != nullptr ||
-      call_mode.tracer != nullptr)
+  if (!plan.as_given || !plan.asked || !plan.mutated.empty() || plan.resources.random ||
+      plan.entry->cpu.make_state != nullptr || call_mode.tracer != nullptr)
     return false;
   const auto waits = [](const NDArray& a) { return !a.allocated() || a.busy() || is_handed_over(a.size()); };
   for (const NDArray* a : in)
