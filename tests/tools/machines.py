@@ -138,7 +138,7 @@ def main():
     turns = [*sorted((ROOT / "tests/spec").glob("*.cpp")), *sorted((ROOT / "examples").glob("*.cpp"))]
     for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
         turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
-    tests = [f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}"]
+    tests = [f"-I{ROOT / folder}" for folder in ("tests", "tests/unit", "src")]
     for turn, path in enumerate(turns) if pairs else ():
         name, compiler, arguments = pairs[turn % len(pairs)]
         add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *tests], path)

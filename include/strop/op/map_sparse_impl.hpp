@@ -39,7 +39,7 @@ STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const 
 }
 
 STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
-  check_bounds(on_device(a, cpu()));  // a file may claim anything
+  check_bounds(structure_of(a));  // a file may claim anything
   StoredPattern p;
   p.narrow = true;
   const auto take = [&](const NDArray& given) {
@@ -146,7 +146,7 @@ STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
 }
 
 /// Whether the indices of a sparse array ascend, as the merging of patterns needs.
-STROP_IMPL bool is_sorted(const NDArray& a) { return ascends(on_device(a, cpu())); }
+STROP_IMPL bool is_sorted(const NDArray& a) { return ascends(structure_of(a)); }
 
 /// The same element at every position that `places` stores.
 STROP_IMPL NDArray spread_on(const NDArray& element, const NDArray& places) {

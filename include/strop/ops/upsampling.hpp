@@ -98,7 +98,7 @@ struct UpSampling {
 
  private:
   /// The transposed convolution of bilinear.
-  constexpr Deconvolution enlarging() const {
+  Deconvolution enlarging() const {
     const std::int64_t by = *scale, extent = 2 * by - by % 2, cut = by / 2;
     Deconvolution d;
     d.kernel = Shape{extent, extent};

@@ -10,6 +10,9 @@ namespace strop::inline v0::detail {
 /// a CSR one, the rows of a row-sparse one. False as well where indptr leads outside of the array.
 bool ascends(const NDArray& a);
 
+/// Where a sparse array stores something, on the CPU: the array itself there, else one with its indices and no values.
+NDArray structure_of(const NDArray& a);
+
 /// What is stored for one place adds up: the array itself where every place stands once, else one with their sums. The
 /// indices of a result that is another array ascend, as those of a row-sparse one always do and those of a CSR one
 /// where `sorted` asks for it; the result of an array without values has the places alone. Throws Error where indices

@@ -102,10 +102,21 @@ STROP_IMPL void add_entries(const NDArray& from, Span<const std::int64_t> entrie
     sum(List<std::int64_t>(width), load_integers, store_integers);
 }
 
+STROP_IMPL NDArray structure_of(const NDArray& a) {
+  if (a.device() == cpu()) return a;
+  a.wait();
+  const NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), cpu(), a.storage());
+  out.body().indices = on_device(a.indices(), cpu()).body_ref();
+  if (a.storage() == csr) out.body().indptr = on_device(a.indptr(), cpu()).body_ref();
+  return out;
+}
+
 STROP_IMPL NDArray merged(const NDArray& a, bool sorted) {
   if (a.storage() == dense || a.nnz() == 0) return a;
   if (a.device() != cpu()) {
-    const NDArray here = on_device(a, cpu()), made = merged(here, sorted);
+    const NDArray structure = structure_of(a);
+    if (ascends(structure)) return a;
+    const NDArray here = a.allocated() ? on_device(a, cpu()) : structure, made = merged(here, sorted);
     return made.is(here) ? a : on_device(made, a.device());
   }
   if (ascends(a)) return a;
