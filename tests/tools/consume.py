@@ -317,7 +317,7 @@ def main():
                 ("meson-wrap, operators", meson_operators, archive),
                 ("command, by wrap", meson_command, archive), ("command, by pkg-config", script_command, archive),
                 ("pkg-config", script, archive), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
-                ("pkg-config, a program with the address sanitizer", script, {**archive, "CXX": "c++ -fsanitize=address"}),
+                *((f"sanitizer, {one}", script, {**archive, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
         jobs += [("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),

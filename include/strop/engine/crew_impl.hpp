@@ -9,6 +9,7 @@
 #include <exception>
 #include <strop/core/call_mode.hpp>
 #include <strop/core/config.hpp>
+#include <strop/core/sanitizer.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
@@ -146,6 +147,7 @@ class Crew {
   /// What a helper thread does: joins open loops; spins a little for the next one, then sleeps.
   void help() {
     const InsideScope inside;
+    const UnwatchedScope unwatched;
     for (;;) {
       int me = 0;
       if (Loop* loop = enter(me)) {

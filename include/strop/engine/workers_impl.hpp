@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <strop/core/config.hpp>
+#include <strop/core/sanitizer.hpp>
 #include <strop/engine/ready.hpp>
 #include <strop/engine/sync.hpp>
 #include <strop/engine/threads.hpp>
@@ -117,6 +118,7 @@ STROP_IMPL void Workers::host_task(void* argument) {
 }
 
 STROP_IMPL void Workers::work() {
+  const UnwatchedScope unwatched;
   worker_of = this;
   int patience = most_patience;
   while (Operation* operation = search(patience)) {
