@@ -2,6 +2,9 @@
 // reject-first CAST CAST_TO_INT CONDITION NEGATION: strop: in forward() a number may be many at once: keep it auto
 // reject-first CONDITION: to choose, write where(x != 0, a, b)
 // reject-first REMAINDER REMAINDER_OF_TWO: strop: in forward() write fmod(a, b), not a % b
+// reject-first BIT SHIFT COMPLEMENT: strop: in forward() write fmod(x, 2) for x & 1, 2 * x for x << 1: a number has no bits
+// reject-first INCREMENT: strop: in forward() write x += 1, not ++x
+// reject-first POSTFIX: strop: in forward() write x -= 1, not x--
 #include <strop/op/check.hpp>
 
 struct Bad {
@@ -17,6 +20,17 @@ struct Bad {
     return x;
 #elif defined(NEGATION)
     return where(!x, 1, x);
+#elif defined(BIT)
+    return x & 1;
+#elif defined(SHIFT)
+    return 1 << x;
+#elif defined(COMPLEMENT)
+    return ~x;
+#elif defined(INCREMENT)
+    return ++x;
+#elif defined(POSTFIX)
+    x--;
+    return x;
 #elif defined(REMAINDER)
     return x % 2;
 #elif defined(REMAINDER_OF_TWO)

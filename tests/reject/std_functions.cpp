@@ -9,6 +9,11 @@
 // reject-first EXPF: strop: in forward() write exp(x), not expf(x)
 // reject-first POWF: strop: in forward() write pow(x, y), not powf(x, y)
 // reject-first FMAXF: strop: in forward() write max(x, y), not fmaxf(x, y)
+// reject-first MAX_OF_LIST: strop: in forward() write max(x, max(y, z)), not std::max({x, y, z})
+// reject-first MAX_OF_TYPE MAX_OF_TYPE_AND_CONSTANT: strop: in forward() write max(x, y), not std::max<T>(x, y)
+// reject-first CLAMP CLAMP_OF_NUMBERS: strop: in forward() write min(max(x, low), high), not std::clamp(x, low, high)
+// reject-first FMA STD_FMA: strop: in forward() write a * b + c, not fma(a, b, c)
+// reject-first SIGNBIT: strop: in forward() write x < 0, not std::signbit(x)
 #include <strop/op/check.hpp>
 
 #include <algorithm>
@@ -33,6 +38,22 @@ struct Bad {
     return std::max(x, 2 * x);
 #elif defined(MAX_OF_CONSTANT)
     return std::max(x, 0.5f);
+#elif defined(MAX_OF_LIST)
+    return std::max({x, 2 * x, x * x});
+#elif defined(MAX_OF_TYPE)
+    return std::max<float>(x, 2 * x);
+#elif defined(MAX_OF_TYPE_AND_CONSTANT)
+    return std::max<double>(x, 0.5);
+#elif defined(CLAMP)
+    return std::clamp(x, 0, 1);
+#elif defined(CLAMP_OF_NUMBERS)
+    return std::clamp(x, 2 * x, 3 * x);
+#elif defined(FMA)
+    return fma(x, 2, x);
+#elif defined(STD_FMA)
+    return std::fma(2, x, x);
+#elif defined(SIGNBIT)
+    return where(std::signbit(x), 0, x);
 #elif defined(ISNAN)
     return where(std::isnan(x), 0, x);
 #elif defined(STD_FABS)
