@@ -4,7 +4,7 @@
 
 Compiled and no more (-fsyntax-only instantiates every template):
   everything     all operators, the runtime and Eigen's views: every level of x86-64 and aarch64, by g++ and by clang
-  the rest       the suites, the command and export headers as well, without run-time types, as C++23, with libc++, by the
+  the rest       these, the suites, the command and export headers, without run-time types, as C++23, with libc++, by the
                  oldest clang, with every warning that a user may have: one job a compiler, each on a level of its own
   by turns       the spec programs, the examples and the largest unit file of each layer: each by one compiler on one level,
                  so that every pair has some
@@ -68,6 +68,7 @@ def main():
 
     x86 = pathlib.Path("/proc/cpuinfo").exists() and "\nflags" in pathlib.Path("/proc/cpuinfo").read_text()
     pairs = []  # of a compiler and an instruction set: name, compiler, arguments
+    served = set()  # those whose everything is part of a rest
     for name, compiler in found.items() if x86 else ():
         for level in LEVELS:
             pairs.append((f"{level} with {name}", compiler, [f"-march={level}"]))
@@ -78,6 +79,7 @@ def main():
         return [f"-march={level}"] if x86 else []
 
     if g:
+        served.add("x86-64-v2 with g++")
         add(compiles, "the rest as C++23 without run-time types with g++", g,
             ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
         add(runs, f"{PROGRAM.name} with g++ -O0", g, ["-O0"], [PROGRAM, "-lfmt"])
@@ -89,6 +91,7 @@ def main():
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
         if status == 0:
             add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O1", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
+            served.add("x86-64-v3 with clang++")
             add(compiles, "the rest as C++23 without run-time types with clang++ -stdlib=libc++", clang,
                 ["-stdlib=libc++", "-std=c++23", "-fno-rtti", *march("x86-64-v3"), *EVERY_WARNING], REST)
         else:
@@ -133,7 +136,7 @@ def main():
     else:
         report.skipped("aarch64", f"there is no compiler for it (apt-get install g++-{ARM})")
 
-    for name, compiler, arguments in pairs:
+    for name, compiler, arguments in (pair for pair in pairs if pair[0] not in served):
         add(compiles, f"everything for {name}", compiler, [*arguments, "-DSTROP_COMPILED"], EVERYTHING)
     turns = [*sorted((ROOT / "tests/spec").glob("*.cpp")), *sorted((ROOT / "examples").glob("*.cpp"))]
     for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
