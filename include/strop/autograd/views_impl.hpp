@@ -9,6 +9,9 @@
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/reshape_codes.hpp>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace strop::inline v0 {
 namespace detail {
 
@@ -16,7 +19,7 @@ namespace detail {
 /// arguments.
 template <class Step, class... Arguments>
 void link_step(const NDArray& from, NDArray& made, const Arguments&... arguments) {
-  if (recording() == nullptr || !is_tracked(from) || from.storage() != dense) return;
+  if (recording() == nullptr || !is_tracked(from)) return;
   auto* node = new TapeNode;
   const Ref<Lineage> owner(node);
   node->function = Ref<Function>(new Step(arguments...));
@@ -26,8 +29,24 @@ void link_step(const NDArray& from, NDArray& made, const Arguments&... arguments
   link_output(*node, owner, 0, made, false);
 }
 
+/// The rows of `part`, from row `first` on, in an array of `rows` rows that stores nothing else. Both are CSR.
+STROP_IMPL NDArray spread_rows(const NDArray& part, std::int64_t first, std::int64_t rows) {
+  if (part.device() != cpu()) return on_device(spread_rows(on_device(part, cpu()), first, rows), part.device());
+  const NDArray out = NDArray::shell({rows, part.shape()[1]}, part.dtype(), cpu(), csr);
+  out.allocate_stored(0);
+  const IndexReader from(part.indptr());
+  auto* const to = out.indptr().pointer<std::int64_t>();
+  for (std::int64_t row = 0; row <= rows; ++row)
+    to[row] = from[std::clamp<std::int64_t>(row - first, 0, part.shape()[0])];
+  out.body().buffer = part.body().buffer;
+  out.body().offset = part.body().offset;
+  out.body().indices = part.body().indices;
+  out.body().indptr = as_type(out.indptr(), part.indptr().dtype()).body_ref();
+  return out;
+}
+
 /// Elements of an array that follow each other, cut out of it; or an array that has them and is zero elsewhere. The
-/// gradient of each is the other.
+/// gradient of each is the other. Of a CSR array they are rows, and a head gradient may be dense or CSR.
 class ViewStep : public Function {
  public:
   enum class Way : bool { cut, spread };
@@ -38,18 +57,29 @@ class ViewStep : public Function {
     const NDArray& head = heads[0];
     const bool spread = way_ == Way::cut;
     const NDArray& like = spread ? whole_ : part_;
-    if (head.size() == like.size()) return {head.reshape(like.shape())};
-    NDArray made(like.shape(), like.dtype(), like.device());
-    const auto size = size_of(like.dtype());
-    if (spread) clear(made, made.size() * size);
-    memory::detail::copy_bytes(made.device(), made.bytes() + (spread ? first_ * size : 0), head.device(),
-                               head.bytes() + (spread ? 0 : first_ * size), part_.size() * size);
+    if (head.shape() == like.shape()) return {head};
+    if (head.storage() == dense && head.size() == like.size()) return {head.reshape(like.shape())};
+    NDArray made = head.storage() == csr ? rows_of(head, spread) : elements_of(head, spread);
     link_step<ViewStep>(head, made, whole_, part_, first_, spread ? Way::spread : Way::cut);
     return {made};
   }
 
  private:
   bool is_linear() const override { return true; }
+
+  NDArray rows_of(const NDArray& head, bool spread) const {
+    const std::int64_t width = whole_.shape()[1], row = width == 0 ? 0 : first_ / width, rows = part_.shape()[0];
+    return spread ? spread_rows(head, row, whole_.shape()[0]) : slice_rows(head, row, row + rows);
+  }
+  NDArray elements_of(const NDArray& head, bool spread) const {
+    const NDArray& like = spread ? whole_ : part_;
+    const NDArray made(like.shape(), like.dtype(), like.device());
+    const auto size = size_of(like.dtype());
+    if (spread) clear(made, made.size() * size);
+    memory::detail::copy_bytes(made.device(), made.bytes() + (spread ? first_ * size : 0), head.device(),
+                               head.bytes() + (spread ? 0 : first_ * size), part_.size() * size);
+    return made;
+  }
 
   NDArray whole_, part_;  // shells
   std::int64_t first_;

@@ -325,6 +325,36 @@ TEST_CASE("operands that are stored in other ways, or not sorted, meet on the le
   CHECK(unsorted.grad().to_vector<double>() == Values{4, 0, 2, 0, 6, 0});
 }
 
+TEST_CASE("rows that are cut out of a CSR array give their gradient back to it") {
+  const NDArray given = array({{0, 1, 0}, {2, 0, 3}, {0, 4, 0}, {0, 0, 0}});
+  for (const Storage buffer : {csr, dense}) {
+    const NDArray x = given.to(csr);
+    x.attach_grad(GradRequest::write, buffer);
+    {
+      record scope;
+      square_of(x.slice(1, 3)).backward();  // the head is CSR
+      CHECK(fmt::format("{}", x.grad().to(dense)) ==
+            fmt::format("{}", array({{0, 0, 0}, {4, 0, 6}, {0, 8, 0}, {0, 0, 0}})));
+      (2 * x[1].to(dense)).backward(array({{1, 2, 3}}));  // the head is dense
+    }
+    CHECK(x.grad().storage() == buffer);
+    CHECK(x.grad().to(dense).view<float>()[5] == 6);
+    CHECK(x.grad().to(dense).view<float>()[4] == (buffer == csr ? 0 : 4));
+    NDArray again;
+    {
+      record scope;
+      again = grad(square_of(x.slice(1, 3)), {x}, {.create_graph = true})[0];
+      square_of(again).backward();
+    }
+    CHECK(x.grad().to(dense).view<float>()[7] == 32);  // (2x)² has 8x
+  }
+  const NDArray none = zeros({3, 0}, f32, cpu()).to(csr);
+  none.attach_grad();
+  record scope;
+  square_of(none.slice(1, 2)).backward();
+  CHECK(none.grad().shape() == Shape{3, 0});
+}
+
 TEST_CASE("what is zero by chance has a gradient all the same") {
   const Silent silent;
   const NDArray x = array({{1, 2}, {3, 4}}), w = array({{1, 5}, {6, 7}}), z = zeros({2, 2}, csr);
