@@ -90,7 +90,7 @@ def main():
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
         if status == 0:
-            add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O1", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
+            add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O0", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
             served.add("x86-64-v3 with clang++")
             add(compiles, "the rest as C++23 without run-time types with clang++ -stdlib=libc++", clang,
                 ["-stdlib=libc++", "-std=c++23", "-fno-rtti", *march("x86-64-v3"), *EVERY_WARNING], REST)
@@ -100,7 +100,7 @@ def main():
     if old and clang:
         oldest = type(clang)("clang++", old)
         add(compiles, "the rest with clang++ 16", oldest, [*march("x86-64-v4"), *EVERY_WARNING], REST)
-        add(runs, f"{PROGRAM.name} with clang++ 16", oldest, ["-O1"], [PROGRAM, "-lfmt"])
+        add(runs, f"{PROGRAM.name} with clang++ 16", oldest, ["-O0"], [PROGRAM, "-lfmt"])
     elif not old:
         report.skipped("clang++ 16", "it is not installed (apt-get install clang-16)")
 
@@ -128,9 +128,9 @@ def main():
         if qemu := shutil.which("qemu-aarch64"):
             launcher = [qemu, "-L", f"/usr/{ARM}"]
             add(runs, "lanes for aarch64 with g++", arm, ["-O1", *headers], lanes, launcher)
-            add(runs, f"{PAGE.name} for aarch64 with g++", arm, ["-O1", *headers], [PAGE], launcher)
+            add(runs, f"{PAGE.name} for aarch64 with g++", arm, ["-O0", *headers], [PAGE], launcher)
             units = [ROOT / "tests/unit/core/params.cpp", ROOT / "tests/unit/op/plan.cpp", lanes[1]]
-            add(runs, "units of core and op for aarch64 with g++", arm, ["-O1", *headers], units, launcher)
+            add(runs, "units of core and op for aarch64 with g++", arm, ["-O0", *headers], units, launcher)
         else:
             report.skipped("programs of aarch64", "compiled only: qemu is not installed (apt-get install qemu-user)")
     else:
