@@ -117,16 +117,6 @@ struct Convolver {
       for (std::int64_t i = 0; i < size; ++i) dw[i] += sums.data[part * size + i];
   }
 
-  /// db = Σ dy over images and windows, or db += that.
-  void bias_gradient(const E* dy, E* db, bool add) const {
-    const std::int64_t all = groups * filters;
-    const Space ones(out);
-    std::fill_n(ones.data, out, E(1));
-    if (!add) std::fill_n(db, all, E(0));
-    for (std::int64_t image = 0; image < images; ++image)
-      gemm(all, 1, out, dy + image * all * out, false, ones.data, false, db, true);
-  }
-
  private:
   /// The columns [begin, end) of the filters of a task: `part` (nothing: zeros) plus bias, to where they stand in `to`.
   void put(const E* part, const E* bias, std::int64_t task, E* to, std::int64_t begin, std::int64_t end,
@@ -141,7 +131,41 @@ struct Convolver {
   }
 };
 
+/// db = Σ dy over the images and the places of each filter's channel, or db += that.
+template <class E>
+void bias_gradient(View<const E> dy, View<E, 1> db, bool add) {
+  const std::int64_t images = dy.shape()[0], filters = db.size();
+  const std::int64_t places = dy.size() / std::max<std::int64_t>(1, images * filters);
+  const typename Gemm<E>::Space ones(places);
+  std::fill_n(ones.data, places, E(1));
+  if (!add) std::fill(db.begin(), db.end(), E(0));
+  for (std::int64_t image = 0; image < images; ++image)
+    gemm(filters, 1, places, dy.data() + image * filters * places, false, ones.data, false, db.data(), true);
+}
+
 }  // namespace STROP_ISA
+
+/// What Convolution and Deconvolution ask of their parameters and of data; its shape as far as it is known.
+template <class C>
+constexpr Shape checked_images(const C& op, Shapes& s) {
+  using Layout = typename C::Layout;
+  const int rank = (*op.kernel).ndim();
+  check_kernel(s, *op.kernel);
+  check_steps(s, "stride", op.stride, rank, 1);
+  check_steps(s, "dilate", op.dilate, rank, 1);
+  check_steps(s, "pad", op.pad, rank, 0);
+  if (op.layout && *op.layout != rank - 1)
+    s.fail("layout is ", Text<Layout>::print(*op.layout), ", expected ",
+           Text<Layout>::print(static_cast<Layout>(rank - 1)));
+  if (*op.num_filter % op.num_group != 0)
+    s.fail("num_filter is ", *op.num_filter, ", expected a multiple of num_group, ", op.num_group);
+  s.expect_rank(0, rank + 2);
+  Shape data = Shape::filled(rank + 2, Shape::unknown_extent);
+  unify(data, s.in(0));
+  if (data[1] >= 0 && data[1] % op.num_group != 0)
+    s.fail(s.name_in(0), " has ", data[1], " channels, expected a multiple of num_group, ", op.num_group);
+  return data;
+}
 }  // namespace detail
 
 /// Convolution: y(n, f, o) = b(f) + Σ w(f, c, k) · x(n, c, o · stride + k · dilate − pad), summed over the places k of
@@ -195,20 +219,7 @@ struct Convolution {
   constexpr void infer_shape(Shapes& s) const {
     const Shape& size = *kernel;
     const int rank = size.ndim();
-    detail::check_kernel(s, size);
-    detail::check_steps(s, "stride", stride, rank, 1);
-    detail::check_steps(s, "dilate", dilate, rank, 1);
-    detail::check_steps(s, "pad", pad, rank, 0);
-    if (layout && *layout != rank - 1)
-      s.fail("layout is ", detail::Text<Layout>::print(*layout), ", expected ",
-             detail::Text<Layout>::print(static_cast<Layout>(rank - 1)));
-    if (*num_filter % num_group != 0)
-      s.fail("num_filter is ", *num_filter, ", expected a multiple of num_group, ", num_group);
-    s.expect_rank(0, rank + 2);
-    Shape data = Shape::filled(rank + 2, Shape::unknown_extent), weight = data;
-    unify(data, s.in(0));
-    if (data[1] >= 0 && data[1] % num_group != 0)
-      s.fail(s.name_in(0), " has ", data[1], " channels, expected a multiple of num_group, ", num_group);
+    Shape data = detail::checked_images(*this, s), weight = Shape::filled(rank + 2, Shape::unknown_extent);
     weight[0] = *num_filter;
     if (data[1] >= 0) weight[1] = data[1] / num_group;
     for (int i = 0; i < rank; ++i) weight[i + 2] = size[i];
@@ -264,7 +275,7 @@ struct Convolution {
     const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
     if (dx) convolver.data_gradient(dy.data(), weight.data(), dx.data(), adds(0));
     if (dw) convolver.weight_gradient(dy.data(), x.data(), dw.data(), adds(1));
-    if (db) convolver.bias_gradient(dy.data(), db.data(), adds(2));
+    if (db) detail::bias_gradient<E>(dy, db, adds(2));
   }
 
   /// Heads of the gradients of data, weight and, where there is one, bias; head gradient, data, weight.

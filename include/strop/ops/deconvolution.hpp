@@ -66,26 +66,14 @@ struct Deconvolution {
   constexpr void infer_shape(Shapes& s) const {
     const Shape& size = *kernel;
     const int rank = size.ndim();
-    detail::check_kernel(s, size);
-    detail::check_steps(s, "stride", stride, rank, 1);
-    detail::check_steps(s, "dilate", dilate, rank, 1);
-    detail::check_steps(s, "pad", pad, rank, 0);
+    Shape data = detail::checked_images(*this, s), weight = Shape::filled(rank + 2, Shape::unknown_extent),
+          out = weight;
     detail::check_steps(s, "adj", adj, rank, 0);
     detail::check_steps(s, "target_shape", target_shape, rank, 0);
     for (int i = 0; i < adj.ndim() && !has_target(); ++i)
       if (adj[i] >= detail::step_of(stride, i, 1))
         s.fail("adj = ", adj, ", expected numbers below those of stride, which is ", detail::step_of(stride, i, 1),
                " on axis ", i);
-    if (layout && *layout != rank - 1)
-      s.fail("layout is ", detail::Text<Layout>::print(*layout), ", expected ",
-             detail::Text<Layout>::print(static_cast<Layout>(rank - 1)));
-    if (*num_filter % num_group != 0)
-      s.fail("num_filter is ", *num_filter, ", expected a multiple of num_group, ", num_group);
-    s.expect_rank(0, rank + 2);
-    Shape data = Shape::filled(rank + 2, Shape::unknown_extent), weight = data, out = data;
-    unify(data, s.in(0));
-    if (data[1] >= 0 && data[1] % num_group != 0)
-      s.fail(s.name_in(0), " has ", data[1], " channels, expected a multiple of num_group, ", num_group);
     weight[0] = data[1];
     weight[1] = *num_filter / num_group;
     for (int i = 0; i < rank; ++i) weight[i + 2] = size[i];
@@ -135,15 +123,7 @@ struct Deconvolution {
     const detail::Convolver<E> convolver = this->convolver<E>(x.shape(), dy.shape());
     if (dx && dx.size() != 0) convolver.result(dy.data(), weight.data(), nullptr, dx.data(), adds(0));
     if (dw) convolver.weight_gradient(x.data(), dy.data(), dw.data(), adds(1));
-    if (!db) return;
-    const std::int64_t filters = *num_filter, images = dy.shape()[0],
-                       inner = dy.size() / std::max<std::int64_t>(1, images * filters);
-    for (std::int64_t f = 0; f < filters; ++f) {
-      double total = 0;
-      for (std::int64_t image = 0; image < images; ++image)
-        for (std::int64_t i = 0; i < inner; ++i) total += static_cast<double>(dy[(image * filters + f) * inner + i]);
-      db[f] = static_cast<E>((adds(2) ? static_cast<double>(db[f]) : 0) + total);
-    }
+    if (db) detail::bias_gradient<E>(dy, db, adds(2));
   }
 
  private:
