@@ -51,11 +51,11 @@ def clone(folder):
     must([*git, "commit", "-q", "-m", "the working tree"])
 
 
-def install(folder, environment, *options, command="disabled", source=ROOT):
-    """The environment of a project that finds what was installed."""
+def install(folder, environment, *options, command="disabled", source=ROOT, compiler=None):
+    """The environment of a project that finds what was installed; `compiler` builds it."""
     prefix = folder / "prefix"
     must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
-          f"-Dcommand={command}", *options])
+          f"-Dcommand={command}", *options], env={**os.environ, **({"CXX": compiler.path} if compiler else {})})
     must(["meson", "install", "-C", folder / "build"])
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
             "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{prefix}/share/pkgconfig"}
@@ -280,13 +280,14 @@ def whole_installation(report, work, environment):
 def main():
     report = Report("consume")
     os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
+    clang = next((c for c in compilers() if c.name == "clang++"), None)  # what one builds the other's programs link
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
         try:
             headers = install(work / "headers", os.environ, "-Dheader_only=true")
             report.passed("install, header-only")
             source = part_of_the_operators(work / "source")
-            archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source)
+            archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source, compiler=clang)
             report.passed("install")
             shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
                              source=source)
@@ -295,7 +296,6 @@ def main():
         except Failed as failure:
             report.failed("install", str(failure))
             report.finish()
-        clang = next((c for c in compilers() if c.name == "clang++"), None)
         both = dict(headers)
         if clang:
             both["CXX2"] = clang.path

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Views of an array that remember where they came from: slice, index, reshape, copy.
+/// Views of an array that remember where they came from: slice, index, reshape.
 #pragma once
 #include <strop/autograd/function.hpp>
 #include <strop/autograd/tape.hpp>

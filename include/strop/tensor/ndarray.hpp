@@ -97,7 +97,7 @@ class NDArray {
   template <class E, int Rank = any_rank>
   View<E, Rank> view() const;
 
-  /// A new array with the same elements.
+  /// A new array with the same elements, without a history.
   NDArray copy() const;
   /// The same array where nothing changes, else one that is converted (defined with the operators; it is recorded).
   template <std::same_as<Dtype> D>
