@@ -24,6 +24,7 @@ struct OpLists {
 // clang-format off
 using Families = OpLists<
     ActivationOps,
+    AllcloseOps,
     AmpOps,
     BroadcastCompareOps,
     BroadcastOps,
@@ -31,6 +32,7 @@ using Families = OpLists<
     CompareOps,
     ContribMapOps,
     ConvolutionOps,
+    CropOps,
     DeconvolutionOps,
     DiagOps,
     DotOps,
@@ -45,8 +47,11 @@ using Families = OpLists<
     GroupNormOps,
     HyperbolicOps,
     IdentityOps,
+    Im2colOps,
+    IndexCopyOps,
     InitOps,
     JoinOps,
+    KhatriRaoOps,
     LargeBatchOps,
     LeakyReluOps,
     LrnOps,
