@@ -42,6 +42,9 @@
 #include <strop/ops/khatri_rao.hpp>
 #include <strop/ops/large_batch.hpp>
 #include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/linalg/diagonals.hpp>
+#include <strop/ops/linalg/factors.hpp>
+#include <strop/ops/linalg/products.hpp>
 #include <strop/ops/lrn.hpp>
 #include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/moments.hpp>
