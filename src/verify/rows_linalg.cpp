@@ -35,16 +35,17 @@ void add_linalg_rows(std::vector<Row>& rows) {
     }
   const Sample regular = listed({2, 2, 2}, {4, 1, 2, 3, 1, -2, 3, 4}),
                definite = listed({2, 2, 2}, {4, 1, 1, 3, 5, -2, -2, 4});
+  // Gradients of symmetric changes, which differences of single elements are not.
+  const auto add_symmetric = [&](const std::string& op, const std::string& params) {
+    const Parts without_gradient{.gradient = false, .same_shape = false, .loose = 8};
+    rows.push_back({op, params, {definite}, without_gradient, false, gradient_elsewhere});
+  };
   for (const std::string lower : {"", "lower=False"}) {
     add("potri", lower, {regular});
-    // The gradient is that of symmetric changes, which differences of single elements are not.
-    rows.push_back({"_linalg_potrf",
-                    lower,
-                    {definite},
-                    {.gradient = false, .same_shape = false, .loose = 8},
-                    false,
-                    gradient_elsewhere});
+    add_symmetric("_linalg_potrf", lower);
   }
+  add_symmetric("_linalg_syevd", "");
+  add("gelqf", "", {wide});
   for (const std::string op : {"inverse", "det", "slogdet"}) add(op, "", {regular});
   for (const std::string op : {"sumlogdiag", "det", "slogdet"}) add(op, "", {one});
 }

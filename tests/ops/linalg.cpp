@@ -112,6 +112,31 @@ TEST_CASE("inverses and determinants as MXNet has them") {
   both_ways("_linalg_slogdet", {}, {array({{1, 1}, {1, 1}})}, {{{1}, {0}}, {{1}, {-Inf}}}, {{0, 0, 0, 0}});
 }
 
+TEST_CASE("factors with orthonormal rows as MXNet has them") {
+  both_ways(
+      "_linalg_gelqf", {}, {array({{1, 2, 3}, {4, 5, 7}})},
+      {{{2, 3},
+        {-0.2672612419124243, -0.5345224838248488, -0.8017837257372732, 0.9486832980505139, 0, -0.3162277660168378}},
+       {{2, 2}, {-3.7416573867739413, 0, -9.354143466934854, 1.5811388300841915}}},
+      {{-12.98966259256029, -1.2121534110037873, 3.8907706759313068, 2.938738992290467, -1.3325150806029713,
+        -3.8328936638021167}});
+  both_ways("_linalg_gelqf", {}, {array({{3, 4}, {1, 2}})},
+            {{{2, 2}, {-0.6, -0.8, -0.8, 0.6}}, {{2, 2}, {-5, 0, -2.2, 0.4}}}, {{1.864, -2.648, -5, 0}});
+  row("_linalg_gelqf", {}, {array({{0, 0}, {0, 3}})}, {{{2, 2}, {1, 0, 0, 1}}, {{2, 2}, {0, 0, 0, 3}}});
+  row("_linalg_gelqf", {}, {array({{-2}})}, {{{1, 1}, {1}}, {{1, 1}, {-2}}});
+  both_ways("_linalg_syevd", {}, {array({{1, 2, 3}, {2, 5, 7}, {3, 7, 2}})},
+            {{{3, 3},
+              {-0.25171242602666677, -0.5611449424880117, 0.7885158261594347, 0.9180445778447608, -0.39632405088091455,
+               0.011018156977344637, 0.30632500334384216, 0.726666085773561, 0.6149157601760804}},
+             {{3}, {-3.9391983269453994, 0.17259613622134934, 11.766602190724054}}},
+            {{1.8753390287827225, -0.048099711576740645, 0.31868576092281786, -0.04809971157674073, 2.4548988585796776,
+              0.8926233751059425, 0.3186857609228179, 0.8926233751059425, 1.6697621126376}});
+  const double r = 0.7071067811865476;
+  row("_linalg_syevd", {}, {array({{2, 7}, {1, 2}})}, {{{2, 2}, {r, -r, r, r}}, {{2}, {1, 3}}});  // 7 is not read
+  row("_linalg_syevd", {}, {array({{1, 0}, {0, 1}})}, {{{2, 2}, {1, 0, 0, 1}}, {{2}, {1, 1}}});
+  row("_linalg_syevd", {}, {array({{1, NaN}, {NaN, 0}})}, {{{2, 2}, {NaN, NaN, NaN, NaN}}, {{2}, {NaN, NaN}}});
+}
+
 TEST_CASE("diagonals and triangles as MXNet takes and puts them") {
   const NDArray x = count({3, 3}), v = array({1, 2, 3});
   both_ways("_linalg_sumlogdiag", {}, {symmetric}, {{{1}, {2.995732273553991}}}, {{0.25, 0, 0, 0.2}});
@@ -139,6 +164,13 @@ TEST_CASE("factors of matrices that are larger than a block multiply to what the
     CHECK(near(strop::linalg_gemm2(u, u, {.transpose_a = true}), definite));
     CHECK(near(strop::linalg_gemm2(strop::linalg_potri(l), definite), one));
     CHECK(near(strop::linalg_gemm2(strop::linalg_potri(u, {.lower = false}), definite), one));
+    const Arrays lq = strop::linalg_gelqf(matrices({3, n, n + 5}, 0)), eigen = strop::linalg_syevd(definite);
+    CHECK(near(strop::linalg_gemm2(lq[1], lq[0]), matrices({3, n, n + 5}, 0)));
+    CHECK(near(strop::linalg_syrk(lq[0]), one));
+    CHECK(near(strop::linalg_syrk(eigen[0]), one));
+    CHECK(near(strop::linalg_gemm2(
+                   strop::linalg_gemm2(eigen[0], strop::linalg_makediag(eigen[1]), {.transpose_a = true}), eigen[0]),
+               definite));
     const NDArray shifted = matrices({3, n, n}, 1);  // whose rows are exchanged
     CHECK(near(strop::linalg_gemm2(strop::linalg_inverse(shifted), shifted), one));
     CHECK(near(strop::linalg_slogdet(definite)[1], strop::linalg_sumlogdiag(l) * 2));

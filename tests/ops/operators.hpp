@@ -83,6 +83,7 @@ _lesser_scalar(data; scalar=1, is_int=True) _LesserScalar lesser_scalar
 _linalg_det(A) linalg_det _npi_det
 _linalg_extractdiag(A; offset=0) linalg_extractdiag
 _linalg_extracttrian(A; offset=0, lower=True) linalg_extracttrian
+_linalg_gelqf(A) linalg_gelqf
 _linalg_gemm(A, B, C; transpose_a=False, transpose_b=False, alpha=1, beta=1, axis=-2) linalg_gemm
 _linalg_gemm2(A, B; transpose_a=False, transpose_b=False, alpha=1, axis=-2) linalg_gemm2
 _linalg_inverse(A) linalg_inverse _npi_inv
@@ -92,6 +93,7 @@ _linalg_potrf(A; lower=True) linalg_potrf
 _linalg_potri(A; lower=True) linalg_potri
 _linalg_slogdet(A) linalg_slogdet _npi_slogdet
 _linalg_sumlogdiag(A) linalg_sumlogdiag
+_linalg_syevd(A) linalg_syevd
 _linalg_syrk(A; transpose=False, alpha=1) linalg_syrk
 _linalg_trmm(A, B; transpose=False, rightside=False, lower=True, alpha=1) linalg_trmm
 _linalg_trsm(A, B; transpose=False, rightside=False, lower=True, alpha=1) linalg_trsm

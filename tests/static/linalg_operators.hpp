@@ -60,5 +60,13 @@ STROP_TESTED(LinalgSlogdet, shape(strop::LinalgSlogdet{}, of(2, 3, 3)) == list(o
                                 type(strop::LinalgSlogdet{}, f64) == list(f64, f64, f64, i32) &&
                                 storage(strop::LinalgSlogdet{}, dense) == list(dense, dense, dense, dense) &&
                                 keeps(strop::LinalgSlogdet{}) == Keeps::out);
+STROP_TESTED(LinalgGelqf, shape(strop::LinalgGelqf{}, of(2, 2, 3)) == list(of(2, 2, 3), of(2, 2, 2)) &&
+                              type(strop::LinalgGelqf{}, f32) == list(f32, f32) &&
+                              storage(strop::LinalgGelqf{}, dense) == list(dense, dense) &&
+                              keeps(strop::LinalgGelqf{}) == Keeps::out);
+STROP_TESTED(LinalgSyevd, shape(strop::LinalgSyevd{}, of(2, 3, 3)) == list(of(2, 3, 3), of(2, 3)) &&
+                              type(strop::LinalgSyevd{}, f32) == list(f32, f32) &&
+                              storage(strop::LinalgSyevd{}, dense) == list(dense, dense) &&
+                              keeps(strop::LinalgSyevd{}) == Keeps::out);
 
 }  // namespace

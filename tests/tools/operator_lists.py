@@ -27,7 +27,7 @@ SHARED = {
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
     "init_random": ("init", "random", "random_counts"),
     "layers": ("dropout", "leaky_relu", "pooling"),
-    "linalg": ("linalg/diagonals", "linalg/factors", "linalg/products"),
+    "linalg": ("linalg/diagonals", "linalg/factors", "linalg/orthogonal", "linalg/products"),
     "linear": ("dot", "fully_connected", "khatri_rao"),
     "graphs_one_hot_stored": ("csr_graphs", "index/index_copy", "index/one_hot", "stored"),
     "normalization": ("group_norm", "lrn", "norm"),

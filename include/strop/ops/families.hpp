@@ -56,6 +56,7 @@ using Families = OpLists<
     LeakyReluOps,
     LinalgDiagonalOps,
     LinalgFactorOps,
+    LinalgOrthogonalOps,
     LinalgProductOps,
     LrnOps,
     MixedOptimizerOps,

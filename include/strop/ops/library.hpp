@@ -44,6 +44,7 @@
 #include <strop/ops/leaky_relu.hpp>
 #include <strop/ops/linalg/diagonals.hpp>
 #include <strop/ops/linalg/factors.hpp>
+#include <strop/ops/linalg/orthogonal.hpp>
 #include <strop/ops/linalg/products.hpp>
 #include <strop/ops/lrn.hpp>
 #include <strop/ops/mixed_optimizer.hpp>

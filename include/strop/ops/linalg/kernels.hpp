@@ -53,7 +53,7 @@ constexpr Shape numbers_of(const Shape& matrices) {
 inline namespace STROP_ISA {
 
 /// Rows or columns that are factored, or solved for, element by element; what is beyond them are products.
-inline constexpr std::int64_t matrix_block = 32;
+inline constexpr std::int64_t matrix_block = 16;
 
 /// y −= x for rows of m elements, those of y `step` apart.
 template <class E>
