@@ -86,6 +86,12 @@ TEST_CASE("parts of images as MXNet cuts them") {
   row("crop", {{"begin", "(0, 1)"}, {"end", "(1, 2)"}}, {count({1, 2})}, {{{1, 1}, {1}}});  // another name of slice
 }
 
+TEST_CASE("the older name of batch normalisation as MXNet computes it") {
+  row("BatchNorm_v1", {{"fix_gamma", "False"}, {"eps", "0.5"}},
+      {count({1, 2, 1, 2}), array({2, 3}), array({1, 2}), array({0.5, 0.25}), array({1.75, 3.5})},
+      {{{1, 2, 1, 2}, {0.3333333134651184, 1.6666667461395264, 4.625, 6.125}}});
+}
+
 TEST_CASE("these operators refuse in a sentence") {
   const NDArray m = count({2, 3}), image = count({1, 2, 4, 5});
   CHECK(refusal("_contrib_index_array", {{"axes", "(2,)"}}, {m}) ==

@@ -9,7 +9,7 @@ namespace ops_test {
 
 inline constexpr std::string_view operators = R"(
 Activation(data; act_type) _npx_activation
-BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm
+BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm BatchNorm_v1
 BlockGrad(data) _sparse_stop_gradient stop_gradient
 Cast(data; dtype) _npi_cast _npx_cast
 Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
