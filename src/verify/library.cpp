@@ -12,6 +12,7 @@ std::vector<Row>& rows() {
     add_shape_rows(list);
     add_tensor_rows(list);
     add_layer_rows(list);
+    add_linalg_rows(list);
     return list;
   }();
   return all;

@@ -152,7 +152,15 @@ void add_image_rows(std::vector<Row>& rows) {
                   "kernel=(2, 2, 2); dilate=(1, 2, 1); target_shape=(2, 3, 3); num_filter=1",
                   {{{1, 2, 2, 3, 3}}, {{2, 1, 2, 2, 2}}},
                   layer});
+  const std::string wide = "kernel=(2, 3); stride=(1, 2); dilate=(2, 1)", narrow = "kernel=(3,); stride=(2,); pad=(1,)";
+  rows.push_back({"im2col", narrow, {{{2, 3, 5}}}, layer});
+  rows.push_back({"im2col", wide, {{{2, 2, 4, 5}}}, layer});
+  rows.push_back({"im2col", "kernel=(2, 2, 1)", {{{1, 2, 2, 3, 3}}}, layer});
+  rows.push_back({"col2im", narrow + "; output_size=(5,)", {{{2, 6, 3}}}, layer});
+  rows.push_back({"col2im", wide + "; output_size=(4, 5)", {{{2, 12, 4}}}, layer});
   const Sample small{{2, 3, 2, 3}};
+  rows.push_back({"Crop", "h_w=(1, 2); offset=(1, 1)", {small}, layer});
+  rows.push_back({"Crop", "num_args=2; center_crop=True", {{{2, 3, 4, 5}}, small}, layer});
   rows.push_back({"UpSampling", "scale=3; sample_type=nearest", {small}, layer});
   rows.push_back({"UpSampling", "scale=2; sample_type=nearest", {small, {{2, 1, 4, 1}}}, layer});
   rows.push_back({"UpSampling", "scale=2; sample_type=nearest; multi_input_mode=sum", {small, {{2, 3, 1, 6}}}, layer});

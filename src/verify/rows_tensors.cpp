@@ -49,6 +49,10 @@ void add_index_rows(std::vector<Row>& rows) {
   const Parts steps{.gradient = false, .same_shape = false};  // without a gradient, or where differences see the steps
   rows.push_back({"_scatter_set_nd", "shape=(2, 3, 4)", {cube, {{3, 4}}, places}, steps});
   rows.push_back({"_ravel_multi_index", "shape=(4, 6)", {listed({2, 3}, {3, 0, 2, 5, 1, 4})}, steps});
+  for (const std::string axes : {"", "axes=(1, 0)", "axes=(-1,)", "axes=()"}) add("_contrib_index_array", axes, {cube});
+  add("_contrib_index_copy", "", {{{5, 3}}, listed({2}, {3.5, 0.5}), {{2, 3}}});
+  add("_contrib_index_copy", "", {{{5}}, at({3}, 5), {{3}}});
+  for (const std::string rtol : {"", "rtol=5"}) rows.push_back({"_contrib_allclose", rtol, {cube, cube}, steps});
   rows.push_back({"_unravel_index", "shape=(4, 6)", {listed({5}, {23, 0, 7, 12, 5})}, steps});
 }
 
@@ -105,6 +109,9 @@ void add_tensor_rows(std::vector<Row>& rows) {
     rows.push_back({"batch_dot", params, {{{2, 1, 2, 3, 3}}, {{2, 1, 2, 3, 3}}}, products});
   }
   rows.push_back({"dot", "", {{{3, 5}}, {{5, 2}}}, products});
+  const Parts without_gradient{.gradient = false, .same_shape = false, .loose = 8};
+  rows.push_back({"khatri_rao", "num_args=2", {{{2, 3}}, {{4, 3}}}, without_gradient});
+  rows.push_back({"khatri_rao", "", {{{2, 3}}, {{2, 3}}, {{1, 3}}}, without_gradient});
   rows.push_back({"dot", "", {{{5}}, {{5}}}, products});
   rows.push_back({"dot", "", {{{0, 5}}, {{5, 2}}}, products});
   for (const std::string params : {"", "transpose_a=True", "transpose_b=True"}) {

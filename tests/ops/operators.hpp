@@ -9,11 +9,12 @@ namespace ops_test {
 
 inline constexpr std::string_view operators = R"(
 Activation(data; act_type) _npx_activation
-BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm
+BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm BatchNorm_v1
 BlockGrad(data) _sparse_stop_gradient stop_gradient
 Cast(data; dtype) _npi_cast _npx_cast
 Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
 Convolution(data, weight, bias; kernel, stride=(), dilate=(), pad=(), num_filter, num_group=1, workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None) _npx_convolution Convolution_v1
+Crop(arg0; num_args=0, offset=(0, 0), h_w=(0, 0), center_crop=False) crop_to
 Deconvolution(data, weight; kernel, stride=(), dilate=(), pad=(), adj=(), target_shape=(), num_filter, num_group=1, workspace=512, no_bias=True, cudnn_tune=None, cudnn_off=False, layout=None) _npx_deconvolution
 Dropout(data; p=0.5, mode=training, axes=(), cudnn_off=False) _npx_dropout
 Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False) _sparse_Embedding _npx_embedding
@@ -45,6 +46,7 @@ _CrossDeviceCopy(data) _copyto cross_device_copy
 _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
+_contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_dgl_adjacency(data) dgl_adjacency
 _contrib_dgl_csr_neighbor_non_uniform_sample(csr_matrix, probability, seed_arrays; num_args=3, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_non_uniform_sample
@@ -56,6 +58,8 @@ _contrib_edge_id(data, u, v) edge_id
 _contrib_getnnz(data; axis=None) getnnz
 _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
 _contrib_group_adagrad_update(weight, grad, history; lr, rescale_grad=1, clip_gradient=-1, epsilon=1e-05) group_adagrad_update
+_contrib_index_array(data; axes=None) index_array
+_contrib_index_copy(old_tensor, index_vector, new_tensor) index_copy
 _contrib_quadratic(data; a=0, b=0, c=0) quadratic
 _contrib_round_ste(data) _sparse__contrib_round_ste round_ste
 _contrib_sign_ste(data) _sparse__contrib_sign_ste sign_ste
@@ -76,6 +80,23 @@ _lesser(lhs, rhs) _Lesser elemwise_lesser
 _lesser_equal(lhs, rhs) _Lesser_Equal elemwise_lesser_equal
 _lesser_equal_scalar(data; scalar=1, is_int=True) _LesserEqualScalar lesser_equal_scalar
 _lesser_scalar(data; scalar=1, is_int=True) _LesserScalar lesser_scalar
+_linalg_det(A) linalg_det _npi_det
+_linalg_extractdiag(A; offset=0) linalg_extractdiag
+_linalg_extracttrian(A; offset=0, lower=True) linalg_extracttrian
+_linalg_gelqf(A) linalg_gelqf
+_linalg_gemm(A, B, C; transpose_a=False, transpose_b=False, alpha=1, beta=1, axis=-2) linalg_gemm
+_linalg_gemm2(A, B; transpose_a=False, transpose_b=False, alpha=1, axis=-2) linalg_gemm2
+_linalg_inverse(A) linalg_inverse _npi_inv
+_linalg_makediag(A; offset=0) linalg_makediag
+_linalg_maketrian(A; offset=0, lower=True) linalg_maketrian
+_linalg_potrf(A; lower=True) linalg_potrf
+_linalg_potri(A; lower=True) linalg_potri
+_linalg_slogdet(A) linalg_slogdet _npi_slogdet
+_linalg_sumlogdiag(A) linalg_sumlogdiag
+_linalg_syevd(A) linalg_syevd
+_linalg_syrk(A; transpose=False, alpha=1) linalg_syrk
+_linalg_trmm(A, B; transpose=False, rightside=False, lower=True, alpha=1) linalg_trmm
+_linalg_trsm(A, B; transpose=False, rightside=False, lower=True, alpha=1) linalg_trsm
 _linspace(; start, stop, num, endpoint=True, ctx=, dtype=float32) linspace _npi_linspace
 _logical_and(lhs, rhs) _Logical_And elemwise_logical_and
 _logical_and_scalar(data; scalar=1, is_int=True) _LogicalAndScalar logical_and_scalar
@@ -175,6 +196,7 @@ cast_storage(data; stype) _sparse_cast_storage
 cbrt(data) _sparse_cbrt
 ceil(data) _sparse_ceil
 clip(data; a_min, a_max) _sparse_clip _npi_clip
+col2im(data; output_size, kernel, stride=(), dilate=(), pad=())
 cos(data) _sparse_cos
 cosh(data) _sparse_cosh
 degrees(data) _sparse_degrees
@@ -198,6 +220,8 @@ gamma(data) _sparse_gamma _npx_gamma
 gammaln(data) _npx_gammaln _sparse_gammaln
 gather_nd(data, indices) _npi_gather_nd _npx_gather_nd
 hard_sigmoid(data; alpha=0.2, beta=0.5)
+im2col(data; kernel, stride=(), dilate=(), pad=())
+khatri_rao(arg0, arg1; num_args=0)
 lamb_update_phase1(weight, grad, mean, var; beta1=0.9, beta2=0.999, epsilon=1e-06, t, bias_correction=True, wd, rescale_grad=1, clip_gradient=-1)
 lamb_update_phase2(weight, g, r1, r2; lr, lower_bound=-1, upper_bound=-1)
 log(data) _sparse_log

@@ -564,6 +564,8 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
 
 }  // namespace
 
+#include "contrib_operators.hpp"
+#include "linalg_operators.hpp"
 #include "made_operators.hpp"
 #include "older_layers.hpp"
 #include "update_operators.hpp"

@@ -80,6 +80,11 @@ class Registry {
     }
   }
 
+  /// How far a name that finds an operator is its own.
+  static int claim(const Entry& entry, std::string_view name) {
+    if (entry.name == name) return 2;
+    return std::find(entry.aliases.begin(), entry.aliases.end(), name) != entry.aliases.end() ? 1 : 0;
+  }
   /// Where the name stands, or would.
   std::size_t position_of(std::string_view name) const {
     std::size_t low = 0, high = names_.size();
@@ -99,9 +104,10 @@ class Registry {
       Named& named = names_[at];
       if (named.entry == entry) return;
       if (named.entry->library == entry->library) {
-        // A name that is stated goes before one that follows from it.
-        if (named.entry->name == name && entry->name != name) return;
-        if (named.entry->name != name && entry->name == name)
+        // An operator's own name goes before another's aliases, and these before names that follow from names.
+        const int there = claim(*named.entry, name), comes = claim(*entry, name);
+        if (comes < there) return;
+        if (comes > there)
           named = {name, entry, nullptr};
         else
           named.other = entry;

@@ -327,15 +327,8 @@ namespace detail {
 template <class E>
 void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_transposed,
                const E* b, bool b_transposed, E* c, bool add) {
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, m * n * k));
-  if (batch < 2 * num_threads()) {  // few and large: the threads share each of them
-    for (std::int64_t i = 0; i < batch; ++i)
-      gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
-    return;
-  }
-  parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
+  each_matrix(batch, m * n * k, [&](std::int64_t i) {
+    gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
   });
 }
 }  // namespace detail

@@ -257,9 +257,9 @@ struct Gemm {
   static GemmRoute route(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b) {
     const bool a_rows = a.col == 1 || k == 1, b_rows = b.col == 1 || n == 1;
     if (n == 1 && m > 1) return GemmRoute::vector;
-    if (m == 1 && n == 1) return GemmRoute::dots;  // both lie in a row
+    if (m == 1 && n == 1 && a.col == 1 && b.row == 1) return GemmRoute::dots;
     if (m == 1 && b_rows) return GemmRoute::combine;
-    if (k == 1) return GemmRoute::outer;
+    if (k == 1 && b_rows) return GemmRoute::outer;
     if (!b_rows && a_rows && (m == 1 || ((m <= 4 * rows || n <= rows) && k >= 4 * lanes))) return GemmRoute::dots;
     return b_rows && (m <= 2 * rows || n * k <= small) ? GemmRoute::direct : GemmRoute::packed;
   }
@@ -314,6 +314,20 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, bool a_tra
           T* c, bool add = false) {
   gemm(m, n, k, Strided<T>::of(a, a_transposed ? m : k, a_transposed),
        Strided<T>::of(b, b_transposed ? k : n, b_transposed), c, add);
+}
+
+/// f(i) for each of `batch` matrices, which takes `work` multiplications: threads share the matrices out, or, where
+/// these are few and large, the work on each of them.
+template <class F>
+void each_matrix(std::int64_t batch, std::int64_t work, F f) {
+  if (batch < 2 * num_threads()) {
+    for (std::int64_t i = 0; i < batch; ++i) f(i);
+    return;
+  }
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, work));
+  parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  });
 }
 
 }  // namespace STROP_ISA

@@ -2,6 +2,7 @@
 /// \file
 /// The operators of the library, declared. ops/all.hpp registers them all.
 #pragma once
+#include <strop/ops/allclose.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/convolution.hpp>
@@ -31,13 +32,20 @@
 #include <strop/ops/finite.hpp>
 #include <strop/ops/fully_connected.hpp>
 #include <strop/ops/group_norm.hpp>
+#include <strop/ops/im2col.hpp>
 #include <strop/ops/index/embedding.hpp>
 #include <strop/ops/index/gather.hpp>
+#include <strop/ops/index/index_copy.hpp>
 #include <strop/ops/index/one_hot.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
+#include <strop/ops/khatri_rao.hpp>
 #include <strop/ops/large_batch.hpp>
 #include <strop/ops/leaky_relu.hpp>
+#include <strop/ops/linalg/diagonals.hpp>
+#include <strop/ops/linalg/factors.hpp>
+#include <strop/ops/linalg/orthogonal.hpp>
+#include <strop/ops/linalg/products.hpp>
 #include <strop/ops/lrn.hpp>
 #include <strop/ops/mixed_optimizer.hpp>
 #include <strop/ops/moments.hpp>
@@ -52,6 +60,7 @@
 #include <strop/ops/sddmm.hpp>
 #include <strop/ops/sequence.hpp>
 #include <strop/ops/shape/broadcast.hpp>
+#include <strop/ops/shape/crop.hpp>
 #include <strop/ops/shape/diag.hpp>
 #include <strop/ops/shape/join.hpp>
 #include <strop/ops/shape/pad.hpp>

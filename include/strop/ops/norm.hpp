@@ -41,6 +41,8 @@ constexpr int norm_axis(const Shapes& shapes, int axis) {
 /// half data the others are float32. Sparse arrays by the dense fallback. Error: the axis is outside, extents do not
 /// agree.
 ///
+/// BatchNorm_v1 is the same in MXNet but for the output var, which there is the variance itself.
+///
 /// Example: `batch_norm(x, gamma, beta, moving_mean, moving_var, {.fix_gamma = false})`.
 struct BatchNorm {
   double eps = 1e-3;
@@ -50,7 +52,7 @@ struct BatchNorm {
   bool cudnn_off = false;
   std::optional<float> min_calib_range = {}, max_calib_range = {};
 
-  static constexpr std::string_view aliases[] = {"_npx_batch_norm"};
+  static constexpr std::string_view aliases[] = {"_npx_batch_norm", "BatchNorm_v1"};
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"},
                                     outputs[] = {"output", "mean", "var"};
   static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};

@@ -11,6 +11,11 @@ namespace strop::inline v0 {
 /// `equal_nan` says otherwise.
 bool allclose(const NDArray& a, const NDArray& b, double rtol = 1e-5, double atol = 1e-6, bool equal_nan = false);
 
+namespace detail {
+/// The same of dense arrays of one shape whose elements are there.
+bool close_elements(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan);
+}  // namespace detail
+
 }  // namespace strop::inline v0
 
 #if !defined(STROP_COMPILED)

@@ -64,25 +64,27 @@ STROP_IMPL bool close_sparse(const NDArray& a, const NDArray& b, const Closeness
   return true;
 }
 
+STROP_IMPL bool close_elements(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan) {
+  return close_run(&a, 0, &b, 0, a.size(), {rtol, atol, equal_nan});
+}
+
 }  // namespace detail
 
 STROP_IMPL bool allclose(const NDArray& a, const NDArray& b, double rtol, double atol, bool equal_nan) {
   detail::check_untraced("allclose()");
   if (!a || !b) fail("strop: allclose() of a handle without an array");
   if (a.shape() != b.shape()) return false;
-  const detail::Closeness close{rtol, atol, equal_nan};
   if (a.storage() != dense && a.storage() == b.storage()) {
     const NDArray x = detail::on_device(a, cpu()), y = detail::on_device(b, cpu());
     x.wait();
     y.wait();
     detail::check_filled(x);
     detail::check_filled(y);
-    if (detail::ascends(x) && detail::ascends(y)) return detail::close_sparse(x, y, close);
+    if (detail::ascends(x) && detail::ascends(y)) return detail::close_sparse(x, y, {rtol, atol, equal_nan});
   }
   a.wait();
   b.wait();
-  const NDArray x = detail::dense_on_host(a), y = detail::dense_on_host(b);
-  return detail::close_run(&x, 0, &y, 0, x.size(), close);
+  return detail::close_elements(detail::dense_on_host(a), detail::dense_on_host(b), rtol, atol, equal_nan);
 }
 
 }  // namespace strop::inline v0

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// _contrib_index_array: where each element stands; _contrib_index_copy: rows put at positions.
+#pragma once
+#include <strop/op/op.hpp>
+#include <strop/ops/index/gather.hpp>
+#include <strop/ops/index/take.hpp>
+#include <strop/ops/init.hpp>
+#include <strop/ops/list.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// _contrib_index_array: y[…, k] is the position of the element along axis axes[k], or along axis k without `axes`.
+///
+/// Shape: that of `data`, then as many as there are axes. Of `data` only the shape is read, of any type; the result is
+/// int64. The gradient is zero. Error: an axis outside the array.
+///
+/// Example: `index_array(ones({1, 2}))` is [[[0, 0], [0, 1]]].
+struct IndexArray {
+  Axes axes = {};
+  static constexpr std::string_view name = "_contrib_index_array", aliases[] = {"index_array"};
+  static constexpr std::string_view doc =
+      "The position of every element along each of axes (all by default), as the last axis of the result, in int64.";
+  static constexpr Note notes[] = {{"axes", "along which; negative: from the last; None: all, in order"}};
+  static constexpr bool zero_gradient = true;
+
+  constexpr void infer_shape(Shapes& s) const {
+    if (!s.in(0).has_rank()) return;
+    Shape out = s.in(0);
+    out.push_back(count(s.in(0)));
+    for (std::int64_t k = 0; k < count(s.in(0)); ++k) axis(k, s.in(0));
+    s.set_out(0, out);
+  }
+  constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const {
+    const Shape& shape = x.shape();
+    const std::int64_t columns = count(shape);
+    for (std::int64_t k = 0; k < columns; ++k) {
+      const int along = axis(k, shape);
+      const std::int64_t outer = shape.size(0, along), inner = shape.size(along + 1, shape.ndim());
+      std::int64_t* to = y.pointer<std::int64_t>() + k;
+      for (std::int64_t o = 0; o < outer; ++o)
+        for (std::int64_t position = 0; position < shape[along]; ++position)
+          for (std::int64_t i = 0; i < inner; ++i, to += columns) *to = position;
+    }
+  }
+
+ private:
+  constexpr std::int64_t count(const Shape& shape) const { return axes.list ? axes.list->ndim() : shape.ndim(); }
+  constexpr int axis(std::int64_t k, const Shape& shape) const {
+    const int at = static_cast<int>(k);
+    return axes.list ? detail::checked_axis((*axes.list)[at], shape.ndim(), name) : at;
+  }
+};
+
+/// _contrib_index_copy: `old_tensor` with row i of `new_tensor` put at row index_vector[i]; the last of equal positions
+/// stays.
+///
+/// index_vector (n,) of any type, whose floating numbers truncate and negative ones count from the end; new_tensor has
+/// n rows and otherwise the shape of old_tensor. All types. The head gradient goes to the row of new_tensor that was
+/// put in its place, and else to old_tensor; rows of equal positions are each given all of it. Error: a position
+/// outside, extents that do not agree.
+///
+/// Example: `index_copy(zeros({3}), array({2, 0}), array({5, 6}))` is [6, 0, 5].
+struct IndexCopy {
+  static constexpr std::string_view name = "_contrib_index_copy", aliases[] = {"index_copy"};
+  static constexpr std::string_view inputs[] = {"old_tensor", "index_vector", "new_tensor"};
+  static constexpr std::string_view doc =
+      "old_tensor with the rows of new_tensor in place of its rows index_vector; the last of equal positions stays.";
+  static constexpr std::string_view gradient_reads[] = {"index_vector"};
+  static constexpr Share inplace[] = {{0, 0}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+    s.expect_rank(1, 1);
+    if (!s.in(0).has_rank()) return;
+    if (s.in(0).ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
+    Shape rows = s.in(0);
+    rows[0] = s.in(1).has_rank() ? s.in(1)[0] : Shape::unknown_extent;
+    s.set_in(2, rows);
+    s.set_in(1, {s.in(2)[0]});
+  }
+  constexpr void infer_type(Types& t) const {
+    detail::type_of_first(t);
+    t.set_in(2, t.in(0));
+  }
+  void forward(Cpu&, const NDArray& old, const NDArray& at, const NDArray& rows, NDArray& y) const {
+    const detail::List<std::int64_t> places = detail::positions(at, y.shape()[0], detail::Outside::raise, name);
+    detail::copy_elements(old, y);
+    detail::place_blocks(rows, places, y, y.shape().size(1, y.ndim()));
+  }
+  auto gradient(const auto& dy, const auto& old, const auto& at, const auto& rows) const;
+};
+
+inline constexpr Op<IndexArray, OnUse> index_array;
+inline constexpr Op<IndexCopy, OnUse> index_copy;
+
+auto IndexCopy::gradient(const auto& dy, const auto&, const auto& at, const auto& rows) const {
+  using Node = std::remove_cvref_t<decltype(dy)>;
+  return std::vector<Node>{index_copy(dy, at, zeros_like(rows)), Node(), take(dy, at, {.mode = Take::raise})};
+}
+
+using IndexCopyOps = OpList<IndexArray, IndexCopy>;
+
+}  // namespace strop::inline v0

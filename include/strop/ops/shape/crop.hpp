@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Crop: a part of every image, of a given extent or that of another array.
+#pragma once
+#include <strop/core/text.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// Crop: h_w[0] rows and h_w[1] columns of every image, from row offset[0] and column offset[1] on, or those in the
+/// middle (`center_crop`). With a second input as many rows and columns as that has.
+///
+/// Inputs (batch, channels, rows, columns). Floating types; sparse arrays by the dense fallback. The gradient is the
+/// head gradient in zeros, for the second input zero. Error: other dimensions, more than two inputs, a part that is
+/// not inside.
+///
+/// Example: `crop_to({array({{{{1, 2}, {3, 4}}}})}, {.offset = {1, 0}, .h_w = {1, 2}})` is [[[[3, 4]]]].
+struct Crop {
+  int num_args = 0;
+  Shape offset = {0, 0}, h_w = {0, 0};
+  bool center_crop = false;
+
+  static constexpr std::string_view aliases[] = {"crop_to"};  // "crop" is a name of slice
+  static constexpr std::string_view doc =
+      "A part of every image: h_w rows and columns, or as many as a second input has, from offset on or in the middle.";
+  static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"},
+                                   {"offset", "the first row and column"},
+                                   {"h_w", "how many rows and columns, of one input"},
+                                   {"center_crop", "the part in the middle, wherever offset says"}};
+  static constexpr Range range[] = {{"num_args", 0, 2}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    detail::check_count(s, num_args);
+    if (s.inputs() > 2) s.fail("takes 1 or 2 inputs, not ", s.inputs());
+    if (offset.ndim() != 2) s.fail("offset = ", offset, ", expected two numbers, a row and a column");
+    if (h_w.ndim() != 2) s.fail("h_w = ", h_w, ", expected two numbers, of rows and of columns");
+    for (int i = 0; i < s.inputs(); ++i) s.expect_rank(i, 4);
+    const Shape& x = s.in(0);
+    if (!x.known() || !s.in(s.inputs() - 1).known()) return;
+    Shape out = x;
+    for (int axis = 2; axis < 4; ++axis) {
+      const std::string_view part = axis == 2 ? "rows" : "columns";
+      const std::int64_t extent = s.inputs() == 2 ? s.in(1)[axis] : h_w[axis - 2];
+      if (extent < 1 || extent > x[axis])
+        s.fail("the part has ", extent, ' ', part, ", expected 1 to ", x[axis], ", those of ", s.name_in(0));
+      const std::int64_t most = x[axis] - extent;
+      if (!center_crop && (offset[axis - 2] < 0 || offset[axis - 2] > most))
+        s.fail("offset = ", detail::print_shape(offset), ", expected 0 to ", most, " for ", extent, " of ", x[axis],
+               ' ', part);
+      out[axis] = extent;
+    }
+    s.set_out(0, out);
+  }
+  template <Real E>
+  void forward(Cpu&, std::span<const View<const E>> x, View<E> y) const {
+    each_row(x[0].shape(), y.shape(), [&](std::int64_t whole, std::int64_t part, std::int64_t n) {
+      std::copy_n(x[0].data() + whole, n, y.data() + part);
+    });
+  }
+  template <Real E>
+  void grad_use_none(Cpu&, View<const E> dy, std::span<const View<E>> dx) const {
+    for (const View<E>& of : dx) std::fill(of.begin(), of.end(), E(0));
+    each_row(dx[0].shape(), dy.shape(), [&](std::int64_t whole, std::int64_t part, std::int64_t n) {
+      std::copy_n(dy.data() + part, n, dx[0].data() + whole);
+    });
+  }
+
+ private:
+  /// f(where a row of the part begins in the images, where in the result, its elements).
+  template <class F>
+  void each_row(std::span<const std::int64_t> whole, std::span<const std::int64_t> part, F f) const {
+    const std::int64_t top = center_crop ? (whole[2] - part[2]) / 2 : offset[0],
+                       left = center_crop ? (whole[3] - part[3]) / 2 : offset[1];
+    for (std::int64_t channel = 0; channel < part[0] * part[1]; ++channel)
+      for (std::int64_t row = 0; row < part[2]; ++row)
+        f((channel * whole[2] + top + row) * whole[3] + left, (channel * part[2] + row) * part[3], part[3]);
+  }
+};
+inline constexpr Op<Crop, OnUse> crop_to;
+
+using CropOps = OpList<Crop>;
+
+}  // namespace strop::inline v0
