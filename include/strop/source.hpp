@@ -19,6 +19,7 @@
 #include <strop/autograd/function_impl.hpp>
 #include <strop/autograd/gradient_arrays_impl.hpp>
 #include <strop/autograd/jvp_impl.hpp>
+#include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/autograd/tape_impl.hpp>
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/environment_impl.hpp>

@@ -375,12 +375,13 @@ TEST_CASE("_sparse_retain keeps the rows that are listed") {
   for (const Dtype type : {strop::f16, strop::f64, strop::i32})
     CHECK(values(strop::invoke("_sparse_retain", {x.to(type), array({0}).to(strop::i64)})) ==
           Numbers{1, 2, 0, 0, 0, 0, 0, 0});
-  x.attach_grad();
-  {
+  for (const strop::Storage head : {strop::row_sparse, strop::dense}) {  // also rows that x does not store
+    x.attach_grad();
     strop::record scope;
-    strop::invoke("_sparse_retain", {x, array({2, 3})}).backward(count({4, 2}, 1).to(strop::row_sparse));
+    strop::invoke("_sparse_retain", {x, array({2, 3})}).backward(count({4, 2}, 1).to(head));
+    CHECK(x.grad().storage() == strop::row_sparse);
+    CHECK(values(x.grad()) == Numbers{0, 0, 0, 0, 5, 6, 7, 8});
   }
-  CHECK(values(x.grad()) == Numbers{0, 0, 0, 0, 5, 6, 7, 8});
 }
 
 TEST_CASE("updates and sparse operators refuse in a sentence") {

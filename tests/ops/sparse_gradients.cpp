@@ -189,3 +189,10 @@ TEST_CASE("the choice between csr arrays by one is csr") {
     CHECK(allclose(y, where(chosen, x.to(dense), other())));
   }
 }
+
+TEST_CASE("a gradient that an operator states counts where its result is zero and nothing is stored as well") {
+  const NDArray x = array({{1.5, 2}, {3, 4}}), y = array({{0, 2}, {0, 3}}).to(csr);
+  CHECK(elemwise_mod(x, y).storage() == csr);
+  check_gradients("elemwise_mod", {x, y}, [](const std::vector<NDArray>& a) { return elemwise_mod(a[0], a[1]); });
+  CHECK(x.grad().to_vector<double>() == Values{1, 1, 1, 1});
+}

@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/gradient_arrays_impl.hpp>
+#include <strop/autograd/sparse_nodes_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
 #include <strop/op/infer_call.hpp>
@@ -327,7 +328,7 @@ class BackwardPass {
     }
     for (int i : roles.gives) {
       storages.push_back(storage_of_gradient(node, node.inputs[i], i, held));
-      sparse = sparse || *storages.back() != dense;
+      sparse = sparse || storages.back() != dense;
     }
     if (!sparse && !held.sparse_head) return true;
     List<Storage, 8> in;
@@ -344,12 +345,13 @@ class BackwardPass {
     return !create_graph_ && made_by != nullptr && !made_by->is_map() && made_by->infer_storage != nullptr &&
            node->entry->gradient.compose == nullptr && is_floating(in.array.dtype());
   }
-  Storage storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
+  std::optional<Storage> storage_of_gradient(const TapeNode& node, const TapeInput& in, int i, const Held& held) const {
     const GradientRule& rule = node.entry->gradient;
-    // Who does not read the input does not know its pattern: the gradient is computed dense, then projected.
-    const bool knows_pattern = rule.entry->infer_storage != nullptr && (held.sparse_head || in_mask(rule.in, i));
     if (!has_sparse_buffer(in) && !wants_pattern(in)) return wanted_storage(in);
-    return knows_pattern ? in.array.storage() : dense;
+    if (rule.entry->infer_storage == nullptr) return dense;  // then projected
+    // Who does not read the input does not know its pattern, and says whether it knows another one.
+    if (!held.sparse_head && !in_mask(rule.in, i)) return std::nullopt;
+    return in.array.storage();
   }
   /// The storage that the gradient ends in: that of the leaf's buffer, also behind maps of one input, whose gradients
   /// are zero where their heads are.
@@ -392,27 +394,6 @@ class BackwardPass {
     if (in.leaf) return has_sparse_buffer(in);
     return static_cast<const TapeNode*>(in.source.get())->on_pattern;
   }
-  /// Whether the results are sparse because they are zero where nothing is stored, and not by being told to be.
-  static bool is_zero_elsewhere(const TapeNode& node) {
-    const Entry& entry = *node.entry;
-    if (node.inputs.empty() || (!entry.is_map() && !entry.structural)) return false;
-    for (const TapeOutput& y : node.outputs)
-      if (y.array.storage() == dense) return false;
-    List<Storage, 8> in;
-    List<Shape, 4> shapes, results;
-    for (const TapeInput& x : node.inputs) {
-      in.push_back(x.array.storage());
-      shapes.push_back(x.array.shape());
-    }
-    for (const TapeOutput& y : node.outputs) results.push_back(y.array.shape());
-    List<std::optional<Storage>, 4> out(node.outputs.size());
-    const NDArray& first = node.inputs[0].array;
-    const StorageChoice choice = infer_storages(
-        entry, node.op(), {in.span(), shapes.span(), results.span(), {}, first.dtype(), first.device()}, out.span());
-    for (Index k = 0; k < out.size(); ++k)
-      if (*out[k] != node.outputs[k].array.storage()) return false;
-    return choice.why.empty();
-  }
   /// Whether the gradient takes heads that are stored as the results are.
   bool takes_sparse_heads(const TapeNode& node) const {
     const GradientRule& rule = node.entry->gradient;
@@ -426,8 +407,7 @@ class BackwardPass {
     return choose_storages(node, roles, held, storages);
   }
   /// Whether the gradients of the node's results are wanted where they store something: a result is zero elsewhere
-  /// whatever its inputs store, and those want no more than their stored positions. Where a map stores nothing, the
-  /// derivatives in its dense inputs are zero.
+  /// whatever its inputs store, and those want no more than their stored positions.
   bool stays_on_pattern(const TapeNode& node) const {
     if (create_graph_ || node.entry == nullptr || !is_zero_elsewhere(node)) return false;
     for (const TapeInput& in : node.inputs) {
@@ -435,7 +415,7 @@ class BackwardPass {
       if (!wants_pattern(in)) return false;
       if (node.entry->is_map() && in.array.shape() != node.outputs[0].array.shape()) return false;
     }
-    return takes_sparse_heads(node);
+    return takes_sparse_heads(node) && (!node.entry->is_map() || is_flat_elsewhere(node));
   }
 
   /// The gradient in a shape that broadcasts to the input's: it is repeated where somebody needs its elements.

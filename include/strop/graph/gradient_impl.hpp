@@ -7,6 +7,7 @@
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/naming.hpp>
+#include <strop/graph/passes/fused_map.hpp>
 #include <strop/op/gpu_map.hpp>
 #include <strop/op/names.hpp>
 #include <strop/tensor/create.hpp>
@@ -286,13 +287,26 @@ class GradientWalk {
                : "");
   }
 
+  /// Inputs that a gradient, or zeros as well, may come to: of a fused map not each result was computed from all of
+  /// them.
+  std::uint64_t reached_inputs(int n, bool by_zeros) const {
+    std::uint64_t found = 0;
+    for (int k = 0; k < graph_.node(n).outputs(); ++k)
+      if (const int v = graph_.value(n, k); !parts_[v].empty() || (by_zeros && zeros_[v]))
+        found |= sources_of(graph_.node(n), k);
+    return found;
+  }
+
   void hand_on_zeros(int n, bool reached) {
     const Node& node = graph_.node(n);
     const GradientRule& rule = node.entry->gradient;
-    bool zero = reached && rule.entry == nullptr && rule.compose_symbols == nullptr;
+    const bool none = rule.entry == nullptr && rule.compose_symbols == nullptr;
+    bool zero = reached && (none || is_fused(node));
     for (int k = 0; k < node.outputs() && !reached; ++k) zero = zero || zeros_[graph_.value(n, k)];
-    for (Index i = 0; i < node.inputs.size() && zero; ++i)
-      if (leads(node.inputs[i])) zeros_[graph_.value(node.inputs[i])] = true;
+    if (!zero) return;
+    const std::uint64_t given = reached_inputs(n, true);
+    for (Index i = 0; i < node.inputs.size(); ++i)
+      if (leads(node.inputs[i]) && in_mask(given, i)) zeros_[graph_.value(node.inputs[i])] = true;
   }
 
   std::string wanted_name() const {
@@ -384,7 +398,9 @@ class GradientWalk {
     if (rule.in != 0 && node.entry->facts.kept != nullptr) unread_.push_back({made, &node, 0});
     const auto results = static_cast<int>(made->like.size());
     made->signature.visible = results;
-    for (int k = 0; k < results; ++k) contribute(made->like[k], {made, k});
+    const std::uint64_t given = is_fused(node) ? reached_inputs(n, false) : every;
+    for (int k = 0; k < results; ++k)
+      if (in_mask(given, roles.gives[k])) contribute(made->like[k], {made, k});
   }
 
   Graph graph_;

@@ -167,6 +167,25 @@ TEST_CASE("integers in a body have the gradients that they have outside of it") 
       {{"x", array<double>({{1.5, 2}, {-3, 4.5}})}, {"s", array<double>({1, 2})}});
 }
 
+TEST_CASE("a loss head in a body that gives integers has the gradient that it has outside of it") {
+  const NDArray a = array<double>({0.5, 3}), label = array<double>({1, 1});
+  const auto branch = [](const auto& x, const auto& l) {
+    const auto whole = [&] { return cast(loss(x, l), {.dtype = i32}); };
+    return cond(total_of(x) > 0, whole, whole);
+  };
+  a.attach_grad();
+  {
+    const record scope;
+    branch(a, label).backward();
+  }
+  const NDArray found = zeros({2}, f64);
+  auto run = branch(var("x"), var("l")).bind(cpu(), {{"x", a}, {"l", label}}, {{"x", found}});
+  run.forward(true);
+  run.backward(ones({2}, i32));
+  CHECK(same(a.grad(), array<double>({-0.5, 2})));
+  CHECK(same(found, a.grad()));
+}
+
 TEST_CASE("foreach: several data, states and outputs; states that swap, stay and are not used") {
   const NamedArrays args = {{"x", made({4, 3}, 1)}, {"y", made({4, 3}, 2)}, {"a", made({3}, 3)},
                             {"b", made({3}, 4)},    {"c", made({3}, 5)},    {"k", made({1}, 6)}};

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -33,6 +34,12 @@ struct TraceStep {
   static constexpr bool zero_gradient = true;
 };
 inline constexpr Op<TraceStep> step;
+/// The sign as a map, which fuses with others
+struct TraceSign {
+  static constexpr bool zero_gradient = true;
+  constexpr auto forward(auto x) const { return where(x > 0, 1, where(x < 0, -1, x)); }
+};
+inline constexpr Op<TraceSign> sign;
 /// x times numbers that are drawn, which the gradient takes as well
 struct TraceMask {
   static constexpr std::string_view outputs[] = {"output", "mask"};
@@ -195,6 +202,36 @@ TEST_CASE("several results: gradients of those that have heads, whichever these 
   const NDArray second = grad(grad(plus(y[3], y[0]), {x}, {.create_graph = true})[0], {x})[0];
   const Results z = g(x);
   CHECK(same(second, grad(grad(plus(z[3], z[0]), {x}, {.create_graph = true})[0], {x})[0]));
+}
+
+TEST_CASE("results of one fused map: each gradient goes to what its result was computed from, zeros as well") {
+  const NDArray x = array<double>({0.5, 3}), w = array<double>({2, -1}), b = array<double>({1, 4});
+  const auto g = [&](const NDArray& v) {
+    const NDArray hidden = quadratic(v, {.a = 1});
+    return std::array{hidden, times(hidden, w), sign(times(hidden, b))};
+  };
+  for (const unsigned which : {7U, 1U, 2U, 4U, 5U}) {
+    const auto f = trace_function(g);
+    const auto gradients = [&](const auto& function) {
+      for (const NDArray& a : {x, w, b}) {
+        a.attach_grad();
+        std::fill_n(a.grad().view<double>().data(), 2, 7.0);  // which stay where no gradient comes
+      }
+      const record scope;
+      const auto y = function(x);
+      std::vector<NDArray> heads;
+      for (std::size_t k = 0; k < y.size(); ++k)
+        if ((which >> k & 1U) != 0) heads.push_back(y[k]);
+      backward(heads);
+      return std::array{x.grad().copy(), w.grad().copy(), b.grad().copy()};
+    };
+    const auto expected = gradients(g);
+    for (int call = 0; call < 4; ++call) {  // bound for all heads, then for those that came
+      const auto found = gradients(f);
+      for (std::size_t i = 0; i < found.size(); ++i) CHECK(same(found[i], expected[i]));
+    }
+    CHECK(f.graphs_by_calls() == 0);
+  }
 }
 
 TEST_CASE("results that have no call in common, or a loss head among them, have histories of their own") {

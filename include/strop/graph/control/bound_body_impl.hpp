@@ -151,7 +151,10 @@ class BoundBody : public Counted {
         head.node->like.push_back(of);
       }
       heads_.push_back(head);
-      if (head.node || loss) walk.start(of, head);
+      if (head.node || loss)
+        walk.start(of, head);
+      else if (!task.headed[k] && !of.node->is_variable())
+        walk.start_zero(of);  // a loss head before an integer has its gradient, as that of a recorded call has
     }
     walk.run();
     NodeOutputs gradients;

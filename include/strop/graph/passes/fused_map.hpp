@@ -58,7 +58,8 @@ struct FusedProgram : Counted {
   List<Ref<ParamBox>> params;  // of the members
   std::string doc;
   List<std::string> output_names;
-  int heads = 0;  // of the gradient
+  int heads = 0;                // of the gradient
+  List<std::uint64_t> sources;  // of each output: inputs that it was computed from
 };
 
 /// The parameters of a fused map.
@@ -76,6 +77,10 @@ bool is_costly(const Node& node);
 constexpr Dtype usual_compute_type(Dtype stored) { return !is_floating(stored) ? i64 : stored == f64 ? f64 : f32; }
 /// The loop of a map for elements of that type where it computes in the usual one; null where it does not.
 MapLoop usual_loop(const Entry& entry, const void* op, Dtype stored);
+
+/// Whether a node is a fused map, and the inputs that a result was computed from: of other nodes all.
+bool is_fused(const Node& node);
+std::uint64_t sources_of(const Node& node, int output);
 
 /// A node that does what the members do, without its inputs; null where they need more blocks than there is room for.
 Ref<Node> fused_node(const FusedParts& parts);

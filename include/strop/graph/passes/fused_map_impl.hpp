@@ -334,6 +334,22 @@ STROP_IMPL FusedBackward code_gradients(const FusedParts& parts, List<int> gradi
   return made;
 }
 
+/// Inputs that an output was computed from.
+STROP_IMPL std::uint64_t sources_of(const FusedParts& parts, int output) {
+  List<bool> is_source(parts.wanted.size(), false);
+  is_source[output] = true;
+  for (Index m = parts.members.size(); m-- > 0;) {
+    const FusedMember& member = parts.members[m];
+    bool needed = false;
+    for (int k = 0; k < member.node->outputs(); ++k) needed = needed || is_source[member.first_out + k];
+    for (Index i = 0; i < member.in.size() && needed; ++i) is_source[member.in[i]] = true;
+  }
+  std::uint64_t found = 0;
+  for (int i = 0; i < parts.inputs; ++i)
+    if (is_source[i]) found |= std::uint64_t{1} << i;
+  return found;
+}
+
 /// The gradient: a map of the head gradients and of what it reads of inputs and outputs, which is as little as it can
 /// be.
 STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
@@ -373,6 +389,11 @@ STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
 
 STROP_IMPL const FusedProgram& fused_program(const void* op) { return *static_cast<const FusedOp*>(op)->program; }
 
+STROP_IMPL bool is_fused(const Node& node) { return node.entry->params == &fused_table; }
+STROP_IMPL std::uint64_t sources_of(const Node& node, int output) {
+  return is_fused(node) ? fused_program(node.op()).sources[output] : every;
+}
+
 STROP_IMPL void fused_entry(Entry& e, std::string_view name, const FusedCode& code, MapLoop loop) {
   e.name = e.snake = e.qualified = name;
   e.params = &fused_table;
@@ -389,7 +410,7 @@ STROP_IMPL Ref<Node> fused_node(const FusedParts& parts) {
   for (int i = 0; i < parts.inputs; ++i) values.push_back(i), inputs.push_back(i);
   FusedCoder coder(parts.stored, parts.inputs);
   code_members(parts, coder, values);
-  for (int v : parts.outputs) outputs.push_back(values[v]);
+  for (int v : parts.outputs) outputs.push_back(values[v]), program->sources.push_back(sources_of(parts, v));
   coder.depend(outputs);
   if (!coder.place(inputs, outputs, program->forward) || !code_backward(parts, *program)) return {};
 
