@@ -83,7 +83,7 @@ def function(name, of_numbers, of_arrays, kind, draw, draw_of):
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = draw.__module__
-    call.__doc__ = operator.__doc__
+    call.__doc__ = "\n".join(_documents.head_of(about))
     defaults = {one["name"]: _documents.value_of(one) for one in about["params"] if one["name"] in own and not one["required"]}
     parameters = []
     for key in order:
