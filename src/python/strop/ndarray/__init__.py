@@ -23,5 +23,6 @@ _register.add_methods(NDArray, _OPERATORS)
 for _module in (control, updates):
     for _name in _module.__all__:
         setattr(contrib, _name, getattr(_module, _name))
+sparse.make_loss = op.make_loss
 _internal._backward_gather_nd = control.gather_nd_gradient
 del sys, _module, _name
