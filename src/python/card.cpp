@@ -59,11 +59,13 @@ nb::dict card_of(const Entry& entry) {
   return all;
 }
 
-nb::object with_own_numbers(std::uint64_t seed, nb::callable function) {
+nb::tuple with_own_numbers(std::uint64_t seed, nb::callable function) {
   std::array<random::Stream, 64> streams;  // more than an example takes
   for (std::size_t i = 0; i < streams.size(); ++i) streams[i] = {seed, 0, i};
   const random::Replay own(streams);
-  return function();
+  const std::uint64_t before = random::detail::streams_taken();
+  const nb::object result = function();
+  return nb::make_tuple(result, random::detail::streams_taken() != before);
 }
 
 }  // namespace strop::python

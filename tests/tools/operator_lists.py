@@ -25,7 +25,7 @@ SHARED = {
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "convolution": ("convolution", "deconvolution", "upsampling"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random", "random_counts"),
+    "init_random": ("init", "random", "random_counts", "random_sample"),
     "layers": ("dropout", "leaky_relu", "pooling"),
     "linear": ("dot", "fully_connected"),
     "graphs_one_hot_stored": ("csr_graphs", "index/one_hot", "stored"),

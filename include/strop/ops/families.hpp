@@ -61,6 +61,7 @@ using Families = OpLists<
     PowerOps,
     RandomCountOps,
     RandomOps,
+    RandomSampleOps,
     ReduceOps,
     RegressionOutputOps,
     RepetitionOps,

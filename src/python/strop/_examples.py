@@ -179,8 +179,6 @@ def attempt(about, differentiable, spelled, example):
     lines = [input_text(sample, name, about["dtypes"], salt) for salt, (sample, name) in enumerate(zip(example["inputs"], names))]
     call = call_of(about, spelled, example, names, kinds)
     session = Session()
-    if any("nd.random" in line for line in (*lines, call)) or re.search("random|dropout", about["name"].lower() + about["doc"].lower()):
-        session.cells.append((f"mx.random.seed({SEED})", ""))  # which is not run: the numbers of the program stay as they are
     if lines:
         session.do(*lines)
     made = session.look(call)
@@ -220,7 +218,11 @@ def example_of(operator, spelled):
         warnings.simplefilter("ignore")
         for one in filter(None, (smaller(example), example)):
             try:
-                return _strop.with_own_numbers(SEED, lambda made=one: attempt(about, card["gradient"] not in ("none", "zero"), spelled, made))
+                differentiable = card["gradient"] not in ("none", "zero")
+                (session, shapes), drew = _strop.with_own_numbers(SEED, lambda made=one: attempt(about, differentiable, spelled, made))
+                if drew:
+                    session.cells.insert(0, (f"mx.random.seed({SEED})", ""))
+                return session, shapes
             except _strop.Error:
                 if one is example:
                     raise
