@@ -129,6 +129,9 @@ TEST_CASE("numbers of arrays refuse in a sentence") {
         "_sample_normal: input 'sigma' has shape (3,), expected (2,)");
   CHECK(refusal("_sample_poisson", {a}, {{"dtype", "int32"}}) ==
         "_sample_poisson: the numbers are of floating types, not int32");
+  for (const std::string_view op : {"_sample_poisson", "_sample_multinomial"})
+    CHECK(refusal(op, {a}, {{"shape", "(2, -1)"}}) ==
+          cat(op, ": parameter 'shape' has an extent of -1, expected 0 or more"));
   CHECK(refusal("_sample_multinomial", {strop::array({1, -1})}) ==
         "_sample_multinomial: data is -1 at (0, 1), expected at least 0");
   CHECK(refusal("_sample_multinomial", {strop::array({0, 0})}) ==

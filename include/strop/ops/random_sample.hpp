@@ -4,14 +4,14 @@
 ///
 /// The result has the shape of the parameters and `shape` behind it, and a floating type, float32 unless said; the
 /// parameters are of one shape and of one type. As in random_counts.hpp every element is a function of the seed, of
-/// the order of calls and of its position; numbers are drawn in double and rounded once. Sparse arrays go by the dense
+/// the order of calls and of its position; numbers are rounded once. Sparse arrays go by the dense
 /// fallback.
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/random_draws.hpp>
+#include <strop/tensor/random_blocks.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +39,7 @@ inline constexpr Note each_notes[] = {{"low", "the least number"},
 
 /// Parameters of one shape; the result has it and `shape` behind it.
 constexpr void infer_sampled(Shapes& s, const Shape& shape) {
+  check_shape_param(s, shape);
   for (int i = 1; i < s.inputs(); ++i) {
     s.set_in(i, s.in(0));
     s.set_in(0, s.in(i));
@@ -63,17 +64,43 @@ constexpr void infer_sampled_type(Types& t, const std::optional<Dtype>& dtype) {
   infer_drawn_type(t, dtype);
 }
 
-/// What is drawn for each element of the parameters: `draw(numbers, a, b)` where `holds(a, b)`.
-template <class Holds, class Draw>
-void draw_samples(Context& ctx, const NDArray& first, const NDArray& second, const NDArray& y, std::string_view op,
-                  std::string_view expected, Holds holds, Draw draw) {
-  const std::vector<double> a = first.to_vector<double>(), b = second.to_vector<double>();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!holds(a[i], b[i])) fail(op, ": ", expected, " at position ", i);
-  const std::int64_t count = a.empty() ? 1 : y.size() / std::ssize(a);
+/// The parameters of each element of the result, refused where they do not hold: `holds(a, b)`.
+struct Sampled {
+  std::vector<double> a, b;
+  std::int64_t count;  // elements of the result for one of the parameters
+
+  template <class Holds>
+  Sampled(const NDArray& first, const NDArray& second, const NDArray& y, std::string_view op, std::string_view expected,
+          Holds holds)
+      : a(first.to_vector<double>()), b(second.to_vector<double>()), count(a.empty() ? 1 : y.size() / std::ssize(a)) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!holds(a[i], b[i])) fail(op, ": ", expected, " at position ", i);
+  }
+};
+
+/// Each element drawn by itself: draw(its numbers, a, b).
+template <class Draw>
+void draw_samples(Context& ctx, const NDArray& y, const Sampled& of, Draw draw) {
   draw_elements(ctx.random(), y, [&](ElementDraws& draws, std::int64_t at) {
-    const auto i = static_cast<std::size_t>(at / count);
-    return draw(draws, a[i], b[i]);
+    const auto i = static_cast<std::size_t>(at / of.count);
+    return draw(draws, of.a[i], of.b[i]);
+  });
+}
+
+/// Many at a time: scale(a number that fill has put there, a, b).
+template <class Real, class Fill, class Scale>
+void fill_samples(Context& ctx, const NDArray& y, const Sampled& of, Fill fill, Scale scale) {
+  const random::Stream stream = ctx.random();
+  random::detail::fill_blocks<double>(y, stream, [&](const random::Stream& part, double* to, std::int64_t count) {
+    Real drawn[random::detail::block_elements];
+    fill(part, drawn, count);
+    const auto at = static_cast<std::int64_t>(part.offset - stream.offset);
+    std::int64_t left = of.count - at % of.count;
+    for (std::int64_t i = 0, j = at / of.count; i < count; ++j, left = of.count) {
+      const auto place = static_cast<std::size_t>(j);
+      for (const std::int64_t end = std::min(count, i + left); i < end; ++i)
+        to[i] = scale(static_cast<double>(drawn[i]), of.a[place], of.b[place]);
+    }
   });
 }
 
@@ -92,14 +119,20 @@ struct SampleUniform {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, second, y, name, "low is above high, or no number,",
-        [](double low, double high) { return low <= high; },
-        [](detail::ElementDraws& draws, double low, double high) { return low + (high - low) * draws.uniform(); });
+    const detail::Sampled of(first, second, y, name, "low is above high, or no number,",
+                             [](double low, double high) { return low <= high; });
+    const auto scale = [](double u, double low, double high) { return low + (high - low) * u; };
+    if (y.dtype() == f64)
+      detail::fill_samples<double>(
+          cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },
+          scale);
+    else
+      detail::fill_samples<float>(
+          cpu, y, of, [](const random::Stream& part, float* to, std::int64_t n) { part.fill_uniform(to, n); }, scale);
   }
 };
 
-/// _sample_normal: normal numbers with mean mu and standard deviation sigma, by the polar method. Error: sigma is
+/// _sample_normal: normal numbers with mean mu and standard deviation sigma, as of _random_normal. Error: sigma is
 /// negative.
 struct SampleNormal {
   static constexpr Resources resources{.random = true};
@@ -114,9 +147,11 @@ struct SampleNormal {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, second, y, name, "sigma is below 0, or no number,", [](double, double sigma) { return sigma >= 0; },
-        [](detail::ElementDraws& draws, double mu, double sigma) { return mu + sigma * draws.normal(); });
+    const detail::Sampled of(first, second, y, name, "sigma is below 0, or no number,",
+                             [](double, double sigma) { return sigma >= 0; });
+    detail::fill_samples<float>(
+        cpu, y, of, [](const random::Stream& part, float* to, std::int64_t n) { part.fill_normal(to, n); },
+        [](double z, double mu, double sigma) { return mu + sigma * z; });
   }
 };
 
@@ -134,10 +169,11 @@ struct SampleGamma {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, second, y, name, "alpha or beta is not above 0",
-        [](double alpha, double beta) { return alpha > 0 && beta > 0; },
-        [](detail::ElementDraws& draws, double alpha, double beta) { return detail::draw_gamma(draws, alpha) * beta; });
+    const detail::Sampled of(first, second, y, name, "alpha or beta is not above 0",
+                             [](double alpha, double beta) { return alpha > 0 && beta > 0; });
+    detail::draw_samples(cpu, y, of, [](detail::ElementDraws& draws, double alpha, double beta) {
+      return detail::draw_gamma(draws, alpha) * beta;
+    });
   }
 };
 
@@ -154,9 +190,10 @@ struct SampleExponential {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, first, y, name, "lam is not above 0", [](double lam, double) { return lam > 0; },
-        [](detail::ElementDraws& draws, double lam, double) { return -std::log(draws.uniform()) / lam; });
+    const detail::Sampled of(first, first, y, name, "lam is not above 0", [](double lam, double) { return lam > 0; });
+    detail::fill_samples<double>(
+        cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },
+        [](double u, double lam, double) { return -std::log1p(-u) / lam; });
   }
 };
 
@@ -172,9 +209,10 @@ struct SamplePoisson {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, NDArray& y) const {
+    const detail::Sampled of(first, first, y, name, "lam is below 0, or no number,",
+                             [](double lam, double) { return lam >= 0; });
     detail::draw_samples(
-        cpu, first, first, y, name, "lam is below 0, or no number,", [](double lam, double) { return lam >= 0; },
-        [](detail::ElementDraws& draws, double lam, double) { return detail::draw_poisson(draws, lam); });
+        cpu, y, of, [](detail::ElementDraws& draws, double lam, double) { return detail::draw_poisson(draws, lam); });
   }
 };
 
@@ -195,10 +233,11 @@ struct SampleNegativeBinomial {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, second, y, name, "k is below 0, or p not above 0 and at most 1,",
-        [](double k, double p) { return k >= 0 && p > 0 && p <= 1; },
-        [](detail::ElementDraws& draws, double k, double p) { return detail::draw_mixed(draws, k, (1 - p) / p); });
+    const detail::Sampled of(first, second, y, name, "k is below 0, or p not above 0 and at most 1,",
+                             [](double k, double p) { return k >= 0 && p > 0 && p <= 1; });
+    detail::draw_samples(cpu, y, of, [](detail::ElementDraws& draws, double k, double p) {
+      return detail::draw_mixed(draws, k, (1 - p) / p);
+    });
   }
 };
 
@@ -217,12 +256,11 @@ struct SampleGeneralizedNegativeBinomial {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    detail::draw_samples(
-        cpu, first, second, y, name, "mu or alpha is below 0, or no number,",
-        [](double mu, double alpha) { return mu >= 0 && alpha >= 0; },
-        [](detail::ElementDraws& draws, double mu, double alpha) {
-          return alpha > 0 ? detail::draw_mixed(draws, 1 / alpha, alpha * mu) : detail::draw_poisson(draws, mu);
-        });
+    const detail::Sampled of(first, second, y, name, "mu or alpha is below 0, or no number,",
+                             [](double mu, double alpha) { return mu >= 0 && alpha >= 0; });
+    detail::draw_samples(cpu, y, of, [](detail::ElementDraws& draws, double mu, double alpha) {
+      return alpha > 0 ? detail::draw_mixed(draws, 1 / alpha, alpha * mu) : detail::draw_poisson(draws, mu);
+    });
   }
 };
 
@@ -247,6 +285,7 @@ struct SampleMultinomial {
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return get_prob ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const {
+    detail::check_shape_param(s, shape);
     if (!s.in(0).has_rank()) return;
     if (s.in(0).ndim() != 1 && s.in(0).ndim() != 2) s.fail("data has shape ", s.in(0), ", expected (K,) or (N, K)");
     Shape drawn = s.in(0);
