@@ -176,10 +176,11 @@ std::vector<std::string> Card::differentiated() const {
   return names;
 }
 
-int Card::orders() const {
+std::optional<int> Card::orders() const {
+  constexpr int endless = 16;  // more than any: gradients of gradients that lead back to an operator
   int count = 0;
   for (const Entry* e = &entry; e != nullptr && !e->gradient.zero; e = e->gradient.entry) {
-    if (e->gradient.compose != nullptr || count == any_order) return any_order;
+    if (e->gradient.compose != nullptr || count == endless) return std::nullopt;
     if (e->gradient.entry != nullptr) ++count;
   }
   return count;

@@ -48,9 +48,8 @@ class Card {
   /// The inputs, by name, whose gradients are computed; those of others are zero. Empty where that is open: all of
   /// them.
   std::vector<std::string> differentiated() const;
-  /// How often the operator can be differentiated; `any_order` where its gradient consists of operators that say it.
-  int orders() const;
-  static constexpr int any_order = 99;
+  /// How often the operator can be differentiated; none where there is no end to it, as of what consists of operators.
+  std::optional<int> orders() const;
   /// "csr, dense -> row_sparse with --transpose_a True": what is served as it is stored, and with which parameters.
   std::vector<std::string> storages() const;
   /// What the operator takes besides its tensors.

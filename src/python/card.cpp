@@ -8,6 +8,7 @@
 #include <strop/memory/random.hpp>
 
 #include <array>
+#include <optional>
 
 namespace strop::python {
 namespace {
@@ -52,7 +53,8 @@ nb::dict card_of(const Entry& entry) {
   nb::dict all;
   all["gradient"] = to_text(card.gradient());
   all["differentiated"] = texts(card.differentiated());
-  all["orders"] = card.orders() == command::Card::any_order ? nb::none() : nb::object(nb::int_(card.orders()));
+  const std::optional<int> orders = card.orders();
+  all["orders"] = orders ? nb::object(nb::int_(*orders)) : nb::none();
   all["storages"] = texts(card.storages());
   all["cost"] = to_text(card.cost());
   all["example"] = example_of(card);

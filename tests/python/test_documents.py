@@ -43,6 +43,8 @@ def test_documents_say_what_there_is():
     assert "Gradient: with respect to data, up to order 3; keeps output." in nd.exp.__doc__
     assert "loss head (needs no head gradient), with respect to data, of first order; keeps label, output." in nd.SoftmaxOutput.__doc__
     assert "csr -> csr with scalar=0" in nd._internal._plus_scalar.__doc__
+    assert "Gradient: with respect to data, gamma, beta, of first order;" in nd.BatchNorm.__doc__ and "Gradient: composed of operators, of any order." in nd.concat.__doc__
+    assert "Gradient: with respect to lhs, rhs, of any order; keeps lhs, rhs." in nd.dot.__doc__  # whose gradient is one of products again
     assert "Shapes: one, of all inputs and of the result." in nd.exp.__doc__
     assert "Shapes of the example: data (4, 2), weight (3, 2), bias (3,) -> (4, 3)." in said
 
