@@ -167,6 +167,25 @@ std::string Card::gradient() const {
   return text;
 }
 
+std::vector<std::string> Card::differentiated() const {
+  const GradientRule& rule = entry.gradient;
+  std::vector<std::string> names;
+  if (rule.entry == nullptr || rule.zero || entry.inputs < 0) return names;
+  for (std::size_t i = 0; i < arguments.inputs.size(); ++i)
+    if ((rule.gives >> i & 1) != 0) names.emplace_back(arguments.inputs[i].name);
+  return names;
+}
+
+std::optional<int> Card::orders() const {
+  constexpr int endless = 16;  // more than any: gradients of gradients that lead back to an operator
+  int count = 0;
+  for (const Entry* e = &entry; e != nullptr && !e->gradient.zero; e = e->gradient.entry) {
+    if (e->gradient.compose != nullptr || count == endless) return std::nullopt;
+    if (e->gradient.entry != nullptr) ++count;
+  }
+  return count;
+}
+
 /// What the storages of inputs may be. The inputs that are written have one among them.
 std::vector<std::vector<Storage>> Card::combinations() const {
   constexpr Storage kinds[] = {dense, csr, row_sparse};
@@ -284,8 +303,8 @@ std::vector<std::string> Card::file_names() const {
   return names;
 }
 
-std::string Card::example() const {
-  std::string text = cat(program(), " run ", entry.snake);
+std::string Card::example(std::string_view program) const {
+  std::string text = cat(program, " run ", entry.snake);
   bool sparse = false;
   if (row) {
     for (const std::string& file : file_names()) text += cat(' ', file);

@@ -45,12 +45,17 @@ class Card {
   std::string cost() const;
   /// How the gradient is had and what is kept for it, by name.
   std::string gradient() const;
+  /// The inputs, by name, whose gradients are computed; those of others are zero. Empty where that is open: all of
+  /// them.
+  std::vector<std::string> differentiated() const;
+  /// How often the operator can be differentiated; none where there is no end to it, as of what consists of operators.
+  std::optional<int> orders() const;
   /// "csr, dense -> row_sparse with --transpose_a True": what is served as it is stored, and with which parameters.
   std::vector<std::string> storages() const;
   /// What the operator takes besides its tensors.
   std::string resources() const;
-  /// A command line, which works where a row says how the operator is called.
-  std::string example() const;
+  /// A line of the command that is called so, which works where a row says how the operator is called.
+  std::string example(std::string_view program) const;
   /// What its files hold; empty where there are none.
   std::string example_inputs() const;
   /// A name for each input of the row; names that occur again get numbers.

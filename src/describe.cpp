@@ -187,7 +187,7 @@ int describe(const std::string& name) {
                 note.empty() ? "" : "  ", note.c_str());
   }
   std::printf("\n");
-  line("example", card.example());
+  line("example", card.example(program()));
   if (const std::string inputs = card.example_inputs(); !inputs.empty()) line("", cat("with ", inputs));
   return 0;
 }

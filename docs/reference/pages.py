@@ -5,8 +5,11 @@ import inspect
 import json
 import re
 
-from examples import example_of, names_of, spelling
 from plots import plot_of
+
+from strop import _strop
+from strop._documents import gradient_of, in_python
+from strop._examples import example_of, spelling
 
 HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -45,9 +48,16 @@ def prose(value):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", text(value))
 
 
-def in_python(said):
-    """What the command says of parameters, as Python writes it."""
-    return re.sub(r" --(\w+) ('[^']*'|\S+?)(?=[;,]? |[;,]?$)", r" \1=\2", said).replace(" -> ", " → ")
+def names_of(operator):
+    return [operator["name"], *operator["aliases"]]
+
+
+def spelled_and_made(operator):
+    """(how a program spells the operator, its object)."""
+    found = spelling(_strop.Operator(operator["name"], operator["name"], False).description)
+    if found is None:
+        raise LookupError(f"run docs: {operator['name']} is no function of the package")
+    return found
 
 
 def page_name(operator):
@@ -107,13 +117,13 @@ def parameters_of(operator):
     return lines
 
 
-def example_section(cells):
+def example_section(found):
     body = []
-    for lines, output in cells:
+    for lines, output in found[0].cells if found else []:
         body.append(f"<code>{text(lines)}</code>")
         if output:
             body.append(f'<samp>{text(output)}</samp>')
-    return f'<section id="example"><h2>Example</h2><pre class="example">{chr(10).join(body)}</pre></section>' if cells else \
+    return f'<section id="example"><h2>Example</h2><pre class="example">{chr(10).join(body)}</pre></section>' if body else \
         '<section id="example"><h2>Example</h2><p>None: no row of the tests says how it is called.</p></section>'
 
 
@@ -124,7 +134,7 @@ def plot_section(plot):
 
 
 def operator_page(operator, before, after):
-    spelled, made = spelling(operator)
+    spelled, made = spelled_and_made(operator)
     about, in_cpp = document_of(operator)
     plot = plot_of(operator, made)
     others = [name for name in names_of(operator) if name != spelled.rpartition(".")[2]]
@@ -134,7 +144,7 @@ def operator_page(operator, before, after):
         facts.append(("Cost", operator["cost"]))
     if others:
         facts.append(("Also called", ", ".join(f"<code>{text(name)}</code>" for name in others)))
-    storages = "".join(f"<li><code>{text(in_python(line))}</code></li>" for line in operator["storages"])
+    storages = "".join(f"<li><code>{text(in_python(line).replace(' -> ', ' → '))}</code></li>" for line in operator["storages"])
     parts = [
         HEAD.format(title=text(f"{spelled} · strop"), about=html.escape(about)),
         f'<main id="main"><article><h1><code>{text(spelled)}</code></h1>',
@@ -144,21 +154,20 @@ def operator_page(operator, before, after):
         plot_section(plot) if plot else "",
         '<section id="parameters"><h2>Arguments</h2>', rows("inputs", "Arrays", arguments_of(operator, False)),
         rows("params", "Parameters", parameters_of(operator)), rows("outputs", "Results", arguments_of(operator, True)), "</section>",
-        f'<section id="gradient"><h2>Gradient</h2><p>{gradient_text(in_python(operator["gradient"]))}</p></section>',
+        f'<section id="gradient"><h2>Gradient</h2><p>{gradient_text(made.card)}</p></section>',
         f'<section id="storages"><h2>Storages</h2><ul>{storages}</ul><p>Others are computed on dense copies, and said once.</p></section>',
-        example_section(example_of(operator, spelled)),
+        example_section(example_of(made, spelled)),
         facts_section(facts),
         "</article>", neighbours(before, after), "</main>", FOOT]
     return "".join(parts)
 
 
-def gradient_text(said):
+def gradient_text(card):
     """What the entry says of the gradient, as sentences."""
+    said = gradient_of(card)
     if said == "none":
         return "There is none."
-    if said == "zero":
-        return "Zero wherever it exists."
-    return prose(f"Yes: {said}, until backward." if said.startswith("keeps") else f"Yes: {said}.")
+    return prose(f"{said[0].upper()}{said[1:]}.".replace("; keeps", "; until backward it keeps"))
 
 
 def facts_section(facts):
@@ -194,7 +203,7 @@ def search_list(operators, spelled):
 
 def write_all(operators, folder):
     """Writes every page; how many there are."""
-    spelled = {one["name"]: spelling(one)[0] for one in operators}
+    spelled = {one["name"]: spelled_and_made(one)[0] for one in operators}
     operators = sorted(operators, key=lambda one: (spelled[one["name"]].rpartition(".")[2].strip("_").lower(), one["name"]))
     for i, one in enumerate(operators):
         (folder / page_name(one)).write_text(operator_page(one, operators[i - 1] if i else None, operators[i + 1] if i + 1 < len(operators) else None))

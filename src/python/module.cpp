@@ -336,6 +336,7 @@ void add_data(nb::module_& module) {
 void add_system(nb::module_& module) {
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
+  module.def("with_own_numbers", &with_own_numbers);
   module.def("wait_all", &wait_for_all);
   nb::class_<Trace>(module, "_Trace")
       .def(nb::init<std::string>())

@@ -415,6 +415,9 @@ nb::dict describe(const Schema& schema) {
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(reinterpret_cast<OperatorObject*>(self)->known()).release().ptr(); });
 }
+PyObject* get_card(PyObject* self, void*) {
+  return guarded([&] { return card_of(*reinterpret_cast<OperatorObject*>(self)->entry).release().ptr(); });
+}
 /// Whether it reads arrays, the first of which may stand before a dot.
 PyObject* get_is_method(PyObject* self, void*) {
   const Entry& e = *reinterpret_cast<OperatorObject*>(self)->entry;
@@ -429,6 +432,8 @@ PyGetSetDef operator_members[] = {
     {"is_method", get_is_method, nullptr, "Whether it takes a fixed number of arrays and writes none of them.",
      nullptr},
     {"description", get_description, nullptr, "What the registry knows of the operator.", nullptr},
+    {"card", get_card, nullptr, "What follows from that: gradient, storages, cost, and an example where there is one.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef operator_offsets[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperatorObject, call), READONLY, nullptr},

@@ -204,6 +204,11 @@ Device device_of(PyObject* object);
 // --- operators and symbols ------------------------------------------------------------------------------------------
 
 void add_operators(nb::module_& module);
+/// What the command describes of an operator beside what its entry says: its gradient, storages, cost, and an example.
+nb::dict card_of(const Entry& entry);
+/// (what the function returns, whether it drew random numbers). They are those that come after seed(seed); the
+/// program's stay as they are.
+nb::tuple with_own_numbers(std::uint64_t seed, nb::callable function);
 void add_symbols(nb::module_& module);
 void add_custom(nb::module_& module);
 void add_scopes(nb::module_& module);

@@ -109,6 +109,25 @@ void add_constant_rows(std::vector<Row>& rows) {
         "_random_poisson_like", "_random_negative_binomial_like", "_random_generalized_negative_binomial_like"})
     rows.push_back(
         {op, "", {{{3, 4}}}, {.dtypes = false, .sparse = false, .same_shape = false}, true, sparse_elsewhere});
+  // Numbers that suit parameters of whichever type; differences see how what is drawn moves with them.
+  const Sample low = listed({2, 3}, {1, 2.5, 3, 1, 2, 3}), high = listed({2, 3}, {4, 5.5, 6, 4, 5, 6});
+  const auto add_sampled = [&](const std::string& op, std::vector<Sample> in) {
+    for (const std::string params : {"", "shape=(4,)", "shape=(2, 2); dtype=float64"})
+      rows.push_back(
+          {op, params, in, {.gradient = false, .dtypes = false, .sparse = false, .same_shape = false}, true});
+  };
+  for (const std::string op :
+       {"_sample_uniform", "_sample_normal", "_sample_gamma", "_sample_generalized_negative_binomial"})
+    add_sampled(op, {low, high});
+  add_sampled("_sample_negative_binomial", {high, {{2, 3}}});
+  for (const std::string op : {"_sample_exponential", "_sample_poisson"}) add_sampled(op, {low});
+  for (const std::string params : {"shape=(3,)", "", "shape=(2,); get_prob=True; dtype=int64"})
+    rows.push_back({"_sample_multinomial",
+                    params,
+                    {{{3, 4}}},
+                    {.dtypes = false, .sparse = false, .same_shape = false},
+                    true,
+                    gradient_elsewhere});
   rows.push_back({"_shuffle", "", {{{5, 3}}}, {.gradient = false, .same_shape = false}, true});
 }
 

@@ -139,6 +139,14 @@ _rdiv_scalar(data; scalar=1, is_int=True) _RDivScalar rdiv_scalar
 _rminus_scalar(data; scalar=1, is_int=True) _RMinusScalar rminus_scalar
 _rmod_scalar(data; scalar=1, is_int=True) _RModScalar rmod_scalar
 _rpower_scalar(data; scalar=1, is_int=True) _RPowerScalar rpower_scalar
+_sample_exponential(lam; shape=(), dtype=None) sample_exponential
+_sample_gamma(alpha, beta; shape=(), dtype=None) sample_gamma
+_sample_generalized_negative_binomial(mu, alpha; shape=(), dtype=None) sample_generalized_negative_binomial
+_sample_multinomial(data; shape=(), get_prob=False, dtype=int32) sample_multinomial
+_sample_negative_binomial(k, p; shape=(), dtype=None) sample_negative_binomial
+_sample_normal(mu, sigma; shape=(), dtype=None) sample_normal
+_sample_poisson(lam; shape=(), dtype=None) sample_poisson
+_sample_uniform(low, high; shape=(), dtype=None) sample_uniform
 _scatter_elemwise_div(lhs, rhs) scatter_elemwise_div
 _scatter_minus_scalar(data; scalar=1, is_int=True) scatter_minus_scalar
 _scatter_plus_scalar(data; scalar=1, is_int=True) scatter_plus_scalar

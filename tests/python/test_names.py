@@ -24,13 +24,7 @@ def test_modules_of_names():
     assert type(mx._strop.Operator.__module__)(mx._strop.Operator.__module__) == "strop._strop" and repr(nd.NDArray) == "<class 'strop.ndarray.ndarray.NDArray'>"
 
 
-def test_documents_say_shapes_storages_and_show_a_call():
-    said = nd.relu.__doc__
-    assert "Shapes: one, of all inputs and of the result." in said and "Storages: (row_sparse) -> row_sparse; (csr) -> csr; default else." in said
-    assert "(csr, csr) -> csr" in nd.dot.__doc__ and "Storages: the result is default." in nd.cos.__doc__
-    for operator in (nd.relu, nd.broadcast_add, nd.arccosh, nd.contrib.quadratic):
-        call, shown = operator.__doc__.split("Example\n-------\n>>> ")[1].split("\n", 1)
-        assert repr(eval(call, {"nd": nd})) == shown
+def test_documents_are_of_python():
     counts = dict(mx.name.current()._counter) if hasattr(mx.name.current(), "_counter") else {}
     for operator in {id(o): o for module in (nd.op, nd._internal, nd.contrib, nd.sparse) for o in vars(module).values() if isinstance(o, mx._strop.Operator)}.values():
         assert operator.__doc__ and " Example: " not in operator.__doc__
@@ -114,9 +108,26 @@ def test_numbers_for_each_element_of_arrays():
     for name, arrays in (("uniform", (a, a + 1)), ("normal", (a, b)), ("gamma", (a, b)), ("exponential", (a,)), ("poisson", (a,)), ("negative_binomial", (a, b / 4)),
                          ("generalized_negative_binomial", (a, b))):
         sample = getattr(nd, f"sample_{name}")
-        assert sample(*arrays).shape == (2, 2) and sample(*arrays, shape=3).shape == (2, 2, 3) and "random." in sample.__doc__
+        assert sample(*arrays).shape == (2, 2) and sample(*arrays, shape=3).shape == (2, 2, 3)
+        symbols = [sym.var("xy"[i]) for i in range(len(arrays))]
+        drawn = (symbols[0] + 0, 1 / symbols[0])[name == "exponential"], *symbols[1:]
+        for node in (getattr(sym.random, name)(*drawn, shape=(3, 2), dtype="float64", name="z"), getattr(sym, f"sample_{name}")(*symbols, shape=(3, 2), dtype="float64", name="z")):
+            assert node.list_outputs() == ["z_output"] and node.get_internals().list_outputs()[-1] == "z_output"
+            run = node.bind(mx.cpu(), dict(zip("xy", arrays)), grad_req="null")
+            assert run.forward()[0].shape == (2, 2, 3, 2) and run.outputs[0].dtype == np.float64
+            assert node.infer_shape(x=(2, 2))[0] == [(2, 2)] * len(arrays)
+        if len(arrays) == 2:
+            with pytest.raises(AssertionError):
+                getattr(sym.random, name)(sym.var("x"), 1)
+        mx.random.seed(7)
+        single = getattr(nd.random, name)(*arrays, shape=(50,))
+        mx.random.seed(7)
+        assert np.array_equal(getattr(nd.random, name)(*arrays, shape=(50,)).asnumpy(), single.asnumpy()) and single.dtype == np.float32
+    assert not hasattr(nd.NDArray, "sample_uniform")
     assert abs(nd.sample_exponential(lam=nd.array([4.0]), shape=(4000,)).asnumpy().mean() - 0.25) < 0.05
-    with pytest.raises(TypeError, match="takes mu, sigma"):
+    with pytest.raises(ValueError, match="_sample_gamma: alpha or beta is not above 0 at position 1"):
+        nd.random.gamma(nd.array([1.0, 0]), nd.ones((2,))).wait_to_read()
+    with pytest.raises((TypeError, ValueError), match="takes 2 inputs"):
         nd.sample_normal(a)
 
 
@@ -136,6 +147,15 @@ def test_positions_by_their_probabilities():
     want = np.zeros((2, 4))
     np.add.at(want, (np.arange(2)[:, None], places.asnumpy()), 1)
     np.testing.assert_allclose(rows.grad.asnumpy(), np.where(want, want / np.maximum(rows.asnumpy(), 1e-9), 0), rtol=1e-5)
+    node = sym.random.multinomial(sym.var("rows"), shape=(2, 3), name="z")  # which gives both, as in the original
+    assert len(node.list_outputs()) == 2 and node.infer_shape(rows=(4, 5))[1] == [(4, 2, 3)] * 2 and node.infer_type(rows="float64")[1] == [np.int32, np.float64]
+    assert sym.random.multinomial(sym.var("rows"), get_prob=False, name="z").infer_shape(rows=(5,))[1] == [(1,)]
+    run = node.simple_bind(mx.cpu(), rows=(2, 4))
+    places, logs = run.forward(is_train=True, rows=rows)
+    run.backward([nd.zeros(places.shape, dtype="int32"), nd.ones(logs.shape)])
+    want = np.zeros((2, 4))
+    np.add.at(want, (np.arange(2)[:, None, None], places.asnumpy()), 1)
+    np.testing.assert_allclose(run.grad_dict["rows"].asnumpy(), np.where(want, want / np.maximum(rows.asnumpy(), 1e-9), 0), rtol=1e-5)
     for wrong in (nd.ones((2, 2, 2)), nd.zeros((0,)), nd.zeros((2,)), nd.array([1, -1]), nd.array([1, np.nan])):
         with pytest.raises(ValueError):
             nd.random.multinomial(wrong)

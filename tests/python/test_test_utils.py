@@ -25,7 +25,7 @@ def test_random_arrays():
 def test_comparisons():
     a = np.ones((2, 3), "f4")
     tu.assert_almost_equal(a, nd.array(a * (1 + 1e-5)))
-    with pytest.raises(AssertionError, match=r"differ at 1 of 6 places; the worst is \(1, 2\)"):
+    with pytest.raises(AssertionError, match=r"differ at 1 of 6 places. Location of maximum error: \(1, 2\)"):
         b = a.copy()
         b[1, 2] = 2
         tu.assert_almost_equal(a, b)
@@ -146,3 +146,29 @@ def test_environment_and_attempts():
         return np.random.rand(), nd.random.uniform().asscalar()
 
     assert draw() == draw()
+
+
+def test_tolerances_by_type():
+    half, single, number = nd.ones((2,), dtype="float16"), nd.ones((2,)), np.ones(2, "int32")
+    assert tu.get_tols(half, single, None, None) == (1e-2, 1e-1) and tu.get_tols(number, 3, None, None) == (0, 0)
+    by_type = {np.dtype(np.float16): 0.5}
+    assert tu.get_tols(half, 1.0, by_type, 0) == (0.5, 0) and tu.get_tolerance(single, by_type, tu.default_rtols()) == 1e-4
+    tu.assert_almost_equal(half * 1.25, half, rtol=by_type)
+    with pytest.raises(AssertionError):
+        tu.assert_almost_equal(single * 1.25, single, rtol=by_type)
+    assert not tu.almost_equal(single.asnumpy() * 1.0001, single.asnumpy())  # the tolerance of float64, whatever their type
+    assert tu.default_numeric_eps()[np.dtype(np.float32)] == 1 / 512
+    said = tu.locationError(np.array([1.0, 2]), np.array([1.0, 3]), (1,), ("x", "y"), True)
+    assert said == "Location of maximum error: (1,), x=2.00000000, y=3.00000000"
+
+
+def test_optimizers_are_compared():
+    make = mx.optimizer.create
+    for more in ({}, {"momentum": 0.9}):
+        tu.compare_optimizer(make("sgd", **more), make("sgd", **more), [(3, 4), (2,)], "float32", ntensors=2)
+        tu.compare_optimizer(make("nag", **more), make("nag", **more), (3, 4), "float64")
+    tu.compare_optimizer(make("sgd", lazy_update=False), make("sgd", lazy_update=False), (5, 4), "float32", "row_sparse", "row_sparse")
+    with pytest.raises(AssertionError):
+        tu.compare_optimizer(make("sgd", learning_rate=0.1), make("sgd", learning_rate=0.2), (3, 4), "float32")
+    with pytest.raises(ValueError, match="a list of shapes"):
+        tu.compare_optimizer(make("sgd"), make("sgd"), (3, 4), "float32", ntensors=2)

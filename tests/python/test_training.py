@@ -100,7 +100,6 @@ def test_rates_that_follow_from_lengths_and_batches():
     w, g = nd.ones((2, 2)), nd.ones((2, 2))
     for name, factor in (("fc_weight", 0.5), ("fc_bias", 1.0)):
         made = optimizer.create("lars", learning_rate=0.1, eta=0.5, param_idx2name={0: name})
-        assert abs(made._scaled(0, w, g, 0.1, 0.0) - 0.1 * factor) < 1e-7
         weight, state = nd.ones((2, 2)), nd.ones((2, 2))
         made.update(0, weight, g, state)  # as SGD with that rate; momentum is 0 at first
         np.testing.assert_allclose(weight.asnumpy(), np.full((2, 2), 1 - 0.1 * factor), rtol=1e-6)
@@ -127,6 +126,73 @@ def test_rates_that_follow_from_lengths_and_batches():
     update = optimizer.get_updater(made)
     update(0, nd.array([[3.0, 4], [0, 0], [1, 1]]), rows)
     np.testing.assert_allclose(rows.asnumpy(), [[1 - 3 / math.sqrt(12.5), 1 - 4 / math.sqrt(12.5)], [1, 1], [0, 0]], atol=1e-4)
+
+
+class Falling(mx.lr_scheduler.LRScheduler):
+    def __call__(self, num_update):
+        return 0.5 / (1 + num_update)
+
+
+# After four updates of three weights with weight decay, clipping, scaling and a scheduler, in MXNet 1.9.1.
+ORIGINAL = [
+    ("sgd", {}, [0.7464, -2.1094, 0.6596, 0.4458, -1.2125, 1.6837, -0.8939]),
+    ("sgd", {"momentum": 0.9}, [0.3332, -2.3339, 0.9251, 0.7695, -1.5766, 1.172, -1.1348]),
+    ("lars", {"eta": 0.4, "eps": 0.001}, [0.8613, -1.9973, 0.5573, 0.4458, -1.2125, 1.7287, -0.8215]),
+    ("lars", {"momentum": 0.9, "eta": 0.4}, [0.7468, -1.9857, 0.6058, 0.6315, -1.3987, 1.5013, -0.8833]),
+    ("lars", {"momentum": 0.9, "eta": 0.4, "momentum_correction": False}, [0.6487, -2.0258, 0.661, 0.7695, -1.5766, 1.3195, -0.9565]),
+    ("lamb", {}, [-0.157, -2.4115, 1.363, 0.9045, -1.3363, 0.9558, -1.4042]),
+    ("lamb", {"bias_correction": False, "lower_bound": 1.5, "upper_bound": 1.75}, [0.2768, -2.5181, 1.174, 1.0582, -1.4357, 1.1592, -1.4934]),
+    ("lbsgd", {"momentum": 0.5, "batch_scale": 2, "warmup_epochs": 1, "updates_per_epoch": 8}, [0.7716, -2.1356, 0.6308, 0.3734, -1.2372, 1.7851, -0.8386]),
+]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-4), ("float16", 1.5e-3)])
+@pytest.mark.parametrize("name, more, wanted", ORIGINAL)
+def test_several_weights_as_in_the_original(name, more, wanted, dtype, tolerance):
+    made = optimizer.create(name, param_idx2name={0: "a_weight", 1: "a_bias", 2: "b_weight"}, rescale_grad=0.5, wd=0.1, clip_gradient=0.8,
+                            lr_scheduler=Falling(), multi_precision=dtype == "float16", **more)
+    update = optimizer.get_updater(made)
+    weights = [nd.array(w, dtype=dtype) for w in ([1.0, -2, 0.5], [0.25, -1], [[2.0], [-0.75]])]
+    for s in (1.0, -0.5, 2.0, 0.25):
+        update([0, 1, 2], [nd.array(g, dtype=dtype) for g in ([s, 2 * s, -s], [-s, 3 * s], [[s], [s]])], weights)
+    np.testing.assert_allclose(np.concatenate([w.asnumpy().ravel() for w in weights]), wanted, atol=tolerance)
+
+
+def test_weights_are_handed_over_together(monkeypatch):
+    """So many as MXNET_OPTIMIZER_AGGREGATION_SIZE says, of one type; LARS says one momentum for them."""
+    monkeypatch.setenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "2")
+    seen = []
+
+    class Watched(optimizer.SGD):
+        def update_multi_precision(self, index, weight, grad, state):
+            seen.append(index)
+            super().update_multi_precision(index, weight, grad, state)
+
+    update = optimizer.get_updater(Watched(learning_rate=1.0))
+    weights = [nd.ones((2,), dtype=dtype) for dtype in ("float32", "float64", "float32", "float32")]
+    update([0, 1, 2, 3], [w * 0.5 for w in weights], weights)
+    assert seen == [(0, 2), (3,), (1,)] and all(w.asnumpy().tolist() == [0.5, 0.5] for w in weights)
+    assert optimizer.LAMB().aggregate_num == 2 and optimizer.LARS().aggregate_num == 2 and optimizer.Adam().aggregate_num == 0
+
+
+def test_lars_of_a_sparse_gradient():
+    dense, sparse = nd.array([[1.0, 2], [3, 4]]), nd.array([[1.0, 2], [3, 4]])
+    grad = nd.array([[0.0, 0], [3, 4]])
+    for weight, g in ((dense, grad), (sparse, grad.tostype("row_sparse"))):
+        made = optimizer.LARS(learning_rate=1.0, eta=0.1, lazy_update=False)
+        made.update(0, weight, g, None)
+    np.testing.assert_allclose(dense.asnumpy(), sparse.asnumpy(), rtol=1e-6)
+
+
+def test_adamw_with_a_number():
+    w, g, mean, var = nd.array([1.0, -2, 3]), nd.array([0.5, 0.25, -1]), nd.zeros((3,)), nd.zeros((3,))
+    assert nd.contrib.adamw_update(w, g, mean, var, 0.5, lr=0.1, eta=0.5, wd=0.1, out=w) is w
+    np.testing.assert_allclose(w.asnumpy(), [0.79188526, -2.0581145, 3.0081148], rtol=1e-5)
+    half = w.astype("float16")
+    nd.contrib.mp_adamw_update(half, g.astype("float16"), mean, var, w, nd.array([0.5]), lr=0.1, eta=0.5, out=half)
+    np.testing.assert_allclose(half.asnumpy(), w.asnumpy(), rtol=1e-3)
+    before = w.asnumpy()
+    np.testing.assert_array_equal(nd.contrib.adamw_update(w, g, mean, var, float("nan"), 0.1, 0.5).asnumpy(), before)  # nothing is updated then
 
 
 def test_clipping_and_scaling():

@@ -93,6 +93,48 @@ STROP_TESTED_WITH_TEXT(RandomGeneralizedNegativeBinomial,
                            type(strop::RandomGeneralizedNegativeBinomial{.dtype = f64}) == f64 &&
                            storage(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}}) == dense &&
                            keeps(strop::RandomGeneralizedNegativeBinomial{.shape = {2, 3}}) == Keeps::none);
+STROP_TESTED(SampleUniform, shape(strop::SampleUniform{.shape = {4}}, of(2, 3), of(2, 3)) == of(2, 3, 4) &&
+                                type(strop::SampleUniform{}, i32, i32) == f32 &&
+                                type(strop::SampleUniform{.dtype = f64}, i32, i32) == f64 &&
+                                storage(strop::SampleUniform{}, dense, dense) == dense &&
+                                keeps(strop::SampleUniform{}) == Keeps::none);
+STROP_TESTED(SampleNormal, shape(strop::SampleNormal{.shape = {4}}, of(2, 3), of(2, 3)) == of(2, 3, 4) &&
+                               type(strop::SampleNormal{}, i32, i32) == f32 &&
+                               type(strop::SampleNormal{.dtype = f64}, i32, i32) == f64 &&
+                               storage(strop::SampleNormal{}, dense, dense) == dense &&
+                               keeps(strop::SampleNormal{}) == Keeps::none);
+STROP_TESTED(SampleGamma, shape(strop::SampleGamma{.shape = {4}}, of(2, 3), of(2, 3)) == of(2, 3, 4) &&
+                              type(strop::SampleGamma{}, i32, i32) == f32 &&
+                              type(strop::SampleGamma{.dtype = f64}, i32, i32) == f64 &&
+                              storage(strop::SampleGamma{}, dense, dense) == dense &&
+                              keeps(strop::SampleGamma{}) == Keeps::none);
+STROP_TESTED(SampleExponential, shape(strop::SampleExponential{.shape = {4}}, of(2, 3)) == of(2, 3, 4) &&
+                                    type(strop::SampleExponential{}, i32) == f32 &&
+                                    type(strop::SampleExponential{.dtype = f64}, i32) == f64 &&
+                                    storage(strop::SampleExponential{}, dense) == dense &&
+                                    keeps(strop::SampleExponential{}) == Keeps::none);
+STROP_TESTED(SamplePoisson,
+             shape(strop::SamplePoisson{.shape = {4}}, of(2, 3)) == of(2, 3, 4) &&
+                 type(strop::SamplePoisson{}, i32) == f32 && type(strop::SamplePoisson{.dtype = f64}, i32) == f64 &&
+                 storage(strop::SamplePoisson{}, dense) == dense && keeps(strop::SamplePoisson{}) == Keeps::none);
+STROP_TESTED(SampleNegativeBinomial,
+             shape(strop::SampleNegativeBinomial{.shape = {4}}, of(2, 3), of(2, 3)) == of(2, 3, 4) &&
+                 type(strop::SampleNegativeBinomial{}, f16, f16) == f32 &&
+                 type(strop::SampleNegativeBinomial{.dtype = f64}, f16, f16) == f64 &&
+                 storage(strop::SampleNegativeBinomial{}, dense, dense) == dense &&
+                 keeps(strop::SampleNegativeBinomial{}) == Keeps::none);
+STROP_TESTED(SampleGeneralizedNegativeBinomial,
+             shape(strop::SampleGeneralizedNegativeBinomial{.shape = {4}}, of(2, 3), of(2, 3)) == of(2, 3, 4) &&
+                 type(strop::SampleGeneralizedNegativeBinomial{}, i32, i32) == f32 &&
+                 type(strop::SampleGeneralizedNegativeBinomial{.dtype = f64}, i32, i32) == f64 &&
+                 storage(strop::SampleGeneralizedNegativeBinomial{}, dense, dense) == dense &&
+                 keeps(strop::SampleGeneralizedNegativeBinomial{}) == Keeps::none);
+STROP_TESTED(SampleMultinomial,
+             shape(strop::SampleMultinomial{.shape = {4}, .get_prob = true}, of(2, 3)) == list(of(2, 4), of(2, 4)) &&
+                 shape(strop::SampleMultinomial{}, of(3)) == list(of(1), of(0)) &&
+                 type(strop::SampleMultinomial{}, f64) == list(i32, f64) &&
+                 storage(strop::SampleMultinomial{}, dense) == list(dense, dense) &&
+                 keeps(strop::SampleMultinomial{}) == Keeps::in_out);
 STROP_TESTED(RandomGammaLike,
              shape(strop::RandomGammaLike{}, of(2, 3)) == of(2, 3) && type(strop::RandomGammaLike{}, f16) == f16 &&
                  storage(strop::RandomGammaLike{}, dense) == dense && keeps(strop::RandomGammaLike{}) == Keeps::none);

@@ -25,7 +25,7 @@ SHARED = {
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random", "random_counts"),
+    "init_random": ("init", "random", "random_counts", "random_sample"),
     "layers": ("dropout", "leaky_relu", "pooling"),
     "linalg": ("linalg/diagonals", "linalg/factors", "linalg/orthogonal", "linalg/products"),
     "linear": ("dot", "fully_connected", "khatri_rao"),

@@ -70,6 +70,7 @@ using Families = OpLists<
     PowerOps,
     RandomCountOps,
     RandomOps,
+    RandomSampleOps,
     ReduceOps,
     RegressionOutputOps,
     RepetitionOps,

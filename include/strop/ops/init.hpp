@@ -49,10 +49,14 @@ inline void fill_progression(const NDArray& y, double start, double step, std::i
   });
 }
 
-/// An output of a shape that is given, or that of an array that exists.
-constexpr void infer_made(Shapes& s, const Shape& shape) {
+constexpr void check_shape_param(const Shapes& s, const Shape& shape) {
   for (std::int64_t extent : shape)
     if (extent < 0) s.fail("parameter 'shape' has an extent of ", extent, ", expected 0 or more");
+}
+
+/// An output of a shape that is given, or that of an array that exists.
+constexpr void infer_made(Shapes& s, const Shape& shape) {
+  check_shape_param(s, shape);
   if (shape.ndim() != 0) s.set_out(0, shape);
 }
 

@@ -55,6 +55,7 @@
 #include <strop/ops/pooling.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/random_counts.hpp>
+#include <strop/ops/random_sample.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>
 #include <strop/ops/sddmm.hpp>

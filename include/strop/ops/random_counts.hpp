@@ -43,20 +43,17 @@ inline void draw_gammas(Context& ctx, const NDArray& y, float alpha, float beta,
   if (!(alpha > 0)) fail(op, ": alpha is ", alpha, ", expected more than 0");
   if (!(beta > 0)) fail(op, ": beta is ", beta, ", expected more than 0");
   const double shape = static_cast<double>(alpha), scale = static_cast<double>(beta);
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws) { return draw_gamma(draws, shape) * scale; });
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_gamma(draws, shape) * scale; });
 }
 
 inline void draw_poissons(Context& ctx, const NDArray& y, float lam, std::string_view op) {
   if (!(lam >= 0)) fail(op, ": lam is ", lam, ", expected at least 0");
   const double rate = static_cast<double>(lam);
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws) { return draw_poisson(draws, rate); });
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_poisson(draws, rate); });
 }
 
-/// Poisson numbers whose mean is a gamma number (M. Greenwood and G. U. Yule, 1920); 0 where its scale is.
 inline void draw_mixture(Context& ctx, const NDArray& y, double shape, double scale) {
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws) {
-    return shape > 0 && scale > 0 ? draw_poisson(draws, draw_gamma(draws, shape) * scale) : 0.0;
-  });
+  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_mixed(draws, shape, scale); });
 }
 
 inline void draw_negative_binomials(Context& ctx, const NDArray& y, int k, float p, std::string_view op) {

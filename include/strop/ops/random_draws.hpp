@@ -104,7 +104,12 @@ inline double draw_poisson(ElementDraws& draws, double rate) {
   }
 }
 
-/// Every element of the array drawn by itself, draw(its numbers), and converted to the array's type.
+/// Poisson with a mean that is a gamma number (M. Greenwood and G. U. Yule, 1920); 0 where its scale is.
+inline double draw_mixed(ElementDraws& draws, double shape, double scale) {
+  return shape > 0 && scale > 0 ? draw_poisson(draws, draw_gamma(draws, shape) * scale) : 0.0;
+}
+
+/// Every element of the array drawn by itself, draw(its numbers, its position), and converted to the array's type.
 template <class Draw>
 void draw_elements(const random::Stream& stream, const NDArray& y, const Draw& draw) {
   parallel_for(y.size(), 4096, [&](std::int64_t begin, std::int64_t end) {
@@ -114,7 +119,7 @@ void draw_elements(const random::Stream& stream, const NDArray& y, const Draw& d
       const std::int64_t count = end - at < block ? end - at : block;
       for (std::int64_t i = 0; i < count; ++i) {
         ElementDraws draws(stream, at + i);
-        values[i] = draw(draws);
+        values[i] = draw(draws, at + i);
       }
       convert_elements(f64, values, y.dtype(), y.bytes() + at * size_of(y.dtype()), count);
     }

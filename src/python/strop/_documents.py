@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What inspect and help say of an operator: its signature and its document, from its entry in the registry."""
 import inspect
-import itertools
 import keyword
-
-import numpy as np
+import re
 
 from . import _strop
-from .base import STORAGES, _hook, _Null
+from .base import _hook, _Null
 
 _KINDS = {"boolean": bool, "integer": int, "real": float, "string": str, "enumeration": str, "shape": tuple, "axes": tuple, "bounds": tuple, "dtype": str}
 
@@ -63,13 +61,10 @@ def signature_of(operator):
     return inspect.Signature(inputs + params, return_annotation="list[NDArray]" if several else "NDArray")
 
 
-@_hook("document")
-def document_of(operator):
-    """The docstring of an operator, from its entry."""
-    about = operator.description
-    computes, _, example = about["doc"].partition(" Example: ")
+def head_of(about):
+    """The part of a document that says what an operator takes and gives."""
+    computes, _, _ = about["doc"].partition(" Example: ")
     lines = [computes or about["name"], ""]
-    names = [n for n in (about["name"], about["snake"], *about["aliases"]) if n != operator.__name__]
     if about["inputs"] or about["params"]:
         lines += ["Parameters", "----------"]
     for one in about["inputs"]:
@@ -89,57 +84,59 @@ def document_of(operator):
             lines.append(f"{one['name']} : NDArray")
             if one["doc"]:
                 lines.append(f"    {one['doc']}")
-    lines.append("")
-    if about["map"] and "broadcast" not in computes:
+    return lines
+
+
+def in_python(said):
+    """What the command says of parameters and storages, as Python writes it."""
+    return re.sub(r" --(\w+) ('[^']*'|\S+?)(?=[;,]? |[;,]?$)", r" \1=\2", re.sub(r"\bdense\b", "default", said))
+
+
+def gradient_of(card):
+    """What there is of a gradient: of which inputs, of which order, what stays alive for it."""
+    said = in_python(card["gradient"])
+    if said == "none":
+        return "none"
+    if said == "zero":
+        return "zero wherever it exists"
+    *kind, keeps = said.rpartition("keeps ")[::2] if "keeps " in said else (said, "")
+    names, orders = card["differentiated"], card["orders"]
+    parts = [words.strip(" ,") for words in kind if words.strip(" ,")]
+    if names:
+        parts.append(f"with respect to {', '.join(names)}")
+    parts.append("of any order" if orders is None else "of first order" if orders == 1 else f"up to order {orders}")
+    return ", ".join(parts) + (f"; keeps {keeps}" if keeps and keeps != "nothing" else "")
+
+
+@_hook("document")
+def document_of(operator):
+    """The docstring of an operator, from its entry. Its example runs when the docstring is read."""
+    from . import _examples
+
+    about, card = operator.description, operator.card
+    found = _example(_examples, operator, about)
+    lines = [*head_of(about), "", "Notes", "-----"]
+    if about["map"] and "broadcast" not in about["doc"]:
         lines.append("Shapes: one, of all inputs and of the result.")
-    lines += [*_storages(operator, about), f"Types: {', '.join(about['dtypes']) or 'any'}.",
-              f"Gradient: {'zero' if about['zero_gradient'] else 'yes' if about['gradient'] else 'none'}."]
+    elif found is not None:
+        taken, made = found[1]
+        lines.append(f"Shapes of the example: {taken}{' -> ' * bool(taken)}{made}.")
+    storages = [in_python(line) for line in card["storages"]]
+    lines += [f"Types: {', '.join(about['dtypes']) or 'any'}.",
+              f"Storages: {'; '.join(storages)}; others are computed on dense copies." if storages else "Storages: all are computed on dense copies.",
+              f"Gradient: {gradient_of(card)}."]
+    names = [name for name in _examples.names_of(about) if name != operator.__name__]
     if names:
         lines.append(f"Also called {', '.join(names)}.")
-    shown = _example(operator, about) or ([f"In C++: {example}"] if example else [])
-    lines += ["", "Example", "-------", *shown] if shown else []
+    if found is not None:
+        lines += ["", "Examples", "--------", *found[0].text()]
     return "\n".join(lines)
 
 
-def _has_fixed_inputs(about, most):
-    return 0 < len(about["inputs"]) <= most and not any(one["variadic"] or one["written"] for one in about["inputs"])
-
-
-def _storages(operator, about):
-    """What sparse inputs give, where the parameters have defaults, as the graph infers it."""
-    outputs = [one for one in about["outputs"] if not one["hidden"]]
-    if not _has_fixed_inputs(about, 3) or len(outputs) != 1 or any(one["required"] for one in about["params"]):
-        return []
-    as_node, found = _strop.Operator(about["name"], operator.__name__, True), []
-    for storages in itertools.product(STORAGES, repeat=len(about["inputs"])):
-        try:
-            known = [(f"x{i}", STORAGES.index(storage)) for i, storage in enumerate(storages)]
-            made = STORAGES[as_node(*(_strop._var(name, {}) for name, _ in known), name="x")._infer_storage(known)[1][0]]
-        except _strop.Error:
-            continue
-        if made != "default":
-            found.append(f"({', '.join(storages)}) -> {made}")
-    return [f"Storages: {'; '.join(found)}; default else."] if found else ["Storages: the result is default."]
-
-
-_SAMPLES = (((-1.0, 0.5, 2.0), (3.0, 2.0, 0.5)), ((0.25, 0.5, 0.75), (0.5, 0.25, 1.0)), ((1.0, 1.5, 3.0), (2.0, 1.0, 4.0)))
-
-
-def _example(operator, about):
-    """A call of an operator of numbers and what it gives; nothing of others, nor where it is not finite."""
-    if not about["map"] or not _has_fixed_inputs(about, 2) or "float32" not in about["dtypes"] or any(one["required"] for one in about["params"]):
-        return []
-    run = _strop.Operator(about["name"], operator.__name__, False)
-    for sample in _SAMPLES:
-        numbers = sample[:len(about["inputs"])]
-        try:
-            with _strop.Scope(False, False):
-                made = run(*[_strop.copy_of_buffer(np.array(one, np.float32)) for one in numbers])
-            elements = made.asnumpy()
-        except (_strop.Error, AttributeError):
-            return []
-        if np.isfinite(elements).all():
-            arrays = ", ".join(f"nd.array({[float(f'{x:g}') for x in one]})" for one in numbers)
-            where = operator.__module__.partition("strop.ndarray.")[2] or "op"
-            return [f">>> nd.{'' if where == 'op' else where + '.'}{operator.__name__}({arrays}).asnumpy()", repr(elements)]
-    return []
+def _example(examples, operator, about):
+    """The example's session and shapes; None where there is none, or where it fails."""
+    spelled = examples.spelling_as(operator, about)
+    try:
+        return examples.example_of(operator, spelled[0]) if spelled else None
+    except _strop.Error:  # of operators of other libraries the calls are made up
+        return None

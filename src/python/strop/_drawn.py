@@ -1,37 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers whose parameters are arrays or symbols: of each element so many numbers; numbers of Zipf's law; functions of
-what the registry has that draws."""
+"""Random numbers of arrays and of symbols alike: numbers of Zipf's law; functions of what the registry has that draws."""
 import inspect
 import math
 
 from . import _documents, _strop
 from .base import _Null, also
-
-
-def spread(parameter, shape):
-    """The parameter with the extents of a shape behind its own, over which it is repeated."""
-    extents = () if shape is None else (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if not extents:
-        return parameter
-    return parameter.reshape(shape=(-2,) + (1,) * len(extents)).tile(reps=extents)
-
-
-def uniform(functions, low, high, shape):
-    """From low to below high, of arrays or symbols of one shape."""
-    low, high = spread(low, shape), spread(high, shape)
-    return functions.BlockGrad(low + (high - low) * functions.random.uniform_like(low, low=0, high=1))
-
-
-def normal(functions, loc, scale, shape):
-    """Around loc with deviation scale."""
-    loc, scale = spread(loc, shape), spread(scale, shape)
-    return functions.BlockGrad(loc + scale * functions.random.normal_like(loc, loc=0, scale=1))
-
-
-def exponential(functions, scale, shape):
-    """Of mean scale."""
-    scale = spread(scale, shape)
-    return functions.BlockGrad(scale * functions.random.exponential_like(scale, lam=1))
 
 
 def zipfian(functions, true_classes, num_sampled, range_max, **where):
@@ -48,13 +21,21 @@ def zipfian(functions, true_classes, num_sampled, range_max, **where):
     return sampled, expected(true_classes), expected(sampled)
 
 
+def alike(name, values, kind):
+    """Whether parameters are of that kind, arrays or symbols; refuses some that are beside others that are not."""
+    found = [isinstance(value, kind) for value in values]
+    if any(found) and not all(found):
+        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or {kind.__name__}s, not both")
+    return all(found)
+
+
 _EVERYWHERE = ("shape", "dtype", "ctx")  # parameters of all that draws, which come last
 
 
 def function(name, of_numbers, of_arrays, kind, draw, draw_of):
     """A function that draws: `draw(operator, parameters, shape, dtype, **more)` where its parameters are numbers, `draw_of(operator,
-    arrays, shape, dtype, **more)` where they are of that kind, arrays or symbols; None refuses these. It takes what the operators say,
-    in their order, then shape, dtype and what else the two take."""
+    arrays, shape, dtype, **more)` where they are of that kind, arrays or symbols, of each element so many numbers. It takes what the
+    operators say, in their order, then shape, dtype and what else the two take."""
     operator = of_numbers or of_arrays
     about = operator.description
     own = [one["name"] for one in about["params"] if one["name"] not in _EVERYWHERE]
@@ -77,13 +58,13 @@ def function(name, of_numbers, of_arrays, kind, draw, draw_of):
             if of_numbers is None:
                 raise _strop.TypeError(f"random.{name}: expected {', '.join(taken)} as {kind.__name__}")
             return draw(of_numbers, {key: kwargs.pop(key) for key in taken if key in kwargs}, shape, dtype, **kwargs)
-        if draw_of is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
+        if of_arrays is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
             raise also(_strop.ValueError, AssertionError)(f"random.{name}: {', '.join(taken)} have to be numbers or {kind.__name__}s, all of them")
         return draw_of(of_arrays, [kwargs.pop(key) for key in taken], shape, dtype, **kwargs)
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = draw.__module__
-    call.__doc__ = operator.__doc__
+    call.__doc__ = "\n".join(_documents.head_of(about))
     defaults = {one["name"]: _documents.value_of(one) for one in about["params"] if one["name"] in own and not one["required"]}
     parameters = []
     for key in order:

@@ -106,9 +106,9 @@ def _fill_draws(module, operators):
 
 def add_methods(cls, operators):
     """Every operator of the top level that takes an array first, and writes none, is a method; what updates weights is
-    none, nor is a name that the class has."""
+    none, nor what draws numbers of arrays, nor is a name that the class has."""
     for (where, name), operator in operators.items():
-        if where == "" and name[0].islower() and operator.is_method and not name.endswith("_update") and not hasattr(cls, name):
+        if where == "" and name[0].islower() and operator.is_method and not (name.endswith("_update") or name.startswith("sample_")) and not hasattr(cls, name):
             setattr(cls, name, operator)
 
 

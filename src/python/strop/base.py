@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors, element types and the marker of a parameter that is not given: what every other module stands on."""
 import functools
+import inspect
 import os
+import sys
 
 import numpy as np
 
@@ -9,6 +11,21 @@ from . import _strop
 
 Error = _strop.Error
 MXNetError = Error
+
+
+error_types = {}  # {name: class} of errors
+
+
+def register_error(func_name=None, cls=None):
+    """Puts a class of errors into error_types, by its name or another; a decorator, or one that takes the name."""
+    if callable(func_name):
+        func_name, cls = func_name.__name__, func_name
+
+    def take(found):
+        error_types[func_name if isinstance(func_name, str) else found.__name__] = found
+        return found
+
+    return take if cls is None else take(cls)
 
 
 @functools.cache
@@ -24,6 +41,7 @@ def _error_again(kind, others, args):
     return also(kind, *others)(*args)
 
 
+@register_error
 class NotImplementedForSymbol(_strop.TypeError):
     """A function of arrays was asked of a symbol."""
 
@@ -58,14 +76,94 @@ _DTYPES = {0: np.float32, 1: np.float64, 2: np.float16, 3: np.uint8, 4: np.int32
 STORAGES = ("default", "row_sparse", "csr")
 GRAD_REQUESTS = {"null": 0, "write": 1, "add": 3}
 
+
 def py_str(text):
     """Bytes of the core as text."""
     return text.decode("utf-8") if isinstance(text, bytes) else text
 
 
+def data_dir_default():
+    """Where files for training are kept unless MXNET_HOME says where: .mxnet in the home folder."""
+    return os.path.join(os.path.expanduser("~"), ".mxnet")
+
+
 def data_dir():
     """Where files for training are kept: MXNET_HOME, else .mxnet in the home folder."""
-    return os.environ.get("MXNET_HOME") or os.path.join(os.path.expanduser("~"), ".mxnet")
+    return os.environ.get("MXNET_HOME") or data_dir_default()
+
+
+def add_fileline_to_docstring(module, incursive=True):
+    """Ends the documents of a module's functions, and of its classes' methods, with the file and line of each."""
+    for _, found in inspect.getmembers(sys.modules[module] if isinstance(module, str) else module):
+        function = found.__func__ if inspect.ismethod(found) else found
+        if inspect.isfunction(function) and function.__doc__ is not None and "From:" not in function.__doc__:
+            try:
+                function.__doc__ += f"\n\nFrom:{inspect.getsourcefile(function)}:{inspect.getsourcelines(function)[1]}"
+            except (OSError, TypeError):  # there is no source
+                continue
+        elif inspect.isclass(found) and incursive:
+            add_fileline_to_docstring(found, False)
+
+
+def build_param_doc(arg_names, arg_types, arg_descs, remove_dup=True):
+    """The section of a document that says parameters, each name once."""
+    lines, seen = [], {"num_args"}
+    for name, kind, what in zip(arg_names, arg_types, arg_descs):
+        if not remove_dup and name != "num_args" or name not in seen:
+            lines.append(f"{name} : {kind}" + (f"\n    {what}" if what else ""))
+        seen.add(name)
+    return "\n".join(["Parameters", "----------", *lines, ""])
+
+
+class _MXClassPropertyDescriptor:
+    """A property of a class, which its objects have as well."""
+
+    def __init__(self, fget, fset=None):
+        self.fget, self.fset = fget, fset
+
+    def __get__(self, obj, clas=None):
+        return self.fget.__get__(obj, clas or type(obj))()
+
+    def __set__(self, obj, value):
+        cls = obj if inspect.isclass(obj) else type(obj)
+        if self.fset is None:
+            raise Error(f"{cls.__name__}: a property that has no setter is set")
+        self.fset.__get__(None, cls)(value)
+
+    def setter(self, func):
+        """A decorator of what sets the property."""
+        self.fset = func if isinstance(func, (classmethod, staticmethod)) else classmethod(func)
+        return self
+
+
+class _MXClassPropertyMetaClass(type):
+    """The class of classes whose properties can be set."""
+
+    def __setattr__(cls, key, value):
+        found = cls.__dict__.get(key)
+        if isinstance(found, _MXClassPropertyDescriptor):
+            found.__set__(cls, value)
+        else:
+            super().__setattr__(key, value)
+
+
+def classproperty(func):
+    """A decorator: a property of the class."""
+    return _MXClassPropertyDescriptor(func if isinstance(func, (classmethod, staticmethod)) else classmethod(func))
+
+
+def with_metaclass(meta, *bases):
+    """A base class whose subclasses are made by `meta`, on these bases."""
+
+    class _Between(type):
+        def __new__(cls, name, _, space):
+            return meta(name, bases, space)
+
+        @classmethod
+        def __prepare__(cls, name, _):
+            return meta.__prepare__(name, bases)
+
+    return type.__new__(_Between, "_Between", (), {})
 
 
 def _as_list(value):
@@ -74,7 +172,8 @@ def _as_list(value):
 
 
 mx_real_t = np.float32
-string_types = (str,)
+long, basestring = int, str
+string_types = (basestring,)
 integer_types = (int, np.integer)
 numeric_types = (float, int, np.generic)
 

@@ -1,45 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What parameters begin with, by their names or as they say themselves."""
-import atexit
 import json
 import math
 import re
 
 import numpy as np
 
-from . import _strop, nd, random
+from . import _strop, nd, random, registry
 from .base import also
-
-_registry = {}
-atexit.register(_registry.clear)  # a class refers to all variables of its program
-
-
-def register(cls):
-    """Makes an initializer known by its name in lower case."""
-    _registry[cls.__name__.lower()] = cls
-    return cls
-
-
-def alias(*names):
-    """Gives an initializer more names."""
-
-    def take(cls):
-        for name in names:
-            _registry[name] = cls
-        return cls
-
-    return take
-
-
-def create(name, **kwargs):
-    """An initializer by its name, as dumps() writes it, or itself."""
-    if isinstance(name, Initializer):
-        return name
-    if name.startswith("["):
-        name, kwargs = json.loads(name)
-    if name.lower() not in _registry:
-        raise _strop.ValueError(f"initializer: none is called {name!r}; there are {', '.join(sorted(_registry))}")
-    return _registry[name.lower()](**kwargs)
 
 
 class InitDesc(str):
@@ -107,6 +75,11 @@ class Initializer:
     def _init_default(self, name, arr):
         raise _strop.ValueError(f"initializer: nothing says how {str(name)!r} begins; its name ends in none of weight, bias, gamma and beta, "
                                 "so say it with var(..., init=...)")
+
+
+register = registry.get_register_func(Initializer, "initializer")
+alias = registry.get_alias_func(Initializer, "initializer")
+create = registry.get_create_func(Initializer, "initializer")
 
 
 @register

@@ -1,54 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good predictions are, over as many batches as one likes."""
-import atexit
-import json
 import math
 
 import numpy as _np
 
-from . import _strop
+from . import _strop, registry
 from .base import also
 from .ndarray import NDArray
-
-_registry = {}
-atexit.register(_registry.clear)  # a class refers to all variables of its program
-
-
-def alias(*names):
-    """Makes a metric known by other names."""
-
-    def take(cls):
-        for name in names:
-            _registry[name.lower()] = cls
-        return cls
-
-    return take
-
-
-def register(cls):
-    """Makes a metric known by its name in lower case."""
-    return alias(cls.__name__)(cls)
-
-
-def create(metric, *args, **kwargs):
-    """A metric by its name, of a function, several of a list, or what get_config() says as JSON."""
-    if callable(metric) and not isinstance(metric, EvalMetric):
-        return CustomMetric(metric, *args, **kwargs)
-    if isinstance(metric, EvalMetric):
-        return metric
-    if isinstance(metric, list):
-        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
-    if not isinstance(metric, str):
-        raise _strop.TypeError(f"metric: {metric!r} is no name, function or list")
-    if metric.startswith("{"):  # what get_config() says, as text
-        config = json.loads(metric)
-        kwargs = {**{key: value for key, value in config.items() if key != "metric"}, **kwargs}
-        metric = config["metric"]
-        if "metrics" in kwargs:
-            kwargs["metrics"] = [create(json.dumps(one)) for one in kwargs["metrics"]]
-    if metric.lower() not in _registry:
-        raise also(_strop.ValueError, AssertionError)(f"metric: none is called {metric!r}; there are {', '.join(sorted(_registry))}")
-    return _registry[metric.lower()](*args, **kwargs)
 
 
 def _numpy(a):
@@ -134,6 +92,18 @@ class EvalMetric:
     def get_config(self):
         """What the metric was made with, by name."""
         return {**self._kwargs, "metric": type(self).__name__, "name": self.name, "output_names": self.output_names, "label_names": self.label_names}
+
+
+register = registry.get_register_func(EvalMetric, "metric")
+alias = registry.get_alias_func(EvalMetric, "metric")
+_create = registry.get_create_func(EvalMetric, "metric")
+
+
+def create(metric, *args, **kwargs):
+    """A metric by its name, of a function, several of a list, or what get_config() says, as a dictionary or as JSON."""
+    if isinstance(metric, list):
+        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
+    return CustomMetric(metric, *args, **kwargs) if callable(metric) else _create(metric, *args, **kwargs)
 
 
 @register

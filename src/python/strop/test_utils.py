@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import platform
 import sys
 import time
 from collections import OrderedDict
@@ -16,14 +17,14 @@ import strop as mx
 from . import _strop, nd
 from ._test_arrays import *  # noqa: F403
 from ._test_arrays import default_dtype
+from ._test_comparisons import *  # noqa: F403
+from ._test_comparisons import _numpy, assert_almost_equal, default_numeric_eps, same
 from ._test_generators import *  # noqa: F403
+from .base import also
 from .context import Context, current_context
 from .ndarray import NDArray, array
+from .runtime import Features  # noqa: F401
 from .symbol import Symbol
-
-default_numeric_eps = {np.dtype(np.float16): 1.0 / 2**6, np.dtype(np.float32): 1.0 / 2**9, np.dtype(np.float64): 1.0 / 2**14}
-_RTOL = {np.dtype(np.float16): 1e-2, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-5}
-_ATOL = {np.dtype(np.float16): 1e-1, np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-20}
 
 
 def default_context():
@@ -34,133 +35,6 @@ def default_context():
 def set_default_context(ctx):
     """Makes it the one that tests run on."""
     Context.default_ctx = ctx
-
-
-def get_rtol(rtol=None, dtype=np.dtype(np.float64)):
-    """The tolerance relative to values: as given, or that of the type."""
-    return _RTOL.get(np.dtype(dtype), 0) if rtol is None else rtol
-
-
-def get_atol(atol=None, dtype=np.dtype(np.float64)):
-    """The tolerance beside the relative one: as given, or that of the type."""
-    return _ATOL.get(np.dtype(dtype), 0) if atol is None else atol
-
-
-def get_etol(etol=None):
-    """The part of the elements that may be off: as given, or none."""
-    return 0 if etol is None else etol
-
-
-def default_rtols():
-    """Tolerances relative to values, by type."""
-    return dict(_RTOL)
-
-
-def default_atols():
-    """Tolerances beside the relative ones, by type."""
-    return dict(_ATOL)
-
-
-def effective_dtype(dat):
-    """The type that an array's precision is that of: its own, on the CPU."""
-    return np.dtype(dat.dtype)
-
-
-def get_tols(x, y, rtol, atol):
-    """(rtol, atol): as given, or those of the less precise of two arrays."""
-    return _tolerances(x, y, rtol, atol)
-
-
-# --- comparisons ------------------------------------------------------------------------------------------------------
-def _numpy(a):
-    return a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
-
-
-def same(a, b):
-    """Whether all elements are equal."""
-    return np.array_equal(_numpy(a), _numpy(b))
-
-
-def same_array(array1, array2):
-    """Whether two arrays share their memory."""
-    return array1._pointer == array2._pointer and array1.shape == array2.shape
-
-
-def _tolerances(a, b, rtol, atol):
-    types = [x.dtype for x in (a, b) if x.dtype.kind == "f"] or [np.dtype(np.float64)]
-    worst = max(types, key=lambda dtype: _RTOL[dtype])
-    return get_rtol(rtol, worst), get_atol(atol, worst)
-
-
-def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True):
-    """Whether |a - b| is at most atol + rtol |b| everywhere."""
-    a, b = _numpy(a), _numpy(b)
-    if not use_broadcast and a.shape != b.shape:
-        return False
-    rtol, atol = _tolerances(a, b, rtol, atol)
-    return np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-def assert_almost_equal(a, b, rtol=None, atol=None, names=("a", "b"), equal_nan=False, use_broadcast=True, mismatches=(10, 10)):
-    """Raises AssertionError where |a - b| exceeds atol + rtol |b|, with the worst place."""
-    a, b = _numpy(a), _numpy(b)
-    rtol, atol = _tolerances(a, b, rtol, atol)
-    if a.shape != b.shape and (not use_broadcast or not _broadcasts(a, b)):
-        raise AssertionError(f"{names[0]} has shape {a.shape}, {names[1]} {b.shape}")
-    if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan):
-        return
-    x, y = np.broadcast_arrays(a.astype(np.float64), b.astype(np.float64))
-    with np.errstate(all="ignore"):
-        excess = np.abs(x - y) / (atol + rtol * np.abs(y))
-    excess = np.where(np.isnan(excess), np.where(np.isnan(x) & np.isnan(y) & equal_nan, 0, np.inf), excess)
-    excess = np.where(x == y, 0, excess)
-    worst = np.unravel_index(np.argmax(excess), excess.shape)
-    raise AssertionError(f"{names[0]} and {names[1]} differ at {int((excess > 1).sum())} of {excess.size} places; the worst is {tuple(int(i) for i in worst)}: "
-                         f"{x[worst]} and {y[worst]}, {excess[worst]:g} times the tolerance (rtol {rtol}, atol {atol})")
-
-
-def assert_almost_equal_with_err(a, b, rtol=None, atol=None, etol=None, names=("a", "b"), equal_nan=False, mismatches=(10, 10)):
-    """assert_almost_equal where a part of the elements, etol, may be further off."""
-    x, y = _numpy(a), _numpy(b)
-    tolerances = _tolerances(x, y, rtol, atol)
-    if x.shape == y.shape and x.size and np.mean(~np.isclose(x, y, *tolerances, equal_nan=equal_nan)) <= get_etol(etol):
-        return
-    assert_almost_equal(a, b, rtol, atol, names, equal_nan)
-
-
-def checkShapes(a, b):  # pylint: disable=invalid-name
-    """Raises where two arrays differ in shape."""
-    if a.shape != b.shape:
-        raise AssertionError(f"shapes differ: {a.shape} and {b.shape}")
-
-
-def _broadcasts(a, b):
-    try:
-        np.broadcast_shapes(a.shape, b.shape)
-        return True
-    except ValueError:
-        return False
-
-
-def assert_allclose(a, b, rtol=1e-07, atol=0, equal_nan=True):
-    """assert_almost_equal with NumPy's tolerances."""
-    assert_almost_equal(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-def almost_equal_ignore_nan(a, b, rtol=None, atol=None):
-    """almost_equal where neither is NaN."""
-    a, b = np.copy(_numpy(a)), np.copy(_numpy(b))
-    nans = np.isnan(a) | np.isnan(b)
-    a[nans] = b[nans] = 0
-    return almost_equal(a, b, rtol, atol)
-
-
-def assert_almost_equal_ignore_nan(a, b, rtol=None, atol=None, names=("a", "b")):
-    """assert_almost_equal where neither is NaN."""
-    a, b = np.copy(_numpy(a)), np.copy(_numpy(b))
-    nans = np.isnan(a) | np.isnan(b)
-    a[nans] = b[nans] = 0
-    assert_almost_equal(a, b, rtol, atol, names)
 
 
 def assert_exception(f, exception_type, *args, **kwargs):
@@ -255,7 +129,7 @@ def check_numeric_gradient(sym, location, aux_states=None, numeric_eps=None, rto
     """Compares the gradients of a symbol, multiplied with random numbers and summed, with finite differences. Arrays of NumPy
     become `dtype`, or with "asnumpy" arrays of their own type; gradients are within 1 % where rtol is None."""
     ctx = ctx or default_context()
-    eps = default_numeric_eps[np.dtype(np.float32 if dtype == "asnumpy" else dtype)] if numeric_eps is None else numeric_eps
+    eps = default_numeric_eps()[np.dtype(np.float32 if dtype == "asnumpy" else dtype)] if numeric_eps is None else numeric_eps
     rtol = 1e-2 if rtol is None else rtol
     arrays = _location(sym, location, ctx, dtype)
     states = _states(sym, aux_states, ctx, dtype)
@@ -533,6 +407,11 @@ def is_op_runnable():
     return True
 
 
+def is_aarch64_run():
+    """Whether the tests run on a processor of that kind."""
+    return platform.machine() == "aarch64"
+
+
 def is_cd_run():
     """Whether the tests run for a release of the original: never."""
     return False
@@ -557,19 +436,24 @@ def same_symbol_structure(sym1, sym2):
 
 
 def compare_optimizer(opt1, opt2, shape, dtype, w_stype="default", g_stype="default", rtol=1e-4, atol=1e-5, compare_states=True, ntensors=1):
-    """Has two optimizers make one step from the same weights and gradients, and compares what they made."""
-    for _ in range(ntensors):
-        weight = rand_ndarray(shape, w_stype, density=1, dtype=dtype)
-        gradient = rand_ndarray(shape, g_stype, density=0.5, dtype=dtype) if g_stype != "default" else rand_ndarray(shape, dtype=dtype)
-        results = []
-        for optimizer in (opt1, opt2):
-            own, step = _strop.copy(weight), _strop.copy(gradient)
-            state = optimizer.create_state_multi_precision(0, own)
-            optimizer.update_multi_precision(0, own, step, state)
-            results.append((own, state))
-        assert_almost_equal(results[0][0], results[1][0], rtol, atol)
+    """Has two optimizers make one step from the same weights and gradients, and compares what they made. Of a list of shapes opt1
+    updates one weight after the other, opt2 all at once."""
+    several = isinstance(shape, list)
+    if not several and ntensors != 1:
+        raise also(_strop.ValueError, AssertionError)(f"compare_optimizer: ntensors is {ntensors}; several weights have a list of shapes")
+    weights, grads = ([rand_ndarray(extents, stype, density, dtype=dtype) if stype != "default" else mx.random.uniform(shape=extents, dtype=dtype)
+                       for extents in (shape[:ntensors] if several else [shape])] for stype, density in ((w_stype, 1), (g_stype, None)))
+    others, states = [w.copy() for w in weights], [opt2.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
+    if several:
+        opt2.update_multi_precision(list(range(ntensors)), others, [g.copy() for g in grads], states)
+    else:
+        opt2.update_multi_precision(0, others[0], grads[0].copy(), states[0])
+    for i, (weight, grad) in enumerate(zip(weights, grads)):
+        state = opt1.create_state_multi_precision(i, weight := weight.tostype("default"))
+        opt1.update_multi_precision(i, weight, grad.tostype("default"), state)
         if compare_states:
-            compare_ndarray_tuple(results[0][1], results[1][1], rtol, atol)
+            compare_ndarray_tuple(state, states[i], rtol, atol)
+        assert_almost_equal(weight, others[i], rtol, atol)
 
 
 def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):

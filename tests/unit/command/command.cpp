@@ -281,7 +281,9 @@ struct Stretched {
 TEST_CASE("of an operator that no row calls the type of a parameter has to do") {
   const command::Card stretched(Op<Stretched>::entry());
   CHECK(stretched.gradient() == "keeps lhs, rhs");
-  CHECK(stretched.example() == "strop run stretched lhs.npy rhs.npy --by 1 -o output.npy");
+  CHECK(stretched.differentiated() == std::vector<std::string>{"lhs", "rhs"});
+  CHECK(stretched.orders() == 3);
+  CHECK(stretched.example("strop") == "strop run stretched lhs.npy rhs.npy --by 1 -o output.npy");
   CHECK(stretched.example_inputs() == "lhs of shape (4, 6), rhs of shape (4, 6)");
   const command::Card held(Op<Held>::entry());  // whose range has none of the values that are tried
   CHECK(held.gradient() == "keeps what its parameters say");

@@ -10,7 +10,7 @@ _register.fill_modules(__name__, _OPERATORS, ("op", "_internal", "linalg", "cont
 from . import _internal, contrib, image, linalg, op  # noqa: E402  pylint: disable=wrong-import-position
 from .ndarray import *  # noqa: E402,F403  pylint: disable=wrong-import-position
 from .arithmetic import *  # noqa: E402,F403  pylint: disable=wrong-import-position
-from . import control, indexing, random, sample, sparse, utils  # noqa: E402  pylint: disable=wrong-import-position
+from . import control, indexing, random, sparse, updates, utils  # noqa: E402  pylint: disable=wrong-import-position
 from .cached_op import CachedOp  # noqa: E402  pylint: disable=wrong-import-position
 from .sparse import CSRNDArray, RowSparseNDArray  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -18,9 +18,10 @@ _register.add_functions(sys.modules[__name__], _OPERATORS, "")
 _register.add_functions(sparse, _OPERATORS, "sparse")
 _register.add_functions(random, _OPERATORS, "random")
 _register.add_draws(random, _OPERATORS)
-sample.fill(globals(), random)
 _register.add_methods(NDArray, _OPERATORS)
-for _name in control.__all__:
-    setattr(contrib, _name, getattr(control, _name))
+for _module in (control, updates):
+    for _name in _module.__all__:
+        setattr(contrib, _name, getattr(_module, _name))
+sparse.make_loss = op.make_loss
 _internal._backward_gather_nd = control.gather_nd_gradient
-del sys, _name
+del sys, _module, _name

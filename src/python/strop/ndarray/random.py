@@ -6,21 +6,7 @@ from ..base import _Null, also
 from ..context import current_context
 from . import _internal, contrib
 
-__all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
-
-
-def _draw(name, params, shape, dtype, ctx, out, more):
-    return _draw_numbers(getattr(_internal, "_random_" + name), params, shape, dtype, ctx, out, **more)
-
-
-def _of_arrays(draw, name, values, shape, dtype, out):
-    from .. import ndarray
-
-    if any(not isinstance(value, NDArray) for value in values):
-        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or NDArrays, not both")
-    made = draw(ndarray, *values, None if shape is _Null else shape)
-    made = made if dtype is _Null or dtype is None else made.astype(dtype, copy=False)
-    return made if out is None else made.copyto(out)
+__all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more):
@@ -31,29 +17,27 @@ def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more
 
 
 def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
-    return operator(*arrays, shape=shape, dtype=dtype, out=out, **more)
+    return operator(*arrays, shape=shape, dtype=dtype, **({} if out is None else {"out": out}), **more)
 
 
 def make_draw(name, of_numbers, of_arrays):
-    """The function of operators that draw, which the registry calls by this name. Where none takes arrays, that of numbers is
-    called for each of their elements."""
-    from . import sample
+    """The function of operators that draw, which the registry calls by this name."""
+    return _drawn.function(name, of_numbers, of_arrays, NDArray, _draw_numbers, _draw_of_arrays)
 
-    draw_of = _draw_of_arrays if of_arrays is not None else sample.each_of(name, of_numbers)
-    return _drawn.function(name, of_numbers, of_arrays, NDArray, _draw_numbers, draw_of)
+
+def _draw(name, parameters, shape, dtype, ctx, out, more):
+    if _drawn.alike(name, parameters.values(), NDArray):
+        return _draw_of_arrays(getattr(_internal, "_sample_" + name), parameters.values(), shape, dtype, ctx, out, **more)
+    return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, ctx, out, **more)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Uniform numbers from low to below high; where these are arrays, so many of each of their elements."""
-    if isinstance(low, NDArray) or isinstance(high, NDArray):
-        return _of_arrays(_drawn.uniform, "uniform", (low, high), shape, dtype, out)
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
 def normal(loc=0, scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Normal numbers around loc with deviation scale; where these are arrays, so many of each of their elements."""
-    if isinstance(loc, NDArray) or isinstance(scale, NDArray):
-        return _of_arrays(_drawn.normal, "normal", (loc, scale), shape, dtype, out)
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out, kwargs)
 
 
@@ -64,14 +48,20 @@ def randn(*shape, **kwargs):
 
 def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Exponential numbers of mean scale; where that is an array, so many of each of its elements."""
-    if isinstance(scale, NDArray):
-        return _of_arrays(_drawn.exponential, "exponential", (scale,), shape, dtype, out)
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out, kwargs)
 
 
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Whole numbers from low to below high."""
-    return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
+    return _draw_numbers(_internal._random_randint, {"low": low, "high": high}, shape, dtype, ctx, out, **kwargs)
+
+
+def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kwargs):
+    """Positions that are drawn with the probabilities of each row of data: so many as `shape` says, one alone without it. With
+    `get_prob` [positions, logarithms of their probabilities], of which the latter are recorded."""
+    if not isinstance(data, NDArray):
+        raise also(_strop.TypeError, AssertionError)(f"random.multinomial: data is of type {type(data).__name__}, expected an NDArray")
+    return _draw_of_arrays(_internal._sample_multinomial, [data], shape, dtype, out=out, get_prob=get_prob, **kwargs)
 
 
 def shuffle(data, out=None, **kwargs):

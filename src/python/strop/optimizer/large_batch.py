@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .. import _strop, nd
-from .optimizer import SGD, Optimizer, _zeros, register
+from .optimizer import SGD, Optimizer, _aggregated, _zeros, register
 
 __all__ = ["LAMB", "LARS", "LBSGD"]
 
@@ -14,13 +14,15 @@ def _norm(a):
     return float(nd.norm(a.astype(np.float32)).asscalar())
 
 
+def _squares(arrays):
+    """The sum of the squares of each."""
+    return nd.multi_sum_sq(*(a if a.stype == "default" else a.data for a in arrays), num_arrays=len(arrays))
+
+
 @register
 class LARS(SGD):
     """SGD with momentum whose rate is eta |w| / (|g| + wd |w| + eps) times the given one, but for biases and the parameters of
     normalisation."""
-
-    aggregate_num = 0
-    _update_mixed = Optimizer._update_mixed
 
     def __init__(self, momentum=0.0, lazy_update=True, eta=0.001, eps=0, momentum_correction=True, **kwargs):
         super().__init__(momentum, lazy_update, **kwargs)
@@ -32,21 +34,24 @@ class LARS(SGD):
         names = {name: 0.0 for name in self.idx2name.values() if not name.endswith("_weight")}
         self.wd_mult = {**names, **self._from_symbol("__wd_mult__"), **args_wd_mult}
 
-    def _scaled(self, index, weight, grad, lr, wd):
-        if self.idx2name.get(index, str(index)).endswith(("gamma", "beta", "bias")):
-            return lr
-        of_weight, of_grad = _norm(weight), _norm(grad) * self.rescale_grad
-        if not (of_weight > 0 and of_grad > 0):
-            return lr
-        return lr * self.eta * of_weight / (of_grad + wd * of_weight + self.eps)
-
-    def _rates(self, index, weight, grad):
-        lr, momentum, wd = super()._rates(index, weight, grad)
+    def _get_lrs(self, indices):
         base = self.learning_rate
         self.last_lr, self.cur_lr = (base if self.cur_lr is None else self.cur_lr), base
-        if self.momentum_correction and self.last_lr:
-            momentum *= self.cur_lr / self.last_lr
-        return self._scaled(index, weight, grad, lr, wd), momentum, wd
+        return super()._get_lrs(indices)
+
+    def _scale(self, indices, weights, grads, lrs, wds):
+        at = [i for i, index in enumerate(indices) if not self.idx2name.get(index, str(index)).endswith(("gamma", "beta", "bias"))]
+        if not at:
+            return
+        rates, decays = (nd.array([values[i] for i in at], weights[0].context) for values in (lrs, wds))
+        squares = (_squares([arrays[i] for i in at]) for arrays in (weights, grads))
+        scaled = nd.multi_lars(rates, *squares, decays, eta=self.eta, eps=self.eps, rescale_grad=self.rescale_grad)
+        for i, rate in zip(at, scaled.asnumpy().tolist()):
+            lrs[i] = rate
+
+    def _momentum(self):
+        """The momentum, which grows with the rate."""
+        return self.momentum * self.cur_lr / self.last_lr if self.momentum_correction and self.last_lr else self.momentum
 
 
 @register
@@ -83,7 +88,8 @@ class LBSGD(Optimizer):
         return min(max(math.sqrt(of_weight / (of_grad + wd * of_weight + 1e-18)), 0.01), 100.0)
 
     def update(self, index, weight, grad, state):
-        lr, wd, _ = self._begin(index)
+        lr, wd = self._get_lr(index), self._get_wd(index)  # the rate of the update before
+        self._update_count(index)
         total, batches = self.cumgrads.get(index, (None, self.init_updates))
         total, batches = grad if total is None else total + grad, batches + 1
         if batches % self.batch_scale:
@@ -107,6 +113,7 @@ class LAMB(Optimizer):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
         self.lower_bound, self.upper_bound, self.bias_correction = lower_bound, upper_bound, bias_correction
+        self.aggregate_num = max(1, min(45, _aggregated(45)))
 
     def create_state(self, index, weight):
         return _zeros(weight, "default"), _zeros(weight, "default")
@@ -116,18 +123,17 @@ class LAMB(Optimizer):
             for one in zip(index, weight, grad, state):
                 self.update(*one)
             return
+        first, second = self._phases(index)
+        towards = nd.lamb_update_phase1(weight, grad, *state, **first)
+        nd.lamb_update_phase2(weight, towards, weight.norm(), towards.norm(), out=weight, **second)
+
+    def _update_mixed(self, index, weight, grad, own, master):
+        first, second = self._phases(index)
+        towards = nd.mp_lamb_update_phase1(weight, grad, *own, master, **first)
+        nd.mp_lamb_update_phase2(weight, towards, master.norm(), towards.norm(), master, out=weight, **second)
+
+    def _phases(self, index):
+        """Counts the update: what the operators of both phases are given."""
         lr, wd, t = self._begin(index)
-        step = self._step(grad)
-        mean, squares = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * step
-        squares[:] = self.beta2 * squares + (1 - self.beta2) * step * step
-        if self.bias_correction:
-            first, second = mean / (1 - self.beta1**t), squares / (1 - self.beta2**t)
-        else:
-            first, second = mean, squares
-        change = first / (nd.sqrt(second) + self.epsilon) + wd * weight
-        of_weight, of_change = _norm(weight), _norm(change)
-        of_weight = max(of_weight, self.lower_bound) if self.lower_bound is not None else of_weight
-        of_weight = min(of_weight, self.upper_bound) if self.upper_bound is not None else of_weight
-        ratio = of_weight / of_change if of_weight > 0 and of_change > 0 else 1.0
-        weight[:] = weight - lr * ratio * change
+        bounds = {key: value for key, value in (("lower_bound", self.lower_bound), ("upper_bound", self.upper_bound)) if value}
+        return self._given(wd=wd, t=t, beta1=self.beta1, beta2=self.beta2, epsilon=self.epsilon, bias_correction=self.bias_correction), {"lr": lr, **bounds}

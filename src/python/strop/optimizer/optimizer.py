@@ -2,6 +2,7 @@
 """Optimizers: what a step makes of a weight, its gradient and a state, mostly by the update operators."""
 import atexit
 import math
+import os
 import pickle
 
 import numpy as np
@@ -180,44 +181,55 @@ def _zeros(weight, stype=None):
     return nd.zeros(weight.shape, weight.context, dtype=weight.dtype, stype=weight.stype if stype is None else stype)
 
 
+def _aggregated(most):
+    """How many weights an updater hands over at once."""
+    return int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", str(most)))
+
+
 @register
 class SGD(Optimizer):
     """w -= lr (g + wd w), or with momentum m = momentum m - lr (g + wd w), w += m."""
 
-    aggregate_num = 4
     _master_last = True
 
     def __init__(self, momentum=0.0, lazy_update=True, **kwargs):
         super().__init__(**kwargs)
         self.momentum, self.lazy_update = momentum, lazy_update
+        self.aggregate_num = _aggregated(4)
 
     def create_state(self, index, weight):
         return _zeros(weight, None if self.lazy_update else "default") if self.momentum != 0.0 else None
 
     def update(self, index, weight, grad, state):
-        if isinstance(index, (list, tuple)):
-            for one in zip(index, weight, grad, state):
-                self.update(*one)
-            return
-        lr, momentum, wd = self._rates(index, weight, grad)
-        given = self._given(lr=lr, wd=wd, lazy_update=self.lazy_update)
-        if state is None:
-            nd.sgd_update(weight, grad, out=weight, **given)
-        else:
-            nd.sgd_mom_update(weight, grad, state, out=weight, momentum=momentum, **given)
+        self._update_all(*self._lists(index, weight, grad, state), mixed=False)
 
-    def _rates(self, index, weight, grad):  # pylint: disable=unused-argument
-        """Counts the update: (rate, momentum, weight decay)."""
-        lr, wd, _ = self._begin(index)
-        return lr, self.momentum, wd
+    def update_multi_precision(self, index, weight, grad, state):
+        indices, weights, *rest = self._lists(index, weight, grad, state)
+        self._update_all(indices, weights, *rest, mixed=self.multi_precision and weights[0].dtype is np.float16)
 
-    def _update_mixed(self, index, weight, grad, own, master):
-        lr, wd, _ = self._begin(index)
-        given = self._given(lr=lr, wd=wd, lazy_update=self.lazy_update)
-        if own is None:
-            nd.mp_sgd_update(weight, grad, master, out=weight, **given)
-        else:
-            nd.mp_sgd_mom_update(weight, grad, own, master, out=weight, momentum=self.momentum, **given)
+    @staticmethod
+    def _lists(*arguments):
+        return arguments if isinstance(arguments[0], (list, tuple)) else [[one] for one in arguments]
+
+    def _update_all(self, indices, weights, grads, states, mixed):
+        """All are counted first: a scheduler says one rate for them."""
+        self._update_count(indices)
+        lrs, wds = self._get_lrs(indices), self._get_wds(indices)
+        self._scale(indices, weights, grads, lrs, wds)
+        more = self._given(lazy_update=self.lazy_update)
+        for weight, grad, state, lr, wd in zip(weights, grads, states, lrs, wds):
+            given = {**more, "lr": lr, "wd": wd}
+            own, masters = (state[0], [state[1]]) if mixed else (state, [])
+            if own is None:
+                (nd.mp_sgd_update if mixed else nd.sgd_update)(weight, grad, *masters, out=weight, **given)
+            else:
+                (nd.mp_sgd_mom_update if mixed else nd.sgd_mom_update)(weight, grad, own, *masters, out=weight, momentum=self._momentum(), **given)
+
+    def _scale(self, indices, weights, grads, lrs, wds):  # pylint: disable=unused-argument
+        """Changes the rates by what the weights and gradients are."""
+
+    def _momentum(self):
+        return self.momentum
 
 
 @register
@@ -493,14 +505,24 @@ class Updater:
         self.states_synced = {}
 
     def __call__(self, index, grad, weight):
-        if isinstance(index, (list, tuple)):
-            for one in zip(index, grad, weight):
-                self(*one)
+        several = isinstance(index, (list, tuple))
+        indices, grads, weights = (index, grad, weight) if several else ([index], [grad], [weight])
+        for one, w in zip(indices, weights):
+            if one not in self.states:
+                self.states[one] = self.optimizer.create_state_multi_precision(one, w)
+                self.states_synced[one] = True
+        most = self.optimizer.aggregate_num
+        if not several or most <= 0:
+            for one, g, w in zip(indices, grads, weights):
+                self.optimizer.update_multi_precision(one, w, g, self.states[one])
             return
-        if index not in self.states:
-            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
-            self.states_synced[index] = True
-        self.optimizer.update_multi_precision(index, weight, grad, self.states[index])
+        by_type = {}
+        for one in zip(indices, weights, grads):
+            by_type.setdefault(one[1].dtype, []).append(one)
+        for alike in by_type.values():
+            for begin in range(0, len(alike), most):
+                part, ws, gs = zip(*alike[begin:begin + most])
+                self.optimizer.update_multi_precision(part, ws, gs, [self.states[one] for one in part])
 
     def get_states(self, dump_optimizer=False):
         """The states as bytes."""

@@ -16,4 +16,5 @@ _register.add_draws(random, _OPERATORS)
 _register.add_methods(Symbol, _OPERATORS)  # noqa: F405
 for _name in control.__all__:
     setattr(contrib, _name, getattr(control, _name))
+sparse.make_loss = op.make_loss
 del sys, _name

@@ -1,24 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of random numbers."""
-from .. import _drawn, _strop
+from .. import _drawn
 from .._strop import Symbol
-from ..base import _Null, also
+from ..base import _Null
 from . import _internal, contrib
 
-__all__ = ["exponential", "normal", "randint", "randn", "shuffle", "uniform"]
-
-
-def _draw(name, parameters, shape, dtype, more):
-    return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, **more)
-
-
-def _of_symbols(draw, name, values, shape, dtype):
-    from .. import symbol
-
-    if any(not isinstance(value, Symbol) for value in values):
-        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or Symbols, not both")
-    made = draw(symbol, *values, None if shape is _Null else shape)
-    return made if dtype in (_Null, None) else made.astype(dtype)
+__all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw_numbers(operator, parameters, shape, dtype, **more):
@@ -33,20 +20,22 @@ def _draw_of_symbols(operator, symbols, shape, dtype, **more):
 
 def make_draw(name, of_numbers, of_arrays):
     """The function of operators that draw, which the registry calls by this name."""
-    return _drawn.function(name, of_numbers, of_arrays, Symbol, _draw_numbers, _draw_of_symbols if of_arrays is not None else None)
+    return _drawn.function(name, of_numbers, of_arrays, Symbol, _draw_numbers, _draw_of_symbols)
+
+
+def _draw(name, parameters, shape, dtype, more):
+    if _drawn.alike(name, parameters.values(), Symbol):
+        return _draw_of_symbols(getattr(_internal, "_sample_" + name), parameters.values(), shape, dtype, **more)
+    return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, **more)
 
 
 def uniform(low=0, high=1, shape=_Null, dtype=_Null, **kwargs):
     """Uniform numbers from low to below high; where these are symbols, so many of each of their elements."""
-    if isinstance(low, Symbol) or isinstance(high, Symbol):
-        return _of_symbols(_drawn.uniform, "uniform", (low, high), shape, dtype)
     return _draw("uniform", {"low": low, "high": high}, shape, dtype, kwargs)
 
 
 def normal(loc=0, scale=1, shape=_Null, dtype=_Null, **kwargs):
-    """Normal numbers around loc with deviation scale."""
-    if isinstance(loc, Symbol) or isinstance(scale, Symbol):
-        return _of_symbols(_drawn.normal, "normal", (loc, scale), shape, dtype)
+    """Normal numbers around loc with deviation scale; where these are symbols, so many of each of their elements."""
     return _draw("normal", {"loc": loc, "scale": scale}, shape, dtype, kwargs)
 
 
@@ -56,15 +45,19 @@ def randn(*shape, **kwargs):
 
 
 def exponential(scale=1, shape=_Null, dtype=_Null, **kwargs):
-    """Exponential numbers of mean scale."""
-    if isinstance(scale, Symbol):
-        return _of_symbols(_drawn.exponential, "exponential", (scale,), shape, dtype)
+    """Exponential numbers of mean scale; where that is a symbol, so many of each of its elements."""
     return _draw("exponential", {"lam": 1.0 / scale}, shape, dtype, kwargs)
 
 
 def randint(low, high, shape=_Null, dtype=_Null, **kwargs):
     """Whole numbers from low to below high."""
-    return _draw("randint", {"low": low, "high": high}, shape, dtype, kwargs)
+    return _draw_numbers(_internal._random_randint, {"low": low, "high": high}, shape, dtype, **kwargs)
+
+
+def multinomial(data, shape=_Null, get_prob=True, dtype="int32", **kwargs):
+    """Positions that are drawn with the probabilities of each row of data: so many as `shape` says, one alone without it; with
+    `get_prob` also the logarithms of their probabilities."""
+    return _draw_of_symbols(_internal._sample_multinomial, [data], shape, dtype, get_prob=get_prob, **kwargs)
 
 
 def shuffle(data, **kwargs):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examples of operators: programs that are made of the rows which check them, and what they print when they run."""
+"""Examples of operators: programs that are made of the rows which check them, and what they print when they run. The
+documents of operators end with them, and the pages of the reference show them."""
 import ast
 import keyword
 import re
@@ -8,19 +9,23 @@ import warnings
 import numpy as np
 
 import strop as mx
-from strop import _register, autograd, nd
+
+from . import _register, _strop, autograd, nd
 
 LARGEST_LITERAL = 16  # elements; larger arrays are drawn
+SEED = 1  # of what is drawn
 PLACES = ("", "contrib", "linalg", "image", "sparse", "random", "_internal")
 
 
-def names_of(operator):
-    return [operator["name"], *operator["aliases"]]
+def names_of(about):
+    """All names of an operator, its own first."""
+    return list(dict.fromkeys((about["name"], about["snake"], *about["aliases"])))
 
 
-def spelling(operator):
-    """(how a program spells the operator, its object): nd.clip, nd.contrib.quadratic. The plainest name first."""
-    names = sorted(names_of(operator), key=lambda name: (not name.islower(), name.startswith("_")))
+def spelling(about):
+    """(how a program spells the operator, its object): nd.clip, nd.contrib.quadratic. The plainest name first; None where no
+    module has the operator."""
+    names = sorted(names_of(about), key=lambda name: (not name.islower(), name.startswith("_")))
     found = []
     for name in names:
         where = _register.place(name)
@@ -28,12 +33,19 @@ def spelling(operator):
             continue
         module = getattr(nd, where[0]) if where[0] else nd
         made = getattr(module, where[1], None)
-        if type(made) is mx._strop.Operator and made.description["name"] == operator["name"]:
+        if type(made) is _strop.Operator and made.description["name"] == about["name"]:
             found.append((PLACES.index(where[0]) if where[0] in PLACES else 1, ".".join(("nd", *where[:1] * bool(where[0]), where[1])), made))
-    if not found:
-        raise LookupError(f"run docs: {operator['name']} is no function of the package")
-    rank = min(place for place, _, _ in found)
-    return next((name, made) for place, name, made in found if place == rank)
+    return min(found, key=lambda one: one[0])[1:] if found else None
+
+
+def spelling_as(operator, about):
+    """The same, by the name that this object has where a module has it by that name."""
+    place = operator.__module__.rpartition(".")[2]
+    module = nd if place == "op" else getattr(nd, place, None)
+    made = getattr(module, operator.__name__, None)
+    if type(made) is _strop.Operator and made.description["name"] == about["name"]:
+        return ".".join(("nd", *[place] * (place != "op"), operator.__name__)), made
+    return spelling(about)
 
 
 def value_text(text, kind):
@@ -49,7 +61,7 @@ def value_text(text, kind):
 
 
 def smaller(example):
-    """The same example with fewer elements: long extents are replaced, everywhere alike. None where they are none, or
+    """The same example with fewer elements: long extents are replaced, everywhere alike. None where there are none, or
     where something else in the call may count them."""
     extents = sorted({n for one in example["inputs"] for n in one["shape"] if n > 4})
     if not extents or any(one["elements"] for one in example["inputs"]):
@@ -114,8 +126,6 @@ def input_text(sample, name, types, salt):
 
 def show(value):
     """What an interactive session prints of a result."""
-    if isinstance(value, (list, tuple)):
-        return "\n".join(show(one) for one in value)
     return repr(value).strip("\n")
 
 
@@ -131,44 +141,55 @@ class Session:
         self.cells.append(("\n".join(lines), ""))
 
     def look(self, line, name="y"):
-        """One expression; of a sparse array also its elements, which its text leaves out."""
+        """One expression, and its value; of several arrays each, of a sparse one also its elements, which its text leaves out."""
         value = eval(compile(line, "<example>", "eval"), self.space)
-        if isinstance(value, nd.NDArray) and value.stype != "default":
-            if not line.isidentifier():
-                self.cells.append((f"{name} = {line}", ""))
-                self.space[name], line = value, name
-            self.cells += [(line, show(value)), (f"{line}.asnumpy()", show(value.asnumpy()))]
+        several, sparse = isinstance(value, list), isinstance(value, nd.NDArray) and value.stype != "default"
+        if (several or sparse) and not re.fullmatch(r"\w+(\[\d+\])?", line):
+            self.cells.append((f"{name} = {line}", ""))
+            self.space[name], line = value, name
+        if several:
+            for i in range(len(value)):
+                self.look(f"{line}[{i}]")
         else:
             self.cells.append((line, show(value)))
+        if sparse:
+            self.cells.append((f"{line}.asnumpy()", show(value.asnumpy())))
+        return value
+
+    def text(self):
+        """The lines of the session with their prompts."""
+        lines = []
+        for program, output in self.cells:
+            lines += [f"... {line}" if line.startswith(" ") else f">>> {line}" for line in program.split("\n")]
+            lines += output.split("\n") if output else []
+        return lines
 
 
-def call_of(operator, spelled, example, names, kinds):
-    variadic = any(one["variadic"] for one in operator["arguments"] if one["role"] != "output")
+def call_of(about, spelled, example, names, kinds):
+    variadic = any(one["variadic"] for one in about["inputs"])
     given = names if variadic or len(names) < 3 else [f"{n}={n}" for n in names]
     params = [f"{name}={value_text(text, kinds.get(name, ''))}" for name, text in example["params"].items()]
     return f"{spelled}({', '.join([*given, *params])})"
 
 
-def attempt(operator, spelled, example):
-    """The cells of an example; raises what the call raises."""
-    kinds = {param["name"]: param["kind"] for param in operator["params"]}
+def attempt(about, differentiable, spelled, example):
+    """(the session of an example, the shapes of inputs and results); raises what the call raises."""
+    kinds = {param["name"]: param["kind"] for param in about["params"]}
     names = [one["name"] + "_" * keyword.iskeyword(one["name"]) for one in example["inputs"]]
-    lines = [input_text(sample, name, operator["types"], salt) for salt, (sample, name) in enumerate(zip(example["inputs"], names))]
-    call = call_of(operator, spelled, example, names, kinds)
+    lines = [input_text(sample, name, about["dtypes"], salt) for salt, (sample, name) in enumerate(zip(example["inputs"], names))]
+    call = call_of(about, spelled, example, names, kinds)
     session = Session()
-    if any("nd.random" in line for line in (*lines, call)) or re.search("random|dropout", operator["name"].lower() + operator["doc"].lower()):
-        lines.insert(0, "mx.random.seed(1)")
-    mx.random.seed(1)
     if lines:
         session.do(*lines)
-    session.look(call)
-    roles = {one["name"]: one["role"] for one in operator["arguments"]}
+    made = session.look(call)
+    shapes = (", ".join(f"{name} {session.space[name].shape}" for name in names), ", ".join(str(one.shape) for one in (made if isinstance(made, list) else [made])))
+    written = {one["name"] for one in about["inputs"] if one["written"]}
     for name in names:
-        if roles.get(name) == "written":
+        if name in written:
             session.look(name)
-    if operator["gradient"] not in ("none", "zero") and names and "float32" in operator["types"] and session.space[names[0]].size <= 2 * LARGEST_LITERAL:
+    if differentiable and names and "float32" in about["dtypes"] and session.space[names[0]].size <= 2 * LARGEST_LITERAL:
         add_gradient(session, call, names[0])
-    return session.cells
+    return session, shapes
 
 
 def add_gradient(session, call, name):
@@ -181,19 +202,28 @@ def add_gradient(session, call, name):
         session.cells[:] = before
 
 
+def printed():
+    """How the numbers of examples are shown, as a scope."""
+    return np.printoptions(precision=4, suppress=True, threshold=64, edgeitems=2, linewidth=88)
+
+
 def example_of(operator, spelled):
-    """[(lines, output)] of the operator's example; empty where no row says how it is called."""
-    example = operator["example"]
+    """(session, shapes) of the operator's example; None where no row says how it is called. The program's random numbers and what
+    it records stay as they are."""
+    about, card = operator.description, operator.card
+    example = card["example"]
     if example is None:
-        return []
-    with np.printoptions(precision=4, suppress=True, threshold=64, edgeitems=2, linewidth=88), warnings.catch_warnings():
+        return None
+    with _strop.Scope(False, False), printed(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for one in (smaller(example), example):
-            if one is None:
-                continue
+        for one in filter(None, (smaller(example), example)):
             try:
-                return attempt(operator, spelled, one)
-            except mx.Error:
+                differentiable = card["gradient"] not in ("none", "zero")
+                (session, shapes), drew = _strop.with_own_numbers(SEED, lambda made=one: attempt(about, differentiable, spelled, made))
+                if drew:
+                    session.cells.insert(0, (f"mx.random.seed({SEED})", ""))
+                return session, shapes
+            except _strop.Error:
                 if one is example:
                     raise
-    return []
+    return None

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from . import _strop, nd
-from .base import _dtype_name, also
-from .ndarray import NDArray
-from .ndarray.sparse import BaseSparseNDArray, CSRNDArray
+from .. import _strop, nd
+from ..base import _dtype_name, also
+from ..ndarray import NDArray
+from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
 __all__ = ["CSVIter", "DataBatch", "DataDesc", "DataIter", "LibSVMIter", "MNISTIter", "NDArrayIter", "PrefetchingIter", "ResizeIter"]
 
