@@ -6,6 +6,7 @@ import math
 
 from . import _documents, _strop
 from .base import _Null, also
+from .context import Context
 
 
 def spread(parameter, shape):
@@ -14,6 +15,15 @@ def spread(parameter, shape):
     if not extents:
         return parameter
     return parameter.reshape(shape=(-2,) + (1,) * len(extents)).tile(reps=extents)
+
+
+def on(ctx, operator, shape, dtype, **parameters):
+    """An array that an operator of numbers draws on a device, from that device's random numbers; float32 unless said."""
+    if ctx == Context("cpu", 0):
+        return operator(**parameters, shape=shape, dtype=dtype)
+    from .ndarray import empty
+
+    return operator(**parameters, out=empty(shape, ctx, dtype))
 
 
 def uniform(functions, low, high, shape):

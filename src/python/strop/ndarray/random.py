@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of random numbers."""
+import numpy as np
+
 from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null, also
@@ -27,7 +29,7 @@ def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more
     if out is not None:
         return operator(**parameters, **more, out=out)
     shape = (1,) if shape is _Null or shape is None else shape
-    return _strop.to_device(operator(**parameters, shape=shape, dtype=dtype, **more), ctx or current_context())
+    return _drawn.on(ctx or current_context(), operator, shape, dtype, **parameters, **more)
 
 
 def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
@@ -71,6 +73,7 @@ def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs)
 
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Whole numbers from low to below high."""
+    dtype = np.int32 if out is None and (dtype is _Null or dtype is None) else dtype
     return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 

@@ -3,7 +3,7 @@
 once for each element. Nothing of it is recorded, but for the probabilities of multinomial()."""
 import numpy as np
 
-from .. import _strop
+from .. import _drawn, _strop
 from ..base import _Null, also
 from . import _internal, op
 from .ndarray import array
@@ -29,9 +29,10 @@ def each_of(name, operator):
             raise _strop.ValueError(f"random.{name}: parameters of shapes {', '.join(str(a.shape) for a in arrays)}, expected one shape")
         extents = _extents(shape)
         numbers = zip(*(a.asnumpy().ravel().tolist() for a in arrays))
-        drawn = [operator(**dict(zip(names, each)), shape=extents or (1,), dtype=dtype, **more).reshape((-1,)) for each in numbers]
-        made = op.Concat(*drawn, dim=0) if drawn else array([], arrays[0].context)
-        return _given(_strop.to_device(made.reshape((*arrays[0].shape, *extents)), arrays[0].context), out)
+        where = arrays[0].context
+        drawn = [_drawn.on(where, operator, extents or (1,), dtype, **dict(zip(names, each)), **more).reshape((-1,)) for each in numbers]
+        made = op.Concat(*drawn, dim=0) if drawn else array([], where)
+        return _given(made.reshape((*arrays[0].shape, *extents)), out)
 
     return draw
 
@@ -50,7 +51,7 @@ def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kw
         raise _strop.ValueError("random.multinomial: a row of data has no probabilities; expected numbers from 0, of which one is above it")
     ends = np.cumsum(rows, axis=1)
     ends /= ends[:, -1:]  # the last one is 1, above every number that is drawn
-    drawn = _internal._random_uniform(low=0, high=1, shape=(len(rows), count), dtype="float64").asnumpy()
+    drawn = _drawn.on(data.context, _internal._random_uniform, (len(rows), count), "float64", low=0, high=1).asnumpy()
     places = np.stack([np.searchsorted(end, numbers, side="right") for end, numbers in zip(ends, drawn)])
     whole = (*data.shape[:-1], *extents) or (1,)
     made = _given(array(places.reshape(whole), data.context, dtype), out)
@@ -61,11 +62,14 @@ def multinomial(data, shape=_Null, get_prob=False, out=None, dtype="int32", **kw
 
 
 def _sample(name, of, *names):
-    def call(*arrays, shape=_Null, dtype=_Null, out=None, **named):
-        given = [*arrays[:len(names)], *(named.pop(key) for key in names[len(arrays):] if key in named)]
-        if len(arrays) > len(names) or len(given) < len(names) or set(named) - {"name", "ctx"}:
+    order = (*names, "shape", "dtype", "out")
+
+    def call(*args, **named):
+        given = dict(zip(order, args))
+        if len(args) > len(order) or given.keys() & named.keys() or not set(names) <= given.keys() | named.keys() <= {*order, "name", "ctx"}:
             raise _strop.TypeError(f"sample_{name}: takes {', '.join(names)}, shape and dtype")
-        return of(*given, shape=shape, dtype=dtype, out=out)
+        given.update(named)
+        return of(*(given[key] for key in names), **{key: given[key] for key in order[len(names):] if key in given})
 
     call.__name__ = call.__qualname__ = f"sample_{name}"
     call.__doc__ = f"random.{of.__name__} for each element of {', '.join(names)}: so many numbers as `shape` says."
