@@ -151,6 +151,10 @@ def test_copyto_and_context():
     assert x.copyto(mx.cpu()) is not x
     assert x.context == mx.cpu(0) and x.ctx == mx.cpu()
     assert mx.nd.zeros((2,), ctx=mx.cpu(1)).context == mx.cpu(1)
+    for kind in ("cpu_pinned", "cpu_shared"):
+        there = mx.Context(kind, 1)
+        assert mx.nd.zeros((2,), ctx=there).context == there == mx.cpu(1) and there.device_type == kind
+        assert there != mx.Context(kind, 0) and there != mx.gpu(1) and {there: 7}[mx.cpu(1)] == 7
     with mx.cpu(1):
         assert mx.current_context() == mx.cpu(1)
         assert mx.nd.ones((1,)).context == mx.cpu(1)
@@ -245,6 +249,13 @@ def test_files(tmp_path):
         mx.nd.load(str(tmp_path / "missing.params"))
     with pytest.raises(TypeError):
         mx.nd.save(path, 3)
+    path = str(tmp_path / "several.npy")  # what a .npy file cannot hold is written as any other file is
+    for what in ([a, b], {"a": a}, []):
+        mx.nd.save(path, what)
+        found = mx.nd.load(path)
+        assert type(found) is type(what) and len(found) == len(what)
+    mx.nd.save(path, [a])
+    assert np.load(path).tolist() == a.asnumpy().tolist()
 
 
 def test_arrays_are_not_made_by_their_class():

@@ -95,6 +95,32 @@ def test_a_seed_of_one_context():
             mx.random.seed(wrong)
 
 
+def test_a_seed_of_a_context_is_that_of_what_is_drawn_there():
+    probabilities = [0.2, 0.3, 0.5]
+
+    def draw(ctx):
+        weights = nd.array(probabilities, ctx=ctx)
+        drawn = [mx.random.uniform(shape=9, ctx=ctx), mx.random.normal(shape=(9,), ctx=ctx, dtype="float64"), mx.random.randint(0, 99, (9,), ctx=ctx),
+                 mx.random.gamma(2, shape=(9,), ctx=ctx), mx.random.multinomial(weights, shape=9), mx.random.poisson(weights, shape=9)]
+        assert all(a.context == ctx for a in drawn) and [np.dtype(a.dtype).name for a in drawn[:3]] == ["float32", "float64", "int32"]
+        return [a.asnumpy().tolist() for a in drawn]
+
+    made = []
+    for ctx in (mx.cpu(0), mx.cpu(1)):
+        mx.random.seed(8)
+        mx.random.seed(1234, ctx=ctx)
+        made.append(draw(ctx))
+    assert made[0] == made[1]
+    mx.random.seed(1234, ctx=mx.cpu(1))
+    draw(mx.cpu(0))
+    assert draw(mx.cpu(1)) == made[1]
+    with mx.cpu(1):
+        mx.random.seed(1234, ctx=mx.cpu(1))
+        assert mx.random.uniform(shape=9).asnumpy().tolist() == made[1][0]
+    with pytest.raises(ValueError):
+        mx.random.uniform(shape="9", ctx=mx.cpu(1))
+
+
 def test_numbers_for_each_element_of_arrays():
     a, b = nd.array([[1, 4], [9, 16]]), nd.array([[2, 1], [1, 0.5]])
     drawn = nd.random.gamma(a, b, shape=(3000,))
@@ -129,6 +155,8 @@ def test_numbers_for_each_element_of_arrays():
         nd.random.gamma(nd.array([1.0, 0]), nd.ones((2,))).wait_to_read()
     with pytest.raises((TypeError, ValueError), match="takes 2 inputs"):
         nd.sample_normal(a)
+    assert nd.sample_normal(a, b, ()).shape == (2, 2) and nd.sample_normal(a, b, 3, "float64").dtype == np.float64
+    assert nd.sample_normal(a, sigma=b, shape=(3,), out=nd.zeros((2, 2, 3))).shape == (2, 2, 3)
 
 
 def test_positions_by_their_probabilities():

@@ -19,6 +19,10 @@ def test_from_parts():
     np.testing.assert_array_equal(a.asnumpy(), DENSE)
     assert a.indices.dtype is np.int64 and a.indptr.asnumpy().tolist() == [0, 2, 2, 3]
     assert sp.csr_matrix(([1, 2], ([1, 0], [0, 1])), shape=(2, 2)).asnumpy().tolist() == [[0, 2], [1, 0]]
+    assert sp.csr_matrix(([], [], [0, 0]), shape=(1, 2)).asnumpy().tolist() == [[0, 0]] and sp.csr_matrix(([], ([], [])), shape=(1, 2)).nnz == 0
+    for nothing in (([], [], [0, 0]), ([], ([], []))):
+        with pytest.raises(ValueError, match="does not follow"):
+            sp.csr_matrix(nothing)
     r = sp.row_sparse_array(([[1, 2]], [1]), shape=(3, 2))
     assert isinstance(r, sp.RowSparseNDArray) and r.stype == "row_sparse"
     assert r.asnumpy().tolist() == [[0, 0], [1, 2], [0, 0]] and r.indices.asnumpy().tolist() == [1]

@@ -39,11 +39,16 @@ class Context(metaclass=_Default):
     def device_type(self):
         return self.devtype2str[self.device_typeid]
 
+    @property
+    def _memory(self):
+        """Whose memory it is: of the processor's kinds there is one."""
+        return self.device_typeid == self.devstr2type["gpu"], self.device_id
+
     def __hash__(self):
-        return hash((self.device_typeid, self.device_id))
+        return hash(self._memory)
 
     def __eq__(self, other):
-        return isinstance(other, Context) and (self.device_typeid, self.device_id) == (other.device_typeid, other.device_id)
+        return isinstance(other, Context) and self._memory == other._memory
 
     def __repr__(self):
         return f"{self.device_type}({self.device_id})"

@@ -483,7 +483,8 @@ def waitall():
 
 
 def save(fname, data):
-    """Writes an array, a list or a dictionary of arrays to a file: .npz and .npy as NumPy does, any other name as .params."""
+    """Writes an array, a list or a dictionary of arrays to a file: .npz as NumPy does, and .npy where it is one array without a
+    name; else as .params, under any name: load() looks at what is in a file."""
     if isinstance(data, NDArray):
         named = [("", data)]
     elif isinstance(data, dict):
@@ -498,7 +499,7 @@ def save(fname, data):
     for _, a in named:
         a.wait_to_read()
     path = str(fname)
-    if path.endswith((".params", ".npz", ".npy")):
+    if path.endswith((".params", ".npz")) or (path.endswith(".npy") and len(named) == 1 and not named[0][0]):
         _strop.save(path, named)
         return
     made = f"{path}.{os.getpid()}.params"

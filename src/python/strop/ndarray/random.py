@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of random numbers."""
+import numpy as np
+
 from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null, also
-from ..context import current_context
+from ..context import Context, current_context
 from . import _internal, contrib
+from .ndarray import empty
 
 __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more):
-    if out is not None:
-        return operator(**parameters, **more, out=out)
-    shape = (1,) if shape is _Null or shape is None else shape
-    return _strop.to_device(operator(**parameters, shape=shape, dtype=dtype, **more), ctx or current_context())
+    if out is None:
+        shape = (1,) if shape is _Null or shape is None else shape
+        ctx = ctx or current_context()
+        if ctx == Context("cpu", 0):
+            return operator(**parameters, shape=shape, dtype=dtype, **more)
+        out = empty(shape, ctx, dtype)  # whose device's random numbers are taken
+    return operator(**parameters, **more, out=out)
 
 
 def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
@@ -53,6 +59,7 @@ def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs)
 
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Whole numbers from low to below high."""
+    dtype = np.int32 if out is None and (dtype is _Null or dtype is None) else dtype
     return _draw_numbers(_internal._random_randint, {"low": low, "high": high}, shape, dtype, ctx, out, **kwargs)
 
 

@@ -224,7 +224,9 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
             data = data if isinstance(data, NDArray) else np.asarray(data, dtype=dtype)  # SciPy's rule here: integers stay integers
             row, column = _part(row, np.int64), _part(column, np.int64)
             if shape is None:
-                shape = (int(row.asnumpy().max()) + 1 if row.size else 0, int(column.asnumpy().max()) + 1 if column.size else 0)
+                if row.size == 0:
+                    raise _strop.ValueError("csr_matrix: no element is listed, so that the shape does not follow; give it")
+                shape = (int(row.asnumpy().max()) + 1, int(column.asnumpy().max()) + 1)
             return _strop.to_device(_strop.csr_from_coordinates(_part(data, _dtype_of(data, dtype)), row, column, shape), ctx)
         if len(arg1) == 2:
             return _nothing("csr", arg1, shape, ctx, dtype)
@@ -233,7 +235,9 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         data, indices, indptr = arg1
         indices, indptr = _part(indices, np.int64), _part(indptr, np.int64)
         if shape is None:
-            shape = (indptr.size - 1, int(indices.asnumpy().max()) + 1 if indices.size else 0)
+            if indices.size == 0:
+                raise _strop.ValueError("csr_matrix: no column is listed, so that how many there are does not follow; give the shape")
+            shape = (indptr.size - 1, int(indices.asnumpy().max()) + 1)
         made = _strop.csr_matrix(_part(data, _dtype_of(data, dtype)), indices, indptr, shape)
         try:
             made.check_format()
