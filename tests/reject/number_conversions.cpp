@@ -2,7 +2,7 @@
 // reject-first CAST CAST_TO_INT CONDITION NEGATION: strop: in forward() a number may be many at once: keep it auto
 // reject-first CONDITION: to choose, write where(x != 0, a, b)
 // reject-first REMAINDER REMAINDER_OF_TWO: strop: in forward() write fmod(a, b), not a % b
-// reject-first BIT SHIFT COMPLEMENT: strop: in forward() write fmod(x, 2) for x & 1, 2 * x for x << 1: a number has no bits
+// reject-first BIT SHIFT COMPLEMENT: strop: in forward() write fmod(x, 2) for x & 1, 2 * x for x << 1
 // reject-first INCREMENT: strop: in forward() write x += 1, not ++x
 // reject-first POSTFIX: strop: in forward() write x -= 1, not x--
 #include <strop/op/check.hpp>

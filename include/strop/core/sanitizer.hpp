@@ -39,8 +39,8 @@ inline constexpr bool watches_threads = false;
 bool runtime_sanitized() noexcept;
 inline bool guards_memory() noexcept { return sanitized && runtime_sanitized(); }
 
-/// While it lives the thread sanitizer does not look at what this thread, which works for the runtime, reads and writes,
-/// unless the runtime is built with it, too.
+/// While it lives the thread sanitizer does not look at what this thread, which works for the runtime, reads and
+/// writes, unless the runtime is built with it, too.
 struct UnwatchedScope {
   UnwatchedScope() noexcept;
   ~UnwatchedScope();
