@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import platform
 import sys
 import time
 from collections import OrderedDict
@@ -67,8 +68,8 @@ def effective_dtype(dat):
 
 
 def get_tols(x, y, rtol, atol):
-    """(rtol, atol): as given, or those of the less precise of two arrays."""
-    return _tolerances(x, y, rtol, atol)
+    """(rtol, atol): as given, a number or one by type, or those of the less precise of two arrays or numbers."""
+    return _tolerances(_numpy(x), _numpy(y), rtol, atol)
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
@@ -86,10 +87,16 @@ def same_array(array1, array2):
     return array1._pointer == array2._pointer and array1.shape == array2.shape
 
 
+def get_tolerance(dat, tol, default_tol):
+    """A tolerance for an array: as given, or that of its type in a dictionary by type, `tol` before `default_tol`, else none."""
+    if tol is not None and not isinstance(tol, dict):
+        return tol
+    dtype = effective_dtype(dat)
+    return (tol or {}).get(dtype, default_tol.get(dtype, 0))
+
+
 def _tolerances(a, b, rtol, atol):
-    types = [x.dtype for x in (a, b) if x.dtype.kind == "f"] or [np.dtype(np.float64)]
-    worst = max(types, key=lambda dtype: _RTOL[dtype])
-    return get_rtol(rtol, worst), get_atol(atol, worst)
+    return tuple(max(get_tolerance(x, tol, default) for x in (a, b)) for tol, default in ((rtol, _RTOL), (atol, _ATOL)))
 
 
 def almost_equal(a, b, rtol=None, atol=None, equal_nan=False, use_broadcast=True):
@@ -536,6 +543,11 @@ def is_op_runnable():
 def is_cd_run():
     """Whether the tests run for a release of the original: never."""
     return False
+
+
+def is_aarch64_run():
+    """Whether the tests run on a processor of that kind."""
+    return platform.machine() == "aarch64"
 
 
 def list_gpus():
