@@ -44,6 +44,21 @@ def test_comparisons():
     assert tu.collapse_sum_like(np.ones((2, 3, 4)), (3, 1)).tolist() == [[8], [8], [8]]
 
 
+def test_tolerances_by_type():
+    half, single, whole = np.dtype("float16"), np.dtype("float32"), np.dtype("int32")
+    a, b = nd.ones((2,)), nd.ones((2,), dtype="float16")
+    assert tu.get_tols(a, b, None, None) == (1e-2, 1e-1) and tu.get_tols(a, a, 0.5, {single: 3}) == (0.5, 3) and tu.get_tols(2.0, a, None, None) == (1e-4, 1e-3)
+    assert tu.get_tols(a, b, {half: 0.25}, {single: 0.125}) == (0.25, 0.125) and tu.get_tols(a.astype(whole), a.astype(whole), {single: 1}, None) == (0, 0)
+    assert tu.get_tolerance(b, {single: 1}, {half: 2}) == 2 and tu.get_tolerance(b, 0, {half: 2}) == 0
+    tu.assert_almost_equal(a, a + 0.4, rtol={single: 0.5}, atol=0)
+    with pytest.raises(AssertionError):
+        tu.assert_almost_equal(a, a + 0.4, rtol={half: 0.5}, atol=0)
+    with pytest.raises(AssertionError):
+        tu.assert_almost_equal(nd.array([100000], dtype=whole), nd.array([100001], dtype=whole))  # integers are equal or not
+    tu.check_symbolic_forward(sym.square(sym.var("x")), [a], [np.array([1.2, 1])], rtol={single: 0.5}, atol={single: 0})
+    assert tu.is_aarch64_run() is False or os.uname().machine == "aarch64"
+
+
 def test_symbols_against_arrays(rng):
     x, y = rng.normal(size=(2, 3)).astype("f4"), rng.normal(size=(2, 3)).astype("f4")
     product = sym.var("x") * sym.var("y")

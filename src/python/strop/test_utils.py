@@ -4,6 +4,7 @@ import contextlib
 import functools
 import os
 import platform
+import platform
 import sys
 import time
 from collections import OrderedDict
@@ -415,6 +416,11 @@ def is_aarch64_run():
 def is_cd_run():
     """Whether the tests run for a release of the original: never."""
     return False
+
+
+def is_aarch64_run():
+    """Whether the tests run on a processor of that kind."""
+    return platform.machine() == "aarch64"
 
 
 def list_gpus():
