@@ -75,6 +75,26 @@ TEST_CASE("what is known of a shape in part is known of what is made of it") {
       Shape{2, 15});
 }
 
+TEST_CASE("files count the outputs that the original counts") {
+  const std::pair<const char*, int> counts[] = {
+      {R"x("LeakyReLU")x", 1},
+      {R"x("LeakyReLU", "attrs": {"act_type": "rrelu"})x", 2},
+      {R"x("Pooling", "attrs": {"kernel": "(2, 2)"})x", 2},
+      {R"x("Pooling", "attrs": {"kernel": "(2, 2)", "pool_type": "avg"})x", 1},
+      {R"x("topk")x", 1},
+      {R"x("topk", "attrs": {"ret_typ": "value"})x", 2},
+      {R"x("Dropout")x", 2},
+  };
+  for (const auto& [node, count] : counts) {
+    CAPTURE(node);
+    const Symbol net =
+        Symbol::from_json(R"({"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": )" + std::string(node) +
+                          R"(, "name": "y", "inputs": [[0, 0, 0]]}], "heads": [[1, 0, 0]]})");
+    const std::string rows = "\"node_row_ptr\": [0, 1, " + std::to_string(1 + count) + "]";
+    CHECK(net.to_json().find(rows) != std::string::npos);
+  }
+}
+
 TEST_CASE("a network of the original gives what it gave there, and so does what is written of it") {
   const Symbol net = Symbol::load(path_of("classifier.json"));
   NamedArrays args, states;

@@ -20,6 +20,14 @@
 namespace strop::inline v0 {
 namespace detail {
 
+/// Operators whose nodes have a second output in the original's files with these values of a parameter, and not with
+/// others. That of max pooling is a place for MKL-DNN, which nobody reads.
+struct SecondOutput {
+  std::string_view op, parameter, with, or_with;
+};
+inline constexpr SecondOutput second_outputs[] = {
+    {"LeakyReLU", "act_type", "rrelu", ""}, {"Pooling", "pool_type", "max", ""}, {"topk", "ret_typ", "value", "both"}};
+
 /// Writes one symbol.
 class GraphWriter {
  public:
@@ -46,10 +54,7 @@ class GraphWriter {
       if (graph_.node(n).is_variable()) items.push_back(cat(n));
     list(items, 2);
     items = {"0"};
-    for (int n = 0, values = 0; n < graph_.size(); ++n) {
-      const Node& node = graph_.node(n);
-      items.push_back(cat(values += flow_of(node) != nullptr ? node.visible() : node.outputs()));
-    }
+    for (int n = 0, values = 0; n < graph_.size(); ++n) items.push_back(cat(values += outputs_there(graph_.node(n))));
     out_ += ", \n  \"node_row_ptr\": ";
     list(items, 2);
     items.clear();
@@ -100,6 +105,22 @@ class GraphWriter {
       out_ += "\n      ]";
     }
     out_ += "\n    }";
+  }
+
+  /// How many outputs the original counts.
+  static int outputs_there(const Node& node) {
+    if (flow_of(node) != nullptr) return node.visible();
+    if (node.is_variable() || !node.entry->library) return node.outputs();
+    for (const SecondOutput& second : second_outputs) {
+      if (node.entry->name != second.op) continue;
+      const ParamTable& table = *node.entry->params;
+      for (std::size_t i = 0; i < table.fields.size(); ++i)
+        if (table.fields[i].name == second.parameter) {
+          const std::string text = table.print(node.op(), i);
+          return text == second.with || text == second.or_with ? 2 : 1;
+        }
+    }
+    return node.outputs();
   }
 
   /// The name by which the operator is found again.

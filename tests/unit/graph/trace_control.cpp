@@ -126,3 +126,21 @@ TEST_CASE("what a loop or a branch cannot do in a traced function") {
           return cond(sum(v) > 0, [&] { return plus(v, array<double>({1, 2, 3})); }, [&] { return v; });
         }).find("trace_control.cpp:") != std::string::npos);
 }
+
+TEST_CASE(
+    "a loop or a branch of a traced function has gradients of order 1, which may be recorded; others are refused") {
+  const NDArray x = array<double>({1, 2});
+  x.attach_grad();
+  const auto g = [](const NDArray& v) {
+    return cond(sum(v) > 0, [&] { return times(v, times(v, v)); }, [&] { return v; });
+  };
+  const auto f = trace_function(g);
+  for (int call = 0; call < 3; ++call) {
+    const record scope;
+    const NDArray first = grad(f(x), {x}, {.create_graph = true})[0];
+    CHECK(same(first, array<double>({3, 12})));
+    CHECK(sentence([&] { grad(first, {x}); }) ==
+          "backward: _backward__cond has no gradient: the operator states its gradient, and no gradient of that");
+    CHECK(same(grad(grad(g(x), {x}, {.create_graph = true})[0], {x})[0], array<double>({6, 12})));
+  }
+}
