@@ -303,8 +303,13 @@ std::vector<std::string> Card::file_names() const {
   return names;
 }
 
+std::string_view Card::called() const {
+  const Entry* const found = detail::look_up(entry.snake);
+  return found == nullptr || found == &entry ? entry.snake : entry.name;
+}
+
 std::string Card::example(std::string_view program) const {
-  std::string text = cat(program, " run ", entry.snake);
+  std::string text = cat(program, " run ", called());
   bool sparse = false;
   if (row) {
     for (const std::string& file : file_names()) text += cat(' ', file);

@@ -54,6 +54,8 @@ class Card {
   std::vector<std::string> storages() const;
   /// What the operator takes besides its tensors.
   std::string resources() const;
+  /// What it is called by: its own name where another operator has the usual one.
+  std::string_view called() const;
   /// A line of the command that is called so, which works where a row says how the operator is called.
   std::string example(std::string_view program) const;
   /// What its files hold; empty where there are none.

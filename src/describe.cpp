@@ -134,7 +134,7 @@ int list_operators(bool json) {
     std::vector<std::string_view> params;
     if (e->params != nullptr)
       for (const detail::Field& field : e->params->fields) params.push_back(field.name);
-    std::printf("%-28s (%s%s) {%s}\n", std::string(e->snake).c_str(), joined(card.signature.inputs).c_str(),
+    std::printf("%-28s (%s%s) {%s}\n", std::string(card.called()).c_str(), joined(card.signature.inputs).c_str(),
                 e->inputs < 0 ? "..." : "", joined(params).c_str());
   }
   if (json)

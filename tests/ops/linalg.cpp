@@ -206,10 +206,33 @@ TEST_CASE("operators of linear algebra refuse in a sentence") {
         "_linalg_gemm: input 'C' has shape (1, 2), expected (2, 2)");
   CHECK(refusal("_linalg_trmm", {}, {general, count({3, 2})}) ==
         "_linalg_trmm: input 'B' has shape (3, 2), expected (2, ?)");
-  CHECK(refusal("_linalg_extractdiag", {{"offset", "-3"}}, {count({3, 3})}) ==
-        "_linalg_extractdiag: offset is -3, expected less than 3, the extent of the matrices, either way");
+  CHECK(refusal("_linalg_extractdiag", {{"offset", "-4"}}, {count({3, 3})}) ==
+        "_linalg_extractdiag: offset is -4, expected at most 3, the extent of the matrices, either way");
   CHECK(
       refusal("_linalg_maketrian", {}, {vector}) ==
       "_linalg_maketrian: input 'A' has shape (2,) and so 2 elements for each triangle, expected m · (m + 1) / 2 with "
       "a whole m");
+}
+
+TEST_CASE("linear algebra of matrices without elements, forward and back") {
+  const NDArray none = strop::zeros({2, 0, 0}), wide = strop::zeros({2, 0, 3}), nothing = strop::zeros({2, 0});
+  for (const NDArray& x : {none, wide, nothing}) x.attach_grad();
+  strop::record scope;
+  CHECK(strop::linalg_makediag(nothing, {.offset = 2}).shape() == Shape{2, 2, 2});
+  for (const NDArray& y :
+       {strop::linalg_makediag(nothing), strop::linalg_makediag(nothing, {.offset = 2}),
+        strop::linalg_maketrian(nothing), strop::linalg_extractdiag(none), strop::linalg_extracttrian(none),
+        strop::linalg_trmm(none, wide), strop::linalg_trsm(none, wide), strop::linalg_gemm2(none, wide),
+        strop::linalg_potrf(none), strop::linalg_sumlogdiag(none)})
+    y.backward();
+}
+
+TEST_CASE("many matrices on few threads and few on many are the same ones") {
+  const int before = strop::num_threads();
+  strop::set_num_threads(1);
+  const NDArray a = strop::linalg_syrk(matrices({5, 6, 6}, 1));
+  const NDArray one = strop::linalg_syevd(a)[1];
+  strop::set_num_threads(4);
+  CHECK(near(strop::linalg_syevd(a)[1], one));
+  strop::set_num_threads(before);
 }

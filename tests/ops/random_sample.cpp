@@ -6,6 +6,7 @@
 
 #include <unit/sentence.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -93,7 +94,21 @@ TEST_CASE("positions are drawn with the probabilities of their row") {
   for (std::size_t i = 0; i < count.size(); ++i)
     CHECK_MESSAGE(std::abs(count[i] - expected[i]) <= 5 * std::sqrt(expected[i]), "position ", i, ": ", count[i]);
   CHECK(sampled("_sample_multinomial", {p}, {}).shape() == Shape{2});
+  CHECK(sampled("_sample_multinomial", {strop::ones({2, 3, 4})}, {{"shape", "(5,)"}}).shape() == Shape{2, 3, 5});
   CHECK(sampled("_sample_multinomial", {strop::array({1, 2})}, {{"dtype", "int64"}}).dtype() == strop::i64);
+}
+
+TEST_CASE("uniform numbers of arrays stay below high in every type") {
+  for (const double high : {1.0, 0.0, -2.0, 100.0, 1000.0})
+    for (const std::string_view type : {"float16", "bfloat16", "float32", "float64"}) {
+      const NDArray low = strop::array({high - 64, high}).to(strop::f64),
+                    top = strop::array({high, high}).to(strop::f64);
+      const Numbers drawn = values(sampled("_sample_uniform", {low, top}, {{"shape", "(30000,)"}, {"dtype", type}}));
+      double most = drawn[0];
+      for (std::size_t i = 0; i < 30000; ++i) most = std::max(most, drawn[i]);
+      CHECK_MESSAGE(most < high, type, " below ", high, ": ", most);
+      CHECK_MESSAGE(drawn[30000] == high, type);
+    }
 }
 
 TEST_CASE("the gradient of the logarithms of probabilities goes to the positions that were drawn") {
@@ -136,6 +151,10 @@ TEST_CASE("numbers of arrays refuse in a sentence") {
         "_sample_multinomial: data is -1 at (0, 1), expected at least 0");
   CHECK(refusal("_sample_multinomial", {strop::array({0, 0})}) ==
         "_sample_multinomial: row 0 of data adds up to 0, expected a finite number above 0");
-  CHECK(refusal("_sample_multinomial", {strop::zeros({2, 2, 2})}) ==
-        "_sample_multinomial: data has shape (2, 2, 2), expected (K,) or (N, K)");
+  CHECK(refusal("_sample_multinomial", {strop::zeros({})}) ==
+        "_sample_multinomial: data has shape (), expected (..., K)");
+  CHECK(refusal("_sample_multinomial", {strop::ones({300})}, {{"dtype", "uint8"}}) ==
+        "_sample_multinomial: uint8 does not hold the 300 positions of a row exactly; state a wider dtype");
+  CHECK(refusal("_sample_multinomial", {strop::ones({4096})}, {{"dtype", "float16"}}) ==
+        "_sample_multinomial: float16 does not hold the 4096 positions of a row exactly; state a wider dtype");
 }

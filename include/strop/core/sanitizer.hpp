@@ -51,11 +51,13 @@ struct UnwatchedScope {
 
 #undef STROP_ASAN
 
-// The thread sanitizer asks for this when the program starts. A definition of the program's own is taken before ours.
-#if defined(STROP_COMPILED) && defined(STROP_TSAN)
+// The thread sanitizer asks for this when the program starts. A program that has one of its own in a file that includes
+// strop defines STROP_OWN_TSAN_SUPPRESSIONS; one in another file is taken before this.
+#if defined(STROP_COMPILED) && defined(STROP_TSAN) && !defined(STROP_OWN_TSAN_SUPPRESSIONS)
 namespace strop::inline v0::detail {
 extern const char* const thread_sanitizer_suppressions;  // of the runtime
 }
+extern "C" const char* __tsan_default_suppressions();
 extern "C" __attribute__((weak, no_sanitize("thread"))) const char* __tsan_default_suppressions() {
   return strop::detail::thread_sanitizer_suppressions;
 }

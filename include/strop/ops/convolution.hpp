@@ -131,16 +131,23 @@ struct Convolver {
   }
 };
 
-/// db = Σ dy over the images and the places of each filter's channel, or db += that.
+/// db = Σ dy over the images and the places of each filter's channel, or db += that; summed in double.
 template <class E>
 void bias_gradient(View<const E> dy, View<E, 1> db, bool add) {
+  constexpr std::int64_t chains = 4;  // of sums, since one addition waits for the one before it
   const std::int64_t images = dy.shape()[0], filters = db.size();
   const std::int64_t places = dy.size() / std::max<std::int64_t>(1, images * filters);
-  const typename Gemm<E>::Space ones(places);
-  std::fill_n(ones.data, places, E(1));
-  if (!add) std::fill(db.begin(), db.end(), E(0));
-  for (std::int64_t image = 0; image < images; ++image)
-    gemm(filters, 1, places, dy.data() + image * filters * places, false, ones.data, false, db.data(), true);
+  for (std::int64_t f = 0; f < filters; ++f) {
+    double sums[chains] = {add ? static_cast<double>(db[f]) : 0};
+    for (std::int64_t image = 0; image < images; ++image) {
+      const E* const from = dy.data() + (image * filters + f) * places;
+      std::int64_t i = 0;
+      for (; i + chains <= places; i += chains)
+        for (std::int64_t c = 0; c < chains; ++c) sums[c] += static_cast<double>(from[i + c]);
+      for (; i < places; ++i) sums[0] += static_cast<double>(from[i]);
+    }
+    db[f] = static_cast<E>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
 }
 
 }  // namespace STROP_ISA

@@ -327,7 +327,7 @@ namespace detail {
 template <class E>
 void gemm_each(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const E* a, bool a_transposed,
                const E* b, bool b_transposed, E* c, bool add) {
-  each_matrix(batch, m * n * k, [&](std::int64_t i) {
+  each_product(batch, m * n * k, [&](std::int64_t i) {
     gemm(m, n, k, a + i * m * k, a_transposed, b + i * k * n, b_transposed, c + i * m * n, add);
   });
 }

@@ -316,10 +316,10 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, bool a_tra
        Strided<T>::of(b, b_transposed ? k : n, b_transposed), c, add);
 }
 
-/// f(i) for each of `batch` matrices, which takes `work` multiplications: threads share the matrices out, or, where
-/// these are few and large, the work on each of them.
+/// f(i) for each of `batch` products, which takes `work` multiplications: threads share the products out, or, where
+/// these are few, the work on each of them.
 template <class F>
-void each_matrix(std::int64_t batch, std::int64_t work, F f) {
+void each_product(std::int64_t batch, std::int64_t work, F f) {
   if (batch < 2 * num_threads()) {
     for (std::int64_t i = 0; i < batch; ++i) f(i);
     return;

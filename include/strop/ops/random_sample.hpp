@@ -4,11 +4,11 @@
 ///
 /// The result has the shape of the parameters and `shape` behind it, and a floating type, float32 unless said; the
 /// parameters are of one shape and of one type. As in random_counts.hpp every element is a function of the seed, of
-/// the order of calls and of its position; numbers are rounded once. Sparse arrays go by the dense
-/// fallback.
+/// the order of calls and of its position; numbers are rounded once. Sparse arrays go by the dense fallback.
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/order.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/random_draws.hpp>
 #include <strop/tensor/random_blocks.hpp>
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -64,6 +65,8 @@ constexpr void infer_sampled_type(Types& t, const std::optional<Dtype>& dtype) {
   infer_drawn_type(t, dtype);
 }
 
+inline namespace STROP_ISA {
+
 /// The parameters of each element of the result, refused where they do not hold: `holds(a, b)`.
 struct Sampled {
   std::vector<double> a, b;
@@ -104,6 +107,29 @@ void fill_samples(Context& ctx, const NDArray& y, const Sampled& of, Fill fill, 
   });
 }
 
+/// The largest number of a type below x, which is finite.
+inline double last_below(double x, Dtype type) {
+  const int digits = type == f64   ? 53
+                     : type == f32 ? 24
+                     : type == f16 ? 11
+                                   : 8,
+            least = type == f64   ? -1074
+                    : type == f32 ? -149
+                    : type == f16 ? -24
+                                  : -133;
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);  // of a power of two, which is closer to what is below, 0.5
+  const double step = std::ldexp(1.0, x == 0 ? least : std::max(exponent - digits - (fraction == 0.5 ? 1 : 0), least));
+  return (std::ceil(x / step) - 1) * step;
+}
+/// low + (high − low) · u, which does not become high when it is rounded to the type.
+inline double scaled_below(double u, double low, double high, Dtype type) {
+  const double x = low + (high - low) * u;
+  if (x < high - std::abs(high) * 0x1p-7 && std::abs(high) >= 0x1p-13) return x;  // far enough below in every type
+  return low < high ? std::min(x, std::max(low, last_below(high, type))) : low;
+}
+
+}  // namespace STROP_ISA
 }  // namespace detail
 
 /// _sample_uniform: numbers u with low ≤ u < high, uniform, rounded. Error: low is above high.
@@ -121,7 +147,9 @@ struct SampleUniform {
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
     const detail::Sampled of(first, second, y, name, "low is above high, or no number,",
                              [](double low, double high) { return low <= high; });
-    const auto scale = [](double u, double low, double high) { return low + (high - low) * u; };
+    const auto scale = [type = y.dtype()](double u, double low, double high) {
+      return detail::scaled_below(u, low, high, type);
+    };
     if (y.dtype() == f64)
       detail::fill_samples<double>(
           cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },
@@ -217,7 +245,7 @@ struct SamplePoisson {
 };
 
 /// _sample_negative_binomial: negative binomial numbers, as of _random_negative_binomial, of which k need not be whole.
-/// Error: k is negative, or p is not above 0 and at most 1.
+/// The parameters are of a floating type. Error: k is negative, or p is not above 0 and at most 1.
 struct SampleNegativeBinomial {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
@@ -228,10 +256,13 @@ struct SampleNegativeBinomial {
                                         "Negative binomial random numbers: successes before the k-th failure, which "
                                         "has probability p, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
-  static constexpr DtypeSet dtypes = floating;
+  static constexpr DtypeSet dtypes = floating;  // a probability has no other
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
-  constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
+  constexpr void infer_type(Types& t) const {
+    t.expect_in(0, dtypes);
+    detail::infer_sampled_type(t, dtype);
+  }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
     const detail::Sampled of(first, second, y, name, "k is below 0, or p not above 0 and at most 1,",
                              [](double k, double p) { return k >= 0 && p > 0 && p <= 1; });
@@ -264,11 +295,11 @@ struct SampleGeneralizedNegativeBinomial {
   }
 };
 
-/// _sample_multinomial: positions along the last axis of data, which has the shape (K,) or (N, K), drawn with the
-/// probabilities that its rows are: so many as `shape` says, of a vector at least one. `dtype` is theirs. With get_prob
-/// also the logarithms of their probabilities, of the type of data, whose gradient goes to data. Rows need not add up
-/// to
-/// 1. Error: an element is negative or no number, a row has none above 0.
+/// _sample_multinomial: positions along the last axis of data (…, K), drawn with probabilities that are as its rows: so
+/// many as `shape` says, of a vector at least one. `dtype` is theirs. With get_prob also the logarithms
+/// of the elements of data there, which are probabilities where rows add up to 1: of the type of data, float32 of
+/// integers; their gradient goes to data. Error: an element is negative or no number, a row has none above 0, dtype
+/// does not hold K − 1 exactly.
 struct SampleMultinomial {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
@@ -278,7 +309,7 @@ struct SampleMultinomial {
       name = "_sample_multinomial",
       aliases[] = {"sample_multinomial"}, outputs[] = {"output", "log_prob"},
       doc = "Positions drawn with the probabilities of each row of data; with get_prob also their logarithms.";
-  static constexpr Note notes[] = {{"data", "probabilities: (K,), or (N, K)"},
+  static constexpr Note notes[] = {{"data", "probabilities: (..., K)"},
                                    {"shape", "extents of what is drawn of each row; (): one position"},
                                    {"get_prob", "the logarithms of the probabilities are a second output"},
                                    {"dtype", "the type of the positions"}};
@@ -287,7 +318,7 @@ struct SampleMultinomial {
   constexpr void infer_shape(Shapes& s) const {
     detail::check_shape_param(s, shape);
     if (!s.in(0).has_rank()) return;
-    if (s.in(0).ndim() != 1 && s.in(0).ndim() != 2) s.fail("data has shape ", s.in(0), ", expected (K,) or (N, K)");
+    if (s.in(0).ndim() == 0) s.fail("data has shape (), expected (..., K)");
     Shape drawn = s.in(0);
     drawn.resize(s.in(0).ndim() - 1);
     for (const std::int64_t extent : shape) drawn.push_back(extent);
@@ -297,11 +328,12 @@ struct SampleMultinomial {
   }
   constexpr void infer_type(Types& t) const {
     t.set_out(0, dtype);
-    t.set_out(1, t.in(0));
+    if (const std::optional<Dtype> type = t.in(0)) t.set_out(1, is_floating(*type) ? *type : f32);
   }
   void forward(Cpu& cpu, const NDArray& data, NDArray& y, NDArray& log_prob) const {
     const std::int64_t width = data.shape().back(), rows = width == 0 ? 0 : data.size() / width;
     if (y.size() != 0 && width == 0) fail(name, ": data has shape ", data.shape(), ", which has no positions");
+    if (y.size() != 0) detail::check_positions(data.shape(), -1, y.dtype(), name);
     const std::vector<double> p = data.to_vector<double>();
     std::vector<double> ends(p);  // of each row the sums from its begin
     for (std::int64_t row = 0; row < rows; ++row) {

@@ -389,7 +389,9 @@ STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
 
 STROP_IMPL const FusedProgram& fused_program(const void* op) { return *static_cast<const FusedOp*>(op)->program; }
 
-STROP_IMPL bool is_fused(const Node& node) { return node.entry->params == &fused_table; }
+STROP_IMPL bool is_fused(const Node& node) {
+  return node.entry->params == &fused_table && node.entry == &fused_program(node.op()).entry;
+}
 STROP_IMPL std::uint64_t sources_of(const Node& node, int output) {
   return is_fused(node) ? fused_program(node.op()).sources[output] : every;
 }

@@ -22,6 +22,7 @@ inline constexpr Note part_notes[] = {
      "which diagonal, of triangles the one that bounds them: above the main one where > 0, below it where < 0"},
     {"lower", "with offset 0, the triangle below the diagonal, else above"}};
 
+inline namespace STROP_ISA {
 /// Positions of a diagonal in an n × n matrix.
 struct DiagonalPlaces {
   std::int64_t n, count, start;
@@ -50,11 +51,12 @@ struct TrianglePlaces {
       for (std::int64_t j = 0; j <= i; ++j) f(at++, start + i * along + j * across);
   }
 };
+}  // namespace STROP_ISA
 
 /// The extent of matrices less an offset: of the diagonal there. Throws Error where none is.
 constexpr std::int64_t offset_extent(const Shapes& s, std::int64_t n, int offset) {
   const std::int64_t far = offset < 0 ? -static_cast<std::int64_t>(offset) : offset;
-  if (far >= n) s.fail("offset is ", offset, ", expected less than ", n, ", the extent of the matrices, either way");
+  if (far > n) s.fail("offset is ", offset, ", expected at most ", n, ", the extent of the matrices, either way");
   return n - far;
 }
 /// Of square matrices a vector of as many elements as `count` makes of the extent.
@@ -79,6 +81,7 @@ constexpr void infer_whole(Shapes& s, int offset, Extent extent) {
   s.set_out(0, out);
 }
 
+inline namespace STROP_ISA {
 /// part = the elements of each matrix at the places.
 template <class E, class Places>
 void take_part(View<const E> whole, const Places& places, View<E> part) {
@@ -94,13 +97,14 @@ void put_part(View<const E> part, const Places& places, View<E> whole) {
   for (std::int64_t k = 0; k < m.count; ++k)
     places.each([&](std::int64_t i, std::int64_t at) { whole[k * m.size() + at] = part[k * places.count + i]; });
 }
+}  // namespace STROP_ISA
 
 }  // namespace detail
 
 /// _linalg_extractdiag: the diagonal `offset` of every matrix.
 ///
 /// A (…, n, n), the result is (…, n − |offset|). Floating types; sparse arrays by the dense fallback. The gradient is
-/// makediag of the head gradient. Error: matrices that are not square, |offset| of n or more.
+/// makediag of the head gradient. Error: matrices that are not square, |offset| above n.
 ///
 /// Example: `linalg_extractdiag(array({{1, 2}, {3, 4}}))` is [1, 4].
 struct LinalgExtractdiag {
@@ -146,8 +150,8 @@ struct LinalgMakediag {
 /// column by column.
 ///
 /// A (…, n, n), the result is (…, m · (m + 1) / 2) with m = n − |offset|. Floating types; sparse arrays by the dense
-/// fallback. The gradient is maketrian of the head gradient. Error: matrices that are not square, |offset| of n or
-/// more.
+/// fallback. The gradient is maketrian of the head gradient. Error: matrices that are not square, |offset| above
+/// n.
 ///
 /// Example: `linalg_extracttrian(array({{1, 2}, {3, 4}}))` is [1, 3, 4].
 struct LinalgExtracttrian {

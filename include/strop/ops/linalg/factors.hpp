@@ -45,7 +45,7 @@ constexpr void infer_factor_types(Types& t, int first) {
 
 inline namespace STROP_ISA {
 
-/// The logarithm of |det| and its sign, 0 of a singular matrix, from the factors of each matrix: f(matrix, both).
+/// The determinant of a matrix from its factors, with its sign, 0 of a singular matrix, and the logarithm of |det|.
 template <class E>
 struct Determinant {
   double sign = 1, log = 0, value = 1;
@@ -104,6 +104,7 @@ struct LinalgPotrf {
   static constexpr std::string_view name = "_linalg_potrf", aliases[] = {"linalg_potrf"}, inputs[] = {"A"};
   static constexpr std::string_view doc = "The Cholesky factor of every symmetric, positive definite matrix.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
+  static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> y) const {
@@ -113,8 +114,10 @@ struct LinalgPotrf {
       E* const to = y.data() + k * m.size();
       detail::List<E> turned(lower ? 0 : m.size());
       E* const factor = lower ? to : turned.data();
-      lower ? static_cast<void>(std::copy_n(from, m.size(), factor))
-            : detail::copy_transposed(from, m.rows, m.rows, factor);
+      if (!lower)
+        detail::copy_transposed(from, m.rows, m.rows, factor);
+      else if (from != to)
+        std::copy_n(from, m.size(), factor);
       if (!detail::factor_cholesky(factor, m.rows))
         fail(name, ": matrix ", k, " of input 'A' is not positive definite");
       detail::clear_outside(factor, m.rows, true);
@@ -153,6 +156,7 @@ struct LinalgPotri {
   static constexpr std::string_view name = "_linalg_potri", aliases[] = {"linalg_potri"}, inputs[] = {"A"};
   static constexpr std::string_view doc = "The inverse of the matrices whose Cholesky factors are given.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
+  static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> y) const {
@@ -200,6 +204,7 @@ struct LinalgInverse {
   static constexpr std::string_view name = "_linalg_inverse", aliases[] = {"linalg_inverse", "_npi_inv"},
                                     inputs[] = {"A"};
   static constexpr std::string_view doc = "The inverse of every matrix.";
+  static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
   template <Real E>
   void forward(Cpu& ctx, View<const E> a, View<E> y) const {

@@ -200,6 +200,7 @@ struct LinalgGelqf {
                                     outputs[] = {"output0", "output1"};
   static constexpr std::string_view doc =
       "Of every matrix Q, with orthonormal rows, and L, lower triangular, of A = L · Q.";
+  static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -214,7 +215,7 @@ struct LinalgGelqf {
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> q, View<E> l) const {
     const detail::Matrices m(a.shape());
-    std::copy(a.begin(), a.end(), q.begin());
+    if (q.data() != a.data()) std::copy(a.begin(), a.end(), q.begin());
     detail::each_matrix(m.count, 3 * m.size() * m.rows, [&](std::int64_t k) {
       detail::factor_lq(q.data() + k * m.size(), m.rows, m.cols, l.data() + k * m.rows * m.rows);
     });
@@ -252,6 +253,7 @@ struct LinalgSyevd {
   static constexpr std::string_view name = "_linalg_syevd", aliases[] = {"linalg_syevd"}, inputs[] = {"A"},
                                     outputs[] = {"output0", "output1"};
   static constexpr std::string_view doc = "The eigenvectors, in rows, and the eigenvalues of every symmetric matrix.";
+  static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -47,6 +48,8 @@ constexpr void infer_product(Shapes& s, bool transpose_a, bool transpose_b, int 
   s.set_out(0, out);
 }
 
+inline namespace STROP_ISA {
+
 /// An array as matrices with rows along one axis and columns along the last.
 struct RowAxis {
   std::int64_t outer = 1, rows, middle = 1, cols;
@@ -63,16 +66,15 @@ struct RowAxis {
   std::int64_t start(std::int64_t k) const { return (k / middle * rows * middle + k % middle) * cols; }
 };
 
-inline namespace STROP_ISA {
-
 /// y = alpha · op(a) · op(b) + beta · c; without c the latter is 0.
 template <class E>
 void matrix_products(View<const E> a, bool a_transposed, View<const E> b, bool b_transposed, double alpha, const E* c,
                      double beta, View<E> y, int axis) {
   const RowAxis of_a(a.shape(), axis), of_b(b.shape(), axis), of_y(y.shape(), axis);
   const std::int64_t m = of_y.rows, n = of_y.cols, k = a_transposed ? of_a.rows : of_a.cols;
-  const bool apart = of_y.middle != 1;  // rows of a result that do not lie together
-  each_matrix(of_y.count(), m * n * k, [&](std::int64_t i) {
+  // Rows of a result that do not lie together, or that stand where an operand does.
+  const bool apart = of_y.middle != 1 || y.data() == a.data() || y.data() == b.data() || y.data() == c;
+  each_product(of_y.count(), m * n * k, [&](std::int64_t i) {
     List<E> product(apart ? m * n : 0);
     E* const to = y.data() + of_y.start(i);
     E* const whole = apart ? product.data() : to;
@@ -164,6 +166,7 @@ struct LinalgGemm {
       "alpha · op(A) · op(B) + beta · C, where op transposes or not, for every triple of matrices.";
   static constexpr std::span<const Note> notes = detail::product_notes;
   static constexpr std::string_view gradient_reads[] = {"A", "B"};
+  static constexpr Share inplace[] = {{2, 0}};
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_product(s, transpose_a, transpose_b, axis);
     s.set_in(2, s.out(0));
@@ -231,6 +234,7 @@ struct LinalgTrmm {
   static constexpr std::string_view name = "_linalg_trmm", aliases[] = {"linalg_trmm"}, inputs[] = {"A", "B"};
   static constexpr std::string_view doc = "alpha · op(A) · B, or alpha · B · op(A), with a triangle of every matrix A.";
   static constexpr std::span<const Note> notes = detail::triangle_notes;
+  static constexpr Share inplace[] = {{1, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_triangular(s, rightside); }
   template <Real E>
   void forward(Cpu& ctx, View<const E> a, View<const E> b, View<E> y) const {
@@ -270,6 +274,7 @@ struct LinalgTrsm {
   static constexpr std::string_view doc =
       "The solution of op(A) · X = alpha · B, or of X · op(A) = alpha · B, with a triangle of every matrix A.";
   static constexpr std::span<const Note> notes = detail::triangle_notes;
+  static constexpr Share inplace[] = {{1, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_triangular(s, rightside); }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<const E> b, View<E> y) const {
