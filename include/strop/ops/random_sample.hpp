@@ -72,9 +72,8 @@ struct Sampled {
   std::vector<double> a, b;
   std::int64_t count;  // elements of the result for one of the parameters
 
-  template <class Holds>
   Sampled(const NDArray& first, const NDArray& second, const NDArray& y, std::string_view op, std::string_view expected,
-          Holds holds)
+          bool (*holds)(double, double))
       : a(first.to_vector<double>()), b(second.to_vector<double>()), count(a.empty() ? 1 : y.size() / std::ssize(a)) {
     for (std::size_t i = 0; i < a.size(); ++i)
       if (!holds(a[i], b[i])) fail(op, ": ", expected, " at position ", i);
