@@ -22,7 +22,8 @@ _running = threading.RLock()  # one example at a time, each once
 
 def names_of(about):
     """All names of an operator, its own first."""
-    return list(dict.fromkeys((about["name"], about["snake"], *about["aliases"])))
+    names = dict.fromkeys((about["name"], about["snake"], *about["aliases"]))
+    return [name for name in names if _strop.Operator(name, name, False).description["name"] == about["name"]]  # crop is slice, not Crop
 
 
 def spelling(about):
