@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -29,7 +31,7 @@ def test_every_operator_has_an_example():
 @pytest.mark.parametrize("name", OPERATORS)
 def test_examples_give_what_they_show(name, capsys):
     space = {"mx": mx, "nd": nd, "autograd": autograd}
-    with _examples.printed(), autograd.pause():
+    with np.printoptions(precision=4, suppress=True, threshold=64, edgeitems=2, linewidth=88), autograd.pause():
         for program, output in cells(OPERATORS[name].__doc__):
             exec(compile(f"{program}\n", name, "single"), space)
             assert capsys.readouterr().out.strip("\n") == output, program
@@ -54,7 +56,52 @@ def test_examples_go_by_the_name_that_was_looked_up():
     assert ">>> nd.contrib.quadratic(" in nd.contrib.quadratic.__doc__
 
 
-def test_reading_a_document_changes_nothing():
+@pytest.fixture
+def unread():
+    """No example has run."""
+    kept = dict(_examples._found)
+    _examples._found.clear()
+    yield
+    _examples._found.update(kept)
+
+
+def test_an_example_runs_once(unread):
+    before = nd.exp.__doc__
+    with mx.cpu(1):
+        assert nd.exp.__doc__ == before and "@cpu(0)" in before and nd.log.__doc__.count("@cpu(0)") == 2
+    assert len(_examples._found) == 2 and not any(session.space for session, _ in _examples._found.values())
+
+
+def test_threads_read_documents(unread):
+    options, filters = np.get_printoptions(), list(warnings.filters)
+    alone = {name: operator.__doc__ for name, operator in OPERATORS.items()}
+    _examples._found.clear()
+    read = [{}, {}]
+
+    def work(found):
+        for name, operator in OPERATORS.items():
+            found[name] = operator.__doc__
+
+    threads = [threading.Thread(target=work, args=(found,)) for found in read]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        assert np.get_printoptions() == options and warnings.filters == filters
+        threads[0].join(0.001)
+    threads[1].join()
+    assert read == [alone, alone] and np.get_printoptions() == options and warnings.filters == filters
+
+
+def test_no_example_falls_back(unread):
+    mx.clear_fallbacks()
+    before = mx.set_fallback("error")
+    try:
+        assert all(">>> " in operator.__doc__ for operator in OPERATORS.values()) and mx.fallbacks() == []
+    finally:
+        mx.set_fallback(before)
+
+
+def test_reading_a_document_changes_nothing(unread):
     mx.random.seed(3)
     expected = nd.random.uniform(shape=(4,)).asnumpy()
     mx.random.seed(3)

@@ -2,6 +2,7 @@
 """What public names say of themselves: their modules, their documents; what the registry has that draws, by its names."""
 import inspect
 import pickle
+import sys
 import types
 
 import numpy as np
@@ -36,9 +37,10 @@ def test_what_draws_is_found_by_its_name():
     operators["_internal", "_random_between"] = nd._internal._random_uniform
     operators["_internal", "_random_between_like"] = nd.random.uniform_like
     operators["_internal", "_sample_between"] = nd.elemwise_add
-    module = types.SimpleNamespace(make_draw=nd.random.make_draw)
+    module = types.SimpleNamespace(make_draw=nd.random.make_draw, __all__=[])
     _register.add_draws(module, operators)
     between = module.between
+    assert module.__all__ == ["between"]
     assert between.__name__ == "between" and not hasattr(module, "between_like")
     assert list(inspect.signature(between).parameters) == ["low", "high", "shape", "dtype", "more"] and inspect.signature(between).parameters["high"].default == 1
     assert between().shape == (1,) and between(2, 3, (4, 5)).shape == (4, 5) and between(shape=3, dtype="float64", ctx=mx.cpu(1)).context == mx.cpu(1)
@@ -46,7 +48,7 @@ def test_what_draws_is_found_by_its_name():
     out = nd.zeros((6,))
     assert between(2, 3, out=out) is out and out.asnumpy().min() >= 2
     for wrong in (lambda: between(nd.ones((1,)), 3), lambda: between(2, high=nd.ones((1,)))):
-        with pytest.raises(AssertionError, match="have to be numbers or NDArrays"):
+        with pytest.raises(AssertionError, match="random.between: low, high have to be numbers or NDArrays, not both"):
             wrong()
     with pytest.raises(TypeError, match="low is given twice"):
         between(1, low=2)
@@ -64,6 +66,27 @@ def test_nodes_that_draw():
     assert between(2, 3, shape=(4,), ctx=mx.cpu()).eval()[0].asnumpy().min() >= 2
     with pytest.raises(ValueError):
         between(sym.var("x"), sym.var("y"))
+
+
+def test_star_imports_have_all_that_draws():
+    names = {"gamma", "poisson", "negative_binomial", "generalized_negative_binomial", "uniform", "multinomial", "randn", "shuffle"}
+    for module in ("strop.random", "strop.ndarray.random", "strop.symbol.random"):
+        space = {}
+        exec(f"from {module} import *", space)
+        assert names <= set(space) and names <= set(dir(sys.modules[module]))
+        assert space["gamma"] is getattr(sys.modules[module], "gamma")
+
+
+def test_documents_say_that_arrays_are_taken():
+    assert "Where alpha, beta are NDArrays, so many of each of their elements." in nd.random.gamma.__doc__
+    assert "Where lam are" not in nd.random.poisson.__doc__ and "Where lam is" in sym.random.poisson.__doc__
+    assert "NDArrays" not in nd.random.make_draw("between", nd._internal._random_uniform, None).__doc__
+
+
+def test_crop_is_slice():
+    x = nd.arange(6).reshape((2, 3))
+    assert nd.crop(x, begin=(0, 1), end=(2, 3)).asnumpy().tolist() == [[1, 2], [4, 5]] and sym.crop.description["name"] == "slice"
+    assert nd.Crop.description["name"] == "Crop" and "crop," not in nd.Crop.__doc__
 
 
 def test_what_draws_of_arrays_alone():
@@ -117,8 +140,31 @@ def test_a_seed_of_a_context_is_that_of_what_is_drawn_there():
     with mx.cpu(1):
         mx.random.seed(1234, ctx=mx.cpu(1))
         assert mx.random.uniform(shape=9).asnumpy().tolist() == made[1][0]
-    with pytest.raises(ValueError):
-        mx.random.uniform(shape="9", ctx=mx.cpu(1))
+    assert mx.random.uniform(shape="9", ctx=mx.cpu(1)).shape == (9,)
+
+
+@pytest.mark.parametrize("ctx", [mx.cpu(0), mx.cpu(1)])
+def test_what_is_drawn_may_be_said_in_texts(ctx):
+    for shape, extents in (("(2,3)", (2, 3)), ("[4]", (4,)), ("9", (9,)), (None, (1,)), ((), (1,))):
+        assert nd.random.normal(shape=shape, ctx=ctx).shape == extents
+    assert nd.random.gamma(2, dtype="None", ctx=ctx).dtype == np.float32 and nd.random.randint(0, 9, dtype="None", ctx=ctx).dtype == np.int32
+    assert nd.random.randint(0, 9, dtype="int64", ctx=ctx).dtype == np.int64
+    for shape in ("nine", "(2,3.5)", 2.5):
+        with pytest.raises(ValueError, match="parameter 'shape' is"):
+            nd.random.uniform(shape=shape, ctx=ctx)
+    with mx.name.Prefix("net_"):  # no node is counted
+        drawn = nd.random.uniform(shape=2, ctx=ctx)
+        assert drawn.context == ctx and sym.random.uniform(shape=2).name == "net__random_uniform0"
+
+
+def test_what_is_drawn_has_the_shape_and_type_of_out():
+    out = nd.zeros((2, 3), ctx=mx.cpu(1))
+    assert nd.random.uniform(1, 2, shape=(2, 3), dtype="float32", out=out) is out and out.asnumpy().min() >= 1
+    assert nd.random.gamma(2, out=out) is out and nd.random.randint(0, 9, out=nd.zeros((2,), dtype="int64")).dtype == np.int64
+    for draw in (nd.random.uniform, nd.random.gamma):
+        for more in ({"shape": (3, 2)}, {"dtype": "float64"}):
+            with pytest.raises(ValueError):
+                draw(out=out, **more)
 
 
 def test_numbers_for_each_element_of_arrays():
@@ -184,7 +230,8 @@ def test_positions_by_their_probabilities():
     want = np.zeros((2, 4))
     np.add.at(want, (np.arange(2)[:, None, None], places.asnumpy()), 1)
     np.testing.assert_allclose(run.grad_dict["rows"].asnumpy(), np.where(want, want / np.maximum(rows.asnumpy(), 1e-9), 0), rtol=1e-5)
-    for wrong in (nd.ones((2, 2, 2)), nd.zeros((0,)), nd.zeros((2,)), nd.array([1, -1]), nd.array([1, np.nan])):
+    assert nd.random.multinomial(nd.ones((2, 3, 4)), shape=5).shape == (2, 3, 5)
+    for wrong in (nd.zeros((0,)), nd.zeros((2,)), nd.array([1, -1]), nd.array([1, np.nan])):
         with pytest.raises(ValueError):
             nd.random.multinomial(wrong)
     with pytest.raises(TypeError):

@@ -56,6 +56,20 @@ def test_a_name_that_is_taken_goes_to_the_last(recwarn):
     registry._REGISTRY[Shape]["box"] = Rectangle
 
 
+def test_no_class_is_held_at_the_end():
+    program = """
+import atexit
+known = []
+atexit.register(lambda: print(registry.get_registry(int), len(known[0])))  # after what the import of the package has registered
+from strop import metric, registry
+registry.get_register_func(int, "number")(type("Whole", (int,), {}))
+known.append(registry._REGISTRY[int])
+print(*registry.get_registry(int))
+"""
+    said = subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True, text=True).stdout
+    assert said.split() == ["whole", "{}", "0"]
+
+
 def test_metrics_and_initializers_are_registered_so():
     assert {"accuracy", "acc", "composite"} <= set(registry.get_registry(mx.metric.EvalMetric)) and "xavier" in registry.get_registry(mx.init.Initializer)
     both = mx.metric.create([mx.metric.create("acc"), "mse"])

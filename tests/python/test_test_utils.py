@@ -130,6 +130,8 @@ def test_tolerances_of_tests(rng):
     with pytest.raises(AssertionError):
         tu.check_consistency(mx.sym.exp(mx.sym.var("x")), [{"ctx": mx.cpu(), "x": (30, 4), "type_dict": {"x": t}} for t in ("float64", "float16")], tol=1e-12)
     tu.check_numeric_gradient(mx.sym.repeat(mx.sym.var("x"), repeats=2), [np.arange(6).reshape(2, 3)])  # whole numbers become float32
+    for dtype in (np.float32, np.float64):
+        tu.check_numeric_gradient(sym.square(sym.var("x")), [np.array([0.5, 1.5], dtype)], dtype="asnumpy")
     assert tu.check_speed(net, {"x": np.ones((2, 3))}, N=2) > 0
     name = "STROP_TEST_VARIABLE"
     with tu.EnvManager(name, "1"):
@@ -163,7 +165,7 @@ def test_environment_and_attempts():
     assert draw() == draw()
 
 
-def test_tolerances_by_type():
+def test_tolerances_of_two_arrays():
     half, single, number = nd.ones((2,), dtype="float16"), nd.ones((2,)), np.ones(2, "int32")
     assert tu.get_tols(half, single, None, None) == (1e-2, 1e-1) and tu.get_tols(number, 3, None, None) == (0, 0)
     by_type = {np.dtype(np.float16): 0.5}

@@ -21,12 +21,12 @@ def zipfian(functions, true_classes, num_sampled, range_max, **where):
     return sampled, expected(true_classes), expected(sampled)
 
 
-def alike(name, values, kind):
-    """Whether parameters are of that kind, arrays or symbols; refuses some that are beside others that are not."""
-    found = [isinstance(value, kind) for value in values]
+def alike(name, parameters, kind):
+    """Whether the parameters {name: value} are of that kind, arrays or symbols; refuses some that are beside others that are not."""
+    found = [isinstance(value, kind) for value in parameters.values()]
     if any(found) and not all(found):
-        raise also(_strop.ValueError, AssertionError)(f"random.{name}: the parameters have to be numbers or {kind.__name__}s, not both")
-    return all(found)
+        raise also(_strop.ValueError, AssertionError)(f"random.{name}: {', '.join(parameters)} have to be numbers or {kind.__name__}s, not both")
+    return any(found)
 
 
 _EVERYWHERE = ("shape", "dtype", "ctx")  # parameters of all that draws, which come last
@@ -53,18 +53,21 @@ def function(name, of_numbers, of_arrays, kind, draw, draw_of):
                 raise _strop.TypeError(f"random.{name}: {key} is given twice")
             kwargs[key] = value
         shape, dtype = kwargs.pop("shape", _Null), kwargs.pop("dtype", _Null)
-        given = [kwargs[key] for key in taken if key in kwargs]
-        if not any(isinstance(value, kind) for value in given):
+        if not alike(name, {key: kwargs.get(key) for key in taken}, kind):
             if of_numbers is None:
                 raise _strop.TypeError(f"random.{name}: expected {', '.join(taken)} as {kind.__name__}")
             return draw(of_numbers, {key: kwargs.pop(key) for key in taken if key in kwargs}, shape, dtype, **kwargs)
-        if of_arrays is None or len(given) < len(taken) or not all(isinstance(value, kind) for value in given):
-            raise also(_strop.ValueError, AssertionError)(f"random.{name}: {', '.join(taken)} have to be numbers or {kind.__name__}s, all of them")
+        if of_arrays is None:
+            raise also(_strop.ValueError, AssertionError)(f"random.{name}: expected {', '.join(taken)} as numbers")
         return draw_of(of_arrays, [kwargs.pop(key) for key in taken], shape, dtype, **kwargs)
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = draw.__module__
-    call.__doc__ = "\n".join(_documents.head_of(about))
+    computes, *lines = _documents.head_of(about)
+    if of_numbers is not None and of_arrays is not None:
+        computes += " Where " + (f"{own[0]} is of type {kind.__name__}, so many of each of its elements." if len(own) == 1 else
+                                 f"{', '.join(own)} are {kind.__name__}s, so many of each of their elements.")
+    call.__doc__ = "\n".join([computes, *lines])
     defaults = {one["name"]: _documents.value_of(one) for one in about["params"] if one["name"] in own and not one["required"]}
     parameters = []
     for key in order:

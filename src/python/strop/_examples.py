@@ -4,22 +4,26 @@ documents of operators end with them, and the pages of the reference show them."
 import ast
 import keyword
 import re
-import warnings
+import threading
 
 import numpy as np
 
 import strop as mx
 
 from . import _register, _strop, autograd, nd
+from .context import Context
 
 LARGEST_LITERAL = 16  # elements; larger arrays are drawn
 SEED = 1  # of what is drawn
 PLACES = ("", "contrib", "linalg", "image", "sparse", "random", "_internal")
+_found = {}  # {(operator, how a program spells it): (session, shapes)} of examples that ran
+_running = threading.RLock()  # one example at a time, each once
 
 
 def names_of(about):
     """All names of an operator, its own first."""
-    return list(dict.fromkeys((about["name"], about["snake"], *about["aliases"])))
+    names = dict.fromkeys((about["name"], about["snake"], *about["aliases"]))
+    return [name for name in names if _strop.Operator(name, name, False).description["name"] == about["name"]]  # crop is slice, not Crop
 
 
 def spelling(about):
@@ -125,8 +129,13 @@ def input_text(sample, name, types, salt):
 
 
 def show(value):
-    """What an interactive session prints of a result."""
-    return repr(value).strip("\n")
+    """What an interactive session prints of a result, its numbers to four places. The options of NumPy, which all threads
+    share, stay as they are."""
+    shown = repr(value).strip("\n")
+    if value.stype != "default" or value.ndim == 0:
+        return shown
+    elements = np.array2string(value.asnumpy(), precision=4, suppress_small=True, threshold=64, edgeitems=2, max_line_width=88)
+    return f"{elements}\n{shown[shown.rindex('<'):]}"
 
 
 class Session:
@@ -141,9 +150,10 @@ class Session:
         self.cells.append(("\n".join(lines), ""))
 
     def look(self, line, name="y"):
-        """One expression, and its value; of several arrays each, of a sparse one also its elements, which its text leaves out."""
+        """One expression, and its arrays; of a sparse one also its elements, which its text leaves out."""
         value = eval(compile(line, "<example>", "eval"), self.space)
-        several, sparse = isinstance(value, list), isinstance(value, nd.NDArray) and value.stype != "default"
+        several = isinstance(value, list)
+        sparse = not several and value.stype != "default"
         if (several or sparse) and not re.fullmatch(r"\w+(\[\d+\])?", line):
             self.cells.append((f"{name} = {line}", ""))
             self.space[name], line = value, name
@@ -153,7 +163,7 @@ class Session:
         else:
             self.cells.append((line, show(value)))
         if sparse:
-            self.cells.append((f"{line}.asnumpy()", show(value.asnumpy())))
+            self.look(f'{line}.tostype("default")')
         return value
 
     def text(self):
@@ -202,28 +212,31 @@ def add_gradient(session, call, name):
         session.cells[:] = before
 
 
-def printed():
-    """How the numbers of examples are shown, as a scope."""
-    return np.printoptions(precision=4, suppress=True, threshold=64, edgeitems=2, linewidth=88)
-
-
 def example_of(operator, spelled):
-    """(session, shapes) of the operator's example; None where no row says how it is called. The program's random numbers and what
-    it records stay as they are."""
+    """(session, shapes) of the operator's example, which runs when it is asked for first; None where no row says how it is
+    called. The program's random numbers, what it records and its context stay as they are."""
     about, card = operator.description, operator.card
     example = card["example"]
     if example is None:
         return None
-    with _strop.Scope(False, False), printed(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for one in filter(None, (smaller(example), example)):
-            try:
-                differentiable = card["gradient"] not in ("none", "zero")
-                (session, shapes), drew = _strop.with_own_numbers(SEED, lambda made=one: attempt(about, differentiable, spelled, made))
-                if drew:
-                    session.cells.insert(0, (f"mx.random.seed({SEED})", ""))
-                return session, shapes
-            except _strop.Error:
-                if one is example:
-                    raise
-    return None
+    key = about["name"], spelled
+    with _running:
+        if key not in _found:
+            with _strop.Scope(False, False), Context("cpu", 0):
+                _found[key] = _run(about, card["gradient"] not in ("none", "zero"), spelled, example)
+        return _found[key]
+
+
+def _run(about, differentiable, spelled, example):
+    """The same of an example that has not run, with fewer elements where that works."""
+    for one in filter(None, (smaller(example), example)):
+        try:
+            (session, shapes), drew = _strop.with_own_numbers(SEED, lambda made=one: attempt(about, differentiable, spelled, made))
+            break
+        except _strop.Error:
+            if one is example:
+                raise
+    if drew:
+        session.cells.insert(0, (f"mx.random.seed({SEED})", ""))
+    session.space.clear()  # its arrays
+    return session, shapes

@@ -49,7 +49,8 @@ _strop.Operator.__module__ = _Module("strop._strop")
 
 
 def make_operators(symbolic):
-    """Every operator by each of its names. Its own names come before aliases."""
+    """Every operator by each of its names, which the core finds: crop is slice, whose alias it is, not Crop. Own names come
+    before aliases."""
     made = Operators(symbolic)
     everything = _strop.list_operators()
     for own in (True, False):
@@ -57,7 +58,7 @@ def make_operators(symbolic):
             for name in names[:1] if own else names[1:]:
                 where = place(name)
                 if where is not None and where not in made:
-                    made[where] = _strop.Operator(names[0], where[1], symbolic)
+                    made[where] = _strop.Operator(name, where[1], symbolic)
                     _Module.found[made[where]] = f"{made.package}.{where[0] or 'op'}"
     return made
 
@@ -102,6 +103,7 @@ def _fill_draws(module, operators):
     for name, both in found.items():
         if not hasattr(module, name):
             setattr(module, name, module.make_draw(name, *both))
+            module.__all__.append(name)
 
 
 def add_methods(cls, operators):

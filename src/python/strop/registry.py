@@ -8,7 +8,13 @@ from . import _strop
 from .base import also
 
 _REGISTRY = {}  # {base class: {name: class}}
-atexit.register(_REGISTRY.clear)  # a class refers to all variables of its program
+
+
+@atexit.register
+def _forget():
+    """Empties what functions of the registry hold: a class refers to all variables of its program."""
+    for known in _REGISTRY.values():
+        known.clear()
 
 
 def _refuse(kind, text):

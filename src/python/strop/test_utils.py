@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import platform
-import platform
 import sys
 import time
 from collections import OrderedDict
@@ -80,7 +79,12 @@ def _array(value, ctx, dtype):
     if isinstance(value, NDArray):
         return _strop.copy(value)
     value = np.asarray(value)
-    return nd.array(value, ctx=ctx, dtype=value.dtype if isinstance(dtype, str) and dtype == "asnumpy" else dtype)
+    return nd.array(value, ctx=ctx, dtype=_type_of(value, dtype))
+
+
+def _type_of(value, dtype):
+    """An element type, or that of an array where it is called "asnumpy"."""
+    return value.dtype if isinstance(dtype, str) and dtype == "asnumpy" else dtype
 
 
 def _states(symbol, aux_states, ctx, dtype):
@@ -121,7 +125,7 @@ def numeric_grad(executor, location, aux_states=None, eps=1e-4, use_forward_trai
                 sides.append(executor.forward(is_train=use_forward_train)[0].asnumpy().astype(np.float64))
             gradient.reshape(-1)[i] = (sides[0] - sides[1]).sum() / eps
         executor.arg_dict[name][:] = value
-        found[name] = gradient.astype(dtype)
+        found[name] = gradient.astype(_type_of(value, dtype))
     return found
 
 
@@ -416,11 +420,6 @@ def is_aarch64_run():
 def is_cd_run():
     """Whether the tests run for a release of the original: never."""
     return False
-
-
-def is_aarch64_run():
-    """Whether the tests run on a processor of that kind."""
-    return platform.machine() == "aarch64"
 
 
 def list_gpus():

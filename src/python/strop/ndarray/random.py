@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of random numbers."""
-import numpy as np
-
 from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null, also
@@ -13,13 +11,18 @@ __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle"
 
 
 def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more):
-    if out is None:
-        shape = (1,) if shape is _Null or shape is None else shape
-        ctx = ctx or current_context()
-        if ctx == Context("cpu", 0):
-            return operator(**parameters, shape=shape, dtype=dtype, **more)
-        out = empty(shape, ctx, dtype)  # whose device's random numbers are taken
-    return operator(**parameters, **more, out=out)
+    if out is not None:
+        return operator(**parameters, shape=shape, dtype=dtype, **more, out=out)
+    shape = (1,) if shape is _Null or shape is None else shape
+    ctx = ctx or current_context()
+    if ctx == Context("cpu", 0):
+        return operator(**parameters, shape=shape, dtype=dtype, **more)
+    from ..symbol import _internal as nodes
+
+    # The core says what it reads from texts. The name that is given is none of those that are counted.
+    node = getattr(nodes, operator.__name__)(**parameters, shape=shape, dtype=dtype, name=operator.__name__)
+    made = empty(node.infer_shape()[1][0], ctx, node.infer_type()[1][0])  # whose device's random numbers are taken
+    return operator(**parameters, **more, out=made)
 
 
 def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
@@ -32,7 +35,7 @@ def make_draw(name, of_numbers, of_arrays):
 
 
 def _draw(name, parameters, shape, dtype, ctx, out, more):
-    if _drawn.alike(name, parameters.values(), NDArray):
+    if _drawn.alike(name, parameters, NDArray):
         return _draw_of_arrays(getattr(_internal, "_sample_" + name), parameters.values(), shape, dtype, ctx, out, **more)
     return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, ctx, out, **more)
 
@@ -59,7 +62,6 @@ def exponential(scale=1, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs)
 
 def randint(low, high, shape=_Null, dtype=_Null, ctx=None, out=None, **kwargs):
     """Whole numbers from low to below high."""
-    dtype = np.int32 if out is None and (dtype is _Null or dtype is None) else dtype
     return _draw_numbers(_internal._random_randint, {"low": low, "high": high}, shape, dtype, ctx, out, **kwargs)
 
 

@@ -92,7 +92,7 @@ class BaseSparseNDArray(NDArray):
         _dense.operators().cast_storage(_dense.array(value, a.context, a.dtype), stype=a.stype, out=a)
 
 
-def _part(number, doc):
+def _part_property(number, doc):
     return property(lambda self: _strop.part(self, number), doc=doc)
 
 
@@ -101,9 +101,9 @@ class CSRNDArray(BaseSparseNDArray):
 
     __slots__ = ()
 
-    data = _part(0, "The stored values.")
-    indices = _part(1, "The column of each stored value.")
-    indptr = _part(2, "Where each row begins among the stored values.")
+    data = _part_property(0, "The stored values.")
+    indices = _part_property(1, "The column of each stored value.")
+    indptr = _part_property(2, "Where each row begins among the stored values.")
 
     @property
     def nnz(self):
@@ -155,8 +155,8 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     __slots__ = ()
 
-    data = _part(0, "The stored rows.")
-    indices = _part(1, "The number of each stored row.")
+    data = _part_property(0, "The stored rows.")
+    indices = _part_property(1, "The number of each stored row.")
 
     def retain(self, indices):
         """The rows that are listed; the others are zero."""
@@ -185,14 +185,14 @@ _strop._set_class(2, CSRNDArray)
 
 
 def _rebuild_csr(data, indices, indptr, shape):
-    return _strop.csr_matrix(_part(data, data.dtype), _part(indices, np.int64), _part(indptr, np.int64), shape)
+    return _strop.csr_matrix(_array_of(data, data.dtype), _array_of(indices, np.int64), _array_of(indptr, np.int64), shape)
 
 
 def _rebuild_rows(data, indices, shape):
-    return _strop.row_sparse_array(_part(data, data.dtype), _part(indices, np.int64), shape)
+    return _strop.row_sparse_array(_array_of(data, data.dtype), _array_of(indices, np.int64), shape)
 
 
-def _part(value, dtype):
+def _array_of(value, dtype):
     if isinstance(value, NDArray):
         return value if value.dtype == np.dtype(dtype) else value.astype(dtype)
     return _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=dtype)))
@@ -222,23 +222,23 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         if len(arg1) == 2 and isinstance(arg1[1], tuple):
             data, (row, column) = arg1
             data = data if isinstance(data, NDArray) else np.asarray(data, dtype=dtype)  # SciPy's rule here: integers stay integers
-            row, column = _part(row, np.int64), _part(column, np.int64)
+            row, column = _array_of(row, np.int64), _array_of(column, np.int64)
             if shape is None:
                 if row.size == 0:
                     raise _strop.ValueError("csr_matrix: no element is listed, so that the shape does not follow; give it")
                 shape = (int(row.asnumpy().max()) + 1, int(column.asnumpy().max()) + 1)
-            return _strop.to_device(_strop.csr_from_coordinates(_part(data, _dtype_of(data, dtype)), row, column, shape), ctx)
+            return _strop.to_device(_strop.csr_from_coordinates(_array_of(data, _dtype_of(data, dtype)), row, column, shape), ctx)
         if len(arg1) == 2:
             return _nothing("csr", arg1, shape, ctx, dtype)
         if len(arg1) != 3:
             raise _strop.ValueError(f"csr_matrix: a tuple of {len(arg1)}, expected (data, indices, indptr), (data, (row, column)) or a shape")
         data, indices, indptr = arg1
-        indices, indptr = _part(indices, np.int64), _part(indptr, np.int64)
+        indices, indptr = _array_of(indices, np.int64), _array_of(indptr, np.int64)
         if shape is None:
             if indices.size == 0:
                 raise _strop.ValueError("csr_matrix: no column is listed, so that how many there are does not follow; give the shape")
             shape = (indptr.size - 1, int(indices.asnumpy().max()) + 1)
-        made = _strop.csr_matrix(_part(data, _dtype_of(data, dtype)), indices, indptr, shape)
+        made = _strop.csr_matrix(_array_of(data, _dtype_of(data, dtype)), indices, indptr, shape)
         try:
             made.check_format()
         except _strop.ValueError as error:
@@ -264,7 +264,7 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     ctx = ctx or current_context()
     if isinstance(arg1, tuple):
         if len(arg1) == 2 and not all(isinstance(extent, (int, np.integer)) for extent in arg1):
-            data, indices = _part(arg1[0], _dtype_of(arg1[0], dtype)), _part(arg1[1], np.int64)
+            data, indices = _array_of(arg1[0], _dtype_of(arg1[0], dtype)), _array_of(arg1[1], np.int64)
             if shape is None:
                 shape = (int(indices.asnumpy().max()) + 1 if indices.size else 0, *data.shape[1:])
             made = _strop.row_sparse_array(data, indices, shape)

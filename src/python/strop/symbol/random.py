@@ -24,7 +24,7 @@ def make_draw(name, of_numbers, of_arrays):
 
 
 def _draw(name, parameters, shape, dtype, more):
-    if _drawn.alike(name, parameters.values(), Symbol):
+    if _drawn.alike(name, parameters, Symbol):
         return _draw_of_symbols(getattr(_internal, "_sample_" + name), parameters.values(), shape, dtype, **more)
     return _draw_numbers(getattr(_internal, "_random_" + name), parameters, shape, dtype, **more)
 
