@@ -5,10 +5,12 @@
 #include <strop/core/config.hpp>
 #include <strop/core/sanitizer.hpp>
 
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {  // of the thread sanitizer, where the program has it
 __attribute__((weak)) void __tsan_ignore_thread_begin();
 __attribute__((weak)) void __tsan_ignore_thread_end();
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace strop::inline v0::detail {
 
