@@ -316,18 +316,21 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, bool a_tra
        Strided<T>::of(b, b_transposed ? k : n, b_transposed), c, add);
 }
 
-/// f(i) for each of `batch` products, which takes `work` multiplications: threads share the products out, or, where
-/// these are few, the work on each of them.
+/// f(i) for each of `batch` matrices, which takes `work` multiplications, by several threads; what one matrix takes is
+/// shared by them where it is alone.
 template <class F>
-void each_product(std::int64_t batch, std::int64_t work, F f) {
-  if (batch < 2 * num_threads()) {
-    for (std::int64_t i = 0; i < batch; ++i) f(i);
-    return;
-  }
+void each_matrix(std::int64_t batch, std::int64_t work, F f) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, work));
+  if (batch == 1) return f(std::int64_t{0});
   parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) f(i);
   });
+}
+/// The same for products, whose own work threads share where they are few.
+template <class F>
+void each_product(std::int64_t batch, std::int64_t work, F f) {
+  if (batch >= 2 * num_threads()) return each_matrix(batch, work, f);
+  for (std::int64_t i = 0; i < batch; ++i) f(i);
 }
 
 }  // namespace STROP_ISA

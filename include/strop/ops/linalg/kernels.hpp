@@ -4,7 +4,6 @@
 /// Cholesky and of Gauss, in blocks whose products are those of ops/gemm.hpp.
 #pragma once
 #include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/op/infer.hpp>
 #include <strop/ops/gemm.hpp>
 
@@ -26,16 +25,6 @@ struct Matrices {
   }
   std::int64_t size() const { return rows * cols; }
 };
-/// f(i) for each of `batch` matrices, which takes `work` multiplications, by several threads; what one matrix takes is
-/// shared by them where it is alone.
-template <class F>
-void each_matrix(std::int64_t batch, std::int64_t work, F f) {
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 18) / std::max<std::int64_t>(1, work));
-  if (batch == 1) return f(std::int64_t{0});
-  parallel_for(batch, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) f(i);
-  });
-}
 }  // namespace STROP_ISA
 
 /// Refuses input i unless it has `least` dimensions or more; says whether its rank is known.
