@@ -105,6 +105,7 @@
 #include <strop/op/recent_impl.hpp>
 #include <strop/op/recordable_impl.hpp>
 #include <strop/op/registry_impl.hpp>
+#include <strop/ops/csr_graphs_impl.hpp>
 #include <strop/ops/sparse_kernels_impl.hpp>
 #include <strop/tensor/allclose_impl.hpp>
 #include <strop/tensor/arena_impl.hpp>

@@ -97,6 +97,12 @@ struct RowsOnBoth {
   template <Real E>
   void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {}
 };
+struct BuiltWhereCalled {
+  template <int = 0>
+  void forward(Cpu&, const strop::NDArray&, strop::NDArray&) const {}
+  template <int = 0>
+  constexpr void infer_shape(strop::Shapes&) const {}
+};
 struct Fixed {
   void forward(Cpu&, View<const float, 1>, View<float, 1>) const {}
 };
@@ -108,6 +114,7 @@ struct TensorNotConst {
   template <Real E>
   void forward(Cpu&, View<const E, 2>, View<E, 2>) {}
 };
+static_assert(strop::TensorOp<BuiltWhereCalled> && strop::InfersShape<BuiltWhereCalled>);
 static_assert(strop::TensorOp<Rows> && strop::TensorOp<RowsOnBoth> && strop::TensorOp<Fixed> &&
               strop::TensorOp<GpuOnly>);
 static_assert(!strop::TensorOp<One> && !strop::TensorOp<TensorNotConst> && !strop::AnyMap<Rows>);

@@ -129,7 +129,7 @@ template <class Run>
 std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most, std::string_view name,
                                  const Run& body) {
   const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
-  const auto copy = [](const NDArray& a) { return identity(a); };
+  const auto copy = [](const auto& a) { return identity(a); };  // generic: built where it is used
   TracedFlow flow{kind, std::move(in), most, name, run, &body, copy};
   call_mode.tracer->flow(flow);
   return std::move(flow.out);

@@ -96,41 +96,44 @@ struct ArgInfos<std::tuple<A...>> {
 };
 
 // A member of an operator for the device of Ctx, by name: its signature for elements E (void: the member is no
-// template) and the call of it.
-#define STROP_MEMBER(Tag, member)                                                       \
-  template <class Ctx>                                                                  \
-  struct Tag##On {                                                                      \
-    using OnCuda = Tag##On<Cuda>;                                                       \
-    template <class T>                                                                  \
-    static constexpr bool of() {                                                        \
-      return member##_on<T, Ctx>();                                                     \
-    }                                                                                   \
-    template <class T, class E>                                                         \
-    static constexpr bool has() {                                                       \
-      if constexpr (std::is_void_v<E>)                                                  \
-        return requires { signature_on<Ctx>(&T::member); };                             \
-      else                                                                              \
-        return requires { signature_on<Ctx>(&T::template member<E>); };                 \
-    }                                                                                   \
-    template <class T, class E>                                                         \
-    static constexpr auto signature() {                                                 \
-      if constexpr (std::is_void_v<E>)                                                  \
-        return decltype(signature_on<Ctx>(&T::member)){};                               \
-      else                                                                              \
-        return decltype(signature_on<Ctx>(&T::template member<E>)){};                   \
-    }                                                                                   \
-    template <class T, class... A>                                                      \
-    static constexpr bool accepts(std::type_identity<std::tuple<A...>>) {               \
-      return requires(const T& op, Ctx& ctx) { op.member(ctx, std::declval<A>()...); }; \
-    }                                                                                   \
-    template <class E, class T, class... A>                                             \
-    static void call(const T& op, Ctx& ctx, A&&... args) {                              \
-      if constexpr (std::is_void_v<E>)                                                  \
-        op.member(ctx, args...);                                                        \
-      else                                                                              \
-        op.template member<E>(ctx, args...);                                            \
-    }                                                                                   \
-  };                                                                                    \
+// template of an element) and the call of it. A member that begins with `template <int = 0>` is such a one that is
+// built where its operator is called, not in every file that includes it.
+#define STROP_MEMBER(Tag, member)                                                                                     \
+  template <class Ctx>                                                                                                \
+  struct Tag##On {                                                                                                    \
+    using OnCuda = Tag##On<Cuda>;                                                                                     \
+    template <class T>                                                                                                \
+    static constexpr bool of() {                                                                                      \
+      return member##_on<T, Ctx>();                                                                                   \
+    }                                                                                                                 \
+    template <class T, class E>                                                                                       \
+    static constexpr bool has() {                                                                                     \
+      if constexpr (std::is_void_v<E>)                                                                                \
+        return requires { signature_on<Ctx>(&T::member); } || requires { signature_on<Ctx>(&T::template member<>); }; \
+      else                                                                                                            \
+        return requires { signature_on<Ctx>(&T::template member<E>); };                                               \
+    }                                                                                                                 \
+    template <class T, class E>                                                                                       \
+    static constexpr auto signature() {                                                                               \
+      if constexpr (!std::is_void_v<E>)                                                                               \
+        return decltype(signature_on<Ctx>(&T::template member<E>)){};                                                 \
+      else if constexpr (requires { signature_on<Ctx>(&T::member); })                                                 \
+        return decltype(signature_on<Ctx>(&T::member)){};                                                             \
+      else                                                                                                            \
+        return decltype(signature_on<Ctx>(&T::template member<>)){};                                                  \
+    }                                                                                                                 \
+    template <class T, class... A>                                                                                    \
+    static constexpr bool accepts(std::type_identity<std::tuple<A...>>) {                                             \
+      return requires(const T& op, Ctx& ctx) { op.member(ctx, std::declval<A>()...); };                               \
+    }                                                                                                                 \
+    template <class E, class T, class... A>                                                                           \
+    static void call(const T& op, Ctx& ctx, A&&... args) {                                                            \
+      if constexpr (std::is_void_v<E>)                                                                                \
+        op.member(ctx, args...);                                                                                      \
+      else                                                                                                            \
+        op.template member<E>(ctx, args...);                                                                          \
+    }                                                                                                                 \
+  };                                                                                                                  \
   using Tag = Tag##On<Cpu>;
 STROP_MEMBER(ForwardMember, forward)
 STROP_MEMBER(GradMember, grad)

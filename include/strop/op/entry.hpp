@@ -219,8 +219,8 @@ inline const Kernels* gpu_kernels(const Entry& entry) {
 /// Where the program can run the operator.
 inline std::vector<std::string_view> devices_of(const Entry& entry) {
   std::vector<std::string_view> out;
-  if (entry.is_map() || entry.cpu.runs(entry.order)) out.emplace_back("cpu");
-  if (const Kernels* const gpu = gpu_kernels(entry); gpu != nullptr && gpu->runs(entry.order)) out.emplace_back("gpu");
+  if (entry.is_map() || entry.cpu.runs(entry.order)) out.push_back("cpu");
+  if (const Kernels* const gpu = gpu_kernels(entry); gpu != nullptr && gpu->runs(entry.order)) out.push_back("gpu");
   return out;
 }
 

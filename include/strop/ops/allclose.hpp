@@ -22,7 +22,7 @@ struct Allclose {
   float rtol = 1e-5f, atol = 1e-8f;
   bool equal_nan = true;
   static constexpr std::string_view name = "_contrib_allclose", aliases[] = {"allclose"}, inputs[] = {"a", "b"};
-  static constexpr std::string_view doc = "Whether |a − b| ≤ atol + rtol · |b| for all elements, as 1 or 0.";
+  static constexpr const char* doc = "Whether |a − b| ≤ atol + rtol · |b| for all elements, as 1 or 0.";
   static constexpr Note notes[] = {{"rtol", "what may differ, relative to b"},
                                    {"atol", "what may differ besides"},
                                    {"equal_nan", "NaN is close to NaN"}};

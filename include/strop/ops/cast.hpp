@@ -62,7 +62,7 @@ struct Cast {
   Required<Dtype> dtype = {};
 
   static constexpr std::string_view aliases[] = {"_npi_cast", "_npx_cast"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The elements converted to another type; shape and storage stay. Floating to integer truncates towards zero and "
       "saturates, to bool is 'not zero'. The gradient is the head gradient in the input's type.";
   static constexpr Note notes[] = {{"dtype", "the element type of the result"},
@@ -89,7 +89,7 @@ struct CastStorage {
 
   static constexpr std::string_view name = "cast_storage";
   static constexpr std::string_view aliases[] = {"_sparse_cast_storage"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The same array in another storage: default (dense), row_sparse or csr. From dense, what is zero is not stored; "
       "csr takes 2 dimensions, row_sparse 1 or more. The gradient is the head gradient.";
   static constexpr Note notes[] = {{"stype", "the storage of the result"},
@@ -120,7 +120,7 @@ inline constexpr Op<CastStorage, OnUse> cast_storage;
 /// Example: `cross_device_copy(array({1, 2}))` is [1, 2].
 struct CrossDeviceCopy {
   static constexpr std::string_view name = "_CrossDeviceCopy", aliases[] = {"_copyto", "cross_device_copy"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A copy of the input, of its type and storage; what a copy to another device is recorded as. The gradient is the "
       "head gradient, on the device of the input.";
   static constexpr Note notes[] = {{"data", "an array of any type and storage"}};

@@ -203,7 +203,7 @@ struct Convolution {
 
   static constexpr std::string_view aliases[] = {"_npx_convolution", "Convolution_v1"};
   static constexpr std::string_view inputs[] = {"data", "weight", "bias"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "At each place of an image the sum of the elements in a window times the weights of a filter, plus bias. "
       "data (batch, channels, …) with one to three spatial axes, weight (num_filter, channels / num_group, kernel…), "
       "bias (num_filter,), output (batch, num_filter, …).";
@@ -223,6 +223,7 @@ struct Convolution {
 
   constexpr int input_count() const { return no_bias ? 2 : 3; }
 
+  template <int = 0>  // built where it is called: it writes words of an enumeration
   constexpr void infer_shape(Shapes& s) const {
     const Shape& size = *kernel;
     const int rank = size.ndim();
@@ -333,7 +334,7 @@ struct ConvolutionGradient {
   static constexpr std::string_view name = "_backward_Convolution_again", inputs[] = {"head", "data", "weight"},
                                     outputs[] = {"data", "weight", "bias"};
   static constexpr Range range[] = {{"num_filter", 1, 100000}, {"num_group", 1}};
-  static constexpr std::string_view doc = "The gradients of data, weight and bias of Convolution.";
+  static constexpr const char* doc = "The gradients of data, weight and bias of Convolution.";
   constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     s.set_out(2, {*num_filter});
@@ -362,7 +363,7 @@ struct ConvolutionSum {
   bool no_bias = false;
   static constexpr std::string_view name = "_backward_Convolution_sum", inputs[] = {"a", "b", "c", "d", "bias"};
   static constexpr Range range[] = {{"num_filter", 1, 100000}, {"num_group", 1}};
-  static constexpr std::string_view doc = "The sum of two convolutions, and of a bias unless no_bias.";
+  static constexpr const char* doc = "The sum of two convolutions, and of a bias unless no_bias.";
   constexpr int input_count() const { return no_bias ? 4 : 5; }
   constexpr void infer_shape(Shapes& s) const {
     detail::convolution_of(*this, true).infer_shape(s);

@@ -42,7 +42,7 @@ struct Deconvolution {
 
   static constexpr std::string_view aliases[] = {"_npx_deconvolution"};
   static constexpr std::string_view inputs[] = {"data", "weight", "bias"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The transposed convolution: each element of data adds its channel's weights, times itself, to a window of the "
       "output. data (batch, channels, …), weight (channels, num_filter / num_group, kernel…), bias (num_filter,), "
       "output (batch, num_filter, …).";
@@ -63,6 +63,7 @@ struct Deconvolution {
 
   constexpr int input_count() const { return no_bias ? 2 : 3; }
 
+  template <int = 0>  // built where it is called: it writes words of an enumeration
   constexpr void infer_shape(Shapes& s) const {
     const Shape& size = *kernel;
     const int rank = size.ndim();

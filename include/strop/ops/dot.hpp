@@ -77,7 +77,7 @@ struct Dot {
   static constexpr std::string_view name = "dot";
   static constexpr std::string_view aliases[] = {"_sparse_dot"};
   static constexpr std::string_view inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The sum of products over the last axis of lhs and the first of rhs; two vectors give shape (1,). csr · dense "
       "and csr · row_sparse are dense, with transpose_a row_sparse; dense · csr and csr · csr are csr.";
   static constexpr Note notes[] = {{"transpose_a", "takes the first axis of lhs"},
@@ -264,7 +264,7 @@ struct DotGradient {
   bool transpose_a = false, transpose_b = false;
   static constexpr std::string_view name = "_backward_dot_again", inputs[] = {"head", "lhs", "rhs"},
                                     outputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc = "The gradients of both factors of dot.";
+  static constexpr const char* doc = "The gradients of both factors of dot.";
   constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     detail::expect_made_by(Dot{.transpose_a = transpose_a, .transpose_b = transpose_b}, s, 0, {1, 2});
@@ -285,7 +285,7 @@ inline constexpr Op<DotGradient, OnUse> dot_gradient;
 struct DotSum {
   bool transpose_a = false, transpose_b = false;
   static constexpr std::string_view name = "_backward_dot_sum", inputs[] = {"a", "b", "c", "d"};
-  static constexpr std::string_view doc = "The sum of two products.";
+  static constexpr const char* doc = "The sum of two products.";
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_dot_shape(s, transpose_a, transpose_b);
     s.set_in(2, s.in(0));
@@ -346,7 +346,7 @@ struct BatchDot {
   static constexpr std::string_view name = "batch_dot";
   static constexpr std::string_view aliases[] = {"_npx_batch_dot"};
   static constexpr std::string_view inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The product of each pair of matrices: (batch…, m, k) by (batch…, k, n) gives (batch…, m, n).";
   static constexpr Note notes[] = {{"transpose_a", "lhs is (batch…, k, m)"},
                                    {"transpose_b", "rhs is (batch…, n, k)"},

@@ -31,7 +31,7 @@ struct Dropout {
   static constexpr std::string_view aliases[] = {"_npx_dropout"};
   static constexpr std::string_view outputs[] = {"output", "mask"};
   static constexpr int visible = 1;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "In training, each element is 0 with probability p, else x / (1 − p); otherwise x itself.";
   static constexpr Note notes[] = {{"p", "the probability of an element to become 0"},
                                    {"mode", "when elements are dropped: in training, or always"},

@@ -68,7 +68,7 @@ struct AllFinite {
 
   static constexpr std::string_view name = "all_finite";
   static constexpr std::span<const Note> notes = {detail::finite_notes + 1, 1};
-  static constexpr std::string_view doc = "Whether all elements are finite, as 1 or 0.";
+  static constexpr const char* doc = "Whether all elements are finite, as 1 or 0.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, {1}); }
@@ -86,7 +86,7 @@ struct MultiAllFinite {
   static constexpr std::string_view name = "multi_all_finite";
   static constexpr std::span<const Note> notes = detail::finite_notes;
   static constexpr Range range[] = {{"num_arrays", 1}};
-  static constexpr std::string_view doc = "Whether all elements of all arrays are finite, as 1 or 0.";
+  static constexpr const char* doc = "Whether all elements of all arrays are finite, as 1 or 0.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const {
@@ -109,7 +109,7 @@ struct MultiSumSq {
   static constexpr std::string_view name = "multi_sum_sq";
   static constexpr std::span<const Note> notes = {detail::finite_notes, 1};
   static constexpr Range range[] = {{"num_arrays", 1}};
-  static constexpr std::string_view doc = "The sums of squares of several arrays, one number for each.";
+  static constexpr const char* doc = "The sums of squares of several arrays, one number for each.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const {

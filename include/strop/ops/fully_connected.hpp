@@ -58,7 +58,7 @@ struct FullyConnected {
 
   static constexpr std::string_view aliases[] = {"_sparse_FullyConnected", "_npx_fully_connected"};
   static constexpr std::string_view inputs[] = {"data", "weight", "bias"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A linear layer: the product of data, one row per example, with the transpose of weight, plus bias. "
       "data (batch, …), weight (num_hidden, inputs), bias (num_hidden,), output (batch, num_hidden).";
   static constexpr Note notes[] = {
@@ -170,7 +170,7 @@ struct FullyConnectedGradient {
   bool flatten = true;
   static constexpr std::string_view name = "_backward_FullyConnected_again", inputs[] = {"head", "data", "weight"},
                                     outputs[] = {"data", "weight", "bias"};
-  static constexpr std::string_view doc = "The gradients of data, weight and bias of FullyConnected.";
+  static constexpr const char* doc = "The gradients of data, weight and bias of FullyConnected.";
   constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     s.set_out(2, {*num_hidden});
@@ -195,7 +195,7 @@ struct FullyConnectedSum {
   Required<int> num_hidden = {};
   bool no_bias = false, flatten = true;
   static constexpr std::string_view name = "_backward_FullyConnected_sum", inputs[] = {"a", "b", "c", "d", "bias"};
-  static constexpr std::string_view doc = "The sum of two layers, and of a bias unless no_bias.";
+  static constexpr const char* doc = "The sum of two layers, and of a bias unless no_bias.";
   constexpr int input_count() const { return no_bias ? 4 : 5; }
   constexpr void infer_shape(Shapes& s) const {
     FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}.infer_shape(s);

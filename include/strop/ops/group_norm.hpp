@@ -114,7 +114,7 @@ struct GroupNorm {
   bool output_mean_var = false;
 
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta"}, outputs[] = {"output", "mean", "std"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "gamma · (x − mean) / √(var + eps) + beta with the mean and variance of a group of channels of each example.";
   static constexpr Note notes[] = {{"num_groups", "equal groups of the channels, axis 1"},
                                    {"eps", "keeps the divisor from 0"},
@@ -165,7 +165,7 @@ struct InstanceNorm {
   float eps = 1e-3f;
 
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta"}, outputs[] = {"output", "mean", "var"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "gamma · (x − mean) / √(var + eps) + beta with the mean and variance of each channel of each example.";
   static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"}};
   static constexpr Share inplace[] = {{0, 0}};
@@ -211,7 +211,7 @@ struct L2Normalization {
   Mode mode = instance;
 
   static constexpr std::string_view outputs[] = {"output", "norm"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x / √(Σ x² + eps), summed over each example, over the channels of each place, or over the places of each "
       "channel.";
   static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"}, {"mode", "what is summed over"}};

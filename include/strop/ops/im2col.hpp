@@ -92,7 +92,7 @@ struct Im2col {
   Shape stride = {}, dilate = {}, pad = {};
 
   static constexpr std::string_view name = "im2col";
-  static constexpr std::string_view doc = "The windows that slide over images as the columns of matrices.";
+  static constexpr const char* doc = "The windows that slide over images as the columns of matrices.";
   static constexpr std::span<const Note> notes = {detail::column_notes, 4};
 
   constexpr void infer_shape(Shapes& s) const {
@@ -133,7 +133,7 @@ struct Col2im {
   Shape stride = {}, dilate = {}, pad = {};
 
   static constexpr std::string_view name = "col2im";
-  static constexpr std::string_view doc = "The columns that im2col makes added up in images: its gradient.";
+  static constexpr const char* doc = "The columns that im2col makes added up in images: its gradient.";
   static constexpr std::span<const Note> notes = detail::column_notes;
 
   constexpr void infer_shape(Shapes& s) const {

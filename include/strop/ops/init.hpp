@@ -79,7 +79,8 @@ struct ZerosOp {
   Shape shape = {};
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_zeros", aliases[] = {"zeros"}, doc = "An array of zeros.";
+  static constexpr std::string_view name = "_zeros", aliases[] = {"zeros"};
+  static constexpr const char* doc = "An array of zeros.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
@@ -100,9 +101,8 @@ struct ZerosWithoutDtypeOp {
   Shape shape = {};
   std::string ctx = {};
   int dtype = -1;
-  static constexpr std::string_view name = "_zeros_without_dtype", aliases[] = {"zeros_without_dtype"},
-                                    doc =
-                                        "An array of zeros; dtype is a type's number, or -1 for what the context says.";
+  static constexpr std::string_view name = "_zeros_without_dtype", aliases[] = {"zeros_without_dtype"};
+  static constexpr const char* doc = "An array of zeros; dtype is a type's number, or -1 for what the context says.";
   static constexpr Note notes[] = {
       {"shape", "extents of the result; (): those of the array that is to hold it"},
       {"ctx", "the device of the result: cpu(0), or nothing"},
@@ -125,7 +125,8 @@ struct OnesOp {
   Shape shape = {};
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_ones", aliases[] = {"ones"}, doc = "An array of ones.";
+  static constexpr std::string_view name = "_ones", aliases[] = {"ones"};
+  static constexpr const char* doc = "An array of ones.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
@@ -142,7 +143,8 @@ struct FullOp {
   std::string ctx = {};
   Dtype dtype = f32;
   Required<double> value = {};
-  static constexpr std::string_view name = "_full", aliases[] = {"full", "_npi_full"}, doc = "An array of one value.";
+  static constexpr std::string_view name = "_full", aliases[] = {"full", "_npi_full"};
+  static constexpr const char* doc = "An array of one value.";
   static constexpr std::span<const Note> notes = detail::made_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
@@ -164,10 +166,9 @@ struct ArangeOp {
   bool infer_range = false;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view
-      name = "_arange",
-      aliases[] = {"arange"},
-      doc = "start, start + step, ... before stop, each `repeat` times; without a stop 0, step, ... before start.";
+  static constexpr std::string_view name = "_arange", aliases[] = {"arange"};
+  static constexpr const char* doc =
+      "start, start + step, ... before stop, each `repeat` times; without a stop 0, step, ... before start.";
   static constexpr Note notes[] = {
       {"start", "the first number; without stop, what the numbers stop before"},
       {"stop", "what the numbers stop before; None: start, and 0 is the first"},
@@ -202,8 +203,8 @@ struct EyeOp {
   std::int64_t M = 0, k = 0;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_eye", aliases[] = {"eye"},
-                                    doc = "N rows and M columns (N where M is 0) with ones on diagonal k.";
+  static constexpr std::string_view name = "_eye", aliases[] = {"eye"};
+  static constexpr const char* doc = "N rows and M columns (N where M is 0) with ones on diagonal k.";
   static constexpr Note notes[] = {{"N", "rows"},
                                    {"M", "columns; 0: N"},
                                    {"k", "which diagonal: 0 is the main one, above it k > 0, below it k < 0"},
@@ -235,8 +236,8 @@ struct LinspaceOp {
   bool endpoint = true;
   std::string ctx = {};
   Dtype dtype = f32;
-  static constexpr std::string_view name = "_linspace", aliases[] = {"linspace", "_npi_linspace"},
-                                    doc = "num numbers from start to stop, which is among them with endpoint.";
+  static constexpr std::string_view name = "_linspace", aliases[] = {"linspace", "_npi_linspace"};
+  static constexpr const char* doc = "num numbers from start to stop, which is among them with endpoint.";
   static constexpr Note notes[] = {{"start", "the first number"},
                                    {"stop", "where the numbers end"},
                                    {"num", "how many"},
@@ -258,8 +259,8 @@ struct LinspaceOp {
 
 /// zeros_like: zeros of the shape, type and storage of `data`.
 struct ZerosLike {
-  static constexpr std::string_view name = "zeros_like", aliases[] = {"_sparse_zeros_like"},
-                                    doc = "Zeros of the shape, type and storage of the input.";
+  static constexpr std::string_view name = "zeros_like", aliases[] = {"_sparse_zeros_like"};
+  static constexpr const char* doc = "Zeros of the shape, type and storage of the input.";
   static constexpr bool zero_gradient = true;
   constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, s.in(0)); }
   void forward(Cpu&, const NDArray&, NDArray& y) const {
@@ -272,7 +273,8 @@ struct ZerosLike {
 
 /// ones_like: dense ones of the shape and type of `data`.
 struct OnesLike {
-  static constexpr std::string_view name = "ones_like", doc = "Ones of the shape and type of the input; dense.";
+  static constexpr std::string_view name = "ones_like";
+  static constexpr const char* doc = "Ones of the shape and type of the input; dense.";
   static constexpr bool zero_gradient = true;
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense); }
   void forward(Cpu&, const NDArray&, NDArray& y) const { detail::fill_elements(y, 1); }
@@ -286,7 +288,7 @@ struct ArangeLike {
   std::string ctx = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_contrib_arange_like", aliases[] = {"arange_like", "_npx_arange_like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "start, start + step, ... in the shape of the input, or as many as it has along axis; each `repeat` times.";
   static constexpr Note notes[] = {
       {"start", "the first number"},

@@ -24,7 +24,7 @@ namespace strop::inline v0 {
 struct KhatriRao {
   int num_args = 0;
   static constexpr std::string_view name = "khatri_rao";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The Khatri-Rao product: column by column, the Kronecker product of the columns of all matrices.";
   static constexpr Note notes[] = {{"num_args", "how many matrices there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};

@@ -60,7 +60,7 @@ struct LambUpdatePhase1 {
   static constexpr std::string_view name = "lamb_update_phase1";
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var"}, mutates[] = {"mean", "var"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The direction of LAMB's step, from weight, grad and the states mean and var, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto momentum, auto var) const {
@@ -86,7 +86,7 @@ struct LambUpdatePhase2 {
 
   static constexpr std::string_view name = "lamb_update_phase2", inputs[] = {"weight", "g", "r1", "r2"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "LAMB's step along g, as long as the weight: weight − lr · r1 / r2 · g.";
+  static constexpr const char* doc = "LAMB's step along g, as long as the weight: weight − lr · r1 / r2 · g.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -116,7 +116,7 @@ struct MpLambUpdatePhase1 {
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var", "weight32"},
                                     mutates[] = {"mean", "var"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "lamb_update_phase1 of weight32, a float32 copy of weight.";
+  static constexpr const char* doc = "lamb_update_phase1 of weight32, a float32 copy of weight.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr bool zero_gradient = true;
 
@@ -127,6 +127,7 @@ struct MpLambUpdatePhase1 {
     for (int i = 2; i < types.inputs(); ++i) types.set_in(i, f32);
     types.set_out(0, f32);
   }
+  template <int = 0>
   void forward(Cpu&, const NDArray&, const NDArray& grad, NDArray& momentum, NDArray& var, const NDArray& weight32,
                NDArray& out) const {
     const LambUpdatePhase1 step{beta1, beta2, epsilon, t, bias_correction, wd, rescale_grad, clip_gradient};
@@ -149,7 +150,7 @@ struct MpLambUpdatePhase2 {
   static constexpr std::string_view name = "mp_lamb_update_phase2";
   static constexpr std::string_view inputs[] = {"weight", "g", "r1", "r2", "weight32"}, mutates[] = {"weight32"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lamb_update_phase2 of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
@@ -162,6 +163,7 @@ struct MpLambUpdatePhase2 {
     types.set_in(0, types.out(0));
     for (int i = 1; i < types.inputs(); ++i) types.set_in(i, f32);
   }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& g, View<const float> r1, View<const float> r2,
                NDArray& weight32, NDArray& out) const {
     const double rate = detail::lamb_rate(*lr, lower_bound, upper_bound, r1[0], r2[0]);
@@ -189,7 +191,7 @@ struct AdamwUpdate {
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var", "rescale_grad"},
                                     mutates[] = {"mean", "var"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Adam with a weight decay of its own, of a gradient times rescale_grad, an array of one number; nothing changes "
       "where that is 0 or not finite.";
   static constexpr Share inplace[] = {{0, 0}};
@@ -223,14 +225,14 @@ struct MpAdamwUpdate {
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var", "weight32", "rescale_grad"},
                                     mutates[] = {"mean", "var", "weight32"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
-      "_adamw_update of weight32, a float32 copy of weight, to which weight is rounded.";
+  static constexpr const char* doc = "_adamw_update of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes, 5, 1); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& momentum, NDArray& var, NDArray& weight32,
                View<const float> scale, NDArray& out) const {
     const detail::AdamwStep step{*lr, beta1, beta2, epsilon, wd, *eta, clip_gradient, scale[0]};
@@ -255,7 +257,7 @@ struct MultiLars {
   static constexpr Note notes[] = {{"eta", "what a step may be of the weight"},
                                    {"eps", "keeps the divisor from 0"},
                                    {"rescale_grad", "what the gradients are multiplied with"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The rates of LARS, one for each weight, from the given ones, sums of squares of weights and gradients, and the "
       "weight decays.";
   static constexpr bool same_shape = true, zero_gradient = true;

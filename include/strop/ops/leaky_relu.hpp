@@ -73,7 +73,7 @@ struct LeakyReLU {
 
   static constexpr std::string_view aliases[] = {"_npx_leaky_relu"};
   static constexpr std::string_view inputs[] = {"data", "gamma"}, outputs[] = {"output", "mask"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x where it is positive; else slope · x (leaky), slope · (e^x − 1) (elu), gamma · x (prelu), a random multiple "
       "of x "
       "(rrelu); selu and gelu as in their papers.";

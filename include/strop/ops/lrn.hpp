@@ -33,7 +33,7 @@ struct LRN {
   Required<int> nsize = {};
 
   static constexpr std::string_view outputs[] = {"output", "tmp_norm"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x / (knorm + alpha / nsize · Σ x²)^beta, summed over the nsize channels around that of x.";
   static constexpr Note notes[] = {{"alpha", "factor of the mean of squares"},
                                    {"beta", "the power of the divisor"},

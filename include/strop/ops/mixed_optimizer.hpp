@@ -77,8 +77,7 @@ struct MpSgdUpdate {
   static constexpr std::string_view name = "mp_sgd_update";
   static constexpr std::span<const std::string_view> inputs = detail::mixed_inputs, mutates = detail::mixed_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
-      "sgd_update of weight32, a float32 copy of weight, to which weight is rounded.";
+  static constexpr const char* doc = "sgd_update of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
@@ -86,6 +85,7 @@ struct MpSgdUpdate {
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& weight32, NDArray& out) const {
     const SgdUpdate::Step step{*lr, wd, rescale_grad, clip_gradient};
     detail::mixed_update(name, step, lazy_update, weight, grad, {}, weight32, out, inputs);
@@ -109,7 +109,7 @@ struct MpSgdMomUpdate {
   static constexpr std::span<const std::string_view> inputs = detail::mixed_momentum_inputs,
                                                      mutates = detail::mixed_momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "sgd_mom_update of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
@@ -118,6 +118,7 @@ struct MpSgdMomUpdate {
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const {
     const bool lazy = lazy_update && detail::stored_alike(weight, {&mom});
     const SgdMomUpdate::Step step{*lr, momentum, wd, rescale_grad, clip_gradient};
@@ -143,7 +144,7 @@ struct MpNagMomUpdate {
   static constexpr std::span<const std::string_view> inputs = detail::mixed_momentum_inputs,
                                                      mutates = detail::mixed_momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "nag_mom_update of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
@@ -152,6 +153,7 @@ struct MpNagMomUpdate {
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const {
     const NagMomUpdate step{lr, momentum, wd, rescale_grad, clip_gradient};
     detail::mixed_update(name, step, false, weight, grad, {&mom}, weight32, out, inputs);
@@ -175,8 +177,7 @@ struct MpAdamUpdate {
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var", "weight32"},
                                     mutates[] = {"mean", "var", "weight32"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
-      "adam_update of weight32, a float32 copy of weight, to which weight is rounded.";
+  static constexpr const char* doc = "adam_update of weight32, a float32 copy of weight, to which weight is rounded.";
   static constexpr DtypeSet dtypes = detail::mixed_types;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
@@ -184,6 +185,7 @@ struct MpAdamUpdate {
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_update_shape(shapes); }
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
+  template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& weight32,
                NDArray& out) const {
     const bool lazy = lazy_update && detail::stored_alike(weight, {&first, &second});

@@ -20,8 +20,8 @@ namespace strop::inline v0 {
 struct Moments {
   Axes axes = {};
   bool keepdims = false;
-  static constexpr std::string_view name = "moments", outputs[] = {"mean", "var"},
-                                    doc = "Mean and variance over the given axes, all by default.";
+  static constexpr std::string_view name = "moments", outputs[] = {"mean", "var"};
+  static constexpr const char* doc = "Mean and variance over the given axes, all by default.";
   static constexpr Note notes[] = {{"axes", "the axes that go"}, {"keepdims", "they stay, with extent 1"}};
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).known()) return;

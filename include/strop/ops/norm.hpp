@@ -56,7 +56,7 @@ struct BatchNorm {
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"},
                                     outputs[] = {"output", "mean", "var"};
   static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "gamma · (x − mean) / √(var + eps) + beta for each channel along axis; in training with the statistics of the "
       "batch, "
       "which move moving_mean and moving_var, otherwise with those.";
@@ -158,8 +158,7 @@ struct LayerNorm {
 
   static constexpr std::string_view aliases[] = {"_npx_layer_norm"};
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta"}, outputs[] = {"output", "mean", "std"};
-  static constexpr std::string_view doc =
-      "gamma · (x − mean) / √(var + eps) + beta with the mean and variance along axis.";
+  static constexpr const char* doc = "gamma · (x − mean) / √(var + eps) + beta with the mean and variance along axis.";
   static constexpr Note notes[] = {{"axis", "the axis that is normalised; negative: from the last"},
                                    {"eps", "keeps the divisor from 0"},
                                    {"output_mean_var", "the outputs mean and std are visible"}};

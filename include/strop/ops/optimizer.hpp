@@ -62,8 +62,7 @@ struct NagMomUpdate {
   static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
                                                      mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
-      "Nesterov's momentum: a new weight from weight, grad and mom, which is written.";
+  static constexpr const char* doc = "Nesterov's momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto mom) const {
     const auto g = detail::clipped(rescale_grad * grad, clip_gradient) + wd * weight;
@@ -84,7 +83,7 @@ struct RmspropUpdate {
   static constexpr std::string_view name = "rmsprop_update";
   static constexpr std::string_view inputs[] = {"weight", "grad", "n"}, mutates[] = {"n"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "RMSProp: a new weight from weight, grad and n, the mean of squares, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto n) const {
@@ -107,7 +106,7 @@ struct RmspropalexUpdate {
   static constexpr std::string_view name = "rmspropalex_update";
   static constexpr std::string_view inputs[] = {"weight", "grad", "n", "g", "delta"}, mutates[] = {"n", "g", "delta"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Centred RMSProp with momentum: a new weight from weight, grad and the states n, g and delta, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto n, auto g, auto delta) const {
@@ -136,7 +135,7 @@ struct FtmlUpdate {
   static constexpr std::string_view inputs[] = {"weight", "grad", "d", "v", "z"}, mutates[] = {"d", "v", "z"};
   static constexpr std::span<const Note> notes = detail::update_notes;
   static constexpr Range range[] = {{"beta1", 0, 1}, {"beta2", 0, 1}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Follow the moving leader: a new weight from weight, grad and the states d, v and z, which are written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto d, auto v, auto z) const {
@@ -160,7 +159,7 @@ struct SignsgdUpdate {
   static constexpr std::string_view name = "signsgd_update";
   static constexpr std::string_view inputs[] = {"weight", "grad"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "A step of lr against the sign of the gradient, with weight decay.";
+  static constexpr const char* doc = "A step of lr against the sign of the gradient, with weight decay.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad) const {
     return (1 - *lr * wd) * weight - *lr * where(grad > 0, 1, where(grad < 0, -1, grad));
@@ -180,7 +179,7 @@ struct SignumUpdate {
   static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
                                                      mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A step of lr along the sign of the momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr bool same_shape = true, zero_gradient = true;
   constexpr auto forward(auto weight, auto grad, auto mom) const {

@@ -145,7 +145,7 @@ struct Sort {
   std::optional<int> axis = -1;
   bool is_ascend = true;
   static constexpr std::string_view name = "sort", aliases[] = {"_npi_sort"}, outputs[] = {"output", "indices"};
-  static constexpr std::string_view doc = "The elements along axis in order, of the whole array where axis is None.";
+  static constexpr const char* doc = "The elements along axis in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr int visible = 1;
   constexpr void infer_shape(Shapes& s) const {
@@ -173,7 +173,7 @@ struct Argsort {
   bool is_ascend = true;
   Dtype dtype = f32;
   static constexpr std::string_view name = "argsort", aliases[] = {"_npi_argsort"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The positions along axis of the elements in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr bool zero_gradient = true;
@@ -202,7 +202,7 @@ struct Topk {
   bool is_ascend = false;
   Dtype dtype = f32;
   static constexpr std::string_view name = "topk", aliases[] = {"_npx_topk"}, outputs[] = {"output", "indices"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The k greatest elements along axis, or the smallest with is_ascend: positions, values, both, or a mask.";
   static constexpr std::span<const Note> notes = detail::order_notes;
 

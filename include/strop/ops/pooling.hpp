@@ -141,7 +141,7 @@ struct Pooling {
   std::optional<Layout> layout = {};
 
   static constexpr std::string_view aliases[] = {"_npx_pooling"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The maximum (max), mean (avg), sum or norm (lp) of the elements in each window of an image with one to three "
       "spatial axes.";
   static constexpr Note notes[] = {{"kernel", "extents of a window, one per spatial axis"},
@@ -157,6 +157,7 @@ struct Pooling {
   static constexpr Range range[] = {{"p_value", 1, 3}};
   static constexpr bool accumulates = true, gradient_accumulates = true;
 
+  template <int = 0>  // built where it is called: it writes words of an enumeration
   constexpr void infer_shape(Shapes& s) const {
     if (pool_type == lp && !p_value) s.fail("pool_type lp needs parameter 'p_value', 1 to 3");
     const int rank = global_pool ? s.in(0).ndim() - 2 : kernel.ndim();
@@ -303,7 +304,7 @@ struct PoolingTangent {
   std::optional<bool> count_include_pad = {};
   std::optional<Pooling::Layout> layout = {};
   static constexpr std::string_view name = "_backward_Pooling_tangent", inputs[] = {"tangent", "data"};
-  static constexpr std::string_view doc = "How the result of Pooling changes with its data.";
+  static constexpr const char* doc = "How the result of Pooling changes with its data.";
 
   constexpr void infer_shape(Shapes& s) const {
     if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");
@@ -346,7 +347,7 @@ struct PoolingGradient {
   std::optional<bool> count_include_pad = {};
   std::optional<Pooling::Layout> layout = {};
   static constexpr std::string_view name = "_backward_Pooling_again", inputs[] = {"head", "data"};
-  static constexpr std::string_view doc = "The gradient of data of Pooling.";
+  static constexpr const char* doc = "The gradient of data of Pooling.";
 
   constexpr void infer_shape(Shapes& s) const {
     if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");

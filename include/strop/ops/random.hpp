@@ -111,8 +111,8 @@ struct RandomUniform {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"},
-                                    doc = "Uniform random numbers from low to below high.";
+  static constexpr std::string_view name = "_random_uniform", aliases[] = {"uniform", "random_uniform"};
+  static constexpr const char* doc = "Uniform random numbers from low to below high.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -133,8 +133,8 @@ struct RandomNormal {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"},
-                                    doc = "Normal random numbers with mean loc and standard deviation scale.";
+  static constexpr std::string_view name = "_random_normal", aliases[] = {"normal", "random_normal"};
+  static constexpr const char* doc = "Normal random numbers with mean loc and standard deviation scale.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -155,8 +155,8 @@ struct RandomExponential {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"},
-                                    doc = "Exponential random numbers with rate lam.";
+  static constexpr std::string_view name = "_random_exponential", aliases[] = {"exponential", "random_exponential"};
+  static constexpr const char* doc = "Exponential random numbers with rate lam.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -177,8 +177,8 @@ struct RandomRandint {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"},
-                                    doc = "Uniform random integers from low to below high.";
+  static constexpr std::string_view name = "_random_randint", aliases[] = {"random_randint", "_npi_random_randint"};
+  static constexpr const char* doc = "Uniform random integers from low to below high.";
   static constexpr Note notes[] = {
       {"low", "the least number"},
       {"high", "more than the greatest number, which is high - 1"},
@@ -226,8 +226,8 @@ struct RandomRandint {
 struct RandomUniformLike {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
-  static constexpr std::string_view name = "_random_uniform_like", aliases[] = {"random_uniform_like"},
-                                    doc = "Uniform random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_uniform_like", aliases[] = {"random_uniform_like"};
+  static constexpr const char* doc = "Uniform random numbers in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -243,8 +243,8 @@ struct RandomUniformLike {
 struct RandomNormalLike {
   static constexpr Resources resources{.random = true};
   float loc = 0, scale = 1;
-  static constexpr std::string_view name = "_random_normal_like", aliases[] = {"random_normal_like"},
-                                    doc = "Normal random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_normal_like", aliases[] = {"random_normal_like"};
+  static constexpr const char* doc = "Normal random numbers in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -260,8 +260,8 @@ struct RandomNormalLike {
 struct RandomExponentialLike {
   static constexpr Resources resources{.random = true};
   float lam = 1;
-  static constexpr std::string_view name = "_random_exponential_like", aliases[] = {"random_exponential_like"},
-                                    doc = "Exponential random numbers in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_exponential_like", aliases[] = {"random_exponential_like"};
+  static constexpr const char* doc = "Exponential random numbers in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -276,8 +276,8 @@ struct RandomExponentialLike {
 /// Shape and type stay; any type.
 struct Shuffle {
   static constexpr Resources resources{.random = true};
-  static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"},
-                                    doc = "The entries of the first axis in random order.";
+  static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"};
+  static constexpr const char* doc = "The entries of the first axis in random order.";
   void forward(Cpu& cpu, const NDArray& x, NDArray& y) const {
     const std::int64_t rows = x.ndim() == 0 ? 1 : x.shape()[0];
     if (rows == 0 || x.size() == 0) return;

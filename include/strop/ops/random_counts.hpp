@@ -82,8 +82,8 @@ struct RandomGamma {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_gamma", aliases[] = {"random_gamma"},
-                                    doc = "Gamma random numbers with shape alpha and scale beta.";
+  static constexpr std::string_view name = "_random_gamma", aliases[] = {"random_gamma"};
+  static constexpr const char* doc = "Gamma random numbers with shape alpha and scale beta.";
   static constexpr std::span<const Note> notes = detail::gamma_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -105,8 +105,8 @@ struct RandomPoisson {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_random_poisson", aliases[] = {"random_poisson"},
-                                    doc = "Poisson random numbers with mean lam.";
+  static constexpr std::string_view name = "_random_poisson", aliases[] = {"random_poisson"};
+  static constexpr const char* doc = "Poisson random numbers with mean lam.";
   static constexpr std::span<const Note> notes = detail::poisson_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -131,10 +131,9 @@ struct RandomNegativeBinomial {
   Shape shape = {};
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view
-      name = "_random_negative_binomial",
-      aliases[] = {"random_negative_binomial"},
-      doc = "Negative binomial random numbers: successes before the k-th failure, which has probability p.";
+  static constexpr std::string_view name = "_random_negative_binomial", aliases[] = {"random_negative_binomial"};
+  static constexpr const char* doc =
+      "Negative binomial random numbers: successes before the k-th failure, which has probability p.";
   static constexpr std::span<const Note> notes = detail::failures_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -158,8 +157,8 @@ struct RandomGeneralizedNegativeBinomial {
   std::string ctx = {};
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_random_generalized_negative_binomial",
-                                    aliases[] = {"random_generalized_negative_binomial"},
-                                    doc = "Negative binomial random numbers with mean mu and dispersion alpha.";
+                                    aliases[] = {"random_generalized_negative_binomial"};
+  static constexpr const char* doc = "Negative binomial random numbers with mean mu and dispersion alpha.";
   static constexpr std::span<const Note> notes = detail::dispersion_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -176,10 +175,9 @@ struct RandomGeneralizedNegativeBinomial {
 struct RandomGammaLike {
   static constexpr Resources resources{.random = true};
   float alpha = 1, beta = 1;
-  static constexpr std::string_view
-      name = "_random_gamma_like",
-      aliases[] = {"random_gamma_like"},
-      doc = "Gamma random numbers with shape alpha and scale beta, in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_gamma_like", aliases[] = {"random_gamma_like"};
+  static constexpr const char* doc =
+      "Gamma random numbers with shape alpha and scale beta, in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::gamma_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -194,8 +192,8 @@ struct RandomGammaLike {
 struct RandomPoissonLike {
   static constexpr Resources resources{.random = true};
   float lam = 1;
-  static constexpr std::string_view name = "_random_poisson_like", aliases[] = {"random_poisson_like"},
-                                    doc = "Poisson random numbers with mean lam, in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_poisson_like", aliases[] = {"random_poisson_like"};
+  static constexpr const char* doc = "Poisson random numbers with mean lam, in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::poisson_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -213,10 +211,10 @@ struct RandomNegativeBinomialLike {
   int k = 1;
   float p = 1;
   static constexpr std::string_view name = "_random_negative_binomial_like",
-                                    aliases[] = {"random_negative_binomial_like"},
-                                    doc =
-                                        "Negative binomial random numbers: successes before the k-th failure, which "
-                                        "has probability p, in the shape and type of the input.";
+                                    aliases[] = {"random_negative_binomial_like"};
+  static constexpr const char* doc =
+      "Negative binomial random numbers: successes before the k-th failure, which "
+      "has probability p, in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::failures_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
@@ -232,10 +230,10 @@ struct RandomNegativeBinomialLike {
 struct RandomGeneralizedNegativeBinomialLike {
   static constexpr Resources resources{.random = true};
   float mu = 1, alpha = 1;
-  static constexpr std::string_view
-      name = "_random_generalized_negative_binomial_like",
-      aliases[] = {"random_generalized_negative_binomial_like"},
-      doc = "Negative binomial random numbers with mean mu and dispersion alpha, in the shape and type of the input.";
+  static constexpr std::string_view name = "_random_generalized_negative_binomial_like",
+                                    aliases[] = {"random_generalized_negative_binomial_like"};
+  static constexpr const char* doc =
+      "Negative binomial random numbers with mean mu and dispersion alpha, in the shape and type of the input.";
   static constexpr std::span<const Note> notes = detail::dispersion_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;

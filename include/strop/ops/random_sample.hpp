@@ -137,8 +137,8 @@ struct SampleUniform {
   Shape shape = {};
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_sample_uniform", aliases[] = {"sample_uniform"},
-                                    inputs[] = {"low", "high"},
-                                    doc = "Uniform random numbers from low to below high, of each element of these.";
+                                    inputs[] = {"low", "high"};
+  static constexpr const char* doc = "Uniform random numbers from low to below high, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -165,10 +165,9 @@ struct SampleNormal {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view
-      name = "_sample_normal",
-      aliases[] = {"sample_normal"}, inputs[] = {"mu", "sigma"},
-      doc = "Normal random numbers with mean mu and standard deviation sigma, of each element of these.";
+  static constexpr std::string_view name = "_sample_normal", aliases[] = {"sample_normal"}, inputs[] = {"mu", "sigma"};
+  static constexpr const char* doc =
+      "Normal random numbers with mean mu and standard deviation sigma, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -187,10 +186,8 @@ struct SampleGamma {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view
-      name = "_sample_gamma",
-      aliases[] = {"sample_gamma"}, inputs[] = {"alpha", "beta"},
-      doc = "Gamma random numbers with shape alpha and scale beta, of each element of these.";
+  static constexpr std::string_view name = "_sample_gamma", aliases[] = {"sample_gamma"}, inputs[] = {"alpha", "beta"};
+  static constexpr const char* doc = "Gamma random numbers with shape alpha and scale beta, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -210,8 +207,8 @@ struct SampleExponential {
   Shape shape = {};
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_sample_exponential", aliases[] = {"sample_exponential"},
-                                    inputs[] = {"lam"},
-                                    doc = "Exponential random numbers with rate lam, of each element of it.";
+                                    inputs[] = {"lam"};
+  static constexpr const char* doc = "Exponential random numbers with rate lam, of each element of it.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -229,8 +226,8 @@ struct SamplePoisson {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view name = "_sample_poisson", aliases[] = {"sample_poisson"}, inputs[] = {"lam"},
-                                    doc = "Poisson random numbers with mean lam, of each element of it.";
+  static constexpr std::string_view name = "_sample_poisson", aliases[] = {"sample_poisson"}, inputs[] = {"lam"};
+  static constexpr const char* doc = "Poisson random numbers with mean lam, of each element of it.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -250,10 +247,10 @@ struct SampleNegativeBinomial {
   Shape shape = {};
   std::optional<Dtype> dtype = {};
   static constexpr std::string_view name = "_sample_negative_binomial", aliases[] = {"sample_negative_binomial"},
-                                    inputs[] = {"k", "p"},
-                                    doc =
-                                        "Negative binomial random numbers: successes before the k-th failure, which "
-                                        "has probability p, of each element of these.";
+                                    inputs[] = {"k", "p"};
+  static constexpr const char* doc =
+      "Negative binomial random numbers: successes before the k-th failure, which "
+      "has probability p, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr DtypeSet dtypes = floating;  // a probability has no other
   static constexpr bool zero_gradient = true;
@@ -277,10 +274,10 @@ struct SampleGeneralizedNegativeBinomial {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
   std::optional<Dtype> dtype = {};
-  static constexpr std::string_view
-      name = "_sample_generalized_negative_binomial",
-      aliases[] = {"sample_generalized_negative_binomial"}, inputs[] = {"mu", "alpha"},
-      doc = "Negative binomial random numbers with mean mu and dispersion alpha, of each element of these.";
+  static constexpr std::string_view name = "_sample_generalized_negative_binomial",
+                                    aliases[] = {"sample_generalized_negative_binomial"}, inputs[] = {"mu", "alpha"};
+  static constexpr const char* doc =
+      "Negative binomial random numbers with mean mu and dispersion alpha, of each element of these.";
   static constexpr std::span<const Note> notes = detail::each_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
@@ -304,10 +301,10 @@ struct SampleMultinomial {
   Shape shape = {};
   bool get_prob = false;
   Dtype dtype = i32;
-  static constexpr std::string_view
-      name = "_sample_multinomial",
-      aliases[] = {"sample_multinomial"}, outputs[] = {"output", "log_prob"},
-      doc = "Positions drawn with the probabilities of each row of data; with get_prob also their logarithms.";
+  static constexpr std::string_view name = "_sample_multinomial", aliases[] = {"sample_multinomial"},
+                                    outputs[] = {"output", "log_prob"};
+  static constexpr const char* doc =
+      "Positions drawn with the probabilities of each row of data; with get_prob also their logarithms.";
   static constexpr Note notes[] = {{"data", "probabilities: (..., K)"},
                                    {"shape", "extents of what is drawn of each row; (): one position"},
                                    {"get_prob", "the logarithms of the probabilities are a second output"},

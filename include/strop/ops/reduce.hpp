@@ -60,8 +60,8 @@ struct ReduceGradient {
 /// without exclude); the result is dense. Gradient: dy, at every element. `sum(array({{1,
 /// 2}, {3, 4}}), {.axis = 1})` is [3, 7].
 struct Sum {
-  static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"},
-                                    doc = "Sum over the given axes, all by default.";
+  static constexpr std::string_view name = "sum", aliases[] = {"_sparse_sum", "sum_axis"};
+  static constexpr const char* doc = "Sum over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
@@ -82,8 +82,8 @@ struct Sum {
 /// y = Σ x / n, n the number of elements that are reduced into one; NaN for none. Types: floating. Storages as sum.
 /// Gradient: dy / n. `mean(array({{1, 2}, {3, 4}}), {.axis = 1})` is [1.5, 3.5].
 struct Mean {
-  static constexpr std::string_view name = "mean", aliases[] = {"_sparse_mean"},
-                                    doc = "Mean over the given axes, all by default.";
+  static constexpr std::string_view name = "mean", aliases[] = {"_sparse_mean"};
+  static constexpr const char* doc = "Mean over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
@@ -101,7 +101,8 @@ struct Mean {
 /// y = Π x, 1 for no element. Types: floating, and i8, u8, i32, i64, which wrap. Gradient: dy times the product of the
 /// other elements. `prod(array({{1, 2}, {3, 4}}), {.axis = 1})` is [2, 12].
 struct Prod {
-  static constexpr std::string_view name = "prod", doc = "Product over the given axes, all by default.";
+  static constexpr std::string_view name = "prod";
+  static constexpr const char* doc = "Product over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   template <detail::Summable E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
@@ -116,7 +117,8 @@ struct Prod {
 
 /// y = Σ x in which NaN counts as 0 and has no gradient. Types: floating. `nansum(array({1, NAN, 2}))` is [3].
 struct Nansum {
-  static constexpr std::string_view name = "nansum", doc = "Sum over the given axes; NaN counts as 0.";
+  static constexpr std::string_view name = "nansum";
+  static constexpr const char* doc = "Sum over the given axes; NaN counts as 0.";
   STROP_REDUCE_PARAMS
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
@@ -132,7 +134,8 @@ struct Nansum {
 
 /// y = Π x in which NaN counts as 1 and has no gradient. Types: floating. `nanprod(array({3, NAN, 2}))` is [6].
 struct Nanprod {
-  static constexpr std::string_view name = "nanprod", doc = "Product over the given axes; NaN counts as 1.";
+  static constexpr std::string_view name = "nanprod";
+  static constexpr const char* doc = "Product over the given axes; NaN counts as 1.";
   STROP_REDUCE_PARAMS
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<E> y) const {
@@ -154,8 +157,8 @@ struct Nanprod {
 /// A sparse array is read by its stored values (CSR without exclude), beside which zeros count; the result is dense.
 /// The gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
 struct Max {
-  static constexpr std::string_view name = "max", aliases[] = {"max_axis"},
-                                    doc = "Largest element over the given axes, all by default.";
+  static constexpr std::string_view name = "max", aliases[] = {"max_axis"};
+  static constexpr const char* doc = "Largest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
@@ -179,8 +182,8 @@ struct Max {
 /// i64. Storages as max. The gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})`
 /// is [1, 2].
 struct Min {
-  static constexpr std::string_view name = "min", aliases[] = {"min_axis"},
-                                    doc = "Smallest element over the given axes, all by default.";
+  static constexpr std::string_view name = "min", aliases[] = {"min_axis"};
+  static constexpr const char* doc = "Smallest element over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
@@ -205,8 +208,8 @@ struct Min {
 /// over- nor underflow. Types: floating. A sparse array is read by its stored values; the result is dense. Gradient: dy
 /// · x / y (0 where y is 0), or dy · sign x. `norm(array({3, 4}))` is [5].
 struct Norm {
-  static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"},
-                                    doc = "Norm over the given axes: ord 1 or 2.";
+  static constexpr std::string_view name = "norm", aliases[] = {"_sparse_norm"};
+  static constexpr const char* doc = "Norm over the given axes: ord 1 or 2.";
   int ord = 2;
   Axes axis = {};
   std::optional<Dtype> out_dtype = {};
@@ -266,10 +269,10 @@ struct Norm {
 /// its positions. `argmax(array({3, 5, 4}))` is [1].
 template <bool Largest>
 struct ArgExtreme {
-  static constexpr std::string_view
-      name = Largest ? "argmax" : "argmin",
-      doc = Largest ? "Position of the largest element along axis, of all elements without one."
-                    : "Position of the smallest element along axis, of all elements without one.";
+  static constexpr std::string_view name = Largest ? "argmax" : "argmin";
+  static constexpr const char* doc = Largest
+                                         ? "Position of the largest element along axis, of all elements without one."
+                                         : "Position of the smallest element along axis, of all elements without one.";
   static constexpr Note notes[] = {{"axis", "the axis that goes; negative: from the last; None: all of them"},
                                    {"keepdims", "it stays, with extent 1"}};
   // In files of before 0.9.5 an axis of -1 is all elements: the original drops it there (its
@@ -292,7 +295,8 @@ using Argmin = ArgExtreme<false>;
 /// argmax_channel: the position of the largest element along axis 1.
 /// Shape: that of data without axis 1. The gradient is 0. Types, NaN and errors are those of argmax.
 struct ArgmaxChannel {
-  static constexpr std::string_view name = "argmax_channel", doc = "Position of the largest element along axis 1.";
+  static constexpr std::string_view name = "argmax_channel";
+  static constexpr const char* doc = "Position of the largest element along axis 1.";
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
   template <detail::Summable E>

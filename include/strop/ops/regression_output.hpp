@@ -65,7 +65,7 @@ struct LinearRegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_LinearRegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data; its gradient is (output − label) · grad_scale / elements of an example and needs no head gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
   static constexpr Share inplace[] = {{0, 0}};
@@ -103,7 +103,7 @@ struct MAERegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_MAERegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data; its gradient is grad_scale / elements of an example where output > label, else minus that; it needs no "
       "head gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
@@ -141,7 +141,7 @@ struct LogisticRegressionOutput {
 
   static constexpr std::string_view aliases[] = {"_sparse_LogisticRegressionOutput"};
   static constexpr std::span<const std::string_view> inputs = detail::data_label;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "sigmoid(data); its gradient is (output − label) · grad_scale / elements of an example and needs no head "
       "gradient.";
   static constexpr std::span<const Note> notes = detail::regression_notes;
@@ -191,7 +191,7 @@ struct MakeLoss {
   Normalization normalization = null;
 
   static constexpr std::string_view aliases[] = {"make_loss_scaled"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data, as a loss: its gradient is grad_scale for every element and needs no head gradient.";
   static constexpr Note notes[] = {
       {"grad_scale", "the gradient of each element"},

@@ -25,7 +25,7 @@ namespace strop::inline v0 {
 /// stores 1 at (0, 0) and 4 at (1, 1).
 struct Sddmm {
   static constexpr std::string_view name = "sddmm", inputs[] = {"pattern", "lhs", "rhs"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The product lhs · rhsᵀ at the places where pattern stores something, or is not zero; elsewhere zero.";
   static constexpr Note notes[] = {{"pattern", "its places count, not its values"},
                                    {"lhs", "a row for each row of the pattern"},

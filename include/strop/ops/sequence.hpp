@@ -82,7 +82,7 @@ struct SequenceMask {
   int axis = 0;
   static constexpr std::string_view aliases[] = {"_npx_sequence_mask"};
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
-  static constexpr std::string_view doc = "data with `value` behind the end of each sequence.";
+  static constexpr const char* doc = "data with `value` behind the end of each sequence.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
   static constexpr Share inplace[] = {{0, 0}};
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
@@ -112,7 +112,7 @@ struct SequenceLast {
   bool use_sequence_length = false;
   int axis = 0;
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
-  static constexpr std::string_view doc = "The last step of each sequence.";
+  static constexpr const char* doc = "The last step of each sequence.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, true); }
@@ -150,7 +150,7 @@ struct SequenceReverse {
   bool use_sequence_length = false;
   int axis = 0;
   static constexpr std::span<const std::string_view> inputs = detail::sequence_inputs;
-  static constexpr std::string_view doc = "The steps of each sequence in reverse order; what is behind its end stays.";
+  static constexpr const char* doc = "The steps of each sequence in reverse order; what is behind its end stays.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const {

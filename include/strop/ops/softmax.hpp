@@ -100,7 +100,8 @@ struct SoftmaxAlong {
   std::optional<bool> use_length = false;
 
   static constexpr detail::SoftmaxText text = detail::softmax_texts[static_cast<int>(Kind)];
-  static constexpr std::string_view name = text.name, doc = text.doc;
+  static constexpr std::string_view name = text.name;
+  static constexpr std::string_view doc = text.doc;
   static constexpr std::span<const std::string_view> aliases = text.aliases, inputs = detail::softmax_inputs;
   static constexpr std::span<const Note> notes = detail::softmax_notes;
   static constexpr Share inplace[] = {{0, 0}};
@@ -140,7 +141,7 @@ inline constexpr Op<Softmin, OnUse> softmin;
 struct SoftmaxCrossEntropy {
   static constexpr std::string_view name = "softmax_cross_entropy";
   static constexpr std::string_view inputs[] = {"data", "label"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
 
   constexpr void infer_shape(Shapes& shapes) const {

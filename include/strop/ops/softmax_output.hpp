@@ -32,7 +32,7 @@ struct SoftmaxOutput {
 
   static constexpr std::string_view aliases[] = {"Softmax"};
   static constexpr std::string_view inputs[] = {"data", "label"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "softmax(data); its gradient is (output − onehot(label)) · grad_scale and needs no head gradient. "
       "data (batch, classes), label (batch,).";
   static constexpr Note notes[] = {

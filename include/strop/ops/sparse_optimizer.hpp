@@ -164,7 +164,7 @@ struct SgdUpdate {
   static constexpr std::string_view name = "sgd_update";
   static constexpr std::string_view aliases[] = {"_sparse_sgd_update"}, inputs[] = {"weight", "grad"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Gradient descent: (1 − lr · wd) · weight − lr · clip(rescale_grad · grad).";
+  static constexpr const char* doc = "Gradient descent: (1 − lr · wd) · weight − lr · clip(rescale_grad · grad).";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -204,7 +204,7 @@ struct SgdMomUpdate {
   static constexpr std::span<const std::string_view> inputs = detail::momentum_inputs,
                                                      mutates = detail::momentum_states;
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Gradient descent with momentum: a new weight from weight, grad and mom, which is written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
@@ -247,7 +247,7 @@ struct AdamUpdate {
   static constexpr std::string_view aliases[] = {"_sparse_adam_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "mean", "var"}, mutates[] = {"mean", "var"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc = "Adam: a new weight from weight, grad, mean and var, which are written.";
+  static constexpr const char* doc = "Adam: a new weight from weight, grad, mean and var, which are written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
 
@@ -289,7 +289,7 @@ struct FtrlUpdate {
   static constexpr std::string_view aliases[] = {"_sparse_ftrl_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "z", "n"}, mutates[] = {"z", "n"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Follow the regularised leader: a new weight from weight, grad, z and n, which are written.";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr bool zero_gradient = true;
@@ -335,7 +335,7 @@ struct SparseAdagradUpdate {
   static constexpr std::string_view name = "_sparse_adagrad_update", aliases[] = {"sparse_adagrad_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "AdaGrad for the rows that a row_sparse gradient stores: a new weight from weight, grad and history, which is "
       "written.";
   static constexpr Share inplace[] = {{0, 0}};
@@ -381,7 +381,7 @@ struct GroupAdagradUpdate {
   static constexpr std::string_view name = "_contrib_group_adagrad_update", aliases[] = {"group_adagrad_update"};
   static constexpr std::string_view inputs[] = {"weight", "grad", "history"}, mutates[] = {"history"};
   static constexpr std::span<const Note> notes = detail::update_notes;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "AdaGrad with one rate a row, for the rows that a row_sparse gradient stores: a new weight from weight, grad and "
       "history, which is written and has one element a row.";
   static constexpr Share inplace[] = {{0, 0}};

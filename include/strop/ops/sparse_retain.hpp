@@ -24,7 +24,7 @@ namespace strop::inline v0 {
 struct SparseRetain {
   static constexpr std::string_view name = "_sparse_retain", aliases[] = {"sparse_retain"};
   static constexpr std::string_view inputs[] = {"data", "indices"};
-  static constexpr std::string_view doc = "The rows of a row_sparse array that indices lists; the others become zero.";
+  static constexpr const char* doc = "The rows of a row_sparse array that indices lists; the others become zero.";
 
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));

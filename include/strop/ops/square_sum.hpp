@@ -18,8 +18,8 @@ namespace strop::inline v0 {
 ///
 /// Example: `square_sum(array({{1, 2}, {3, 4}}), {.axis = 1})` is [5, 25].
 struct SquareSum {
-  static constexpr std::string_view name = "_square_sum", aliases[] = {"square_sum"},
-                                    doc = "Sum of squares over the given axes, all by default.";
+  static constexpr std::string_view name = "_square_sum", aliases[] = {"square_sum"};
+  static constexpr const char* doc = "Sum of squares over the given axes, all by default.";
   static constexpr std::span<const Note> notes = detail::reduce_notes;
   Axes axis = {};
   bool keepdims = false, exclude = false;

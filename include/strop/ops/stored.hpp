@@ -26,8 +26,8 @@ namespace strop::inline v0 {
 /// Example: `getnnz(array({{1, 0}, {2, 3}}).to(csr), {.axis = 1})` is [1, 2].
 struct Getnnz {
   std::optional<int> axis = {};
-  static constexpr std::string_view name = "_contrib_getnnz", aliases[] = {"getnnz"},
-                                    doc = "How many values a matrix stores, or each of its columns or rows.";
+  static constexpr std::string_view name = "_contrib_getnnz", aliases[] = {"getnnz"};
+  static constexpr const char* doc = "How many values a matrix stores, or each of its columns or rows.";
   static constexpr Note notes[] = {{"axis", "0: of each column, 1: of each row; None: of all"},
                                    {"data", "a matrix of any type, csr or dense"}};
   static constexpr bool zero_gradient = true;
@@ -69,9 +69,8 @@ inline constexpr Op<Getnnz, OnUse> getnnz;
 ///
 /// Example: of `csr_matrix({5, 7}, {0, 1}, {0, 1, 2}, {2, 2})`, u = [0, 0] and v = [0, 1] it is [5, -1].
 struct EdgeId {
-  static constexpr std::string_view name = "_contrib_edge_id", aliases[] = {"edge_id"}, inputs[] = {"data", "u", "v"},
-                                    doc =
-                                        "Elements of a matrix by their rows u and columns v, -1 where it stores none.";
+  static constexpr std::string_view name = "_contrib_edge_id", aliases[] = {"edge_id"}, inputs[] = {"data", "u", "v"};
+  static constexpr const char* doc = "Elements of a matrix by their rows u and columns v, -1 where it stores none.";
   static constexpr Note notes[] = {
       {"data", "a matrix of any type, csr or dense"}, {"u", "rows"}, {"v", "columns, as many"}};
   static constexpr bool zero_gradient = true;
@@ -114,8 +113,8 @@ inline constexpr Op<EdgeId, OnUse> edge_id;
 ///
 /// Example: `dgl_adjacency(csr_matrix({5, 7}, {0, 1}, {0, 1, 2}, {2, 2}))` stores 1 and 1.
 struct DglAdjacency {
-  static constexpr std::string_view name = "_contrib_dgl_adjacency", aliases[] = {"dgl_adjacency"},
-                                    doc = "Ones where a CSR matrix stores something.";
+  static constexpr std::string_view name = "_contrib_dgl_adjacency", aliases[] = {"dgl_adjacency"};
+  static constexpr const char* doc = "Ones where a CSR matrix stores something.";
   static constexpr Note notes[] = {{"data", "a csr matrix of any type"}};
   static constexpr bool zero_gradient = true;
 
@@ -149,7 +148,8 @@ inline constexpr Op<DglAdjacency, OnUse> dgl_adjacency;
 /// Example: `identity_like(array({{0, 1}}), zeros({1, 2}, csr))` is csr.
 struct IdentityLike {
   static constexpr std::string_view name = "_identity_with_attr_like_rhs", aliases[] = {"identity_like"},
-                                    inputs[] = {"lhs", "rhs"}, doc = "lhs in the storage of rhs.";
+                                    inputs[] = {"lhs", "rhs"};
+  static constexpr const char* doc = "lhs in the storage of rhs.";
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   constexpr void infer_shape(Shapes& s) const {

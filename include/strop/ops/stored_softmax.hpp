@@ -25,11 +25,11 @@ namespace strop::inline v0 {
 /// Example: `stored_softmax(csr_matrix({5, 5, 1}, {0, 2, 1}, {0, 2, 3}, {2, 3}))` stores 0.5, 0.5 and 1.
 template <bool Logarithm>
 struct StoredSoftmaxOf {
-  static constexpr std::string_view name = Logarithm ? "stored_log_softmax" : "stored_softmax",
-                                    doc = Logarithm
-                                              ? "The logarithm of stored_softmax at the places that data stores."
-                                              : "Softmax of each row over the places that data stores, or that are not "
-                                                "zero; elsewhere zero.";
+  static constexpr std::string_view name = Logarithm ? "stored_log_softmax" : "stored_softmax";
+  static constexpr const char* doc = Logarithm
+                                         ? "The logarithm of stored_softmax at the places that data stores."
+                                         : "Softmax of each row over the places that data stores, or that are not "
+                                           "zero; elsewhere zero.";
   static constexpr Note notes[] = {{"data", "a matrix; a stored zero is a place like any other"}};
 
   constexpr void infer_shape(Shapes& s) const {

@@ -26,7 +26,7 @@ struct SVMOutput {
 
   static constexpr std::string_view name = "SVMOutput";
   static constexpr std::string_view inputs[] = {"data", "label"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data; its gradient is that of the hinge loss, squared or linear, of its distance from the label's margin, and "
       "needs no head gradient. data (batch, classes), label (batch,).";
   static constexpr Note notes[] = {{"margin", "how far from 0 a class should be"},
@@ -79,7 +79,7 @@ struct SoftmaxActivation {
   enum Mode : int { instance, channel };
   Mode mode = instance;
 
-  static constexpr std::string_view doc = "Softmax along the last axis, or over the channels of each place.";
+  static constexpr const char* doc = "Softmax along the last axis, or over the channels of each place.";
   static constexpr Note notes[] = {{"mode", "what adds up to 1"}};
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {

@@ -38,7 +38,7 @@ struct UpSampling {
   int num_args = 0;
   std::int64_t workspace = 512;
 
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Images scale times as large, each element repeated (nearest) or between those around it (bilinear, with the "
       "weight of a transposed convolution).";
   static constexpr Note notes[] = {{"scale", "how many times as large"},

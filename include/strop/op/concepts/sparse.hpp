@@ -41,8 +41,10 @@ constexpr bool sparse_forward_on() {
     return any_sparse_view(decltype(signature_on<Ctx>(&T::forward)){});
   else if constexpr (requires { signature_on<Ctx>(&T::template forward<float>); })
     return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<float>)){});
-  else
+  else if constexpr (requires { signature_on<Ctx>(&T::template forward<std::int64_t>); })
     return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<std::int64_t>)){});
+  else
+    return any_sparse_view(decltype(signature_on<Ctx>(&T::template forward<>)){});
 }
 template <class T>
 constexpr bool sparse_forward_on_any() {

@@ -16,22 +16,23 @@
 namespace strop::inline v0 {
 namespace detail {
 // Asked only of what is no map: naming a map's member for a type would instantiate its body.
-#define STROP_ON_DEVICE(member)                                                \
-  template <class T, class Ctx>                                                \
-  constexpr bool member##_on() {                                               \
-    if constexpr (AnyMap<T>)                                                   \
-      return false;                                                            \
-    else                                                                       \
-      return requires { signature_on<Ctx>(&T::member); } || requires {         \
-        signature_on<Ctx>(&T::template member<float>);                         \
-      } || requires { signature_on<Ctx>(&T::template member<std::int64_t>); }; \
-  }                                                                            \
-  template <class T>                                                           \
-  constexpr bool member##_on_any() {                                           \
-    if constexpr (member##_on<T, Cpu>())                                       \
-      return true;                                                             \
-    else                                                                       \
-      return member##_on<T, Cuda>();                                           \
+#define STROP_ON_DEVICE(member)                                                    \
+  template <class T, class Ctx>                                                    \
+  constexpr bool member##_on() {                                                   \
+    if constexpr (AnyMap<T>)                                                       \
+      return false;                                                                \
+    else                                                                           \
+      return requires { signature_on<Ctx>(&T::member); } ||                        \
+             requires { signature_on<Ctx>(&T::template member<float>); } ||        \
+             requires { signature_on<Ctx>(&T::template member<std::int64_t>); } || \
+             requires { signature_on<Ctx>(&T::template member<>); };               \
+  }                                                                                \
+  template <class T>                                                               \
+  constexpr bool member##_on_any() {                                               \
+    if constexpr (member##_on<T, Cpu>())                                           \
+      return true;                                                                 \
+    else                                                                           \
+      return member##_on<T, Cuda>();                                               \
   }
 STROP_ON_DEVICE(forward)
 STROP_ON_DEVICE(grad_use_in)

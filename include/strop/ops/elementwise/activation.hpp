@@ -19,7 +19,7 @@ constexpr auto hyperbolic_tangent(auto x) { return tanh(x); }
 struct Relu {
   static constexpr std::string_view name = "relu";
   static constexpr std::string_view aliases[] = {"_sparse_relu"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "max(x, 0). Floating and integer types. The derivative at 0 is 0. A sparse input gives a result of its "
       "storage. Example: relu(array({2, -3})) is [2, 0].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -30,7 +30,7 @@ struct Relu {
 struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
   static constexpr std::string_view aliases[] = {"_sparse_sigmoid"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1/(1 + e⁻ˣ). Floating types. A sparse input is computed densely. Example: sigmoid(array({0, 2})) is [0.5, "
       "0.8807971].";
   constexpr auto forward(auto x) const { return sigmoid(x); }
@@ -43,7 +43,7 @@ struct HardSigmoid {
 
   static constexpr std::string_view name = "hard_sigmoid";
   static constexpr Note notes[] = {{"alpha", "slope"}, {"beta", "value at 0"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "alpha·x + beta, kept within [0, 1]. Floating types. The derivative is alpha inside, 0 elsewhere. A sparse "
       "input is computed densely. Example: hard_sigmoid(array({0, 1})) is [0.5, 0.7].";
   constexpr auto forward(auto x) const {
@@ -54,7 +54,7 @@ struct HardSigmoid {
 
 struct Softsign {
   static constexpr std::string_view name = "softsign";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x/(1 + |x|). Floating types. A sparse input gives a result of its storage. Example: softsign(array({1, -3})) "
       "is [0.5, -0.75].";
   constexpr auto forward(auto x) const { return x / (1 + abs(x)); }
@@ -72,7 +72,7 @@ struct SmoothL1 {
   static constexpr std::string_view aliases[] = {"_npx_smooth_l1"};
   static constexpr Note notes[] = {{"scalar", "σ"},
                                    {"is_int", "whether the scalar was an integer; it changes nothing"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "0.5·(σx)² where |x| ≤ 1/σ², else |x| − 0.5/σ²; σ is `scalar`. Floating types. A sparse input gives a result "
       "of its storage. Example: smooth_l1(array({1, 2})) is [0.5, 1.5].";
   constexpr auto forward(auto x) const {
@@ -87,7 +87,7 @@ struct Quadratic {
   static constexpr std::string_view name = "_contrib_quadratic";
   static constexpr std::string_view aliases[] = {"quadratic"};
   static constexpr Note notes[] = {{"a", "coefficient of x²"}, {"b", "coefficient of x"}, {"c", "constant"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "a·x² + b·x + c. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: quadratic(array({1, 2}), {.a = 1, .b = 2, .c = 3}) is [6, 11].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -103,7 +103,7 @@ struct Activation {
   static constexpr std::string_view name = "Activation";
   static constexpr std::string_view aliases[] = {"_npx_activation"};
   static constexpr Note notes[] = {{"act_type", "the function: relu, sigmoid, tanh, softrelu or softsign"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The function that act_type names, element by element: relu max(x, 0); sigmoid 1/(1 + e⁻ˣ); tanh; softrelu "
       "log(1 + eˣ); softsign x/(1 + |x|). Floating types. A sparse input keeps its storage where the value at 0 is 0. "
       "Example: activation(array({-1, 2}), {.act_type = Activation::relu}) is [0, 2].";

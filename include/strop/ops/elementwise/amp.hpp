@@ -25,7 +25,7 @@ struct AmpCast {
 
   static constexpr std::string_view name = "amp_cast";
   static constexpr Note notes[] = {{"dtype", "the type of the result where the input is float16, bfloat16 or float32"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A float16, bfloat16 or float32 array in another type; integers and float64 as they are. Shape and storage stay. "
       "The gradient is the head gradient in the input's type. Example: amp_cast(array({1, 2}), {.dtype = f16}) is [1, "
       "2] in float16.";
@@ -46,7 +46,7 @@ inline constexpr Op<AmpCast, OnUse> amp_cast;
 /// `data` in the type of `like`: the gradient of amp_multicast. Internal.
 struct AmpMulticastGradient {
   static constexpr std::string_view name = "_backward_amp_multicast", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "data in the type of like.";
+  static constexpr const char* doc = "data in the type of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_type(Types& types) const { types.set_out(0, types.in(1)); }
   void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::assign(x, y); }
@@ -68,7 +68,7 @@ struct AmpMulticast {
   static constexpr std::string_view name = "amp_multicast";
   static constexpr Note notes[] = {{"num_outputs", "how many arrays there are"},
                                    {"cast_narrow", "the narrowest type instead of the widest"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Float16, bfloat16 and float32 arrays in one type: the widest of theirs, or the narrowest with cast_narrow; "
       "integers and float64 as they are.";
   static constexpr Range range[] = {{"num_outputs", 1}};

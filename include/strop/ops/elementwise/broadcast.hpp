@@ -14,7 +14,7 @@ namespace strop::inline v0 {
 struct BroadcastAdd {
   static constexpr std::string_view name = "broadcast_add";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs + rhs. Shapes broadcast. Floating and integer types. Integers wrap. Sparse where both are of one "
       "storage, else dense. Example: broadcast_add(array({1, 2}), array({3, 4})) is [4, 6].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -25,7 +25,7 @@ struct BroadcastAdd {
 struct BroadcastSub {
   static constexpr std::string_view name = "broadcast_sub";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_sub", "_sparse_broadcast_minus", "broadcast_minus"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs − rhs. Shapes broadcast. Floating and integer types. Integers wrap. Sparse where both are of one "
       "storage, else dense. Example: broadcast_sub(array({1, 2}), array({3, 5})) is [-2, -3].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -36,7 +36,7 @@ struct BroadcastSub {
 struct BroadcastMul {
   static constexpr std::string_view name = "broadcast_mul";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_mul"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs · rhs. Shapes broadcast. Floating and integer types. Integers wrap. Sparse where either is. Example: "
       "broadcast_mul(array({1, 2}), array({3, 4})) is [3, 8].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -47,7 +47,7 @@ struct BroadcastMul {
 struct BroadcastDiv {
   static constexpr std::string_view name = "broadcast_div";
   static constexpr std::string_view aliases[] = {"_sparse_broadcast_div"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs / rhs. Shapes broadcast. Floating and integer types. Integers truncate; an integer over 0 is 0. Sparse "
       "where lhs is. Example: broadcast_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -60,7 +60,7 @@ struct BroadcastDiv {
 
 struct BroadcastMod {
   static constexpr std::string_view name = "broadcast_mod";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Shapes broadcast. Floating and integer "
       "types. Sparse where lhs is. Example: broadcast_mod(array({5, -5}), array({3, 3})) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -73,7 +73,7 @@ struct BroadcastMod {
 
 struct BroadcastPower {
   static constexpr std::string_view name = "broadcast_power";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs to the power rhs. Shapes broadcast. Floating and integer types. On integers the result is truncated. The "
       "derivative in rhs is 0 where lhs ≤ 0. A sparse input is computed densely. Example: broadcast_power(array({2, "
       "3}), array({3, 2})) is [8, 9].";
@@ -85,7 +85,7 @@ struct BroadcastPower {
 struct BroadcastMaximum {
   static constexpr std::string_view name = "broadcast_maximum";
   static constexpr std::string_view aliases[] = {"_npi_maximum"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The larger of lhs and rhs; NaN where either is. Shapes broadcast. Floating and integer types. Where they tie "
       "the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
       "broadcast_maximum(array({1, 5}), array({3, 4})) is [3, 5].";
@@ -99,7 +99,7 @@ struct BroadcastMaximum {
 struct BroadcastMinimum {
   static constexpr std::string_view name = "broadcast_minimum";
   static constexpr std::string_view aliases[] = {"_npi_minimum"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The smaller of lhs and rhs; NaN where either is. Shapes broadcast. Floating and integer types. Where they "
       "tie the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
       "broadcast_minimum(array({1, 5}), array({3, 4})) is [1, 4].";
@@ -112,7 +112,7 @@ struct BroadcastMinimum {
 
 struct BroadcastHypot {
   static constexpr std::string_view name = "broadcast_hypot";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "√(lhs² + rhs²), without overflow. Shapes broadcast. Floating and integer types. On integers the result is "
       "truncated. Sparse where both are of one storage, else dense. Example: broadcast_hypot(array({3, 5}), "
       "array({4, 12})) is [5, 13].";

@@ -11,7 +11,7 @@ namespace strop::inline v0 {
 
 struct BroadcastEqual {
   static constexpr std::string_view name = "broadcast_equal";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs = rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. A sparse "
       "input is computed densely. The gradient is 0. Example: broadcast_equal(array({1, 2}), array({2, 2})) is [0, "
       "1].";
@@ -22,7 +22,7 @@ struct BroadcastEqual {
 
 struct BroadcastNotEqual {
   static constexpr std::string_view name = "broadcast_not_equal";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≠ rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: broadcast_not_equal(array({1, 2}), "
       "array({2, 2})) is [1, 0].";
@@ -33,7 +33,7 @@ struct BroadcastNotEqual {
 
 struct BroadcastGreater {
   static constexpr std::string_view name = "broadcast_greater";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs > rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: broadcast_greater(array({1, 2}), "
       "array({2, 2})) is [0, 0].";
@@ -44,7 +44,7 @@ struct BroadcastGreater {
 
 struct BroadcastGreaterEqual {
   static constexpr std::string_view name = "broadcast_greater_equal";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≥ rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. A sparse "
       "input is computed densely. The gradient is 0. Example: broadcast_greater_equal(array({1, 2}), array({2, 2})) "
       "is [0, 1].";
@@ -55,7 +55,7 @@ struct BroadcastGreaterEqual {
 
 struct BroadcastLesser {
   static constexpr std::string_view name = "broadcast_lesser";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs < rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: broadcast_lesser(array({1, 2}), "
       "array({2, 2})) is [1, 0].";
@@ -66,7 +66,7 @@ struct BroadcastLesser {
 
 struct BroadcastLesserEqual {
   static constexpr std::string_view name = "broadcast_lesser_equal";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≤ rhs, else 0, in the type of the inputs. Shapes broadcast. Every type, bool included. A sparse "
       "input is computed densely. The gradient is 0. Example: broadcast_lesser_equal(array({1, 2}), array({2, 2})) "
       "is [1, 1].";
@@ -77,7 +77,7 @@ struct BroadcastLesserEqual {
 
 struct BroadcastLogicalAnd {
   static constexpr std::string_view name = "broadcast_logical_and";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where both of lhs and rhs are not 0, else 0. Shapes broadcast. Every type, bool included. Sparse where "
       "either is. The gradient is 0. Example: broadcast_logical_and(array({0, 2}), array({1, 3})) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -87,7 +87,7 @@ struct BroadcastLogicalAnd {
 
 struct BroadcastLogicalOr {
   static constexpr std::string_view name = "broadcast_logical_or";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where either of lhs and rhs is not 0, else 0. Shapes broadcast. Every type, bool included. Sparse where "
       "both are of one storage, else dense. The gradient is 0. Example: broadcast_logical_or(array({0, 2}), "
       "array({1, 3})) is [1, 1].";
@@ -98,7 +98,7 @@ struct BroadcastLogicalOr {
 
 struct BroadcastLogicalXor {
   static constexpr std::string_view name = "broadcast_logical_xor";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where exactly one of lhs and rhs is not 0, else 0. Shapes broadcast. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: broadcast_logical_xor(array({0, 2}), "
       "array({1, 3})) is [1, 0].";

@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct ElemwiseEqual {
   static constexpr std::string_view name = "_equal";
   static constexpr std::string_view aliases[] = {"_Equal", "elemwise_equal"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs = rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. A "
       "sparse input is computed densely. The gradient is 0. Example: elemwise_equal(array({1, 2}), array({2, 2})) "
       "is [0, 1].";
@@ -25,7 +25,7 @@ struct ElemwiseEqual {
 struct ElemwiseNotEqual {
   static constexpr std::string_view name = "_not_equal";
   static constexpr std::string_view aliases[] = {"_Not_Equal", "elemwise_not_equal"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≠ rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: elemwise_not_equal(array({1, 2}), "
       "array({2, 2})) is [1, 0].";
@@ -38,7 +38,7 @@ struct ElemwiseNotEqual {
 struct ElemwiseGreater {
   static constexpr std::string_view name = "_greater";
   static constexpr std::string_view aliases[] = {"_Greater", "elemwise_greater"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs > rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: elemwise_greater(array({1, 2}), "
       "array({2, 2})) is [0, 0].";
@@ -51,7 +51,7 @@ struct ElemwiseGreater {
 struct ElemwiseGreaterEqual {
   static constexpr std::string_view name = "_greater_equal";
   static constexpr std::string_view aliases[] = {"_Greater_Equal", "elemwise_greater_equal"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≥ rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. A "
       "sparse input is computed densely. The gradient is 0. Example: elemwise_greater_equal(array({1, 2}), "
       "array({2, 2})) is [0, 1].";
@@ -64,7 +64,7 @@ struct ElemwiseGreaterEqual {
 struct ElemwiseLesser {
   static constexpr std::string_view name = "_lesser";
   static constexpr std::string_view aliases[] = {"_Lesser", "elemwise_lesser"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs < rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: elemwise_lesser(array({1, 2}), "
       "array({2, 2})) is [1, 0].";
@@ -77,7 +77,7 @@ struct ElemwiseLesser {
 struct ElemwiseLesserEqual {
   static constexpr std::string_view name = "_lesser_equal";
   static constexpr std::string_view aliases[] = {"_Lesser_Equal", "elemwise_lesser_equal"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where lhs ≤ rhs, else 0, in the type of the inputs. Both have one shape. Every type, bool included. A "
       "sparse input is computed densely. The gradient is 0. Example: elemwise_lesser_equal(array({1, 2}), array({2, "
       "2})) is [1, 1].";
@@ -90,7 +90,7 @@ struct ElemwiseLesserEqual {
 struct ElemwiseLogicalAnd {
   static constexpr std::string_view name = "_logical_and";
   static constexpr std::string_view aliases[] = {"_Logical_And", "elemwise_logical_and"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where both of lhs and rhs are not 0, else 0. Both have one shape. Every type, bool included. Sparse where "
       "either is. The gradient is 0. Example: elemwise_logical_and(array({0, 2}), array({1, 3})) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -102,7 +102,7 @@ struct ElemwiseLogicalAnd {
 struct ElemwiseLogicalOr {
   static constexpr std::string_view name = "_logical_or";
   static constexpr std::string_view aliases[] = {"_Logical_Or", "elemwise_logical_or"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where either of lhs and rhs is not 0, else 0. Both have one shape. Every type, bool included. Sparse where "
       "both are of one storage, else dense. The gradient is 0. Example: elemwise_logical_or(array({0, 2}), "
       "array({1, 3})) is [1, 1].";
@@ -115,7 +115,7 @@ struct ElemwiseLogicalOr {
 struct ElemwiseLogicalXor {
   static constexpr std::string_view name = "_logical_xor";
   static constexpr std::string_view aliases[] = {"_Logical_Xor", "elemwise_logical_xor"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where exactly one of lhs and rhs is not 0, else 0. Both have one shape. Every type, bool included. Sparse "
       "where both are of one storage, else dense. The gradient is 0. Example: elemwise_logical_xor(array({0, 2}), "
       "array({1, 3})) is [1, 0].";
@@ -127,7 +127,7 @@ struct ElemwiseLogicalXor {
 
 struct LogicalNot {
   static constexpr std::string_view name = "logical_not";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x is 0, else 0. Every type, bool included. A sparse input is computed densely. The gradient is 0. "
       "Example: logical_not(array({0, 2})) is [1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;

@@ -13,7 +13,7 @@ namespace strop::inline v0 {
 struct RoundSte {
   static constexpr std::string_view name = "_contrib_round_ste";
   static constexpr std::string_view aliases[] = {"_sparse__contrib_round_ste", "round_ste"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The nearest integer, ties away from 0; the gradient is the head gradient, as if it were x. Floating and "
       "integer types. A sparse input gives a result of its storage. Example: round_ste(array({1.5, -0.4})) is [2, "
       "0].";
@@ -25,7 +25,7 @@ struct RoundSte {
 struct SignSte {
   static constexpr std::string_view name = "_contrib_sign_ste";
   static constexpr std::string_view aliases[] = {"_sparse__contrib_sign_ste", "sign_ste"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "−1, 0 or 1; the gradient is the head gradient, as if it were x. Floating and integer types. A sparse input "
       "gives a result of its storage. Example: sign_ste(array({3, -2})) is [1, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -41,7 +41,7 @@ struct GradientMultiplier {
   static constexpr std::string_view aliases[] = {"gradientmultiplier"};
   static constexpr Note notes[] = {{"scalar", "the factor; negative reverses the gradient"},
                                    {"is_int", "whether the scalar was an integer; it changes nothing"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x itself; the gradient is the head gradient times `scalar`. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: gradientmultiplier(array({1, 2}), {.scalar = -1}) is [1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -53,7 +53,7 @@ struct GradientMultiplier {
 struct DivSqrtDim {
   static constexpr std::string_view name = "_contrib_div_sqrt_dim";
   static constexpr std::string_view aliases[] = {"div_sqrt_dim"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x divided by the root of the extent of its last axis. Floating types, any rank but 0. The gradient is the head "
       "gradient divided likewise. Example: div_sqrt_dim(array({2, 4, 6, 8})) is [1, 2, 3, 4].";
   static constexpr Share inplace[] = {{0, 0}};

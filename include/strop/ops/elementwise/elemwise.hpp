@@ -14,7 +14,7 @@ namespace strop::inline v0 {
 struct ElemwiseAdd {
   static constexpr std::string_view name = "elemwise_add";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_add", "_add", "_plus", "_Plus"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs + rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where both are of one "
       "storage, else dense. Example: elemwise_add(array({1, 2}), array({3, 4})) is [4, 6].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -26,7 +26,7 @@ struct ElemwiseAdd {
 struct ElemwiseSub {
   static constexpr std::string_view name = "elemwise_sub";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_sub", "_sub", "_minus", "_Minus"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs − rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where both are of one "
       "storage, else dense. Example: elemwise_sub(array({1, 2}), array({3, 5})) is [-2, -3].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -38,7 +38,7 @@ struct ElemwiseSub {
 struct ElemwiseMul {
   static constexpr std::string_view name = "elemwise_mul";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_mul", "_mul", "_Mul"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs · rhs. Both have one shape. Floating and integer types. Integers wrap. Sparse where either is. Example: "
       "elemwise_mul(array({1, 2}), array({3, 4})) is [3, 8].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -50,7 +50,7 @@ struct ElemwiseMul {
 struct ElemwiseDiv {
   static constexpr std::string_view name = "elemwise_div";
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_div", "_div", "_Div"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs / rhs. Both have one shape. Floating and integer types. Integers truncate; an integer over 0 is 0. "
       "Sparse where lhs is and rhs is dense. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -68,7 +68,7 @@ struct ElemwiseDiv {
 struct ElemwiseMod {
   static constexpr std::string_view name = "_mod";
   static constexpr std::string_view aliases[] = {"_Mod", "elemwise_mod"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The remainder of lhs / rhs with the sign of rhs; 0 where rhs is 0. Both have one shape. Floating and integer "
       "types. Sparse where lhs is and rhs is dense. Example: elemwise_mod(array({5, -5}), array({3, 3})) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -83,7 +83,7 @@ struct ElemwiseMod {
 struct ElemwisePower {
   static constexpr std::string_view name = "_power";
   static constexpr std::string_view aliases[] = {"_Power", "elemwise_power"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs to the power rhs. Both have one shape. Floating and integer types. On integers the result is truncated. "
       "The derivative in rhs is 0 where lhs ≤ 0. The result is dense. Example: "
       "elemwise_power(array({2, 3}), array({3, 2})) is [8, 9].";
@@ -99,7 +99,7 @@ struct ElemwisePower {
 struct ElemwiseMaximum {
   static constexpr std::string_view name = "_maximum";
   static constexpr std::string_view aliases[] = {"_Maximum", "elemwise_maximum"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The larger of lhs and rhs; NaN where either is. Both have one shape. Floating and integer types. Where they "
       "tie the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
       "elemwise_maximum(array({1, 5}), array({3, 4})) is [3, 5].";
@@ -114,7 +114,7 @@ struct ElemwiseMaximum {
 struct ElemwiseMinimum {
   static constexpr std::string_view name = "_minimum";
   static constexpr std::string_view aliases[] = {"_Minimum", "elemwise_minimum"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The smaller of lhs and rhs; NaN where either is. Both have one shape. Floating and integer types. Where they "
       "tie the gradient goes to lhs. Sparse where both are of one storage, else dense. Example: "
       "elemwise_minimum(array({1, 5}), array({3, 4})) is [1, 4].";
@@ -129,7 +129,7 @@ struct ElemwiseMinimum {
 struct ElemwiseHypot {
   static constexpr std::string_view name = "_hypot";
   static constexpr std::string_view aliases[] = {"_Hypot", "elemwise_hypot"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "√(lhs² + rhs²), without overflow. Both have one shape. Floating and integer types. On integers the result is "
       "truncated. Sparse where both are of one storage, else dense. Example: elemwise_hypot(array({3, 5}), "
       "array({4, 12})) is [5, 13].";

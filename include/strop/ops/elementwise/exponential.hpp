@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct Exp {
   static constexpr std::string_view name = "exp";
   static constexpr std::string_view aliases[] = {"_sparse_exp"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "eˣ. Floating types. A sparse input is computed densely. Example: exp(array({0, 1})) is [1, 2.718282].";
   constexpr auto forward(auto x) const { return exp(x); }
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y; }
@@ -21,7 +21,7 @@ struct Exp {
 struct Expm1 {
   static constexpr std::string_view name = "expm1";
   static constexpr std::string_view aliases[] = {"_sparse_expm1"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "eˣ − 1, exact near 0. Floating types. A sparse input gives a result of its storage. Example: expm1(array({0, "
       "1})) is [0, 1.718282].";
   constexpr auto forward(auto x) const { return expm1(x); }
@@ -30,7 +30,7 @@ struct Expm1 {
 struct Log {
   static constexpr std::string_view name = "log";
   static constexpr std::string_view aliases[] = {"_sparse_log"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The natural logarithm; −inf at 0, NaN below. Floating types. A sparse input is computed densely. Example: "
       "log(array({1, 2})) is [0, 0.6931472].";
   constexpr auto forward(auto x) const { return log(x); }
@@ -39,7 +39,7 @@ struct Log {
 struct Log10 {
   static constexpr std::string_view name = "log10";
   static constexpr std::string_view aliases[] = {"_sparse_log10"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The logarithm to base 10. Floating types. A sparse input is computed densely. Example: log10(array({1, "
       "100})) is [0, 2].";
   constexpr auto forward(auto x) const { return log10(x); }
@@ -48,7 +48,7 @@ struct Log10 {
 struct Log2 {
   static constexpr std::string_view name = "log2";
   static constexpr std::string_view aliases[] = {"_sparse_log2"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The logarithm to base 2. Floating types. A sparse input is computed densely. Example: log2(array({1, 8})) is "
       "[0, 3].";
   constexpr auto forward(auto x) const { return log2(x); }
@@ -57,7 +57,7 @@ struct Log2 {
 struct Log1p {
   static constexpr std::string_view name = "log1p";
   static constexpr std::string_view aliases[] = {"_sparse_log1p"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "log(1 + x), exact near 0. Floating types. A sparse input gives a result of its storage. Example: "
       "log1p(array({0, 1})) is [0, 0.6931472].";
   constexpr auto forward(auto x) const { return log1p(x); }

@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct Sinh {
   static constexpr std::string_view name = "sinh";
   static constexpr std::string_view aliases[] = {"_sparse_sinh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "(eˣ − e⁻ˣ)/2. Floating types. A sparse input gives a result of its storage. Example: sinh(array({0, 1})) is "
       "[0, 1.175201].";
   constexpr auto forward(auto x) const { return sinh(x); }
@@ -21,7 +21,7 @@ struct Sinh {
 struct Cosh {
   static constexpr std::string_view name = "cosh";
   static constexpr std::string_view aliases[] = {"_sparse_cosh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "(eˣ + e⁻ˣ)/2. Floating types. A sparse input is computed densely. Example: cosh(array({0, 1})) is [1, "
       "1.543081].";
   constexpr auto forward(auto x) const { return cosh(x); }
@@ -30,7 +30,7 @@ struct Cosh {
 struct Tanh {
   static constexpr std::string_view name = "tanh";
   static constexpr std::string_view aliases[] = {"_sparse_tanh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "sinh x / cosh x. Floating types. A sparse input gives a result of its storage. Example: tanh(array({0, 1})) "
       "is [0, 0.7615942].";
   constexpr auto forward(auto x) const { return tanh(x); }
@@ -40,7 +40,7 @@ struct Tanh {
 struct Arcsinh {
   static constexpr std::string_view name = "arcsinh";
   static constexpr std::string_view aliases[] = {"_sparse_arcsinh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The inverse of sinh. Floating types. A sparse input gives a result of its storage. Example: "
       "arcsinh(array({0, 1})) is [0, 0.8813736].";
   constexpr auto forward(auto x) const { return asinh(x); }
@@ -49,7 +49,7 @@ struct Arcsinh {
 struct Arccosh {
   static constexpr std::string_view name = "arccosh";
   static constexpr std::string_view aliases[] = {"_sparse_arccosh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The inverse of cosh, x ≥ 1; NaN below. Floating types. A sparse input is computed densely. Example: "
       "arccosh(array({1, 2})) is [0, 1.316958].";
   constexpr auto forward(auto x) const { return acosh(x); }
@@ -58,7 +58,7 @@ struct Arccosh {
 struct Arctanh {
   static constexpr std::string_view name = "arctanh";
   static constexpr std::string_view aliases[] = {"_sparse_arctanh"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The inverse of tanh, |x| ≤ 1; NaN beyond. Floating types. A sparse input gives a result of its storage. "
       "Example: arctanh(array({0, 0.5})) is [0, 0.5493061].";
   constexpr auto forward(auto x) const { return atanh(x); }

@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct Copy {
   static constexpr std::string_view name = "_copy";
   static constexpr std::string_view aliases[] = {"identity"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x itself, in a new array. Every type, bool included. A sparse input gives a result of its storage. Example: "
       "identity(array({1, 2})) is [1, 2].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -23,7 +23,7 @@ struct Copy {
 struct BlockGrad {
   static constexpr std::string_view name = "BlockGrad";
   static constexpr std::string_view aliases[] = {"_sparse_stop_gradient", "stop_gradient"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x itself; no gradient passes. Every type, bool included. A sparse input gives a result of its storage. The "
       "gradient is 0. Example: stop_gradient(array({1, 2})) is [1, 2].";
   static constexpr DtypeSet dtypes = any_dtype;

@@ -11,7 +11,7 @@ namespace strop::inline v0 {
 
 struct Reciprocal {
   static constexpr std::string_view name = "reciprocal";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1/x. Floating types. A sparse input is computed densely. Example: reciprocal(array({2, -4})) is [0.5, "
       "-0.25].";
   constexpr auto forward(auto x) const { return 1 / x; }
@@ -20,7 +20,7 @@ struct Reciprocal {
 struct Square {
   static constexpr std::string_view name = "square";
   static constexpr std::string_view aliases[] = {"_sparse_square"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x². Floating and integer types. A sparse input gives a result of its storage. Example: square(array({2, "
       "-3})) is [4, 9].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -30,7 +30,7 @@ struct Square {
 struct Sqrt {
   static constexpr std::string_view name = "sqrt";
   static constexpr std::string_view aliases[] = {"_sparse_sqrt"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "√x; NaN below 0. Floating types. A sparse input gives a result of its storage. Example: sqrt(array({4, 9})) "
       "is [2, 3].";
   constexpr auto forward(auto x) const { return sqrt(x); }
@@ -40,7 +40,7 @@ struct Sqrt {
 struct Rsqrt {
   static constexpr std::string_view name = "rsqrt";
   static constexpr std::string_view aliases[] = {"_sparse_rsqrt"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1/√x. Floating types. A sparse input is computed densely. Example: rsqrt(array({4, 16})) is [0.5, 0.25].";
   constexpr auto forward(auto x) const { return rsqrt(x); }
 };
@@ -48,7 +48,7 @@ struct Rsqrt {
 struct Cbrt {
   static constexpr std::string_view name = "cbrt";
   static constexpr std::string_view aliases[] = {"_sparse_cbrt"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The cube root. Floating types. A sparse input gives a result of its storage. Example: cbrt(array({8, -27})) "
       "is [2, -3].";
   constexpr auto forward(auto x) const { return cbrt(x); }
@@ -57,7 +57,7 @@ struct Cbrt {
 
 struct Rcbrt {
   static constexpr std::string_view name = "rcbrt";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "One over the cube root. Floating types. A sparse input is computed densely. Example: rcbrt(array({8, -27})) "
       "is [0.5, -0.3333333].";
   constexpr auto forward(auto x) const { return 1 / cbrt(x); }

@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct Negative {
   static constexpr std::string_view name = "negative";
   static constexpr std::string_view aliases[] = {"_sparse_negative"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "−x. Integers wrap. Floating and integer types. A sparse input gives a result of its storage. Example: "
       "negative(array({1, -2})) is [-1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -23,7 +23,7 @@ struct Negative {
 struct Abs {
   static constexpr std::string_view name = "abs";
   static constexpr std::string_view aliases[] = {"_sparse_abs"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "|x|; the derivative at 0 is 0. Floating and integer types. A sparse input gives a result of its storage. "
       "Example: abs(array({1, -2})) is [1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -33,7 +33,7 @@ struct Abs {
 struct Sign {
   static constexpr std::string_view name = "sign";
   static constexpr std::string_view aliases[] = {"_sparse_sign"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "−1, 0 or 1; 0 of NaN. Floating and integer types. A sparse input gives a result of its storage. The gradient "
       "is 0. Example: sign(array({3, -2})) is [1, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -44,7 +44,7 @@ struct Sign {
 struct Round {
   static constexpr std::string_view name = "round";
   static constexpr std::string_view aliases[] = {"_sparse_round"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The nearest integer, ties away from 0. Floating and integer types. A sparse input gives a result of its "
       "storage. The gradient is 0. Example: round(array({1.5, -1.5})) is [2, -2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -55,7 +55,7 @@ struct Round {
 struct Rint {
   static constexpr std::string_view name = "rint";
   static constexpr std::string_view aliases[] = {"_sparse_rint"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The nearest integer, ties towards −inf (round() has them away from 0). Floating and integer types. A sparse "
       "input gives a result of its storage. The gradient is 0. Example: rint(array({1.5, -1.5})) is [1, -2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -69,7 +69,7 @@ struct Rint {
 struct Ceil {
   static constexpr std::string_view name = "ceil";
   static constexpr std::string_view aliases[] = {"_sparse_ceil"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The least integer that is not below x. Floating and integer types. A sparse input gives a result of its "
       "storage. The gradient is 0. Example: ceil(array({1.2, -1.2})) is [2, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -80,7 +80,7 @@ struct Ceil {
 struct Floor {
   static constexpr std::string_view name = "floor";
   static constexpr std::string_view aliases[] = {"_sparse_floor"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The greatest integer that is not above x. Floating and integer types. A sparse input gives a result of its "
       "storage. The gradient is 0. Example: floor(array({1.2, -1.2})) is [1, -2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -91,7 +91,7 @@ struct Floor {
 struct Trunc {
   static constexpr std::string_view name = "trunc";
   static constexpr std::string_view aliases[] = {"_sparse_trunc"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The integer next to x towards 0. Floating and integer types. A sparse input gives a result of its storage. "
       "The gradient is 0. Example: trunc(array({1.7, -1.7})) is [1, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -102,7 +102,7 @@ struct Trunc {
 struct Fix {
   static constexpr std::string_view name = "fix";
   static constexpr std::string_view aliases[] = {"_sparse_fix"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The integer next to x towards 0, as trunc. Floating and integer types. A sparse input gives a result of its "
       "storage. The gradient is 0. Example: fix(array({1.7, -1.7})) is [1, -1].";
   static constexpr DtypeSet dtypes = floating | integral;

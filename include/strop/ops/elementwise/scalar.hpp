@@ -19,7 +19,7 @@ struct PlusScalar {
   static constexpr std::string_view aliases[] = {"_PlusScalar", "plus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x + s. Floating and integer types. Integers wrap. A sparse input keeps its storage where s is 0, else the "
       "result is dense. Example: plus_scalar(array({1, 4}), {.scalar = 2}) is [3, 6].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -37,7 +37,7 @@ struct MinusScalar {
   static constexpr std::string_view aliases[] = {"_MinusScalar", "minus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x − s. Floating and integer types. Integers wrap. A sparse input keeps its storage where s is 0, else the "
       "result is dense. Example: minus_scalar(array({1, 4}), {.scalar = 2}) is [-1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -55,7 +55,7 @@ struct RMinusScalar {
   static constexpr std::string_view aliases[] = {"_RMinusScalar", "rminus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "s − x. Floating and integer types. Integers wrap. A sparse input keeps its storage where the value at 0 is "
       "0. Example: rminus_scalar(array({1, 4}), {.scalar = 2}) is [1, -2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -72,7 +72,7 @@ struct MulScalar {
   static constexpr std::string_view aliases[] = {"_MulScalar", "mul_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x · s. Floating and integer types. Integers wrap. A sparse input gives a result of its storage. Example: "
       "mul_scalar(array({1, 4}), {.scalar = 2}) is [2, 8].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -89,7 +89,7 @@ struct DivScalar {
   static constexpr std::string_view aliases[] = {"_DivScalar", "div_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x / s. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input gives a result "
       "of its storage. Example: div_scalar(array({1, 4}), {.scalar = 2}) is [0.5, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -106,7 +106,7 @@ struct RDivScalar {
   static constexpr std::string_view aliases[] = {"_RDivScalar", "rdiv_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "s / x. Floating and integer types. Integers truncate; an integer over 0 is 0. A sparse input is computed "
       "densely. Example: rdiv_scalar(array({1, 4}), {.scalar = 2}) is [2, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -123,7 +123,7 @@ struct ModScalar {
   static constexpr std::string_view aliases[] = {"_ModScalar", "mod_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The remainder of x / s with the sign of s; 0 where s is 0. Floating and integer types. A sparse input gives "
       "a result of its storage. Example: mod_scalar(array({5, -5}), {.scalar = 3}) is [2, 1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -140,7 +140,7 @@ struct RModScalar {
   static constexpr std::string_view aliases[] = {"_RModScalar", "rmod_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The remainder of s / x with the sign of x; 0 where x is 0. Floating and integer types. A sparse input keeps "
       "its storage where the value at 0 is 0. Example: rmod_scalar(array({3, -3}), {.scalar = 5}) is [2, -1].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -160,7 +160,7 @@ struct PowerScalar {
   static constexpr std::string_view aliases[] = {"_PowerScalar", "power_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x to the power s. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: power_scalar(array({3, -2}), {.scalar = 2}) is [9, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -181,7 +181,7 @@ struct RPowerScalar {
   static constexpr std::string_view aliases[] = {"_RPowerScalar", "rpower_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "s to the power x. Floating and integer types. On integers the result is truncated. A sparse input keeps its "
       "storage where the value at 0 is 0. Example: rpower_scalar(array({3, -1}), {.scalar = 2}) is [8, 0.5].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -198,7 +198,7 @@ struct MaximumScalar {
   static constexpr std::string_view aliases[] = {"_MaximumScalar", "_npi_maximum_scalar", "maximum_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The larger of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: maximum_scalar(array({1, 4}), {.scalar = 2}) is [2, 4].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -215,7 +215,7 @@ struct MinimumScalar {
   static constexpr std::string_view aliases[] = {"_MinimumScalar", "_npi_minimum_scalar", "minimum_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The smaller of x and s; NaN where x is. Floating and integer types. A sparse input keeps its storage where "
       "the value at 0 is 0. Example: minimum_scalar(array({1, 4}), {.scalar = 2}) is [1, 2].";
   static constexpr DtypeSet dtypes = floating | integral;
@@ -232,7 +232,7 @@ struct HypotScalar {
   static constexpr std::string_view aliases[] = {"_npi_hypot_scalar", "_HypotScalar", "hypot_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "√(x² + s²), without overflow. Floating and integer types. On integers the result is truncated. A sparse "
       "input keeps its storage where the value at 0 is 0. Example: hypot_scalar(array({4, 0}), {.scalar = 3}) is "
       "[5, 3].";

@@ -19,7 +19,7 @@ struct EqualScalar {
   static constexpr std::string_view aliases[] = {"_EqualScalar", "equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x = s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: equal_scalar(array({1, 2}), {.scalar = 2}) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -36,7 +36,7 @@ struct NotEqualScalar {
   static constexpr std::string_view aliases[] = {"_NotEqualScalar", "not_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x ≠ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: not_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -53,7 +53,7 @@ struct GreaterScalar {
   static constexpr std::string_view aliases[] = {"_GreaterScalar", "greater_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x > s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_scalar(array({1, 2}), {.scalar = 2}) is [0, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -70,7 +70,7 @@ struct GreaterEqualScalar {
   static constexpr std::string_view aliases[] = {"_GreaterEqualScalar", "greater_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x ≥ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: greater_equal_scalar(array({1, 2}), {.scalar = 2}) is [0, "
       "1].";
@@ -88,7 +88,7 @@ struct LesserScalar {
   static constexpr std::string_view aliases[] = {"_LesserScalar", "lesser_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x < s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_scalar(array({1, 2}), {.scalar = 2}) is [1, 0].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -105,7 +105,7 @@ struct LesserEqualScalar {
   static constexpr std::string_view aliases[] = {"_LesserEqualScalar", "lesser_equal_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where x ≤ s, else 0, in the type of x. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: lesser_equal_scalar(array({1, 2}), {.scalar = 2}) is [1, "
       "1].";
@@ -123,7 +123,7 @@ struct LogicalAndScalar {
   static constexpr std::string_view aliases[] = {"_LogicalAndScalar", "logical_and_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where both of x and s are not 0, else 0. Every type, bool included. A sparse input keeps its storage where "
       "the value at 0 is 0. The gradient is 0. Example: logical_and_scalar(array({0, 2}), {.scalar = 1}) is [0, 1].";
   static constexpr DtypeSet dtypes = any_dtype;
@@ -140,7 +140,7 @@ struct LogicalOrScalar {
   static constexpr std::string_view aliases[] = {"_LogicalOrScalar", "logical_or_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where either of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_or_scalar(array({0, 2}), {.scalar = 1}) is "
       "[1, 1].";
@@ -158,7 +158,7 @@ struct LogicalXorScalar {
   static constexpr std::string_view aliases[] = {"_LogicalXorScalar", "logical_xor_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "1 where exactly one of x and s is not 0, else 0. Every type, bool included. A sparse input keeps its storage "
       "where the value at 0 is 0. The gradient is 0. Example: logical_xor_scalar(array({0, 2}), {.scalar = 1}) is "
       "[1, 0].";

@@ -37,7 +37,7 @@ struct ScatterPlusScalar {
   static constexpr std::string_view aliases[] = {"scatter_plus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x + s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
       "The result has the storage of x. The gradient is the head gradient.";
@@ -66,7 +66,7 @@ struct ScatterMinusScalar {
   static constexpr std::string_view aliases[] = {"scatter_minus_scalar"};
   static constexpr Note notes[] = {{"scalar", "the number s"},
                                    {"is_int", "whether s was an integer; else integers are taken as float64"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x - s where x stores a value; what is not stored stays zero. On a dense x everywhere. Floating and integer "
       "types. "
       "The result has the storage of x. The gradient is the head gradient.";
@@ -92,7 +92,7 @@ struct ScatterMinusScalar {
 struct ScatterElemwiseDiv {
   static constexpr std::string_view name = "_scatter_elemwise_div";
   static constexpr std::string_view aliases[] = {"scatter_elemwise_div"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs / rhs where lhs stores a row (or, in CSR, a value); what is not stored stays zero, whatever rhs is there. "
       "On a "
       "dense lhs everywhere. Both have one shape and one type, floating or integer. The result has the storage of lhs. "

@@ -27,7 +27,7 @@ struct Clip {
   static constexpr std::string_view name = "clip";
   static constexpr std::string_view aliases[] = {"_sparse_clip", "_npi_clip"};
   static constexpr Note notes[] = {{"a_min", "the least result"}, {"a_max", "the greatest result"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "a_max where x > a_max, a_min where x < a_min, else x; NaN stays. Floating and integer types; on integers the "
       "bounds "
       "are truncated first. The derivative is 1 within the bounds, themselves included, and 0 beyond. A sparse input "
@@ -133,7 +133,7 @@ struct Where {
   static constexpr Note notes[] = {{"condition", "of the shape of x, or a vector as long as its first axis"},
                                    {"x", "taken where the condition is not 0"},
                                    {"y", "taken elsewhere"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "x where the condition is not 0, else y. The condition has their shape and any type, or is a vector with an "
       "entry for "
       "each of their rows. x and y have one shape and one type, any. The gradients are the head gradient where the "

@@ -12,7 +12,7 @@ namespace strop::inline v0 {
 struct Erf {
   static constexpr std::string_view name = "erf";
   static constexpr std::string_view aliases[] = {"_npx_erf"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The error function 2/√π ∫₀ˣ exp(−t²) dt. Floating types. A sparse input gives a result of its storage. "
       "Example: erf(array({0, 1})) is [0, 0.8427008].";
   constexpr auto forward(auto x) const { return erf(x); }
@@ -21,7 +21,7 @@ struct Erf {
 struct Erfinv {
   static constexpr std::string_view name = "erfinv";
   static constexpr std::string_view aliases[] = {"_npx_erfinv"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The y with erf(y) = x; ±inf at ±1, NaN beyond. Floating types. A sparse input gives a result of its storage. "
       "Example: erfinv(array({0, 0.5})) is [0, 0.4769363].";
   constexpr auto forward(auto x) const { return erfinv(x); }
@@ -31,7 +31,7 @@ struct Erfinv {
 struct Gamma {
   static constexpr std::string_view name = "gamma";
   static constexpr std::string_view aliases[] = {"_sparse_gamma", "_npx_gamma"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Γ(x); NaN at the negative integers. Floating types. A sparse input is computed densely. Example: "
       "gamma(array({0.5, 5})) is [1.772454, 24].";
   constexpr auto forward(auto x) const { return tgamma(x); }
@@ -40,7 +40,7 @@ struct Gamma {
 struct Gammaln {
   static constexpr std::string_view name = "gammaln";
   static constexpr std::string_view aliases[] = {"_npx_gammaln", "_sparse_gammaln"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "log |Γ(x)|. Floating types. A sparse input is computed densely. Example: gammaln(array({0.5, 5})) is "
       "[0.5723649, 3.178054].";
   constexpr auto forward(auto x) const { return lgamma(x); }

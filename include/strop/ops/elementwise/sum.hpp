@@ -114,7 +114,7 @@ struct AddN {
   static constexpr std::string_view inputs[] = {"args"};
   static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"},
                                    {"args", "arrays of one shape and type"}};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, "
       "integers "
       "wrap. The result is sparse where all inputs have one sparse storage, dense where one of them is, else dense by "

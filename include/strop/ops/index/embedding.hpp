@@ -85,7 +85,7 @@ struct Embedding {
   bool sparse_grad = false;
 
   static constexpr std::string_view aliases[] = {"_sparse_Embedding", "_npx_embedding"}, inputs[] = {"data", "weight"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. With sparse_grad the "
       "gradient of weight is row-sparse.";
   static constexpr Note notes[] = {{"input_dim", "rows of weight"},
@@ -129,7 +129,7 @@ struct Embedding {
 struct EmbeddingGradient {
   bool sparse_grad = false;
   static constexpr std::string_view name = "_backward_Embedding", inputs[] = {"data", "indices", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Sums of the rows of data per number in indices, in the shape of like; row-sparse with sparse_grad.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
@@ -167,7 +167,7 @@ struct SparseEmbedding {
 
   static constexpr std::string_view name = "_contrib_SparseEmbedding",
                                     aliases[] = {"SparseEmbedding", "sparse_embedding"}, inputs[] = {"data", "weight"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. The gradient of weight "
       "is row-sparse.";
   static constexpr Note notes[] = {{"input_dim", "rows of weight"},

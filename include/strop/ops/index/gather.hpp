@@ -58,7 +58,7 @@ inline void place_blocks(const NDArray& from, const detail::List<std::int64_t>& 
 struct GatherNd {
   static constexpr std::string_view name = "gather_nd", aliases[] = {"_npi_gather_nd", "_npx_gather_nd"},
                                     inputs[] = {"data", "indices"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
@@ -76,7 +76,7 @@ struct GatherNd {
 /// Internal.
 struct GatherNdGradient {
   static constexpr std::string_view name = "_backward_gather_nd", inputs[] = {"data", "indices", "like"};
-  static constexpr std::string_view doc = "data added up in zeros of the shape of like, where gather_nd found it.";
+  static constexpr const char* doc = "data added up in zeros of the shape of like, where gather_nd found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
@@ -100,7 +100,7 @@ struct GatherNdGradient {
 struct ScatterNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "scatter_nd", inputs[] = {"data", "indices"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data put at the coordinates indices of an array of zeros of the given shape; the last of equal coordinates "
       "stays.";
   static constexpr Note notes[] = {{"shape", "the shape of the result"}};
@@ -124,7 +124,7 @@ struct ScatterSetNd {
   Required<Shape> shape = {};
   static constexpr std::string_view name = "_scatter_set_nd", aliases[] = {"scatter_set_nd", "_npi_scatter_set_nd"},
                                     inputs[] = {"lhs", "rhs", "indices"};
-  static constexpr std::string_view doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
+  static constexpr const char* doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
   static constexpr Note notes[] = {{"shape", "the shape of lhs and of the result"}};
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
@@ -150,7 +150,7 @@ struct ScatterSetNd {
 struct RavelMultiIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_ravel_multi_index", aliases[] = {"ravel_multi_index"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Coordinates data[m, ...] in an array of the given shape as positions in row-major order.";
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the coordinates are of; the first extent takes no part"}};
@@ -182,7 +182,7 @@ struct RavelMultiIndex {
 struct UnravelIndex {
   Shape shape = {};
   static constexpr std::string_view name = "_unravel_index", aliases[] = {"unravel_index"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Positions in row-major order in an array of the given shape as coordinates y[m, ...].";
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the positions are of; the first extent takes no part"}};

@@ -22,7 +22,7 @@ namespace strop::inline v0 {
 struct IndexArray {
   Axes axes = {};
   static constexpr std::string_view name = "_contrib_index_array", aliases[] = {"index_array"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The position of every element along each of axes (all by default), as the last axis of the result, in int64.";
   static constexpr Note notes[] = {{"axes", "along which; negative: from the last; None: all, in order"}};
   static constexpr bool zero_gradient = true;
@@ -68,7 +68,7 @@ struct IndexArray {
 struct IndexCopy {
   static constexpr std::string_view name = "_contrib_index_copy", aliases[] = {"index_copy"};
   static constexpr std::string_view inputs[] = {"old_tensor", "index_vector", "new_tensor"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "old_tensor with the rows of new_tensor in place of its rows index_vector; the last of equal positions stays.";
   static constexpr std::string_view gradient_reads[] = {"index_vector"};
   static constexpr Share inplace[] = {{0, 0}};

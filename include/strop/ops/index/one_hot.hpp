@@ -18,7 +18,7 @@ struct OneHot {
   double on_value = 1, off_value = 0;
   Dtype dtype = f32;
   static constexpr std::string_view name = "one_hot", aliases[] = {"_npx_one_hot"}, inputs[] = {"indices"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Rows of length depth that are on_value at the position that indices says and off_value elsewhere; a position "
       "outside gives a row of off_value.";
   static constexpr Note notes[] = {{"depth", "length of each row"},

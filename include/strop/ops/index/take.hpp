@@ -30,7 +30,7 @@ struct Take {
   Mode mode = clip;
 
   static constexpr std::string_view name = "take", aliases[] = {"_npi_take"}, inputs[] = {"a", "indices"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Entries `indices` of a along axis. Positions outside are moved to the nearest end (clip), counted round (wrap), "
       "or refused (raise). "
       "A CSR array gives CSR along axis 0 with clip and wrap.";
@@ -67,7 +67,7 @@ struct TakeGradient {
   int axis = 0;
   Take::Mode mode = Take::clip;
   static constexpr std::string_view name = "_backward_take", inputs[] = {"data", "indices", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data added up in zeros of the shape of like, at the positions that take found it.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
@@ -99,7 +99,7 @@ struct TakeGradient {
 /// Example: `batch_take(array({{1, 2}, {3, 4}}), array({1, 0}))` is [2, 3].
 struct BatchTake {
   static constexpr std::string_view name = "batch_take", inputs[] = {"a", "indices"};
-  static constexpr std::string_view doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";
+  static constexpr const char* doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
@@ -127,7 +127,7 @@ struct Pick {
   Mode mode = clip;
   static constexpr std::string_view name = "pick", aliases[] = {"choose_element_0index", "_npx_pick"},
                                     inputs[] = {"data", "index"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Of each run along axis the element at index. Positions outside are moved to the nearest end (clip) or counted "
       "round (wrap).";
   static constexpr Note notes[] = {
@@ -164,7 +164,7 @@ struct PickGradient {
   int axis = -1;
   Pick::Mode mode = Pick::clip;
   static constexpr std::string_view name = "_backward_pick", inputs[] = {"data", "index", "like"};
-  static constexpr std::string_view doc = "data in zeros of the shape of like, at the positions that pick found it.";
+  static constexpr const char* doc = "data in zeros of the shape of like, at the positions that pick found it.";
   static constexpr std::string_view gradient_reads[] = {"index"};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));

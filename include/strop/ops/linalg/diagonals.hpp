@@ -110,7 +110,7 @@ void put_part(View<const E> part, const Places& places, View<E> whole) {
 struct LinalgExtractdiag {
   int offset = 0;
   static constexpr std::string_view name = "_linalg_extractdiag", aliases[] = {"linalg_extractdiag"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "The diagonal offset of every square matrix.";
+  static constexpr const char* doc = "The diagonal offset of every square matrix.";
   static constexpr std::span<const Note> notes = {detail::part_notes, 1};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -132,7 +132,7 @@ struct LinalgExtractdiag {
 struct LinalgMakediag {
   int offset = 0;
   static constexpr std::string_view name = "_linalg_makediag", aliases[] = {"linalg_makediag"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "Square matrices of zeros with the elements of A on the diagonal offset.";
+  static constexpr const char* doc = "Square matrices of zeros with the elements of A on the diagonal offset.";
   static constexpr std::span<const Note> notes = {detail::part_notes, 1};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -159,7 +159,7 @@ struct LinalgExtracttrian {
   bool lower = true;
   static constexpr std::string_view name = "_linalg_extracttrian", aliases[] = {"linalg_extracttrian"},
                                     inputs[] = {"A"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A triangle of every square matrix as a vector: the lower one row by row, the upper one column by column.";
   static constexpr std::span<const Note> notes = detail::part_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -184,7 +184,7 @@ struct LinalgMaketrian {
   int offset = 0;
   bool lower = true;
   static constexpr std::string_view name = "_linalg_maketrian", aliases[] = {"linalg_maketrian"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "Square matrices of zeros with the elements of A in a triangle.";
+  static constexpr const char* doc = "Square matrices of zeros with the elements of A in a triangle.";
   static constexpr std::span<const Note> notes = detail::part_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -212,7 +212,7 @@ struct LinalgMaketrian {
 /// Example: `linalg_sumlogdiag(array({{1, 5}, {7, 1}}))` is [0].
 struct LinalgSumlogdiag {
   static constexpr std::string_view name = "_linalg_sumlogdiag", aliases[] = {"linalg_sumlogdiag"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "The sum of the natural logarithms of the diagonal of every square matrix.";
+  static constexpr const char* doc = "The sum of the natural logarithms of the diagonal of every square matrix.";
   constexpr void infer_shape(Shapes& s) const {
     if (detail::expect_square(s, 0)) s.set_out(0, detail::numbers_of(s.in(0)));
   }

@@ -102,7 +102,7 @@ void scaled_inverse_transposes(View<const E> factors, View<const std::int32_t> p
 struct LinalgPotrf {
   bool lower = true;
   static constexpr std::string_view name = "_linalg_potrf", aliases[] = {"linalg_potrf"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "The Cholesky factor of every symmetric, positive definite matrix.";
+  static constexpr const char* doc = "The Cholesky factor of every symmetric, positive definite matrix.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
@@ -154,7 +154,7 @@ struct LinalgPotrf {
 struct LinalgPotri {
   bool lower = true;
   static constexpr std::string_view name = "_linalg_potri", aliases[] = {"linalg_potri"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "The inverse of the matrices whose Cholesky factors are given.";
+  static constexpr const char* doc = "The inverse of the matrices whose Cholesky factors are given.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
@@ -203,7 +203,7 @@ struct LinalgPotri {
 struct LinalgInverse {
   static constexpr std::string_view name = "_linalg_inverse", aliases[] = {"linalg_inverse", "_npi_inv"},
                                     inputs[] = {"A"};
-  static constexpr std::string_view doc = "The inverse of every matrix.";
+  static constexpr const char* doc = "The inverse of every matrix.";
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
   template <Real E>
@@ -243,7 +243,7 @@ struct LinalgInverse {
 struct LinalgDet {
   static constexpr std::string_view name = "_linalg_det", aliases[] = {"linalg_det", "_npi_det"}, inputs[] = {"A"},
                                     outputs[] = {"output0", "output1", "output2"};
-  static constexpr std::string_view doc = "The determinant of every matrix.";
+  static constexpr const char* doc = "The determinant of every matrix.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr int visible = 1;
   constexpr void infer_shape(Shapes& s) const { detail::infer_factors(s, 1); }
@@ -275,7 +275,7 @@ struct LinalgDet {
 struct LinalgSlogdet {
   static constexpr std::string_view name = "_linalg_slogdet", aliases[] = {"linalg_slogdet", "_npi_slogdet"},
                                     inputs[] = {"A"}, outputs[] = {"output0", "output1", "output2", "output3"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The sign of the determinant of every matrix, and the natural logarithm of its absolute value.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr int visible = 2;

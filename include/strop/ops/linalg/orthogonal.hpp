@@ -198,8 +198,7 @@ class SymmetricEigen {
 struct LinalgGelqf {
   static constexpr std::string_view name = "_linalg_gelqf", aliases[] = {"linalg_gelqf"}, inputs[] = {"A"},
                                     outputs[] = {"output0", "output1"};
-  static constexpr std::string_view doc =
-      "Of every matrix Q, with orthonormal rows, and L, lower triangular, of A = L · Q.";
+  static constexpr const char* doc = "Of every matrix Q, with orthonormal rows, and L, lower triangular, of A = L · Q.";
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
@@ -252,7 +251,7 @@ struct LinalgGelqf {
 struct LinalgSyevd {
   static constexpr std::string_view name = "_linalg_syevd", aliases[] = {"linalg_syevd"}, inputs[] = {"A"},
                                     outputs[] = {"output0", "output1"};
-  static constexpr std::string_view doc = "The eigenvectors, in rows, and the eigenvalues of every symmetric matrix.";
+  static constexpr const char* doc = "The eigenvectors, in rows, and the eigenvalues of every symmetric matrix.";
   static constexpr Share inplace[] = {{0, 0}};
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));

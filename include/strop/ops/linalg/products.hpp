@@ -129,8 +129,7 @@ struct LinalgGemm2 {
   double alpha = 1;
   int axis = -2;
   static constexpr std::string_view name = "_linalg_gemm2", aliases[] = {"linalg_gemm2"}, inputs[] = {"A", "B"};
-  static constexpr std::string_view doc =
-      "alpha · op(A) · op(B), where op transposes or not, for every pair of matrices.";
+  static constexpr const char* doc = "alpha · op(A) · op(B), where op transposes or not, for every pair of matrices.";
   static constexpr std::span<const Note> notes = {detail::product_notes, 4};
   constexpr void infer_shape(Shapes& s) const { detail::infer_product(s, transpose_a, transpose_b, axis); }
   template <Real E>
@@ -162,7 +161,7 @@ struct LinalgGemm {
   double alpha = 1, beta = 1;
   int axis = -2;
   static constexpr std::string_view name = "_linalg_gemm", aliases[] = {"linalg_gemm"}, inputs[] = {"A", "B", "C"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "alpha · op(A) · op(B) + beta · C, where op transposes or not, for every triple of matrices.";
   static constexpr std::span<const Note> notes = detail::product_notes;
   static constexpr std::string_view gradient_reads[] = {"A", "B"};
@@ -196,7 +195,7 @@ struct LinalgSyrk {
   bool transpose = false;
   double alpha = 1;
   static constexpr std::string_view name = "_linalg_syrk", aliases[] = {"linalg_syrk"}, inputs[] = {"A"};
-  static constexpr std::string_view doc = "alpha · A · Aᵀ, or alpha · Aᵀ · A, for every matrix.";
+  static constexpr const char* doc = "alpha · A · Aᵀ, or alpha · Aᵀ · A, for every matrix.";
   static constexpr Note notes[] = {{"transpose", "Aᵀ stands before A"},
                                    {"alpha", "what the product is multiplied with"}};
   constexpr void infer_shape(Shapes& s) const {
@@ -232,7 +231,7 @@ struct LinalgTrmm {
   bool transpose = false, rightside = false, lower = true;
   double alpha = 1;
   static constexpr std::string_view name = "_linalg_trmm", aliases[] = {"linalg_trmm"}, inputs[] = {"A", "B"};
-  static constexpr std::string_view doc = "alpha · op(A) · B, or alpha · B · op(A), with a triangle of every matrix A.";
+  static constexpr const char* doc = "alpha · op(A) · B, or alpha · B · op(A), with a triangle of every matrix A.";
   static constexpr std::span<const Note> notes = detail::triangle_notes;
   static constexpr Share inplace[] = {{1, 0}};
   constexpr void infer_shape(Shapes& s) const { detail::infer_triangular(s, rightside); }
@@ -271,7 +270,7 @@ struct LinalgTrsm {
   bool transpose = false, rightside = false, lower = true;
   double alpha = 1;
   static constexpr std::string_view name = "_linalg_trsm", aliases[] = {"linalg_trsm"}, inputs[] = {"A", "B"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The solution of op(A) · X = alpha · B, or of X · op(A) = alpha · B, with a triangle of every matrix A.";
   static constexpr std::span<const Note> notes = detail::triangle_notes;
   static constexpr Share inplace[] = {{1, 0}};

@@ -40,8 +40,7 @@ void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Sh
 struct BroadcastTo {
   Shape shape = {};
   static constexpr std::string_view name = "broadcast_to";
-  static constexpr std::string_view doc =
-      "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
+  static constexpr const char* doc = "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
   static constexpr Note notes[] = {{"shape", "extents of the result, as many as data has axes; 0 keeps one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -67,7 +66,7 @@ struct BroadcastTo {
 struct BroadcastAxis {
   Shape axis = {}, size = {};
   static constexpr std::string_view name = "broadcast_axis", aliases[] = {"broadcast_axes"};
-  static constexpr std::string_view doc = "axis[k], of extent 1, repeated size[k] times.";
+  static constexpr const char* doc = "axis[k], of extent 1, repeated size[k] times.";
   static constexpr Note notes[] = {{"axis", "the axes that are repeated, of extent 1; negative: from the last"},
                                    {"size", "how often each of them; as many numbers as axis has"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -94,7 +93,7 @@ struct BroadcastAxis {
 struct BroadcastLike {
   std::optional<Shape> lhs_axes = {}, rhs_axes = {};
   static constexpr std::string_view name = "broadcast_like", inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "lhs repeated to the shape of rhs, or its axes lhs_axes to the extents of rhs_axes of rhs.";
   static constexpr Note notes[] = {{"lhs_axes", "axes of lhs that are repeated, None: all; negative: from the last"},
                                    {"rhs_axes", "axes of rhs whose extents they get, as many as lhs_axes"}};
@@ -135,7 +134,7 @@ struct BroadcastLike {
 /// Internal.
 struct BroadcastGradient {
   static constexpr std::string_view name = "_backward_broadcast", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "Sums of data over the axes along which like has extent 1.";
+  static constexpr const char* doc = "Sums of data over the axes along which like has extent 1.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
@@ -162,7 +161,7 @@ struct BroadcastGradient {
 struct Tile {
   Required<Shape> reps = {};
   static constexpr std::string_view name = "tile", aliases[] = {"_npi_tile"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in "
       "front.";
   static constexpr Note notes[] = {
@@ -205,7 +204,7 @@ struct Tile {
 struct TileGradient {
   Shape reps = {};
   static constexpr std::string_view name = "_backward_tile", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "Sums of the copies that tile makes of an array of the shape of like.";
+  static constexpr const char* doc = "Sums of the copies that tile makes of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
@@ -230,7 +229,7 @@ struct Repeat {
   Required<int> repeats = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "repeat", aliases[] = {"_np_repeat"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Each element `repeats` times along axis, or each of the flattened array without one.";
   static constexpr Note notes[] = {{"repeats", "how often each element"},
                                    {"axis", "the axis; negative: from the last; None: the whole array as one row"}};
@@ -264,7 +263,7 @@ struct RepeatGradient {
   int repeats = 1;
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_backward_repeat", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Sums of the copies that repeat makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {

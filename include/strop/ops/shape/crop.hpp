@@ -27,7 +27,7 @@ struct Crop {
   bool center_crop = false;
 
   static constexpr std::string_view aliases[] = {"crop_to"};  // "crop" is a name of slice
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "A part of every image: h_w rows and columns, or as many as a second input has, from offset on or in the middle.";
   static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"},
                                    {"offset", "the first row and column"},

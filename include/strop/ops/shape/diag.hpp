@@ -62,7 +62,7 @@ struct Diag {
   int k = 0;
   int axis1 = 0, axis2 = 1;
   static constexpr std::string_view name = "diag";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Diagonal k of axes axis1 and axis2 as the last axis; of a vector the matrix that has it as diagonal k.";
   static constexpr Note notes[] = {{"k", "which diagonal: 0 is the main one, above it k > 0, below it k < 0"},
                                    {"axis1", "the axis of rows; negative: from the last; of no account for a vector"},
@@ -95,7 +95,7 @@ struct DiagGradient {
   int k = 0;
   int axis1 = 0, axis2 = 1;
   static constexpr std::string_view name = "_backward_diag", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "data as the diagonals of zeros of the shape of like, or its diagonal where like is a vector.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -122,9 +122,9 @@ constexpr void check_blocks(Shapes& s, int block) {
 /// All types. Error: not 4 axes, block_size below 1, channels that are no multiple of b².
 struct DepthToSpace {
   Required<int> block_size = {};
-  static constexpr std::string_view
-      name = "depth_to_space",
-      doc = "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
+  static constexpr std::string_view name = "depth_to_space";
+  static constexpr const char* doc =
+      "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; its square divides the channels"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -155,8 +155,8 @@ struct DepthToSpace {
 /// All types. Error: not 4 axes, block_size below 1, h or w that is no multiple of b.
 struct SpaceToDepth {
   Required<int> block_size = {};
-  static constexpr std::string_view name = "space_to_depth",
-                                    doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
+  static constexpr std::string_view name = "space_to_depth";
+  static constexpr const char* doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; it divides rows and columns"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {

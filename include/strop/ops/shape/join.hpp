@@ -125,8 +125,7 @@ struct Concat {
   int dim = 1;
 
   static constexpr std::string_view aliases[] = {"_sparse_concat"};
-  static constexpr std::string_view doc =
-      "The inputs one after the other along axis dim; CSR inputs stay CSR along axis 0.";
+  static constexpr const char* doc = "The inputs one after the other along axis dim; CSR inputs stay CSR along axis 0.";
   static constexpr Note notes[] = {{"num_args", "how many inputs there are; 0: those that are given"},
                                    {"dim", "the axis"}};
   static constexpr Range range[] = {{"num_args", 0}};
@@ -159,8 +158,7 @@ struct ConcatGradient {
   int num_args = 1;
   int dim = 1;
   static constexpr std::string_view name = "_backward_concat", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc =
-      "The parts of data along axis dim, of the shapes of the arrays that follow it.";
+  static constexpr const char* doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
   constexpr void infer_shape(Shapes& s) const {
@@ -205,7 +203,7 @@ struct Stack {
   int axis = 0;
   int num_args = 0;
   static constexpr std::string_view name = "stack";
-  static constexpr std::string_view doc = "The inputs, all of one shape, along a new axis.";
+  static constexpr const char* doc = "The inputs, all of one shape, along a new axis.";
   static constexpr Note notes[] = {{"axis", "the new axis of the result"},
                                    {"num_args", "how many inputs there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};
@@ -241,7 +239,7 @@ struct SliceChannel {
   int axis = 1;
   bool squeeze_axis = false;
   static constexpr std::string_view aliases[] = {"split"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "num_outputs equal parts along axis; with squeeze_axis parts of extent 1 lose the axis.";
   static constexpr Note notes[] = {{"num_outputs", "how many parts; it divides the extent of the axis"},
                                    {"axis", "the axis that is cut; negative: from the last"},
@@ -295,7 +293,7 @@ struct SplitV2 {
   bool squeeze_axis = false;
   int sections = 0;
   static constexpr std::string_view name = "_split_v2", aliases[] = {"_npi_split", "split_v2"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Parts along axis that begin at indices, or `sections` equal parts; with squeeze_axis parts of extent 1 lose the "
       "axis.";
   static constexpr Note notes[] = {{"indices", "where the parts begin along the axis, while sections is 0"},
@@ -348,7 +346,7 @@ struct SplitV2Gradient {
   bool squeeze_axis = false;
   int sections = 0;
   static constexpr std::string_view name = "_backward_split_v2", inputs[] = {"like", "parts"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {

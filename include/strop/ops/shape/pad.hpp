@@ -24,7 +24,7 @@ struct Pad {
   Required<Shape> pad_width = {};
   double constant_value = 0;
 
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "pad_width[2k] elements before and pad_width[2k + 1] after axis k: constant_value, the outermost element (edge), "
       "or the elements inside (reflect).";
   static constexpr Note notes[] = {{"mode", "what is put there"},
@@ -75,8 +75,8 @@ struct Pad {
 struct PadGradient {
   Pad::Mode mode = Pad::constant;
   Shape pad_width = {};
-  static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"},
-                                    doc = "Sums of what pad makes of each element of an array of the shape of like.";
+  static constexpr std::string_view name = "_backward_Pad", inputs[] = {"data", "like"};
+  static constexpr const char* doc = "Sums of what pad makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));

@@ -27,7 +27,7 @@ struct Reshape {
   Shape target_shape = {};
   bool keep_highest = false;
 
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The elements in another shape with as many of them. Codes: 0 keeps an extent, -1 infers one, -2 copies the "
       "rest, -3 merges "
       "two, -4 splits one into the two that follow; reverse counts from the last axis.";
@@ -50,7 +50,7 @@ struct Reshape {
 /// (a, b, c, …) → (a, b·c·…); (a,) → (a, 1). All types. Error: an array without dimensions.
 struct Flatten {
   static constexpr std::string_view aliases[] = {"_npx_batch_flatten"};
-  static constexpr std::string_view doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
+  static constexpr const char* doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -66,7 +66,7 @@ struct Flatten {
 struct ExpandDims {
   Required<int> axis = {};
   static constexpr std::string_view name = "expand_dims", aliases[] = {"_npi_expand_dims"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "One more axis of extent 1 at `axis` of the result; negative ones count from its end.";
   static constexpr Note notes[] = {{"axis", "where the new axis stands in the result; negative: from its last"}};
   static constexpr Share inplace[] = {{0, 0}};
@@ -92,7 +92,7 @@ struct ExpandDims {
 struct Squeeze {
   Axes axis = {};
   static constexpr std::string_view name = "squeeze";
-  static constexpr std::string_view doc = "Without the axes of extent 1, or without those given.";
+  static constexpr const char* doc = "Without the axes of extent 1, or without those given.";
   static constexpr Note notes[] = {
       {"axis", "axes of extent 1 that go; negative: from the last; None: all of extent 1"}};
   static constexpr Share inplace[] = {{0, 0}};
@@ -108,7 +108,7 @@ struct Squeeze {
 struct ReshapeLike {
   std::optional<int> lhs_begin = {}, lhs_end = {}, rhs_begin = {}, rhs_end = {};
   static constexpr std::string_view name = "reshape_like", inputs[] = {"lhs", "rhs"}, aliases[] = {"_npx_reshape_like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The elements of lhs in the shape of rhs, or with a range of its axes replaced by one of rhs.";
   static constexpr Note notes[] = {{"lhs_begin", "first axis of lhs that is replaced; None: 0"},
                                    {"lhs_end", "axis of lhs after the last of them; None: all that are left"},
@@ -128,7 +128,7 @@ struct ReshapeLike {
 /// shape_array: the extents as an int64 array. `shape_array(zeros({2, 3}))` is [2, 3].
 struct ShapeArray {
   static constexpr std::string_view name = "shape_array", aliases[] = {"_npx_shape_array"};
-  static constexpr std::string_view doc = "The extents of the input as an int64 array.";
+  static constexpr const char* doc = "The extents of the input as an int64 array.";
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) s.set_out(0, Shape{s.in(0).ndim()});
@@ -142,7 +142,7 @@ struct ShapeArray {
 /// size_array: the number of elements as an int64 array of shape (1,).
 struct SizeArray {
   static constexpr std::string_view name = "size_array";
-  static constexpr std::string_view doc = "The number of elements of the input as an int64 array of shape (1,).";
+  static constexpr const char* doc = "The number of elements of the input as an int64 array of shape (1,).";
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{1}); }
   constexpr void infer_type(Types& t) const { t.set_out(0, i64); }

@@ -99,7 +99,7 @@ struct Slice {
   Bounds<> step = {};
 
   static constexpr std::string_view name = "slice", aliases[] = {"_sparse_slice", "crop", "_npx_slice", "_npi_slice"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Elements begin[k], begin[k] + step[k], ... before end[k] of each of the first axes. Negative bounds count from "
       "the end, bounds "
       "outside are cut off, None takes everything. CSR stays CSR with steps of 1.";
@@ -131,7 +131,7 @@ struct SliceAxis {
   std::optional<std::int64_t> end = {};
 
   static constexpr std::string_view name = "slice_axis";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Elements begin to end - 1 of one axis; negative bounds count from its end, an end of None takes the rest.";
   static constexpr Note notes[] = {{"axis", "the axis that is cut; negative: from the last"},
                                    {"begin", "first position; negative: from the end"},
@@ -164,7 +164,7 @@ struct SliceAxis {
 struct SliceLike {
   Shape axes = {};
   static constexpr std::string_view name = "slice_like", inputs[] = {"data", "shape_like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The first elements of data along each of axes (all by default), as many as shape_like has there.";
   static constexpr Note notes[] = {{"axes", "the axes that are cut, of both inputs; none given: all"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -202,7 +202,7 @@ struct SliceWindow {
   Bounds<> begin = {}, step = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_backward_slice_window", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The part of data that begins at `begin`, walks in steps of `step` and has the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -221,7 +221,7 @@ struct SliceGradient {
   Bounds<> begin = {}, step = {};
   std::optional<int> axis = {};
   static constexpr std::string_view name = "_backward_slice", inputs[] = {"data", "like"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Zeros of the shape of like with data in the part that begins at `begin` and walks in steps of `step`.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
@@ -255,7 +255,7 @@ struct SliceAssign {
   static constexpr std::string_view name = "_slice_assign",
                                     aliases[] = {"slice_assign", "_crop_assign", "_npi_slice_assign"},
                                     inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc = "lhs with rhs in place of the slice begin:end:step.";
+  static constexpr const char* doc = "lhs with rhs in place of the slice begin:end:step.";
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -279,7 +279,7 @@ struct SliceAssignScalar {
   static constexpr std::string_view name = "_slice_assign_scalar",
                                     aliases[] = {"slice_assign_scalar", "_crop_assign_scalar",
                                                  "_npi_slice_assign_scalar"};
-  static constexpr std::string_view doc = "data with scalar everywhere in the slice begin:end:step.";
+  static constexpr const char* doc = "data with scalar everywhere in the slice begin:end:step.";
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;

@@ -27,7 +27,7 @@ inline void move_permuted(const NDArray& x, const NDArray& y, const Shape& order
 struct Transpose {
   Shape axes = {};
   static constexpr std::string_view name = "transpose";
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Axis k of the result is axis axes[k] of the input; without axes the order is turned round.";
   static constexpr Note notes[] = {{"axes", "an order of the input's axes, the reverse of theirs by default"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -67,7 +67,7 @@ struct Transpose {
 struct SwapAxis {
   int dim1 = 0, dim2 = 0;
   static constexpr std::string_view aliases[] = {"swapaxes", "_npi_swapaxes"};
-  static constexpr std::string_view doc = "Axes dim1 and dim2 change places.";
+  static constexpr const char* doc = "Axes dim1 and dim2 change places.";
   static constexpr Note notes[] = {{"dim1", "one axis; negative: from the last"},
                                    {"dim2", "the other axis; negative: from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
@@ -94,7 +94,7 @@ struct SwapAxis {
 struct Reverse {
   Required<Shape> axis = {};
   static constexpr std::string_view name = "reverse", aliases[] = {"flip"};
-  static constexpr std::string_view doc = "The elements along each of the axes given in the opposite order.";
+  static constexpr const char* doc = "The elements along each of the axes given in the opposite order.";
   static constexpr Note notes[] = {{"axis", "the axes whose order is turned round; negative ones count from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
