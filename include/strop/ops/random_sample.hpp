@@ -99,9 +99,9 @@ void fill_samples(Context& ctx, const NDArray& y, const Sampled& of, Fill fill, 
     const auto at = static_cast<std::int64_t>(part.offset - stream.offset);
     std::int64_t left = of.count - at % of.count;
     for (std::int64_t i = 0, j = at / of.count; i < count; ++j, left = of.count) {
-      const auto scaled = scale(of.a[static_cast<std::size_t>(j)], of.b[static_cast<std::size_t>(j)]);
+      const auto each = scale(of.a[static_cast<std::size_t>(j)], of.b[static_cast<std::size_t>(j)]);
       for (const std::int64_t end = std::min(count, i + left); i < end; ++i)
-        to[i] = scaled(static_cast<double>(drawn[i]));
+        to[i] = each(static_cast<double>(drawn[i]));
     }
   });
 }
