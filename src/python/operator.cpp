@@ -460,6 +460,20 @@ nb::list list_operators() {
   return all;
 }
 
+/// The device that the parameter `ctx` names; cpu(0) where there is none, or it says nothing.
+Device device_said(const Entry& entry, const void* op) {
+  const std::optional<std::size_t> field = entry.params != nullptr ? entry.params->find("ctx") : std::nullopt;
+  const std::string text = field ? entry.params->print(op, *field) : std::string();
+  return text.empty() ? cpu() : device_of(to_text(text).ptr());
+}
+
+/// Results of a call without arrays on a device: with them the operator runs there, with its random numbers.
+void make_results(const Entry& entry, const void* op, Device device, std::span<NDArray> results) {
+  const detail::Plan plan = detail::resolve(entry, op, {}, results, {});
+  for (Index k = 0; k < std::ssize(results); ++k)
+    detail::element(results, k) = NDArray(plan.shapes[k], plan.types[k], device, plan.storage(k));
+}
+
 }  // namespace
 
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out) {
@@ -490,6 +504,8 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
       requests.push_back(Request::write);
       waits = waits || results[i].busy();
     }
+  } else if (inputs.empty()) {
+    if (const Device device = device_said(entry, op); device != cpu()) make_results(entry, op, device, results.span());
   }
   {
     const Unlocked others(waits || is_long(elements));

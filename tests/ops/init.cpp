@@ -104,6 +104,18 @@ TEST_CASE("random numbers follow from the seed and come in the asked shape and t
   CHECK(values(strop::invoke("_random_uniform_like", {x}, {{"low", "2"}, {"high", "2"}})) == Numbers(6, 2.0));
 }
 
+TEST_CASE("uniform numbers stay below high in every type") {
+  const float ends[][2] = {{0, 1}, {-2, 0}, {-5, -2}, {100, 100.1F}, {1 - 0x1p-20F, 1}, {-3e38F, 3e38F}, {0, 1e-7F}};
+  for (const auto& [low, high] : ends)
+    for (const Dtype type : {strop::f16, strop::bf16, strop::f32, strop::f64}) {
+      const Spread drawn(strop::random_uniform({.low = low, .high = high, .shape = {30000}, .dtype = type})),
+          like(strop::random_uniform_like(strop::zeros({30000}, type), {.low = low, .high = high}));
+      CHECK_MESSAGE(drawn.most < high, strop::name_of(type), " from ", low, " to ", high, ": ", drawn.most);
+      CHECK_MESSAGE(like.most < high, strop::name_of(type), " from ", low, " to ", high, ": ", like.most);
+      if (high - low >= 1 && type != strop::f16) CHECK(drawn.least < low / 2 + high / 2);
+    }
+}
+
 TEST_CASE("random numbers into a row_sparse array are those of a dense one, in all its rows") {
   strop::clear_fallbacks();
   const struct {
@@ -177,7 +189,7 @@ TEST_CASE("makers of arrays refuse in a sentence") {
   CHECK(refusal("_linspace", {{"start", "0"}, {"stop", "1"}, {"num", "-2"}}, {}) ==
         "_linspace: parameter 'num' is -2, expected at least 0");
   CHECK(refusal("_random_uniform", {{"low", "2"}, {"high", "1"}, {"shape", "(2,)"}}, {}) ==
-        "_random_uniform: low is 2 and high is 1, expected low <= high");
+        "_random_uniform: low is 2 and high is 1, expected finite numbers with low <= high");
   CHECK(refusal("_random_normal", {{"scale", "-1"}, {"shape", "(2,)"}}, {}) ==
         "_random_normal: scale is -1, expected at least 0");
   CHECK(refusal("_random_exponential", {{"lam", "0"}, {"shape", "(2,)"}}, {}) ==

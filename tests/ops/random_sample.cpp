@@ -109,6 +109,12 @@ TEST_CASE("uniform numbers of arrays stay below high in every type") {
       CHECK_MESSAGE(most < high, type, " below ", high, ": ", most);
       CHECK_MESSAGE(drawn[30000] == high, type);
     }
+  const NDArray low = strop::array<double>({-1.7e308}), high = strop::array<double>({1.7e308});
+  const Numbers wide = values(sampled("_sample_uniform", {low, high}, {{"shape", "(1000,)"}, {"dtype", "float64"}}));
+  const auto [least, most] = std::minmax_element(wide.begin(), wide.end());
+  CHECK(*least < -1.6e308);
+  CHECK(*most > 1.6e308);
+  CHECK(std::isfinite(*most));
 }
 
 TEST_CASE("the gradient of the logarithms of probabilities goes to the positions that were drawn") {
@@ -139,7 +145,8 @@ TEST_CASE("numbers of arrays refuse in a sentence") {
   const NDArray a = strop::array({1, 2}), zero = strop::array({1, 0});
   CHECK(refusal("_sample_gamma", {a, zero}) == "_sample_gamma: alpha or beta is not above 0 at position 1");
   CHECK(refusal("_sample_exponential", {zero}) == "_sample_exponential: lam is not above 0 at position 1");
-  CHECK(refusal("_sample_uniform", {a, zero}) == "_sample_uniform: low is above high, or no number, at position 1");
+  CHECK(refusal("_sample_uniform", {a, zero}) ==
+        "_sample_uniform: low is above high, or one of them is not finite, at position 1");
   CHECK(refusal("_sample_normal", {a, strop::array({1, 2, 3})}) ==
         "_sample_normal: input 'sigma' has shape (3,), expected (2,)");
   CHECK(refusal("_sample_poisson", {a}, {{"dtype", "int32"}}) ==

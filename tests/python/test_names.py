@@ -157,6 +157,24 @@ def test_what_is_drawn_may_be_said_in_texts(ctx):
         assert drawn.context == ctx and sym.random.uniform(shape=2).name == "net__random_uniform0"
 
 
+def test_what_is_made_of_no_array_is_where_ctx_says():
+    elsewhere, made = mx.cpu(1), nd._internal
+    for array, shape in ((nd.random_uniform(shape=(2,), ctx=elsewhere), (2,)), (nd.random_randint(0, 9, (3,), "cpu(1)"), (3,)), (made._zeros(shape=(2, 3), ctx="cpu(1)"), (2, 3)),
+                         (made._full(shape=(2,), value=3, ctx=elsewhere), (2,)), (made._arange(start=0, stop=4, ctx=elsewhere), (4,)), (made._eye(N=2, ctx=elsewhere), (2, 2))):
+        assert array.context == elsewhere and array.asnumpy().shape == shape
+    drawn = []
+    for draw in (nd.random_normal, nd.random.normal):  # the context's own numbers
+        mx.random.seed(3, ctx=elsewhere)
+        drawn.append(draw(shape=(4,), ctx=elsewhere).asnumpy().tolist())
+    assert drawn[0] == drawn[1]
+    assert nd.random_uniform(shape=(2,), ctx=mx.cpu(0)).context == mx.cpu(0) and nd.random_uniform(ctx=elsewhere, out=nd.zeros((2,))).context == mx.cpu(0)
+    with elsewhere:
+        assert nd.random_uniform(shape=(2,)).context == mx.cpu(0)  # as in MXNet: an operator called by name looks at ctx alone
+    for ctx, sentence in (("gpu(0)", "has no GPU"), ("nonsense", "'nonsense' is no context")):
+        with pytest.raises(ValueError, match=sentence):
+            nd.random_uniform(shape=(2,), ctx=ctx)
+
+
 def test_what_is_drawn_has_the_shape_and_type_of_out():
     out = nd.zeros((2, 3), ctx=mx.cpu(1))
     assert nd.random.uniform(1, 2, shape=(2, 3), dtype="float32", out=out) is out and out.asnumpy().min() >= 1

@@ -10,6 +10,7 @@
 // reject: strop: mutates and aux name the inputs that forward takes as views to write, no others
 // reject: strop: aux is static constexpr std::string_view aux[] = {...}
 // reject: strop: input_count is int input_count() const
+// reject: strop: forward takes one std::span of inputs and one of outputs at most
 #include <strop/op/diagnose.hpp>
 using strop::Cpu;
 using strop::Real;
@@ -137,3 +138,15 @@ struct InputCountNotConst {
 #endif
 };
 static_assert(strop::diagnose<InputCountNotConst>());
+
+struct TwoLists {
+  template <Real E>
+#if defined(CONTROL)
+  void forward(Cpu&, std::span<const View<const E, 1>>, View<const E, 1>, View<E, 1>) const {
+  }
+#else
+  void forward(Cpu&, std::span<const View<const E, 1>>, std::span<const View<const E, 1>>, View<E, 1>) const {
+  }
+#endif
+};
+static_assert(strop::diagnose<TwoLists>());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Macros that hosts have for words of ours, defined before our headers are read, and still there behind them.
+/// Macros that hosts have for words of ours, defined before our headers are read, and still there behind them; globals
+/// that none of our warnings names, whatever operator is built.
 #include "host_macros.hpp"
 
 #include <strop/eigen.hpp>
@@ -11,9 +12,9 @@ static_assert(max(N, 3) == 10 && min(N, 3) == 3 && E > 2.7 && Success == False);
 
 struct Halved {
   float by = 2;
-  constexpr auto forward(auto x) const { return x / by; }
+  constexpr auto forward(auto given) const { return given / by; }
 };
 inline constexpr strop::Op<Halved> halved;
 
-strop::Array use(const strop::Array& x);
-strop::Array use(const strop::Array& x) { return strop::tanh(halved(x, {.by = 3})) + x; }
+strop::Array use(const strop::Array& given);
+strop::Array use(const strop::Array& given) { return strop::tanh(halved(given, {.by = 3})) + given; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Macros that hosts have for words of ours (Windows, X11, Qt, <complex.h>, Arduino), as they stand before our headers.
+/// Macros that hosts have for words of ours (Windows, X11, Qt, <complex.h>, Arduino), and global variables of a
+/// program, as they stand before our headers.
 #pragma once
 #include <algorithm>
 #include <complex>
@@ -29,3 +30,6 @@
 #define verify(condition) static_cast<void>(condition)
 #define major(device) ((device) >> 8)
 #define minor(device) ((device) & 255)
+
+extern int a, b, c, d, i, j, k, m, n, p, s, t, u, v, w, x, y, z, at, in, out, op, count, data, first, last, name, shape,
+    size, type;

@@ -5,11 +5,11 @@
 #include <strop/core/device.hpp>
 #include <strop/core/list.hpp>
 #include <strop/core/span.hpp>
+#include <strop/memory/between.hpp>
 #include <strop/memory/normal.hpp>
 #include <strop/memory/philox.hpp>
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -43,7 +43,7 @@ struct Stream {
 
   /// Uniform in [lo, hi): lo + uniform01(i) (hi - lo), rounded once, below hi if lo < hi. hi - lo must be finite.
   constexpr float uniform(std::int64_t i, float lo, float hi) const {
-    return scaled(uniform01(i), lo, hi, below(lo, hi));
+    return scaled(uniform01(i), lo, hi, detail::last_between(lo, hi, f32));
   }
 
   /// Normal with mean 0 and deviation 1, between -6.67 and 6.67: elements 2 k and 2 k + 1 are a Box-Muller pair.
@@ -66,8 +66,9 @@ struct Stream {
   void fill_bits(std::uint32_t* out, Range range) const {
     fill(out, range, [](const Words& word, const Words&, std::uint32_t* to) { std::memcpy(to, word, sizeof word); });
   }
-  void fill_uniform(float* out, Range range, float lo = 0, float hi = 1) const {
-    const float top = below(lo, hi);
+  /// With a type: numbers that stay below hi when they are rounded to it.
+  void fill_uniform(float* out, Range range, float lo = 0, float hi = 1, Dtype type = f32) const {
+    const float top = detail::last_between(lo, hi, type);
     fill(out, range, [=](const Words& word, const Words&, float* to) {
       const float l = lo, h = hi, t = top;  // locals, which no store to `to` can change
       for (int i = 0; i < detail::group_words; ++i) to[i] = scaled(unit(word[i]), l, h, t);
@@ -91,8 +92,8 @@ struct Stream {
 
   // Elements 0 to n - 1.
   void fill_bits(std::uint32_t* out, std::int64_t n) const { fill_bits(out, Range{0, n}); }
-  void fill_uniform(float* out, std::int64_t n, float lo = 0, float hi = 1) const {
-    fill_uniform(out, Range{0, n}, lo, hi);
+  void fill_uniform(float* out, std::int64_t n, float lo = 0, float hi = 1, Dtype type = f32) const {
+    fill_uniform(out, Range{0, n}, lo, hi, type);
   }
   void fill_uniform01d(double* out, std::int64_t n) const { fill_uniform01d(out, Range{0, n}); }
   void fill_normal(float* out, std::int64_t n, float mean = 0, float deviation = 1) const {
@@ -123,13 +124,6 @@ struct Stream {
   static constexpr float scaled(float u, float lo, float hi, float top) {
     const float x = detail::fused(u, hi - lo, lo);
     return x < top ? x : top;
-  }
-  /// The largest value of uniform(i, lo, hi).
-  static constexpr float below(float lo, float hi) {
-    if (!(lo < hi)) return lo;
-    if (hi == 0) return -0x1p-149F;
-    const auto bits = std::bit_cast<std::uint32_t>(hi);
-    return std::bit_cast<float>(hi > 0 ? bits - 1 : bits + 1);
   }
 
   using Words = std::uint32_t[detail::group_words];

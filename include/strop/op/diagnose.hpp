@@ -113,6 +113,7 @@ consteval void diagnose_arguments() {
                 "it writes");
   static_assert(mutated_are_written<T>(),
                 "strop: mutates and aux name the inputs that forward takes as views to write, no others");
+  static_assert(lists_are_told_apart<T>(), "strop: forward takes one std::span of inputs and one of outputs at most");
   if constexpr (AnyMap<T>)
     static_assert(Counts<T>::out > 0,
                   "strop: forward of a map returns its outputs, one at least, and then the inputs that mutates names");
@@ -195,6 +196,18 @@ consteval void diagnose_gradient() {
   static_assert(gradient_takes_each<T>() || !HasGradUseInOut<T>,
                 "strop: grad_use_in_out takes (ctx, dy..., in..., out..., din...): views of const of the visible "
                 "outputs' head gradients, of the inputs and of the outputs, then a view to write per input");
+  static_assert(
+      gradient_lists_match<T>(),
+      "strop: a stated gradient takes a std::span for each of forward's, of head gradients and of gradients as "
+      "well, and single tensors for its single ones");
+  if constexpr (Counts<T>::open_in || Counts<T>::open_out)
+    static_assert(!HasGrad<T>,
+                  "strop: grad takes tensors by their names, which those of a std::span have not: state grad_use_in or "
+                  "the like");
+  if constexpr (Counts<T>::open_in && !AnyMap<T>)
+    static_assert(std::is_void_v<GradientMember<T>> || !MutatesInputs<T>,
+                  "strop: an operator that takes a std::span of inputs and writes some states gradient(dy, x...), "
+                  "which has a result for each, or none");
   static_assert(stated_gradients<T> <= 1,
                 "strop: an operator states one gradient: grad_use_in, grad_use_out, grad_use_none, "
                 "grad_use_in_out, grad, gradient or zero_gradient");

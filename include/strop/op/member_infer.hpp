@@ -11,13 +11,12 @@ namespace strop::inline v0::detail {
 /// f(parameter, whether its tensor is an output, the tensor's position) for every tensor of a call.
 template <class Known, class F>
 constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
-  int in = 0, out = 0, writes = 0;
+  Sequence inputs(0, call.inputs(), member.inputs), outputs(0, call.outputs(), member.outputs);
+  int writes = 0;
   for (const ArgInfo& info : member.args) {
     const bool output = info.writes && writes++ >= member.mutated;
-    const int all = output ? call.outputs() : call.inputs();
-    int& next = output ? out : in;
-    int many = !info.variadic ? 1 : output ? all - out : all - (member.inputs - 1);
-    for (; many > 0 && next < all; --many) f(info, output, next++);
+    const auto [first, many] = (output ? outputs : inputs).take(info);
+    for (int i = first; i < first + many; ++i) f(info, output, i);
   }
 }
 

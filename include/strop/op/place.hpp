@@ -31,6 +31,25 @@ struct ArgInfo {
   int at = -1;  // of a tagged one: the position of its tensor among the inputs or the outputs
 };
 
+/// Tensors of one kind (inputs, outputs, …), handed out to the parameters for them in their order: a single parameter
+/// takes the next, where there is one; a variadic one takes all but what the single ones take.
+class Sequence {
+ public:
+  constexpr Sequence(int first, int count, int parameters)
+      : next_(first), end_(first + count), list_(count < parameters ? 0 : count - (parameters - 1)) {}
+  struct Part {
+    int first, count;
+  };
+  constexpr Part take(const ArgInfo& info) {
+    const int count = info.variadic ? list_ : next_ < end_ ? 1 : 0;
+    next_ += count;
+    return {next_ - count, count};
+  }
+
+ private:
+  int next_, end_, list_;
+};
+
 /// How a sentence calls an argument; made into text only when there is one.
 struct Label {
   std::string_view kind = "argument";
@@ -59,7 +78,7 @@ struct Placed {
 /// The tensors of an operator's forward.
 struct ForwardInfo {
   Span<const ArgInfo> args;
-  int inputs = 0, mutated = 0;  // inputs with those that are written
+  int inputs = 0, mutated = 0, outputs = 0;  // parameters; inputs with those that are written
   NameList names;
   bool generic = false;  // a template for elements of the types in `served`
   DtypeSet served;
@@ -69,8 +88,9 @@ struct ForwardInfo {
 struct GradientInfo {
   Span<const ArgInfo> args;
   bool tagged = false;
-  std::uint64_t heads = 0, in = 0, out = 0, gives = 0;  // a bit per tensor
-  int outputs = 0;                                      // how many outputs stand behind the inputs of a variadic one
+  std::uint64_t heads = 0, in = 0, out = 0, gives = 0;  // of a tagged one: a bit per tensor
+  int of_heads = 0, of_in = 0, of_out = 0;              // of another: parameters, in this order before the gradients
+  bool open = false;                                    // how many outputs forward has depends on the call
 };
 
 /// Places the arrays of a call; gives the element type E of the call.

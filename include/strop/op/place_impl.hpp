@@ -48,27 +48,26 @@ STROP_IMPL void convert_to_fixed(const ArgInfo& info, Placed& p) {
 STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, Span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   const Span<const std::string_view> names = member.names;
-  int in = 0, out = 0, writes = 0;
+  Sequence inputs(0, total, member.inputs), outputs(0, results, member.outputs);
+  int writes = 0;
   ElementType element;
   for (Index k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
     Placed& p = placed[k];
     if (info.writes && writes++ >= member.mutated) {
-      p.label = {"output", out, {}};
-      if (info.variadic) {
-        p.written = call.out.subspan(out);
-        out = results;
-      } else if (out < results) {
-        p.array = &call.out[out++];
-      }
+      const auto [at, many] = outputs.take(info);
+      p.label = {"output", at, {}};
+      if (info.variadic)
+        p.written = call.out.subspan(at, many);
+      else if (many != 0)
+        p.array = &call.out[at];
     } else {
-      p.label = {"input", in, names.empty() ? default_input(in, total) : names[std::min(Index{in}, names.size() - 1)]};
+      const auto [at, many] = inputs.take(info);
+      p.label = {"input", at, names.empty() ? default_input(at, total) : names[std::min(Index{at}, names.size() - 1)]};
       if (info.variadic) {
-        const int many = total - (member.inputs - 1);
-        p.read = call.inputs.subspan(in, many);
-        in += many;
-      } else if (in < total) {
-        p.array = &call.in(in++);
+        p.read = call.inputs.subspan(at, many);
+      } else if (many != 0) {
+        p.array = &call.in(at);
         convert_to_fixed(info, p);
       }
     }
@@ -77,43 +76,63 @@ STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, Span
   return element.get();
 }
 
-STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, Span<Placed> placed) {
+/// A gradient whose arguments are tagged: each is one tensor, by the position of its name.
+STROP_IMPL void place_tagged(const GradientInfo& member, const Call& call, Span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   // Inputs that are optional stand last; the forward call may have come without them.
   const int heads = std::popcount(member.heads),
             ins = std::min(std::popcount(member.in), total - heads - std::popcount(member.out));
-  int next_in = 0, next_out = 0;
-  ElementType element;
   for (Index k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
     Placed& p = placed[k];
-    p.label = info.tagged ? Label{"", 0, info.name} : Label{"argument", static_cast<int>(k), {}};
-    if (member.tagged) {
-      const auto below = [&](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << info.at) - 1)); };
-      if (info.role == Role::grad) {
-        const int o = below(member.gives);
-        if (o < results && call.request(o) != Request::null) p.array = &call.out[o];
-      } else {
-        const int i = info.role == Role::head ? below(member.heads)
-                      : info.role == Role::in ? heads + below(member.in)
-                                              : heads + ins + below(member.out);
-        const bool given = info.role != Role::in || below(member.in) < ins;
-        if (given && i < total && call.in(i).allocated()) p.array = &call.in(i);
-      }
-    } else if (info.writes) {
-      if (info.variadic)
-        p.written = call.out.subspan(next_out);
-      else if (next_out < results)
-        p.array = &call.out[next_out++];
-    } else if (info.variadic) {
-      const int many = total - heads - member.outputs;
-      p.read = call.inputs.subspan(next_in, many);
-      next_in += many;
-    } else if (next_in < total) {
-      p.array = &call.in(next_in++);
+    p.label = {"", 0, info.name};
+    const auto below = [&](std::uint64_t set) { return std::popcount(set & ((std::uint64_t{1} << info.at) - 1)); };
+    if (info.role == Role::grad) {
+      const int o = below(member.gives);
+      if (o < results && call.request(o) != Request::null) p.array = &call.out[o];
+    } else {
+      const int i = info.role == Role::head ? below(member.heads)
+                    : info.role == Role::in ? heads + below(member.in)
+                                            : heads + ins + below(member.out);
+      const bool given = info.role != Role::in || below(member.in) < ins;
+      if (given && i < total && call.in(i).allocated()) p.array = &call.in(i);
     }
-    if (!info.writes) convert_to_fixed(info, p);
-    element.see(info, p);
+  }
+}
+
+/// A gradient that takes all head gradients, then all inputs or none, all outputs or none, and gives all gradients, of
+/// which there is one per input that was given.
+STROP_IMPL void place_natural(const GradientInfo& member, const Call& call, Span<Placed> placed) {
+  const int results = static_cast<int>(call.out.size()), ins = member.of_in != 0 ? results : 0,
+            rest = call.in_count() - ins, outs = member.of_out != 0 && member.open ? rest / 2 : member.of_out,
+            heads = rest - outs;
+  const int reads = member.of_heads + member.of_in + member.of_out;
+  Sequence head(0, heads, member.of_heads), in(heads, ins, member.of_in), out(heads + ins, outs, member.of_out),
+      gradient(0, results, static_cast<int>(member.args.size()) - reads);
+  for (int k = 0; k < member.args.size(); ++k) {
+    const ArgInfo& info = member.args[k];
+    Placed& p = placed[k];
+    p.label = {"argument", k, {}};
+    Sequence& kind = info.writes                          ? gradient
+                     : k < member.of_heads                ? head
+                     : k < member.of_heads + member.of_in ? in
+                                                          : out;
+    const auto [at, many] = kind.take(info);
+    if (info.variadic && info.writes)
+      p.written = call.out.subspan(at, many);
+    else if (info.variadic)
+      p.read = call.inputs.subspan(at, many);
+    else if (many != 0)
+      p.array = info.writes ? &call.out[at] : &call.in(at);
+  }
+}
+
+STROP_IMPL Dtype place_gradient(const GradientInfo& member, const Call& call, Span<Placed> placed) {
+  member.tagged ? place_tagged(member, call, placed) : place_natural(member, call, placed);
+  ElementType element;
+  for (Index k = 0; k < member.args.size(); ++k) {
+    if (!member.args[k].writes) convert_to_fixed(member.args[k], placed[k]);
+    element.see(member.args[k], placed[k]);
   }
   return element.get();
 }

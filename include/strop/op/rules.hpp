@@ -89,10 +89,10 @@ struct Counts {
       return TensorShape<T>::variadic;
   }();
   static constexpr bool open_out = [] {
-    if constexpr (TensorOp<T>)
-      for (const ArgInfo& info : ServedForward<T>::infos)
-        if (info.variadic && info.writes) return true;
-    return !map && StatesOutputCount<T>;
+    if constexpr (map)
+      return false;
+    else
+      return TensorShape<T>::open;
   }();
   static constexpr int in = [] {
     if constexpr (map)
@@ -234,6 +234,37 @@ constexpr bool gradient_takes_each() {
     for (const ArgInfo& info : Served<GradientMember<T>, T>::infos)
       if (info.tagged || info.writes != (at++ >= reads)) return false;
     return at == reads + N::reads;
+  }
+}
+/// forward has one list of inputs and one of outputs at most: of two, nobody could say where the second begins.
+template <class T>
+constexpr bool lists_are_told_apart() {
+  int read = 0, written = 0;
+  if constexpr (TensorOp<T>)
+    for (const ArgInfo& info : ServedForward<T>::infos)
+      if (info.variadic) ++(info.writes ? written : read);
+  return read <= 1 && written <= 1;
+}
+/// A natural gradient takes a list for each of forward's, at its place, and single tensors elsewhere.
+template <class T>
+constexpr bool gradient_lists_match() {
+  if constexpr (!TensorOp<T> || HasGrad<T>)
+    return true;
+  else if constexpr (std::is_void_v<GradientMember<T>> || !gradient_takes_each<T>())
+    return true;
+  else {
+    using N = TensorShape<T>;
+    const auto& infos = Served<GradientMember<T>, T>::infos;
+    std::size_t at = 0;
+    const auto as_in_forward = [&](bool written, int after, int count) {
+      for (const ArgInfo& info : ServedForward<T>::infos)
+        if (info.writes == written && after-- <= 0 && count-- > 0 && infos[at++].variadic != info.variadic)
+          return false;
+      return true;
+    };
+    constexpr bool in = HasGradUseIn<T> || HasGradUseInOut<T>, out = HasGradUseOut<T> || HasGradUseInOut<T>;
+    return as_in_forward(true, N::mutated, N::visible) && as_in_forward(false, 0, in ? N::reads : 0) &&
+           as_in_forward(true, N::mutated, out ? N::outputs : 0) && as_in_forward(false, 0, N::reads);
   }
 }
 /// Every argument of `grad` is tagged; what is not a gradient is read only; one gradient at least is written.

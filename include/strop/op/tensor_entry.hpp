@@ -43,6 +43,13 @@ struct TensorShape {
   static constexpr int outputs = has_dense                     ? writes - mutated
                                  : stated_outputs<T>().empty() ? 1
                                                                : static_cast<int>(stated_outputs<T>().size());
+  /// Whether how many outputs there are depends on the call.
+  static constexpr bool open = [] {
+    if constexpr (has_dense)
+      for (const ArgInfo& info : ServedForward<T>::infos)
+        if (info.variadic && info.writes) return true;
+    return StatesOutputCount<T>;
+  }();
   static constexpr int visible = [] {
     if constexpr (StatesVisible<T>)
       return int{T::visible};
@@ -102,8 +109,9 @@ void tensor_shape(const void* object, Shapes& shapes) {
 }
 
 template <class T>
-inline constexpr ForwardInfo forward_info{ServedForward<T>::infos, TensorShape<T>::inputs,    TensorShape<T>::mutated,
-                                          stated_inputs<T>(),      ServedForward<T>::generic, ServedForward<T>::types};
+inline constexpr ForwardInfo forward_info{ServedForward<T>::infos, TensorShape<T>::inputs, TensorShape<T>::mutated,
+                                          TensorShape<T>::outputs, stated_inputs<T>(),     ServedForward<T>::generic,
+                                          ServedForward<T>::types};
 
 template <class T>
 constexpr void infer_tensor_type(const T& op, Types& types) {
@@ -207,7 +215,7 @@ struct TensorGradient {
       if (info.role == role && tag_position(info) >= 0) set |= std::uint64_t{1} << tag_position(info);
     return set;
   }
-  static constexpr std::uint64_t heads = tagged ? mask(Role::head) : bits(N::visible);
+  static constexpr std::uint64_t heads = tagged ? mask(Role::head) : N::open ? every : bits(N::visible);
   /// The inputs that forward only reads.
   static constexpr std::uint64_t reads = [] {
     const NameList names = stated_inputs<T>();
@@ -219,7 +227,7 @@ struct TensorGradient {
     return set;
   }();
   static constexpr std::uint64_t in = tagged ? mask(Role::in) : all_in ? reads : 0;
-  static constexpr std::uint64_t out = tagged ? mask(Role::out) : all_out ? bits(N::outputs) : 0;
+  static constexpr std::uint64_t out = tagged ? mask(Role::out) : !all_out ? 0 : N::open ? every : bits(N::outputs);
   static constexpr std::uint64_t gives = tagged ? mask(Role::grad) : reads;
 
   static constexpr auto infos = [] {
@@ -228,7 +236,8 @@ struct TensorGradient {
       if (info.tagged) info.at = tag_position(info);
     return list;
   }();
-  static constexpr GradientInfo member{infos, tagged, heads, in, out, gives, all_out ? N::outputs : 0};
+  static constexpr GradientInfo member{
+      infos, tagged, heads, in, out, gives, N::visible, all_in ? N::reads : 0, all_out ? N::outputs : 0, N::open};
 
   /// By M, or by the member of that name for a GPU.
   template <class By, class Ctx>

@@ -70,17 +70,18 @@ inline constexpr Note random_notes[] = {{"low", "the least number"},
                                         {"dtype", random_dtype_note}};
 
 inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
-  if (!(low <= high)) fail(op, ": low is ", low, " and high is ", high, ", expected low <= high");
+  if (!(low <= high) || !std::isfinite(low) || !std::isfinite(high))
+    fail(op, ": low is ", low, " and high is ", high, ", expected finite numbers with low <= high");
   const random::Stream stream = ctx.random();
-  if (y.dtype() == f64) {
-    const double from = static_cast<double>(low), width = static_cast<double>(high) - from;
+  if (y.dtype() == f64 || !std::isfinite(high - low)) {
+    const random::detail::Between between(low, high, y.dtype());
     random::detail::fill_blocks<double>(y, stream, [&](const random::Stream& part, double* to, std::int64_t count) {
       part.fill_uniform01d(to, count);
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from + to[i] * width;
+      for (std::int64_t i = 0; i < count; ++i) to[i] = between(to[i]);
     });
   } else {
     random::detail::fill_blocks<float>(y, stream, [&](const random::Stream& part, float* to, std::int64_t count) {
-      part.fill_uniform(to, count, low, high);
+      part.fill_uniform(to, count, low, high, y.dtype());
     });
   }
 }
@@ -104,7 +105,7 @@ inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::st
 
 /// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
 /// of the array that is to hold them, or (1,).
-/// Error: low > high, a type that is not floating.
+/// Error: low > high, one that is not finite, a type that is not floating.
 struct RandomUniform {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;
@@ -222,7 +223,7 @@ struct RandomRandint {
 };
 
 /// _random_uniform_like: uniform numbers in the shape and type of `data`.
-/// Error: low > high.
+/// Error: low > high, one that is not finite.
 struct RandomUniformLike {
   static constexpr Resources resources{.random = true};
   float low = 0, high = 1;

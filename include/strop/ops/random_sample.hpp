@@ -89,7 +89,7 @@ void draw_samples(Context& ctx, const NDArray& y, const Sampled& of, Draw draw) 
   });
 }
 
-/// Many at a time: scale(a number that fill has put there, a, b).
+/// Many at a time: scale(a, b) makes them, one by one, of the numbers that fill puts there.
 template <class Real, class Fill, class Scale>
 void fill_samples(Context& ctx, const NDArray& y, const Sampled& of, Fill fill, Scale scale) {
   const random::Stream stream = ctx.random();
@@ -99,39 +99,18 @@ void fill_samples(Context& ctx, const NDArray& y, const Sampled& of, Fill fill, 
     const auto at = static_cast<std::int64_t>(part.offset - stream.offset);
     std::int64_t left = of.count - at % of.count;
     for (std::int64_t i = 0, j = at / of.count; i < count; ++j, left = of.count) {
-      const auto place = static_cast<std::size_t>(j);
+      const auto each = scale(of.a[static_cast<std::size_t>(j)], of.b[static_cast<std::size_t>(j)]);
       for (const std::int64_t end = std::min(count, i + left); i < end; ++i)
-        to[i] = scale(static_cast<double>(drawn[i]), of.a[place], of.b[place]);
+        to[i] = each(static_cast<double>(drawn[i]));
     }
   });
-}
-
-/// The largest number of a type below x, which is finite.
-inline double last_below(double x, Dtype type) {
-  const int digits = type == f64   ? 53
-                     : type == f32 ? 24
-                     : type == f16 ? 11
-                                   : 8,
-            least = type == f64   ? -1074
-                    : type == f32 ? -149
-                    : type == f16 ? -24
-                                  : -133;
-  int exponent = 0;
-  const double fraction = std::frexp(x, &exponent);  // of a power of two, which is closer to what is below, 0.5
-  const double step = std::ldexp(1.0, x == 0 ? least : std::max(exponent - digits - (fraction == 0.5 ? 1 : 0), least));
-  return (std::ceil(x / step) - 1) * step;
-}
-/// low + (high − low) · u, which does not become high when it is rounded to the type.
-inline double scaled_below(double u, double low, double high, Dtype type) {
-  const double x = low + (high - low) * u;
-  if (x < high - std::abs(high) * 0x1p-7 && std::abs(high) >= 0x1p-13) return x;  // far enough below in every type
-  return low < high ? std::min(x, std::max(low, last_below(high, type))) : low;
 }
 
 }  // namespace STROP_ISA
 }  // namespace detail
 
-/// _sample_uniform: numbers u with low ≤ u < high, uniform, rounded. Error: low is above high.
+/// _sample_uniform: numbers u with low ≤ u < high, uniform, rounded. Error: low is above high, one is not
+/// finite.
 struct SampleUniform {
   static constexpr Resources resources{.random = true};
   Shape shape = {};
@@ -144,11 +123,10 @@ struct SampleUniform {
   constexpr void infer_shape(Shapes& s) const { detail::infer_sampled(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_sampled_type(t, dtype); }
   void forward(Cpu& cpu, const NDArray& first, const NDArray& second, NDArray& y) const {
-    const detail::Sampled of(first, second, y, name, "low is above high, or no number,",
-                             [](double low, double high) { return low <= high; });
-    const auto scale = [type = y.dtype()](double u, double low, double high) {
-      return detail::scaled_below(u, low, high, type);
-    };
+    const detail::Sampled of(
+        first, second, y, name, "low is above high, or one of them is not finite,",
+        [](double low, double high) { return low <= high && std::isfinite(low) && std::isfinite(high); });
+    const auto scale = [type = y.dtype()](double low, double high) { return random::detail::Between(low, high, type); };
     if (y.dtype() == f64)
       detail::fill_samples<double>(
           cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },
@@ -177,7 +155,7 @@ struct SampleNormal {
                              [](double, double sigma) { return sigma >= 0; });
     detail::fill_samples<float>(
         cpu, y, of, [](const random::Stream& part, float* to, std::int64_t n) { part.fill_normal(to, n); },
-        [](double z, double mu, double sigma) { return mu + sigma * z; });
+        [](double mu, double sigma) { return [=](double z) { return mu + sigma * z; }; });
   }
 };
 
@@ -217,7 +195,7 @@ struct SampleExponential {
     const detail::Sampled of(first, first, y, name, "lam is not above 0", [](double lam, double) { return lam > 0; });
     detail::fill_samples<double>(
         cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },
-        [](double u, double lam, double) { return -std::log1p(-u) / lam; });
+        [](double lam, double) { return [=](double u) { return -std::log1p(-u) / lam; }; });
   }
 };
 

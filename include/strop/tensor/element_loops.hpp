@@ -122,8 +122,8 @@ struct OwnLoops {
   }
 
   // Elements 0 to n - 1 of a stream.
-  static void uniform(const random::Stream& stream, float* to, std::int64_t n, float low, float high) {
-    stream.fill_uniform(to, n, low, high);
+  static void uniform(const random::Stream& stream, float* to, std::int64_t n, float low, float high, Dtype type) {
+    stream.fill_uniform(to, n, low, high, type);
   }
   static void uniform01d(const random::Stream& stream, double* to, std::int64_t n) { stream.fill_uniform01d(to, n); }
   static void normal(const random::Stream& stream, float* to, std::int64_t n, float mean, float deviation) {
@@ -228,7 +228,7 @@ struct ElementLoops {
   std::int64_t (*count_stored)(Dtype type, const void* from, std::int64_t n);
   std::int64_t (*first_stored)(Dtype type, const void* from, std::int64_t n);
   std::int64_t (*copy_stored)(Dtype type, const void* from, std::int64_t n, void* to, std::int64_t* positions);
-  void (*uniform)(const random::Stream& stream, float* to, std::int64_t n, float low, float high);
+  void (*uniform)(const random::Stream& stream, float* to, std::int64_t n, float low, float high, Dtype type);
   void (*uniform01d)(const random::Stream& stream, double* to, std::int64_t n);
   void (*normal)(const random::Stream& stream, float* to, std::int64_t n, float mean, float deviation);
 };

@@ -32,16 +32,14 @@ STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dt
   const NDArray out(shape, dtype);
   const Stream stream = next(device);
   if (dtype == f64) {
+    const detail::Between between(low, high, f64);
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       strop::detail::element_loops().uniform01d(part, to, count);
-      for (std::int64_t i = 0; i < count; ++i) {
-        to[i] = low + to[i] * (high - low);
-        if (to[i] >= high && low < high) to[i] = __builtin_nextafter(high, low);
-      }
+      for (std::int64_t i = 0; i < count; ++i) to[i] = between(to[i]);
     });
   } else {
     detail::fill_blocks<float>(out, stream, [&](const Stream& part, float* to, std::int64_t count) {
-      strop::detail::element_loops().uniform(part, to, count, static_cast<float>(low), static_cast<float>(high));
+      strop::detail::element_loops().uniform(part, to, count, static_cast<float>(low), static_cast<float>(high), dtype);
     });
   }
   return strop::detail::on_device(out, device);

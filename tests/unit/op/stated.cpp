@@ -171,6 +171,74 @@ struct StateFirst {
   }
 };
 constexpr Op<StateFirst> state_first;
+// A typed view and then a list of whole arrays: scale · Σ parts.
+struct ScaledSum {
+  static constexpr std::string_view name = "stated_scaled_sum";
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, s.in(1)); }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> scale, std::span<const NDArray> parts, strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      y[i] = 0;
+      for (const NDArray& part : parts) y[i] += scale[0] * part.view<const E, 1>()[i];
+    }
+  }
+  template <strop::Real E>
+  void grad_use_in(strop::Cpu&, strop::View<const E, 1> dy, strop::View<const E, 1> scale,
+                   std::span<const NDArray> parts, strop::View<E, 1> dscale, std::span<NDArray> dparts) const {
+    dscale[0] = 0;
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      for (std::int64_t i = 0; i < dy.size(); ++i) {
+        dscale[0] += dy[i] * parts[k].view<const E, 1>()[i];
+        dparts[k].view<E, 1>()[i] = dy[i] * scale[0];
+      }
+  }
+};
+constexpr Op<ScaledSum> scaled_sum;
+// A list of views that stands before a view: Σ parts[k]² · scale², with a gradient that reads everything.
+struct SquaredSum {
+  static constexpr std::string_view name = "stated_squared_sum";
+  template <strop::Real E>
+  void forward(strop::Cpu&, std::span<const strop::View<const E, 1>> parts, strop::View<const E, 1> scale,
+               strop::View<E, 1> y) const {
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      y[i] = 0;
+      for (const auto& part : parts) y[i] += part[i] * part[i] * scale[i] * scale[i];
+    }
+  }
+  template <strop::Real E>
+  void grad_use_in_out(strop::Cpu&, strop::View<const E, 1> dy, std::span<const strop::View<const E, 1>> parts,
+                       strop::View<const E, 1> scale, strop::View<const E, 1> y,
+                       std::span<const strop::View<E, 1>> dparts, strop::View<E, 1> dscale) const {
+    for (std::int64_t i = 0; i < dy.size(); ++i) {
+      dscale[i] = dy[i] * 2 * y[i] / scale[i];
+      for (std::size_t k = 0; k < parts.size(); ++k) dparts[k][i] = dy[i] * 2 * parts[k][i] * scale[i] * scale[i];
+    }
+  }
+};
+constexpr Op<SquaredSum> squared_sum;
+// A list of results, and so of head gradients: x, x², x³, …
+struct Powers {
+  static constexpr std::string_view name = "stated_powers";
+  std::int64_t n = 3;
+  auto output_count() const { return n; }
+  void infer_shape(strop::Shapes& s) const {
+    for (int k = 0; k < s.outputs(); ++k) s.set_out(k, s.in(0));
+  }
+  template <strop::Real E>
+  void forward(strop::Cpu&, strop::View<const E, 1> x, std::span<const strop::View<E, 1>> ys) const {
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < ys.size(); ++k) ys[k][i] = k == 0 ? x[i] : ys[k - 1][i] * x[i];
+  }
+  template <strop::Real E>
+  void grad_use_in_out(strop::Cpu&, std::span<const strop::View<const E, 1>> dys, strop::View<const E, 1> x,
+                       std::span<const strop::View<const E, 1>> ys, strop::View<E, 1> dx) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      dx[i] = 0;
+      for (std::size_t k = 0; k < ys.size(); ++k) dx[i] += dys[k][i] * static_cast<E>(k + 1) * ys[k][i] / x[i];
+    }
+  }
+};
+constexpr Op<Powers> powers;
 // infer_storage that only a run can ask.
 struct NotRowSparse {
   constexpr auto forward(auto x) const { return x * 2; }
@@ -433,4 +501,24 @@ TEST_CASE("the gradient belongs to the inputs that are only read, wherever they 
   }
   CHECK(x.grad().to_vector<float>() == std::vector<float>{3, 3});
   CHECK(state.to_vector<float>() == std::vector<float>{1, 1});
+}
+
+TEST_CASE("lists of inputs and outputs stand beside single ones, in a stated gradient as in forward") {
+  const NDArray scale = array({2}), a = array({1, 2}), b = array({3, 4}), c = array({5, 6}), pair = array({2, 3});
+  CHECK(scaled_sum(scale, a, b, c).to_vector<float>() == std::vector<float>{18, 24});
+  CHECK(scaled_sum(scale, a).to_vector<float>() == std::vector<float>{2, 4});
+  CHECK(squared_sum(a, b, pair).to_vector<float>() == std::vector<float>{40, 180});
+  for (const strop::GradientCheck& check :
+       {strop::check_gradient(scaled_sum, {scale, a, b, c}), strop::check_gradient(scaled_sum, {scale, a}),
+        strop::check_gradient(squared_sum, {a, b, pair}), strop::check_gradient(squared_sum, {c, pair}),
+        strop::check_gradient(powers, {pair}), strop::check_gradient(powers, {pair}, {.n = 1})})
+    CHECK_MESSAGE(check.passed, check.text);
+
+  auto run = scaled_sum(strop::var("scale"), strop::var("a"), strop::var("b"))
+                 .bind(strop::cpu(), {{"scale", scale}, {"a", a}, {"b", b}},
+                       {{"scale", strop::zeros({1})}, {"b", strop::zeros({2})}});
+  run.forward(true);
+  run.backward(pair);
+  CHECK(run.grad("scale").item<float>() == 2 * 4 + 3 * 6);
+  CHECK(run.grad("b").to_vector<float>() == std::vector<float>{4, 6});
 }

@@ -3,9 +3,8 @@
 from .. import _drawn, _strop
 from .._strop import NDArray
 from ..base import _Null, also
-from ..context import Context, current_context
+from ..context import current_context
 from . import _internal, contrib
-from .ndarray import empty
 
 __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle", "uniform"]
 
@@ -14,15 +13,7 @@ def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more
     if out is not None:
         return operator(**parameters, shape=shape, dtype=dtype, **more, out=out)
     shape = (1,) if shape is _Null or shape is None else shape
-    ctx = ctx or current_context()
-    if ctx == Context("cpu", 0):
-        return operator(**parameters, shape=shape, dtype=dtype, **more)
-    from ..symbol import _internal as nodes
-
-    # The core says what it reads from texts. The name that is given is none of those that are counted.
-    node = getattr(nodes, operator.__name__)(**parameters, shape=shape, dtype=dtype, name=operator.__name__)
-    made = empty(node.infer_shape()[1][0], ctx, node.infer_type()[1][0])  # whose device's random numbers are taken
-    return operator(**parameters, **more, out=made)
+    return operator(**parameters, shape=shape, dtype=dtype, ctx=ctx or current_context(), **more)
 
 
 def _draw_of_arrays(operator, arrays, shape, dtype, ctx=None, out=None, **more):  # pylint: disable=unused-argument
