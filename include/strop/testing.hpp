@@ -42,6 +42,7 @@ NDArray random_array(const Shape& shape, Storage storage = dense, const RandomAr
 struct Check {
   std::string wrong;
   explicit operator bool() const { return wrong.empty(); }
+  friend std::string text_of(const Check& check) { return check.wrong.empty() ? "all agrees" : check.wrong; }
 };
 
 struct CheckTolerance {
@@ -80,15 +81,7 @@ Check check_consistency(const Symbol& symbol, const NamedShapes& shapes, const s
 }  // namespace strop::inline v0::testing
 
 template <>
-struct fmt::formatter<strop::testing::Check> {
-  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  template <class Context>
-  auto format(const strop::testing::Check& check, Context& context) const {
-    auto out = context.out();
-    for (const char c : check.wrong.empty() ? std::string("all agrees") : check.wrong) *out++ = c;
-    return out;
-  }
-};
+struct fmt::formatter<strop::testing::Check> : strop::detail::TextFormatter<strop::testing::Check> {};
 
 #include <strop/testing_impl.hpp>
 

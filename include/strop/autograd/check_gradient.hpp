@@ -3,6 +3,7 @@
 /// check_gradient: an operator's gradient against finite differences, in double precision.
 #pragma once
 #include <strop/autograd/backward.hpp>
+#include <strop/tensor/print.hpp>
 
 #include <fmt/core.h>
 #include <string>
@@ -15,6 +16,7 @@ struct GradientCheck {
   double worst = 0;  // |backward − difference| / (atol + rtol·|difference|)
   std::string text;
   explicit operator bool() const { return passed; }
+  friend std::string text_of(const GradientCheck& check) { return check.text; }
 };
 
 struct GradientTolerance {
@@ -56,15 +58,7 @@ GradientCheck check_gradient(const Op<T, When>& op, std::initializer_list<NDArra
 }  // namespace strop::inline v0
 
 template <>
-struct fmt::formatter<strop::GradientCheck> {
-  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  template <class Context>
-  auto format(const strop::GradientCheck& check, Context& context) const {
-    auto out = context.out();
-    for (const char c : check.text) *out++ = c;
-    return out;
-  }
-};
+struct fmt::formatter<strop::GradientCheck> : strop::detail::TextFormatter<strop::GradientCheck> {};
 
 #if !defined(STROP_COMPILED)
 #include <strop/autograd/check_gradient_impl.hpp>

@@ -41,6 +41,7 @@ struct Findings {
   explicit operator bool() const { return failures.empty(); }
   /// "12 checks, 1 failed", and the failures.
   std::string text() const;
+  friend std::string text_of(const Findings& found) { return found.text(); }
   /// `wrong` is empty where all is well.
   void expect(const Subject& s, std::string_view way, const std::string& wrong);
   /// Takes over what others found, each failure with what comes `after` it.
@@ -151,15 +152,7 @@ void battery(Findings& found, const Subject& s, Parts parts = {});
 }  // namespace strop::inline v0::verify
 
 template <>
-struct fmt::formatter<strop::verify::Findings> {
-  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  template <class Context>
-  auto format(const strop::verify::Findings& found, Context& context) const {
-    auto out = context.out();
-    for (const char c : found.text()) *out++ = c;
-    return out;
-  }
-};
+struct fmt::formatter<strop::verify::Findings> : strop::detail::TextFormatter<strop::verify::Findings> {};
 
 #if !defined(STROP_VERIFY_COMPILED)
 #include <strop/verify/checks_impl.hpp>
