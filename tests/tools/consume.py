@@ -212,7 +212,7 @@ def part_of_the_operators(folder):
     """The working tree with few operators: those of every level compile elsewhere (machines, unit ops, LEVEL)."""
     clone(folder)
     for path in (folder / "src/ops").glob("*.cpp"):
-        if path.stem not in ("cast_identity", "functions", "linear", "products"):
+        if path.stem not in ("cast_identity", "functions", "products"):
             path.unlink()
     return folder
 
