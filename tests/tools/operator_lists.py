@@ -25,17 +25,18 @@ SHARED = {
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
-    "init_random": ("init", "random", "random_counts", "random_sample"),
+    "init_random": ("init", "random", "random_counts", "random_pdf", "random_sample", "random_zipfian"),
     "layers": ("dropout", "leaky_relu", "pooling"),
     "linalg": ("linalg/diagonals", "linalg/factors", "linalg/orthogonal", "linalg/products"),
     "linear": ("dot", "fully_connected", "khatri_rao"),
     "graphs_one_hot_stored": ("csr_graphs", "index/index_copy", "index/one_hot", "stored"),
     "normalization": ("group_norm", "lrn", "norm"),
-    "order": ("allclose", "moments", "order", "sequence"),
+    "order": ("allclose", "cumsum", "moments", "order", "sequence"),
     "shape_crop_diag_pad": ("shape/crop", "shape/diag", "shape/pad"),
-    "softmax": ("regression_output", "softmax", "softmax_output", "svm_output"),
+    "softmax": ("ctc_loss", "regression_output", "softmax", "softmax_output", "svm_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
     "sparse_optimizer": ("finite", "large_batch", "mixed_optimizer", "sparse_optimizer"),
+    "vision": ("vision/boxes", "vision/correlation", "vision/regions", "vision/resize", "vision/sampling"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// cumsum: sums of the elements up to each one.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+#include <strop/ops/softmax_kernels.hpp>
+#include <strop/tensor/element_loops.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace strop::inline v0 {
+
+namespace detail {
+inline namespace STROP_ISA {
+
+/// Along an axis each element becomes the sum of those up to it, or from it on.
+template <class E>
+void accumulate(E* x, const AxisSplit& s, bool backwards) {
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, s.length * s.inner));
+  parallel_for(s.outer, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t step = 1; step < s.length; ++step) {
+        const std::int64_t at = backwards ? s.length - 1 - step : step;
+        E* const to = x + (i * s.length + at) * s.inner;
+        const E* const before = to + (backwards ? s.inner : -s.inner);
+        for (std::int64_t j = 0; j < s.inner; ++j) {
+          if constexpr (std::is_integral_v<E>)  // beyond the largest number they go on from the least, as in MXNet
+            to[j] = static_cast<E>(static_cast<std::make_unsigned_t<E>>(to[j]) +
+                                   static_cast<std::make_unsigned_t<E>>(before[j]));
+          else
+            to[j] += before[j];
+        }
+      }
+  });
+}
+
+}  // namespace STROP_ISA
+
+/// y = x, converted, accumulated along `axis` or, without one, as one row.
+inline void accumulate_into(const NDArray& x, const NDArray& y, std::optional<int> axis, bool backwards) {
+  if (y.size() == 0) return;
+  const std::int64_t row[] = {y.size()};
+  const AxisSplit split = axis ? AxisSplit(x.shape(), *axis) : AxisSplit(row, 0);
+  visit(y.dtype(), [&]<class E>() {
+    if constexpr (std::is_same_v<E, half> || std::is_same_v<E, bfloat16>) {  // sums in float32, rounded once
+      List<float> sums(y.size());
+      convert_elements(x.dtype(), x.bytes(), f32, sums.data(), x.size());
+      accumulate(sums.data(), split, backwards);
+      convert_elements(f32, sums.data(), y.dtype(), y.bytes(), y.size());
+    } else if constexpr (!std::is_same_v<E, bool>) {
+      convert_elements(x.dtype(), x.bytes(), y.dtype(), y.bytes(), x.size());
+      accumulate(y.pointer<E>(), split, backwards);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// cumsum: y[…, i, …] = Σ x[…, j, …] over j ≤ i along `axis`; without it over the elements in their order, as a vector.
+///
+/// All types; the result and the sums are of `dtype`, of the type of a unless said, of bool int32. Sparse arrays by the
+/// dense fallback. The gradient is the sums of the head gradient from each element on. Error: axis is outside a.
+///
+/// Example: `cumsum(array({{1, 2}, {3, 4}}), {.axis = 0})` is [[1, 2], [4, 6]].
+struct Cumsum {
+  std::optional<int> axis = {};
+  std::optional<Dtype> dtype = {};
+
+  static constexpr std::string_view name = "_np_cumsum", aliases[] = {"cumsum"}, inputs[] = {"a"};
+  static constexpr std::string_view doc = "The sums of the elements up to each one, along an axis or, without one, of all.";
+  static constexpr Note notes[] = {{"axis", "the axis of the sums; negative: from the last; None: a as a vector"},
+                                   {"dtype", "the type of the result and of the sums"}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    const Shape& a = s.in(0);
+    if (!axis) {
+      if (a.known()) s.set_out(0, {a.size()});
+      return;
+    }
+    if (a.has_rank()) (void)detail::checked_axis(*axis, a.ndim(), s.op());
+    s.set_out(0, a);
+    s.set_in(0, s.out(0));
+  }
+  constexpr void infer_type(Types& t) const {
+    if (dtype && *dtype == boolean) t.fail("dtype is bool, expected a type that sums have");
+    if (dtype) return t.set_out(0, *dtype);
+    const std::optional<Dtype> a = t.in(0);
+    if (a) return t.set_out(0, *a == boolean ? i32 : *a);
+    t.set_in(0, t.out(0));
+  }
+  void forward(Cpu&, const NDArray& a, NDArray& y) const { detail::accumulate_into(a, y, axis, false); }
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& da) const {
+    // The head gradient has the shape of the result, which without an axis is another one of as many elements.
+    detail::accumulate_into(axis ? dy : dy.reshape(da.shape()), da, axis, true);
+  }
+};
+inline constexpr Op<Cumsum, OnUse> cumsum;
+
+using CumsumOps = OpList<Cumsum>;
+
+}  // namespace strop::inline v0
