@@ -9,7 +9,8 @@ namespace {
 void add_density_rows(std::vector<Row>& rows) {
   const Parts parts{.same_shape = false, .loose = 8};
   // Elements that halves have, within the support of each distribution.
-  const Sample sample{{2, 3}, 0.2, 1.8}, first{{2}, 1.2, 1.9}, second{{2}, 2.1, 2.9}, counts = listed({2, 3}, {0, 3, 1, 2});
+  const Sample sample{{2, 3}, 0.2, 1.8}, first{{2}, 1.2, 1.9}, second{{2}, 2.1, 2.9},
+      counts = listed({2, 3}, {0, 3, 1, 2});
   const auto add = [&](const std::string& of, std::vector<Sample> in) {
     // Probabilities of counts have no gradient there, which differences do not know.
     const bool discrete = of.ends_with("poisson") || of.ends_with("binomial") || of == "uniform";
@@ -49,8 +50,8 @@ void add_vision_rows(std::vector<Row>& rows) {
   const Sample regions = listed({3, 5}, {0, 0.25, 0.5, 2.75, 2.25, 1, 1, 0, 3.5, 1, 0, 2, 1, 2.5, 2.25});
   add("ROIPooling", "pooled_size=(2, 2); spatial_scale=1", {image, regions});
   add("_contrib_ROIAlign", "pooled_size=(2, 2); spatial_scale=1", {image, regions});
-  add("_contrib_ROIAlign", "pooled_size=(1, 2); spatial_scale=0.5; sample_ratio=2; position_sensitive=True; aligned=True",
-      {image, regions});
+  add("_contrib_ROIAlign",
+      "pooled_size=(1, 2); spatial_scale=0.5; sample_ratio=2; position_sensitive=True; aligned=True", {image, regions});
   for (const std::string size : {"", "output_size=(2, 3)", "output_size=(4, 5)"})
     add("_contrib_AdaptiveAvgPooling2D", size, {image});
   add("_contrib_BilinearResize2D", "height=2; width=5", {image});

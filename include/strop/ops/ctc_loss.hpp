@@ -35,7 +35,11 @@ class LabelPaths {
   template <class E>
   LabelPaths(const E* x, std::int64_t apart, std::int64_t steps, std::int64_t classes, const List<std::int64_t>& labels,
              std::int64_t blank)
-      : steps_(steps), places_(2 * labels.size() + 1), at_(places_, blank), logs_(steps * places_), sums_(steps) {
+      : steps_(steps),
+        places_(2 * labels.size() + 1),
+        at_(places_, blank),
+        logs_(checked_product(steps, places_, "ctc_loss")),
+        sums_(steps) {
     for (Index i = 0; i < labels.size(); ++i) at_[2 * i + 1] = labels[i];
     for (std::int64_t t = 0; t < steps; ++t) {
       const E* const row = x + t * apart;
@@ -127,9 +131,10 @@ struct CTCLoss {
   static constexpr std::string_view aliases[] = {"ctc_loss", "_contrib_CTCLoss", "_contrib_ctc_loss"};
   static constexpr std::string_view doc =
       "How improbable (−log) labels in their order are: data (steps, batch, classes), label (batch, most labels).";
-  static constexpr Note notes[] = {{"use_data_lengths", "there is an input data_lengths: how many steps each sequence has"},
-                                   {"use_label_lengths", "there is an input label_lengths: how many labels each has"},
-                                   {"blank_label", "the class of no label: the first, and 0 ends labels; or the last, and -1 does"}};
+  static constexpr Note notes[] = {
+      {"use_data_lengths", "there is an input data_lengths: how many steps each sequence has"},
+      {"use_label_lengths", "there is an input label_lengths: how many labels each has"},
+      {"blank_label", "the class of no label: the first, and 0 ends labels; or the last, and -1 does"}};
 
   std::vector<std::string_view> inputs() const {
     std::vector<std::string_view> names{"data", "label"};
@@ -145,7 +150,9 @@ struct CTCLoss {
     const std::int64_t batch = s.in(0)[1];
     for (int i = 2; i < s.inputs(); ++i) s.set_in(i, {batch});
     if (s.in(0)[0] >= 0 && s.in(1)[1] > s.in(0)[0])
-      s.fail(s.name_in(1), " has shape ", s.in(1), ", expected at most ", s.in(0)[0], " labels, the steps of ", s.name_in(0));
+      s.fail(s.name_in(1), " has shape ", s.in(1), ", expected at most ", s.in(0)[0], " labels, the steps of ",
+             s.name_in(0));
+    if (s.in(0)[2] == 0) s.fail(s.name_in(0), " has shape ", s.in(0), ", expected one class or more");
     s.set_out(0, {batch});
   }
   constexpr void infer_type(Types& t) const {

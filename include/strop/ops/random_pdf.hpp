@@ -4,7 +4,7 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
-#include <strop/number/num.hpp>
+#include <strop/number/rep.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
@@ -47,8 +47,8 @@ constexpr void infer_density(Shapes& s, bool vectors) {
 inline namespace STROP_ISA {
 
 // Not those of the C library, of which lgamma writes a variable that threads share.
-inline double lgamma_of(double x) { return static_cast<double>(lgamma(number::Num<double>(x))); }
-inline double digamma_of(double x) { return static_cast<double>(digamma(number::Num<double>(x))); }
+inline double lgamma_of(double x) { return number::Rep<double>::lgamma(x); }
+inline double digamma_of(double x) { return number::Rep<double>::digamma(x); }
 /// x · log y, which is 0 where x is.
 inline double times_log(double x, double y) { return x == 0 ? 0.0 : x * std::log(y); }
 
@@ -125,36 +125,35 @@ void each_density(View<const E> x, View<const E> first, View<const E> second, F 
   parallel_for(count, std::max<std::int64_t>(1, (1 << 10) / std::max<std::int64_t>(1, each)),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t k = begin; k < end; ++k)
-                   f(Density{static_cast<double>(first[k]), static_cast<double>(second[k])}, k * each, (k + 1) * each, k);
+                   f(Density{static_cast<double>(first[k]), static_cast<double>(second[k])}, k * each, (k + 1) * each,
+                     k);
                });
 }
 template <class Density, class E>
 void densities(bool is_log, View<const E> x, View<const E> first, View<const E> second, View<E> y) {
-  each_density<Density>(x, first, second,
-                        [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t) {
-                          for (std::int64_t i = begin; i < end; ++i) {
-                            const double log = d.log(static_cast<double>(x[i]));
-                            y[i] = static_cast<E>(is_log ? log : std::exp(log));
-                          }
-                        });
+  each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double log = d.log(static_cast<double>(x[i]));
+      y[i] = static_cast<E>(is_log ? log : std::exp(log));
+    }
+  });
 }
 /// Gradients of the sample and of the parameters, of which the last is left out where it has no memory.
 template <class Density, class E>
 void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<const E> first, View<const E> second,
                        View<const E> y, View<E> dx, View<E> dfirst, View<E> dsecond) {
-  each_density<Density>(x, first, second,
-                        [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t k) {
-                          double of_first = 0, of_second = 0;
-                          for (std::int64_t i = begin; i < end; ++i) {
-                            const DensitySlopes by = d.slopes(static_cast<double>(x[i]));
-                            const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
-                            dx[i] = static_cast<E>(head * by.sample);
-                            of_first += head * by.first;
-                            of_second += head * by.second;
-                          }
-                          dfirst[k] = static_cast<E>(of_first);
-                          if (dsecond) dsecond[k] = static_cast<E>(of_second);
-                        });
+  each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t k) {
+    double of_first = 0, of_second = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const DensitySlopes by = d.slopes(static_cast<double>(x[i]));
+      const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
+      dx[i] = static_cast<E>(head * by.sample);
+      of_first += head * by.first;
+      of_second += head * by.second;
+    }
+    dfirst[k] = static_cast<E>(of_first);
+    if (dsecond) dsecond[k] = static_cast<E>(of_second);
+  });
 }
 
 }  // namespace STROP_ISA
@@ -163,46 +162,56 @@ void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<cons
 // What the operators say of themselves.
 struct UniformCard {
   using Density = UniformDensity;
-  static constexpr std::string_view name = "_random_pdf_uniform", alias = "random_pdf_uniform", inputs[] = {"sample", "low", "high"},
-                                    doc = "The density of uniform numbers from low to high, which sample is not asked to lie between.";
+  static constexpr std::string_view
+      name = "_random_pdf_uniform",
+      alias = "random_pdf_uniform", inputs[] = {"sample", "low", "high"},
+      doc = "The density of uniform numbers from low to high, which sample is not asked to lie between.";
 };
 struct NormalCard {
   using Density = NormalDensity;
-  static constexpr std::string_view name = "_random_pdf_normal", alias = "random_pdf_normal", inputs[] = {"sample", "mu", "sigma"},
+  static constexpr std::string_view name = "_random_pdf_normal", alias = "random_pdf_normal",
+                                    inputs[] = {"sample", "mu", "sigma"},
                                     doc = "The density of normal numbers with mean mu and standard deviation sigma.";
 };
 struct GammaCard {
   using Density = GammaDensity;
-  static constexpr std::string_view name = "_random_pdf_gamma", alias = "random_pdf_gamma", inputs[] = {"sample", "alpha", "beta"},
+  static constexpr std::string_view name = "_random_pdf_gamma", alias = "random_pdf_gamma",
+                                    inputs[] = {"sample", "alpha", "beta"},
                                     doc = "The density of gamma numbers with shape alpha and rate beta.";
 };
 struct ExponentialCard {
   using Density = ExponentialDensity;
-  static constexpr std::string_view name = "_random_pdf_exponential", alias = "random_pdf_exponential", inputs[] = {"sample", "lam"},
+  static constexpr std::string_view name = "_random_pdf_exponential", alias = "random_pdf_exponential",
+                                    inputs[] = {"sample", "lam"},
                                     doc = "The density of exponential numbers with rate lam.";
 };
 struct PoissonCard {
   using Density = PoissonDensity;
-  static constexpr std::string_view name = "_random_pdf_poisson", alias = "random_pdf_poisson", inputs[] = {"sample", "lam"},
+  static constexpr std::string_view name = "_random_pdf_poisson", alias = "random_pdf_poisson",
+                                    inputs[] = {"sample", "lam"},
                                     doc = "The probability of Poisson numbers with mean lam.";
 };
 struct NegativeBinomialCard {
   using Density = NegativeBinomialDensity;
-  static constexpr std::string_view name = "_random_pdf_negative_binomial", alias = "random_pdf_negative_binomial", inputs[] = {"sample", "k", "p"},
-                                    doc = "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
+  static constexpr std::string_view
+      name = "_random_pdf_negative_binomial",
+      alias = "random_pdf_negative_binomial", inputs[] = {"sample", "k", "p"},
+      doc = "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
 };
 struct DispersedCard {
   using Density = DispersedDensity;
-  static constexpr std::string_view name = "_random_pdf_generalized_negative_binomial", alias = "random_pdf_generalized_negative_binomial", inputs[] = {"sample", "mu", "alpha"},
-                                    doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
+  static constexpr std::string_view
+      name = "_random_pdf_generalized_negative_binomial",
+      alias = "random_pdf_generalized_negative_binomial", inputs[] = {"sample", "mu", "alpha"},
+      doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
 };
 
 /// What the operators of all densities are. sample (…), parameters of one shape, the first extents of sample: each of
 /// their elements is a distribution, of which the rest of sample are numbers; the result has the shape of sample.
 ///
 /// Floating types, computed in double; sparse arrays by the dense fallback. The gradient needs all inputs and the
-/// result; it goes to the parameters, and to the sample where the distribution is continuous. What sample and parameters
-/// cannot be is not refused, as in MXNet. Error: shapes that do not fit.
+/// result; it goes to the parameters, and to the sample where the distribution is continuous. What sample and
+/// parameters cannot be is not refused, as in MXNet. Error: shapes that do not fit.
 template <class Card>
 struct DensityOfOne {
   bool is_log = false;
@@ -243,13 +252,13 @@ struct DensityOfTwo {
 
 }  // namespace detail
 
-/// _random_pdf_uniform: 1 / (high − low), wherever sample lies. `random_pdf_uniform(array({3}), array({1}), array({5}))`
-/// is [0.25].
+/// _random_pdf_uniform: 1 / (high − low), wherever sample lies. `random_pdf_uniform(array({3}), array({1}),
+/// array({5}))` is [0.25].
 using RandomPdfUniform = detail::DensityOfTwo<detail::UniformCard>;
 /// _random_pdf_normal: e^(−z² / 2) / (sigma · √2π) with z = (x − mu) / sigma.
 using RandomPdfNormal = detail::DensityOfTwo<detail::NormalCard>;
-/// _random_pdf_gamma: betaᵃ · xᵃ⁻¹ · e^(−beta · x) / Γ(a) with a = alpha. beta is the rate, the scale of _random_gamma's
-/// numbers being its inverse.
+/// _random_pdf_gamma: betaᵃ · xᵃ⁻¹ · e^(−beta · x) / Γ(a) with a = alpha. beta is the rate, the scale of
+/// _random_gamma's numbers being its inverse.
 using RandomPdfGamma = detail::DensityOfTwo<detail::GammaCard>;
 /// _random_pdf_exponential: lam · e^(−lam · x).
 using RandomPdfExponential = detail::DensityOfOne<detail::ExponentialCard>;
@@ -260,8 +269,8 @@ using RandomPdfNegativeBinomial = detail::DensityOfTwo<detail::NegativeBinomialC
 /// _random_pdf_generalized_negative_binomial: that of k = 1 / alpha and p = 1 / (mu · alpha + 1).
 using RandomPdfGeneralizedNegativeBinomial = detail::DensityOfTwo<detail::DispersedCard>;
 
-/// _random_pdf_dirichlet: Γ(Σ alpha) / Π Γ(alphaⱼ) · Π xⱼ^(alphaⱼ − 1) over the last axis of sample, which the result is
-/// without, and of alpha, whose other axes are the first ones of sample. A sample of one vector gives shape (1,). As
+/// _random_pdf_dirichlet: Γ(Σ alpha) / Π Γ(alphaⱼ) · Π xⱼ^(alphaⱼ − 1) over the last axis of sample, which the result
+/// is without, and of alpha, whose other axes are the first ones of sample. A sample of one vector gives shape (1,). As
 /// the others otherwise.
 ///
 /// Example: `random_pdf_dirichlet(array({0.5, 0.5}), array({1, 1}))` is [1].
@@ -309,7 +318,8 @@ struct RandomPdfDirichlet {
   /// f(i, sample i, its concentrations, how many these are); no two threads have the same concentrations.
   template <class E, class F>
   static void each_vector(View<const E> x, View<const E> alpha, std::int64_t samples, F f) {
-    const std::int64_t n = x.shape().back(), count = n == 0 ? 0 : alpha.size() / n, of_each = count == 0 ? 0 : samples / count;
+    const std::int64_t n = x.shape().back(), count = n == 0 ? 0 : alpha.size() / n,
+                       of_each = count == 0 ? 0 : samples / count;
     parallel_for(count, std::max<std::int64_t>(1, (1 << 10) / std::max<std::int64_t>(1, of_each * n)),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin * of_each; i < end * of_each; ++i)

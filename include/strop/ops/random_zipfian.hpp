@@ -15,11 +15,11 @@
 namespace strop::inline v0 {
 
 /// _sample_unique_zipfian: in each row different numbers from 0 to below range_max, drawn one after the other as
-/// ⌊e^(u · log range_max) + ½⌋ − 1 with u uniform from 0 to 1, without those that are there already. Of a first draw k > 0
-/// has the probability log((k + 3/2) / (k + ½)) / log range_max, and 0 log(3/2) / log range_max.
+/// ⌊e^(u · log range_max) + ½⌋ − 1 with u uniform from 0 to 1, without those that are there already. Of a first draw k
+/// > 0 has the probability log((k + 3/2) / (k + ½)) / log range_max, and 0 log(3/2) / log range_max.
 ///
-/// Outputs: the numbers, of shape (rows, numbers), and how many were drawn for each row, both int64. Without a gradient.
-/// Error: a shape of other dimensions, rows longer than range_max, range_max below 1.
+/// Outputs: the numbers, of shape (rows, numbers), and how many were drawn for each row, both int64. Without a
+/// gradient. Error: a shape of other dimensions, rows longer than range_max, range_max below 1.
 struct SampleUniqueZipfian {
   static constexpr Resources resources{.random = true};
   Required<int> range_max = {};

@@ -28,7 +28,8 @@ struct Beside {
   /// Beyond the ends the elements there go on. The axis is not empty, the position a number.
   static Beside extended(E at, std::int64_t extent) {
     const E inside = std::clamp(at, E(0), static_cast<E>(extent - 1));
-    const std::int64_t low = std::min(static_cast<std::int64_t>(inside), extent - 1), high = std::min(low + 1, extent - 1);
+    const std::int64_t low = std::min(static_cast<std::int64_t>(inside), extent - 1),
+                       high = std::min(low + 1, extent - 1);
     return {low, high, inside - static_cast<E>(low), true, true};
   }
 };
@@ -52,14 +53,16 @@ template <class E, class F>
 
 /// What lies between the four elements.
 template <class E>
-[[gnu::always_inline]] inline E interpolated(const E* plane, const Beside<E>& y, const Beside<E>& x, std::int64_t width) {
+[[gnu::always_inline]] inline E interpolated(const E* plane, const Beside<E>& y, const Beside<E>& x,
+                                             std::int64_t width) {
   E sum = 0;
   each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { sum += plane[at] * c.down * c.along; });
   return sum;
 }
 /// Adds to the gradients of the four elements what is theirs of the gradient of what lies between them.
 template <class E>
-[[gnu::always_inline]] inline void spread(E head, E* plane, const Beside<E>& y, const Beside<E>& x, std::int64_t width) {
+[[gnu::always_inline]] inline void spread(E head, E* plane, const Beside<E>& y, const Beside<E>& x,
+                                          std::int64_t width) {
   each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { plane[at] += head * c.down * c.along; });
 }
 

@@ -104,8 +104,8 @@ struct BoxIou {
 /// Floating types; sparse arrays by the dense fallback. The gradient of a row that stays is that of its place in the
 /// result; it needs data, not the hidden output of MXNet. Error: fewer than 2 dimensions, an index outside a row.
 ///
-/// Example: `box_nms(array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, 0, 0, 1, 1}}))` is [[0, 0.9, 0, 0, 1, 1], [−1, −1, −1, −1, −1,
-/// −1]].
+/// Example: `box_nms(array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, 0, 0, 1, 1}}))` is [[0, 0.9, 0, 0, 1, 1], [−1, −1, −1, −1,
+/// −1, −1]].
 struct BoxNms {
   float overlap_thresh = 0.5f, valid_thresh = 0;
   int topk = -1, coord_start = 2, score_index = 1, id_index = -1, background_id = -1;

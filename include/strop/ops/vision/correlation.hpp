@@ -110,9 +110,9 @@ void correlate_gradient(const CorrelationPlan& p, bool multiply, const E* dy, co
 /// data1, data2 (batch, channels, rows, columns), both with pad_size zeros around them; the windows of data1 lie
 /// stride1 apart and so that all displacements of them lie inside. The result is (batch, (2 · ⌊max_displacement /
 /// stride2⌋ + 1)², ⌈(rows + 2 · pad_size − 2 · border) / stride1⌉, the same of columns), border being max_displacement
-/// + (kernel_size − 1) / 2. Floating types; sparse arrays by the dense fallback. The gradient needs both; where they are
-/// equal that of the difference goes down in data1. MXNet's hidden outputs, padded copies, are left out. Error: other
-/// dimensions, an even kernel_size, images too small for a window.
+/// + (kernel_size − 1) / 2. Floating types; sparse arrays by the dense fallback. The gradient needs both; where they
+/// are equal that of the difference goes down in data1. MXNet's hidden outputs, padded copies, are left out. Error:
+/// other dimensions, an even kernel_size, images too small for a window.
 ///
 /// Example: `correlation(array({{{{1, 2}}}}), array({{{{3, 4}}}}), {.max_displacement = 0})` is [[[[3, 8]]]].
 struct Correlation {
@@ -166,7 +166,8 @@ struct Correlation {
     const View<E, 1> dfirst = ctx.temp<E>(first.size()), dsecond = ctx.temp<E>(first.size());
     std::fill(dfirst.begin(), dfirst.end(), E(0));
     std::fill(dsecond.begin(), dsecond.end(), E(0));
-    detail::correlate_gradient<E>(p, is_multiply, dy.data(), first.data(), second.data(), dfirst.data(), dsecond.data());
+    detail::correlate_gradient<E>(p, is_multiply, dy.data(), first.data(), second.data(), dfirst.data(),
+                                  dsecond.data());
     p.copy_inner(dfirst.data(), da.data());
     p.copy_inner(dsecond.data(), db.data());
   }
@@ -175,8 +176,7 @@ struct Correlation {
   /// How many displacements there are along an axis.
   constexpr std::int64_t grid() const { return 2 * std::int64_t{max_displacement / stride2} + 1; }
   detail::CorrelationPlan plan(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y) const {
-    return {x[0],    x[1],    x[2],   x[3], pad_size, kernel_size, max_displacement,
-            stride1, stride2, grid(), y[2], y[3]};
+    return {x[0], x[1], x[2], x[3], pad_size, kernel_size, max_displacement, stride1, stride2, grid(), y[2], y[3]};
   }
   template <class E>
   static std::array<View<E, 1>, 2> padded(Cpu& ctx, const detail::CorrelationPlan& p, View<const E, 4> a,

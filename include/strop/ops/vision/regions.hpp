@@ -76,15 +76,16 @@ struct Regions {
   void each(F f, Missing missing) const {
     const auto [count, width] = rois.shape();
     const std::int64_t grain = (1 << 12) / std::max<std::int64_t>(1, count * parts);
-    parallel_for(channels, std::max<std::int64_t>(1, grain), [&, n = count, step = width](std::int64_t c0, std::int64_t c1) {
-      for (std::int64_t k = 0; k < n; ++k) {
-        const Region<E> region(rois.data() + k * step, step, scale, back);
-        if (region.image >= 0 && region.image < images)
-          f(k, region, c0, c1);
-        else
-          missing(k, c0, c1);
-      }
-    });
+    parallel_for(channels, std::max<std::int64_t>(1, grain),
+                 [&, n = count, step = width](std::int64_t c0, std::int64_t c1) {
+                   for (std::int64_t k = 0; k < n; ++k) {
+                     const Region<E> region(rois.data() + k * step, step, scale, back);
+                     if (region.image >= 0 && region.image < images)
+                       f(k, region, c0, c1);
+                     else
+                       missing(k, c0, c1);
+                   }
+                 });
   }
 };
 
@@ -92,7 +93,8 @@ struct Regions {
 struct PartRange {
   std::int64_t low, high;
   template <class E>
-  static PartRange of(std::int64_t part, std::int64_t begin, std::int64_t size, std::int64_t parts, std::int64_t extent) {
+  static PartRange of(std::int64_t part, std::int64_t begin, std::int64_t size, std::int64_t parts,
+                      std::int64_t extent) {
     const E step = static_cast<E>(size) / static_cast<E>(parts), from = std::floor(static_cast<E>(part) * step),
             to = std::ceil(static_cast<E>(part + 1) * step);
     return {std::clamp<std::int64_t>(static_cast<std::int64_t>(from) + begin, 0, extent),
@@ -107,7 +109,8 @@ std::int64_t largest(const E* plane, std::int64_t width, PartRange rows, PartRan
   std::int64_t at = -1;
   for (std::int64_t i = rows.low; i < rows.high; ++i)
     for (std::int64_t j = cols.low; j < cols.high; ++j)
-      if (const E value = plane[i * width + j]; value > most || (at < 0 && value == most)) most = value, at = i * width + j;
+      if (const E value = plane[i * width + j]; value > most || (at < 0 && value == most))
+        most = value, at = i * width + j;
   return at;
 }
 
@@ -161,7 +164,8 @@ struct ROIPooling {
 
   static constexpr std::string_view aliases[] = {"_npx_roi_pooling"};
   static constexpr std::span<const std::string_view> inputs = detail::region_inputs;
-  static constexpr std::string_view doc = "The maxima of the parts of regions of images: rois (count, 5), the image and the corners.";
+  static constexpr std::string_view doc =
+      "The maxima of the parts of regions of images: rois (count, 5), the image and the corners.";
   static constexpr std::span<const Note> notes = {detail::region_notes, 2};
   static constexpr Range range[] = {{"spatial_scale", 0, 1}};
 
@@ -177,8 +181,8 @@ struct ROIPooling {
     each_part(x, rois, [&](std::int64_t to, const E* plane, std::int64_t at) { y[to] = at < 0 ? E(0) : plane[at]; });
   }
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"data", View<const E, 4>> x, In<"rois", View<const E, 2>> rois,
-            Grad<"data", View<E, 4>> dx) const {
+  void grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"data", View<const E, 4>> x,
+            In<"rois", View<const E, 2>> rois, Grad<"data", View<E, 4>> dx) const {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
     each_part(x, rois, [&](std::int64_t from, const E* plane, std::int64_t at) {
@@ -207,12 +211,14 @@ struct ROIPooling {
                              high = std::max<std::int64_t>(1, Whole::whole(std::round(r.bottom)) - top + 1);
           each(k, c0, c1, [&](std::int64_t at, std::int64_t c, std::int64_t i, std::int64_t j) {
             const E* const plane = x.data() + (r.image * all + c) * size;
-            f(at, plane, detail::largest(plane, width, detail::PartRange::of<E>(i, top, high, down, height),
-                                         detail::PartRange::of<E>(j, left, wide, along, width)));
+            f(at, plane,
+              detail::largest(plane, width, detail::PartRange::of<E>(i, top, high, down, height),
+                              detail::PartRange::of<E>(j, left, wide, along, width)));
           });
         },
         [&](std::int64_t k, std::int64_t c0, std::int64_t c1) {
-          each(k, c0, c1, [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t) { f(at, x.data(), std::int64_t{-1}); });
+          each(k, c0, c1,
+               [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t) { f(at, x.data(), std::int64_t{-1}); });
         });
   }
 };
@@ -238,7 +244,8 @@ struct ROIAlign {
 
   static constexpr std::string_view name = "_contrib_ROIAlign", aliases[] = {"ROIAlign"};
   static constexpr std::span<const std::string_view> inputs = detail::region_inputs;
-  static constexpr std::string_view doc = "The means of samples in the parts of regions of images, bilinear between the elements.";
+  static constexpr std::string_view doc =
+      "The means of samples in the parts of regions of images, bilinear between the elements.";
   static constexpr std::span<const Note> notes = detail::region_notes;
   static constexpr Range range[] = {{"spatial_scale", 0, 1}};
 
@@ -261,18 +268,20 @@ struct ROIAlign {
   template <Real E>
   void forward(Cpu&, View<const E, 4> x, View<const E, 2> rois, View<E, 4> y) const {
     std::fill(y.begin(), y.end(), E(0));
-    each_sample(x.shape(), rois, [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along, E share) {
-      y[to] += share * detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
-    });
+    each_sample(x.shape(), rois,
+                [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along, E share) {
+                  y[to] += share * detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
+                });
   }
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"rois", View<const E, 2>> rois,
             Grad<"data", View<E, 4>> dx) const {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
-    each_sample(dx.shape(), rois, [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along, E share) {
-      detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
-    });
+    each_sample(dx.shape(), rois,
+                [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along, E share) {
+                  detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
+                });
   }
 
  private:
@@ -282,7 +291,8 @@ struct ROIAlign {
     const std::int64_t down = (*pooled_size)[0], along = (*pooled_size)[1], parts = down * along;
     const std::int64_t height = shape[2], width = shape[3], channels = position_sensitive ? shape[1] / parts : shape[1];
     if (height == 0 || width == 0) return;
-    const detail::Regions<E> regions{rois, shape[0], channels, parts, static_cast<E>(*spatial_scale), aligned ? E(0.5) : E(0)};
+    const detail::Regions<E> regions{
+        rois, shape[0], channels, parts, static_cast<E>(*spatial_scale), aligned ? E(0.5) : E(0)};
     regions.each(
         [&](std::int64_t k, const detail::Region<E>& r, std::int64_t c0, std::int64_t c1) {
           E wide = r.right - r.left, high = r.bottom - r.top;

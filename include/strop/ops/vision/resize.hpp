@@ -65,7 +65,8 @@ struct AdaptiveAvgPooling2D {
     if (output_size.ndim() > 2) s.fail("output_size = ", output_size, ", expected at most 2 numbers");
     for (const std::int64_t extent : output_size)
       if (extent < 0) s.fail("output_size = ", detail::print_shape(output_size), ", expected numbers of 0 or more");
-    const std::int64_t rows = output_size.empty() ? 1 : output_size[0], cols = output_size.empty() ? 1 : output_size.back();
+    const std::int64_t rows = output_size.empty() ? 1 : output_size[0],
+                       cols = output_size.empty() ? 1 : output_size.back();
     s.set_in(0, {any, any, any, any});
     s.set_out(0, {s.in(0)[0], s.in(0)[1], rows, cols});
     s.set_in(0, {s.out(0)[0], s.out(0)[1], any, any});
@@ -155,18 +156,20 @@ struct BilinearResize2D {
       s.fail(s.name_in(0), " has shape ", x, ", which has no elements for ", s.out(0));
   }
   template <Real E>
-  void forward(Cpu&, View<const E, 4> x, const NDArray&, View<E, 4> y) const {
-    each_element<E>(x.shape(), y.shape(), [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along) {
-      y[to] = detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
-    });
+  void forward(Cpu&, View<const E, 4> x, View<const E, 4>, View<E, 4> y) const {
+    each_element<E>(x.shape(), y.shape(),
+                    [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along) {
+                      y[to] = detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
+                    });
   }
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 4>> dy, Grad<"data", View<E, 4>> dx) const {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
-    each_element<E>(dx.shape(), dy.shape(), [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along) {
-      detail::spread(dy[from], dx.data() + plane, down, along, dx.shape()[3]);
-    });
+    each_element<E>(dx.shape(), dy.shape(),
+                    [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along) {
+                      detail::spread(dy[from], dx.data() + plane, down, along, dx.shape()[3]);
+                    });
   }
 
  private:
@@ -186,7 +189,9 @@ struct BilinearResize2D {
       return static_cast<std::int64_t>(scaled) + more;
     }
     const bool stays = odd == (mode == to_odd_down || mode == to_odd_up);
-    return stays ? x : mode == to_even_up || mode == to_odd_up ? detail::checked_sum(x, 1, s.op()) : std::max<std::int64_t>(0, x - 1);
+    return stays                                     ? x
+           : mode == to_even_up || mode == to_odd_up ? detail::checked_sum(x, 1, s.op())
+                                                     : std::max<std::int64_t>(0, x - 1);
   }
   /// f(element of the result, where its plane begins, position down, position along).
   template <class E, class F>

@@ -303,7 +303,7 @@ struct SpatialTransformer {
     if (!dloc) return;
     const View<E, 3> dgrid = ctx.temp<E>(grid.shape());
     s.gradient_of_grid(dy.data(), x.data(), dgrid.data());
-    detail::transform_gradient(s.images, s.places, static_cast<const E*>(dgrid.data()), places.data(), dloc.data());
+    detail::transform_gradient(s.images, s.places, dgrid.data(), places.data(), dloc.data());
   }
 
  private:
