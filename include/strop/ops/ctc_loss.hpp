@@ -44,9 +44,9 @@ class LabelPaths {
     for (std::int64_t t = 0; t < steps; ++t) {
       const E* const row = x + t * apart;
       const double most = static_cast<double>(*std::max_element(row, row + classes));
-      double sum = 0;
-      for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(static_cast<double>(row[k]) - most);
-      sums_[t] = most + std::log(sum);
+      double total = 0;
+      for (std::int64_t k = 0; k < classes; ++k) total += std::exp(static_cast<double>(row[k]) - most);
+      sums_[t] = most + std::log(total);
       for (std::int64_t s = 0; s < places_; ++s) logs_[t * places_ + s] = static_cast<double>(row[at_[s]]) - sums_[t];
     }
   }
@@ -64,10 +64,10 @@ class LabelPaths {
     for (std::int64_t t = 1; t < steps_; ++t)
       for (std::int64_t s = 0; s < places_; ++s) {
         const double* const before = forward_.data() + (t - 1) * places_;
-        double sum = before[s];
-        if (s > 0) sum = log_of_sum(sum, before[s - 1]);
-        if (skips(s)) sum = log_of_sum(sum, before[s - 2]);
-        forward_[t * places_ + s] = sum + logs_[t * places_ + s];
+        double total = before[s];
+        if (s > 0) total = log_of_sum(total, before[s - 1]);
+        if (skips(s)) total = log_of_sum(total, before[s - 2]);
+        forward_[t * places_ + s] = total + logs_[t * places_ + s];
       }
     const double* const last = forward_.data() + (steps_ - 1) * places_;
     return -(places_ == 1 ? last[0] : log_of_sum(last[places_ - 1], last[places_ - 2]));
@@ -84,10 +84,10 @@ class LabelPaths {
           continue;
         }
         const double* const next = logs + places_;
-        double sum = later[s] + next[s];
-        if (s + 1 < places_) sum = log_of_sum(sum, later[s + 1] + next[s + 1]);
-        if (s + 2 < places_ && skips(s + 2)) sum = log_of_sum(sum, later[s + 2] + next[s + 2]);
-        now[s] = sum;
+        double total = later[s] + next[s];
+        if (s + 1 < places_) total = log_of_sum(total, later[s + 1] + next[s + 1]);
+        if (s + 2 < places_ && skips(s + 2)) total = log_of_sum(total, later[s + 2] + next[s + 2]);
+        now[s] = total;
       }
       std::fill(share.begin(), share.end(), 0.0);
       for (std::int64_t s = 0; s < places_; ++s) share[at_[s]] += std::exp(forward_[t * places_ + s] + now[s] + loss);

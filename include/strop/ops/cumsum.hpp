@@ -47,16 +47,16 @@ void accumulate(E* x, const AxisSplit& s, bool backwards) {
 inline void accumulate_into(const NDArray& x, const NDArray& y, std::optional<int> axis, bool backwards) {
   if (y.size() == 0) return;
   const std::int64_t row[] = {y.size()};
-  const AxisSplit split = axis ? AxisSplit(x.shape(), *axis) : AxisSplit(row, 0);
+  const AxisSplit way = axis ? AxisSplit(x.shape(), *axis) : AxisSplit(row, 0);
   visit(y.dtype(), [&]<class E>() {
     if constexpr (std::is_same_v<E, half> || std::is_same_v<E, bfloat16>) {  // sums in float32, rounded once
       List<float> sums(y.size());
       convert_elements(x.dtype(), x.bytes(), f32, sums.data(), x.size());
-      accumulate(sums.data(), split, backwards);
+      accumulate(sums.data(), way, backwards);
       convert_elements(f32, sums.data(), y.dtype(), y.bytes(), y.size());
     } else if constexpr (!std::is_same_v<E, bool>) {
       convert_elements(x.dtype(), x.bytes(), y.dtype(), y.bytes(), x.size());
-      accumulate(y.pointer<E>(), split, backwards);
+      accumulate(y.pointer<E>(), way, backwards);
     }
   });
 }

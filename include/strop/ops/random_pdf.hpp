@@ -133,8 +133,8 @@ template <class Density, class E>
 void densities(bool is_log, View<const E> x, View<const E> first, View<const E> second, View<E> y) {
   each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const double log = d.log(static_cast<double>(x[i]));
-      y[i] = static_cast<E>(is_log ? log : std::exp(log));
+      const double logarithm = d.log(static_cast<double>(x[i]));
+      y[i] = static_cast<E>(is_log ? logarithm : std::exp(logarithm));
     }
   });
 }
@@ -285,14 +285,14 @@ struct RandomPdfDirichlet {
   template <Real E>
   void forward(Cpu&, View<const E> x, View<const E> alpha, View<E> y) const {
     each_vector(x, alpha, y.size(), [&](std::int64_t i, const E* sample, const E* a, std::int64_t n) {
-      double log = 0, total = 0;
+      double logarithm = 0, total = 0;
       for (std::int64_t j = 0; j < n; ++j) {
         const double of_one = static_cast<double>(a[j]);
-        log += detail::times_log(of_one - 1, static_cast<double>(sample[j])) - detail::lgamma_of(of_one);
+        logarithm += detail::times_log(of_one - 1, static_cast<double>(sample[j])) - detail::lgamma_of(of_one);
         total += of_one;
       }
-      log += detail::lgamma_of(total);
-      y[i] = static_cast<E>(is_log ? log : std::exp(log));
+      logarithm += detail::lgamma_of(total);
+      y[i] = static_cast<E>(is_log ? logarithm : std::exp(logarithm));
     });
   }
   template <Real E>

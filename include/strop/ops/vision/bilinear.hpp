@@ -55,9 +55,9 @@ template <class E, class F>
 template <class E>
 [[gnu::always_inline]] inline E interpolated(const E* plane, const Beside<E>& y, const Beside<E>& x,
                                              std::int64_t width) {
-  E sum = 0;
-  each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { sum += plane[at] * c.down * c.along; });
-  return sum;
+  E total = 0;
+  each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { total += plane[at] * c.down * c.along; });
+  return total;
 }
 /// Adds to the gradients of the four elements what is theirs of the gradient of what lies between them.
 template <class E>

@@ -126,10 +126,10 @@ struct PartSamples {
     const E step = size / static_cast<E>(parts);
     count = ratio > 0 ? static_cast<E>(ratio) : std::ceil(step);
     const double apart = static_cast<double>(step / count);
-    const bool near = std::abs(begin) < region_most<E> && size < region_most<E>;
+    const bool usable = std::abs(begin) < region_most<E> && size < region_most<E>;
     for (std::int64_t part = 0; part < parts; ++part) {
       const E from = begin + static_cast<E>(part) * step;
-      if (near) {  // and may still be far larger than the axis: only what can lie inside is tried
+      if (usable) {  // and may still be far larger than the axis: only what can lie inside is tried
         const double before = -1 - static_cast<double>(from), behind = before + 1 + static_cast<double>(extent);
         const auto low = static_cast<std::int64_t>(std::clamp(before / apart - 2, 0.0, static_cast<double>(count))),
                    high = static_cast<std::int64_t>(std::clamp(behind / apart + 2, 0.0, static_cast<double>(count)));

@@ -76,11 +76,12 @@ struct AdaptiveAvgPooling2D {
   template <Real E>
   void forward(Cpu&, View<const E, 4> x, View<E, 4> y) const {
     each_part(x.shape(), y.shape(), [&](std::int64_t to, std::int64_t plane, const Part& rows, const Part& cols) {
-      double sum = 0;
+      double total = 0;
       for (std::int64_t i = rows.low; i < rows.high; ++i)
-        for (std::int64_t j = cols.low; j < cols.high; ++j) sum += static_cast<double>(x[plane + i * x.shape()[3] + j]);
+        for (std::int64_t j = cols.low; j < cols.high; ++j)
+          total += static_cast<double>(x[plane + i * x.shape()[3] + j]);
       const std::int64_t count = rows.size() * cols.size();
-      y[to] = count == 0 ? E(0) : static_cast<E>(sum / static_cast<double>(count));
+      y[to] = count == 0 ? E(0) : static_cast<E>(total / static_cast<double>(count));
     });
   }
   template <Real E>
