@@ -7,6 +7,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -171,7 +172,7 @@ struct CTCLoss {
   template <Real E>
   void grad_use_in(Cpu&, View<const E, 1> dy, View<const E, 3> x, std::span<const NDArray> rest, View<E, 3> dx,
                    std::span<NDArray> drest) const {
-    for (const NDArray& zeros : drest) detail::zero_elements(zeros);
+    for (const NDArray& none : drest) detail::zero_elements(none);
     std::fill(dx.begin(), dx.end(), E(0));
     const std::int64_t classes = x.shape()[2], apart = x.shape()[1] * classes;
     each_sequence(x, rest, [&](std::int64_t n, detail::LabelPaths paths) {

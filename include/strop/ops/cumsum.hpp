@@ -6,6 +6,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 #include <strop/tensor/element_loops.hpp>
 

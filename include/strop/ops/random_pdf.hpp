@@ -157,7 +157,6 @@ void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<cons
 }
 
 }  // namespace STROP_ISA
-}  // namespace detail
 
 // What the operators say of themselves.
 struct UniformCard {

@@ -176,8 +176,9 @@ struct BoxNms {
           if (rows[i * width + score_index] > static_cast<E>(valid_thresh) &&
               (id_index < 0 || class_of(i) != static_cast<E>(background_id)))
             order.push_back(i);
-        std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-          return rows[a * width + score_index] > rows[b * width + score_index];
+        std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {  // of equal scores the first row
+          const E one = rows[a * width + score_index], other = rows[b * width + score_index];
+          return one > other || (one == other && a < b);
         });
         const detail::Index count = topk > 0 ? std::min<detail::Index>(topk, order.size()) : order.size();
         detail::List<std::int64_t> kept;
