@@ -7,7 +7,6 @@ namespace strop::inline v0::verify {
 namespace {
 
 void add_density_rows(std::vector<Row>& rows) {
-  const Parts parts{.same_shape = false, .loose = 8};
   // Elements that halves have, within the support of each distribution.
   const Sample sample{{2, 3}, 0.2, 1.8}, first{{2}, 1.2, 1.9}, second{{2}, 2.1, 2.9},
       counts = listed({2, 3}, {0, 3, 1, 2});

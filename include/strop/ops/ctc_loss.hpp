@@ -10,6 +10,7 @@
 #include <strop/ops/shape/move.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -163,26 +164,42 @@ struct CTCLoss {
     for (int i = 1; i < t.inputs(); ++i)
       if (!t.in(i)) t.set_in(i, t.in(0));
   }
-  template <Real E>
-  void forward(Cpu&, View<const E, 3> x, std::span<const NDArray> rest, View<E, 1> y) const {
-    each_sequence(x, rest, [&](std::int64_t n, detail::LabelPaths paths) {
-      y[n] = static_cast<E>(paths.possible() ? paths.loss() : 0.0);
+  void forward(Cpu&, std::span<const NDArray> in, NDArray& y) const {
+    detail::List<double> losses(y.size());
+    with_steps(in[0], [&](auto x) {
+      each_sequence(x, in.subspan(1), [&](std::int64_t n, detail::LabelPaths paths) {
+        losses[n] = paths.possible() ? paths.loss() : 0.0;
+      });
     });
+    detail::convert_elements(f64, losses.data(), y.dtype(), y.bytes(), y.size());
   }
-  template <Real E>
-  void grad_use_in(Cpu&, View<const E, 1> dy, View<const E, 3> x, std::span<const NDArray> rest, View<E, 3> dx,
-                   std::span<NDArray> drest) const {
-    for (const NDArray& none : drest) detail::zero_elements(none);
-    std::fill(dx.begin(), dx.end(), E(0));
-    const std::int64_t classes = x.shape()[2], apart = x.shape()[1] * classes;
-    each_sequence(x, rest, [&](std::int64_t n, detail::LabelPaths paths) {
-      if (!paths.possible()) return;
-      const double loss = paths.loss();
-      paths.gradient(x.data() + n * classes, loss, static_cast<double>(dy[n]), apart, classes, dx.data() + n * classes);
+  void grad_use_in(Cpu&, const NDArray& dy, std::span<const NDArray> in, std::span<NDArray> din) const {
+    for (const NDArray& none : din.subspan(1)) detail::zero_elements(none);
+    detail::List<double> heads(dy.size());
+    detail::convert_elements(dy.dtype(), dy.bytes(), f64, heads.data(), dy.size());
+    with_steps(in[0], [&]<class E>(View<const E, 3> x) {
+      const std::int64_t classes = x.shape()[2], apart = x.shape()[1] * classes;
+      detail::List<E> dx(x.size(), E(0));
+      each_sequence(x, in.subspan(1), [&](std::int64_t n, detail::LabelPaths paths) {
+        if (!paths.possible()) return;
+        const double loss = paths.loss();
+        paths.gradient(x.data() + n * classes, loss, heads[n], apart, classes, dx.data() + n * classes);
+      });
+      detail::convert_elements(dtype_of<E>, dx.data(), din[0].dtype(), din[0].bytes(), x.size());
     });
   }
 
  private:
+  /// f(data), halves as float32.
+  template <class F>
+  static void with_steps(const NDArray& data, F f) {
+    const std::array<std::int64_t, 3> shape{data.shape()[0], data.shape()[1], data.shape()[2]};
+    if (data.dtype() == f64) return f(View<const double, 3>(data.pointer<double>(), shape));
+    if (data.dtype() == f32) return f(View<const float, 3>(data.pointer<float>(), shape));
+    detail::List<float> copy(data.size());
+    detail::convert_elements(data.dtype(), data.bytes(), f32, copy.data(), data.size());
+    f(View<const float, 3>(copy.data(), shape));
+  }
   /// f(n, paths) for each sequence of the batch.
   template <class E, class F>
   void each_sequence(View<const E, 3> x, std::span<const NDArray> rest, F f) const {
