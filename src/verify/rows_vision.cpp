@@ -45,7 +45,7 @@ void add_vision_rows(std::vector<Row>& rows) {
   add("GridGenerator", "transform_type=warp", {{{2, 2, 3, 4}, -0.9, 0.9}});
   add("BilinearSampler", "", {image, {{2, 2, 2, 3}, -0.3, 0.2}});
   add("SpatialTransformer", "transform_type=affine; sampler_type=bilinear; target_shape=(2, 2)",
-      {image, listed({2, 6}, {0.25, 0.125, 0.0625, -0.125, 0.25, 0.125})});
+      {image, listed({2, 6}, {0.25, 0.125, 0.0625, -0.125, 0.25, 0.0625})});
   // Image 0, 1 and 0, and corners that no small change rounds to others.
   const Sample regions = listed({3, 5}, {0.5, 0.25, 0.25, 2.75, 2.25, 1.5, 1, 0, 3.25, 1, 0.5, 2, 1, 2.25, 2.25});
   add("ROIPooling", "pooled_size=(2, 2); spatial_scale=1", {image, regions});

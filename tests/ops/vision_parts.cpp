@@ -182,20 +182,20 @@ TEST_CASE("operators on images refuse in a sentence") {
   CHECK(refusal("ROIPooling", {{"pooled_size", "(2,)"}, {"spatial_scale", "1"}}, {image, count({1, 5})}) ==
         "roi_pooling: pooled_size = (2,), expected (rows, columns) of 1 or more");
   CHECK(refusal("_contrib_ROIAlign", {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}}, {image, count({1, 6})}) ==
-        "_contrib_ROIAlign: input 'rois' has shape (1, 6), expected rows of 5 numbers, or of 4 without the image");
+        "_contrib_roi_align: input 'rois' has shape (1, 6), expected rows of 5 numbers, or of 4 without the image");
   CHECK(refusal("_contrib_ROIAlign",
                 {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}, {"position_sensitive", "True"}},
                 {image, count({1, 5})}) ==
-        "_contrib_ROIAlign: input 'data' has 2 channels, expected a multiple of 4, the parts of a region");
+        "_contrib_roi_align: input 'data' has 2 channels, expected a multiple of 4, the parts of a region");
   CHECK(refusal("_contrib_ROIAlign", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}, {"aligned", "True"}},
                 {image, array({{0, 1, 1, 1, 2}})}) ==
-        "_contrib_ROIAlign: region 0 is 0 wide and 1 high, expected more than 0");
+        "_contrib_roi_align: region 0 is 0 wide and 1 high, expected more than 0");
   CHECK(refusal("_contrib_BilinearResize2D", {{"mode", "odd_scale"}, {"scale_width", "2"}}, {image}) ==
-        "_contrib_BilinearResize2D: mode odd_scale needs parameters 'scale_height' and 'scale_width'");
+        "_contrib_bilinear_resize2_d: mode odd_scale needs parameters 'scale_height' and 'scale_width'");
   CHECK(refusal("_contrib_BilinearResize2D", {{"height", "2"}}, {strop::zeros({1, 1, 0, 2})}) ==
-        "_contrib_BilinearResize2D: input 'data' has shape (1, 1, 0, 2), which has no elements for (1, 1, 2, 1)");
+        "_contrib_bilinear_resize2_d: input 'data' has shape (1, 1, 0, 2), which has no elements for (1, 1, 2, 1)");
   CHECK(refusal("_contrib_BilinearResize2D", {{"scale_height", "-1"}}, {image}) ==
-        "_contrib_BilinearResize2D: a scale of -1 gives axis 2 of input 'data', of 3 elements, no extent");
+        "_contrib_bilinear_resize2_d: a scale of -1 gives axis 2 of input 'data', of 3 elements, no extent");
   CHECK(refusal("Correlation", {{"kernel_size", "2"}}, {image, image}) ==
         "correlation: kernel_size is 2, expected an odd number");
   CHECK(refusal("Correlation", {{"max_displacement", "2"}}, {image, image}) ==

@@ -138,6 +138,8 @@ struct CTCLoss {
       {"use_label_lengths", "there is an input label_lengths: how many labels each has"},
       {"blank_label", "the class of no label: the first, and 0 ends labels; or the last, and -1 does"}};
 
+  static constexpr DtypeSet dtypes = floating;
+
   std::vector<std::string_view> inputs() const {
     std::vector<std::string_view> names{"data", "label"};
     if (use_data_lengths) names.push_back("data_lengths");
@@ -158,7 +160,7 @@ struct CTCLoss {
     s.set_out(0, {batch});
   }
   constexpr void infer_type(Types& t) const {
-    t.expect_in(0, floating);
+    t.expect_in(0, dtypes);
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
     for (int i = 1; i < t.inputs(); ++i)

@@ -66,7 +66,7 @@ inline void accumulate_into(const NDArray& x, const NDArray& y, std::optional<in
 
 /// cumsum: y[…, i, …] = Σ x[…, j, …] over j ≤ i along `axis`; without it over the elements in their order, as a vector.
 ///
-/// All types; the result and the sums are of `dtype`, of the type of a unless said, of bool int32. Sparse arrays by the
+/// All types but bool; the result and the sums are of `dtype`, of the type of a unless said. Sparse arrays by the
 /// dense fallback. The gradient is the sums of the head gradient from each element on. Error: axis is outside a.
 ///
 /// Example: `cumsum(array({{1, 2}, {3, 4}}), {.axis = 0})` is [[1, 2], [4, 6]].
@@ -80,6 +80,7 @@ struct Cumsum {
   static constexpr Note notes[] = {{"axis", "the axis of the sums; negative: from the last; None: a as a vector"},
                                    {"dtype", "the type of the result and of the sums"}};
 
+  static constexpr DtypeSet dtypes = floating | integral;
   constexpr void infer_shape(Shapes& s) const {
     const Shape& a = s.in(0);
     if (!axis) {
@@ -91,17 +92,13 @@ struct Cumsum {
     s.set_in(0, s.out(0));
   }
   constexpr void infer_type(Types& t) const {
-    if (dtype && *dtype == boolean) t.fail("dtype is bool, expected a type that sums have");
+    t.expect_in(0, dtypes);
     if (dtype) return t.set_out(0, *dtype);
-    const std::optional<Dtype> a = t.in(0);
-    if (a) return t.set_out(0, *a == boolean ? i32 : *a);
+    t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
   void forward(Cpu&, const NDArray& a, NDArray& y) const { detail::accumulate_into(a, y, axis, false); }
-  void grad_use_none(Cpu&, const NDArray& dy, NDArray& da) const {
-    // The head gradient has the shape of the result, which without an axis is another one of as many elements.
-    detail::accumulate_into(axis ? dy : dy.reshape(da.shape()), da, axis, true);
-  }
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& da) const { detail::accumulate_into(dy, da, axis, true); }
 };
 inline constexpr Op<Cumsum, OnUse> cumsum;
 

@@ -317,8 +317,10 @@ struct RandomPdfDirichlet {
   /// f(i, sample i, its concentrations, how many these are); no two threads have the same concentrations.
   template <class E, class F>
   static void each_vector(View<const E> x, View<const E> alpha, std::int64_t samples, F f) {
-    const std::int64_t n = x.shape().back(), count = n == 0 ? 0 : alpha.size() / n,
-                       of_each = count == 0 ? 0 : samples / count;
+    const std::int64_t n = x.shape().back();
+    std::int64_t count = 1;
+    for (const std::int64_t extent : alpha.shape().first(alpha.shape().size() - 1)) count *= extent;
+    const std::int64_t of_each = count == 0 ? 0 : samples / count;
     parallel_for(count, std::max<std::int64_t>(1, (1 << 10) / std::max<std::int64_t>(1, of_each * n)),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin * of_each; i < end * of_each; ++i)

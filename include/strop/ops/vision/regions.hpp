@@ -297,7 +297,7 @@ struct ROIAlign {
         [&](std::int64_t k, const detail::Region<E>& r, std::int64_t c0, std::int64_t c1) {
           E wide = r.right - r.left, high = r.bottom - r.top;
           if (aligned && !(wide > E(0) && high > E(0)))
-            fail(name, ": region ", k, " is ", wide, " wide and ", high, " high, expected more than 0");
+            fail("_contrib_roi_align: region ", k, " is ", wide, " wide and ", high, " high, expected more than 0");
           if (!aligned) wide = std::max(wide, E(1)), high = std::max(high, E(1));
           const detail::PartSamples<E> rows(r.top, high, down, sample_ratio, height),
               cols(r.left, wide, along, sample_ratio, width);

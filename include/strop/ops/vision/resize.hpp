@@ -35,7 +35,7 @@ List<Beside<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corn
   List<Beside<E>> places;
   if (from == 0) return places;
   const std::int64_t less = align_corners ? 1 : 0;
-  const E step = to == less ? E(0) : static_cast<E>(from - less) / static_cast<E>(to - less);
+  const E step = to <= 1 ? E(0) : static_cast<E>(from - less) / static_cast<E>(to - less);
   for (std::int64_t i = 0; i < to; ++i)
     places.push_back(Beside<E>::extended(
         align_corners ? step * static_cast<E>(i) : step * (static_cast<E>(i) + E(0.5)) - E(0.5), from));
@@ -119,7 +119,8 @@ struct AdaptiveAvgPooling2D {
 /// data (batch, channels, rows, columns). The extents of the result: size: height and width, or the extent times the
 /// scale that is given, without its fraction; odd_scale: the extent times the scale, of an odd extent x (x − 1) · scale
 /// + 1; like: those of the second input; to_even_down, to_odd_up …: the next even or odd number. With align_corners the
-/// first and last elements lie where those of data do, and the rest between them; without, the images cover the same.
+/// first and last elements lie where those of data do, and the rest between them; without, the images cover the same. A
+/// single row or column is the first one either way.
 /// Floating types; sparse arrays by the dense fallback. The gradient goes to data. Error: other dimensions, odd_scale
 /// without both scales, a scale that gives no extent, images without elements that are to have some.
 ///
