@@ -25,7 +25,8 @@ struct SampleUniqueZipfian {
   Required<int> range_max = {};
   Shape shape = {};
 
-  static constexpr std::string_view name = "_sample_unique_zipfian", outputs[] = {"output0", "output1"};
+  static constexpr std::string_view name = "_sample_unique_zipfian", aliases[] = {"sample_unique_zipfian"},
+                                    outputs[] = {"output0", "output1"};
   static constexpr std::string_view doc =
       "Rows of different numbers below range_max, small ones more often, and how many were drawn for each.";
   static constexpr Note notes[] = {{"range_max", "the numbers lie below it"},

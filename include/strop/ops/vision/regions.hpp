@@ -242,7 +242,7 @@ struct ROIAlign {
   int sample_ratio = -1;
   bool position_sensitive = false, aligned = false;
 
-  static constexpr std::string_view name = "_contrib_ROIAlign", aliases[] = {"ROIAlign"};
+  static constexpr std::string_view name = "_contrib_ROIAlign", aliases[] = {"ROIAlign", "roi_align"};
   static constexpr std::span<const std::string_view> inputs = detail::region_inputs;
   static constexpr std::string_view doc =
       "The means of samples in the parts of regions of images, bilinear between the elements.";

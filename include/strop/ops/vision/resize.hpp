@@ -56,7 +56,8 @@ List<Beside<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corn
 struct AdaptiveAvgPooling2D {
   Shape output_size = {};
 
-  static constexpr std::string_view name = "_contrib_AdaptiveAvgPooling2D", aliases[] = {"AdaptiveAvgPooling2D"};
+  static constexpr std::string_view name = "_contrib_AdaptiveAvgPooling2D",
+                                    aliases[] = {"AdaptiveAvgPooling2D", "adaptive_avg_pooling_2d"};
   static constexpr std::string_view doc = "The means of as many parts of each image as output_size says.";
   static constexpr Note notes[] = {{"output_size", "rows and columns of the result, or one number for both"}};
 
@@ -132,8 +133,8 @@ struct BilinearResize2D {
   Mode mode = size;
   bool align_corners = true;
 
-  static constexpr std::string_view name = "_contrib_BilinearResize2D", aliases[] = {"BilinearResize2D"},
-                                    inputs[] = {"data", "like"};
+  static constexpr std::string_view name = "_contrib_BilinearResize2D",
+                                    aliases[] = {"BilinearResize2D", "bilinear_resize_2d"}, inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Images of other extents, bilinear between the elements.";
   static constexpr Note notes[] = {
       {"like", "has the extents of the result, of mode like"},
