@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operators of the command: boxes, correlation, regions, resize, sampling.
+/// Operators of the command: correlation, regions, resize, sampling.
 #include <strop/graph/symbol.hpp>
-#include <strop/ops/vision/boxes.hpp>
 #include <strop/ops/vision/correlation.hpp>
 #include <strop/ops/vision/regions.hpp>
 #include <strop/ops/vision/resize.hpp>
@@ -10,7 +9,6 @@
 
 namespace {
 [[maybe_unused]] const void* const enrolled[] = {
-    strop::BoxOps::enrol(),
     strop::CorrelationOps::enrol(),
     strop::RegionOps::enrol(),
     strop::ResizeOps::enrol(),
