@@ -51,8 +51,8 @@ UpSampling(arg0; scale, num_filter=0, sample_type, multi_input_mode=concat, num_
 _CrossDeviceCopy(data) _copyto cross_device_copy
 _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
-_contrib_AdaptiveAvgPooling2D(data; output_size=()) AdaptiveAvgPooling2D adaptive_avg_pooling_2d
-_contrib_BilinearResize2D(data; height=1, width=1, scale_height=None, scale_width=None, mode=size, align_corners=True) BilinearResize2D bilinear_resize_2d
+_contrib_AdaptiveAvgPooling2D(data; output_size=()) AdaptiveAvgPooling2D adaptive_avg_pooling2d
+_contrib_BilinearResize2D(data; height=1, width=1, scale_height=None, scale_width=None, mode=size, align_corners=True) BilinearResize2D bilinear_resize2d
 _contrib_ROIAlign(data, rois; pooled_size, spatial_scale, sample_ratio=-1, position_sensitive=False, aligned=False) ROIAlign roi_align
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
 _contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose

@@ -191,11 +191,11 @@ TEST_CASE("operators on images refuse in a sentence") {
                 {image, array({{0, 1, 1, 1, 2}})}) ==
         "_contrib_roi_align: region 0 is 0 wide and 1 high, expected more than 0");
   CHECK(refusal("_contrib_BilinearResize2D", {{"mode", "odd_scale"}, {"scale_width", "2"}}, {image}) ==
-        "_contrib_bilinear_resize2_d: mode odd_scale needs parameters 'scale_height' and 'scale_width'");
+        "_contrib_bilinear_resize2d: mode odd_scale needs parameters 'scale_height' and 'scale_width'");
   CHECK(refusal("_contrib_BilinearResize2D", {{"height", "2"}}, {strop::zeros({1, 1, 0, 2})}) ==
-        "_contrib_bilinear_resize2_d: input 'data' has shape (1, 1, 0, 2), which has no elements for (1, 1, 2, 1)");
+        "_contrib_bilinear_resize2d: input 'data' has shape (1, 1, 0, 2), which has no elements for (1, 1, 2, 1)");
   CHECK(refusal("_contrib_BilinearResize2D", {{"scale_height", "-1"}}, {image}) ==
-        "_contrib_bilinear_resize2_d: a scale of -1 gives axis 2 of input 'data', of 3 elements, no extent");
+        "_contrib_bilinear_resize2d: a scale of -1 gives axis 2 of input 'data', of 3 elements, no extent");
   CHECK(refusal("Correlation", {{"kernel_size", "2"}}, {image, image}) ==
         "correlation: kernel_size is 2, expected an odd number");
   CHECK(refusal("Correlation", {{"max_displacement", "2"}}, {image, image}) ==

@@ -52,12 +52,12 @@ List<Beside<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corn
 /// is 0. Floating types; sparse arrays by the dense fallback. Error: other dimensions, an output_size of more than two
 /// numbers or below 0.
 ///
-/// Example: `adaptive_avg_pooling_2d(array({{{{1, 2, 3}}}}), {.output_size = {1, 2}})` is [[[[1.5, 2.5]]]].
+/// Example: `adaptive_avg_pooling2d(array({{{{1, 2, 3}}}}), {.output_size = {1, 2}})` is [[[[1.5, 2.5]]]].
 struct AdaptiveAvgPooling2D {
   Shape output_size = {};
 
   static constexpr std::string_view name = "_contrib_AdaptiveAvgPooling2D",
-                                    aliases[] = {"AdaptiveAvgPooling2D", "adaptive_avg_pooling_2d"};
+                                    aliases[] = {"AdaptiveAvgPooling2D", "adaptive_avg_pooling2d"};
   static constexpr std::string_view doc = "The means of as many parts of each image as output_size says.";
   static constexpr Note notes[] = {{"output_size", "rows and columns of the result, or one number for both"}};
 
@@ -125,7 +125,7 @@ struct AdaptiveAvgPooling2D {
 /// Floating types; sparse arrays by the dense fallback. The gradient goes to data. Error: other dimensions, odd_scale
 /// without both scales, a scale that gives no extent, images without elements that are to have some.
 ///
-/// Example: `bilinear_resize_2d(array({{{{1, 3}}}}), {.height = 1, .width = 3})` is [[[[1, 2, 3]]]].
+/// Example: `bilinear_resize2d(array({{{{1, 3}}}}), {.height = 1, .width = 3})` is [[[[1, 2, 3]]]].
 struct BilinearResize2D {
   enum Mode : int { size, odd_scale, like, to_even_down, to_even_up, to_odd_down, to_odd_up };
   int height = 1, width = 1;
@@ -134,7 +134,7 @@ struct BilinearResize2D {
   bool align_corners = true;
 
   static constexpr std::string_view name = "_contrib_BilinearResize2D",
-                                    aliases[] = {"BilinearResize2D", "bilinear_resize_2d"}, inputs[] = {"data", "like"};
+                                    aliases[] = {"BilinearResize2D", "bilinear_resize2d"}, inputs[] = {"data", "like"};
   static constexpr std::string_view doc = "Images of other extents, bilinear between the elements.";
   static constexpr Note notes[] = {
       {"like", "has the extents of the result, of mode like"},
@@ -209,8 +209,8 @@ struct BilinearResize2D {
   }
 };
 
-inline constexpr Op<AdaptiveAvgPooling2D, OnUse> adaptive_avg_pooling_2d;
-inline constexpr Op<BilinearResize2D, OnUse> bilinear_resize_2d;
+inline constexpr Op<AdaptiveAvgPooling2D, OnUse> adaptive_avg_pooling2d;
+inline constexpr Op<BilinearResize2D, OnUse> bilinear_resize2d;
 
 using ResizeOps = OpList<AdaptiveAvgPooling2D, BilinearResize2D>;
 
