@@ -171,7 +171,7 @@ TEST_CASE("sequences that cannot say their labels, and labels that are none") {
   CHECK(refusal("CTCLoss", {}, {x, count({2, 3})}) ==
         "ctc_loss: input 'label' has shape (2, 3), expected at most 2 labels, the steps of input 'data'");
   CHECK(refusal("CTCLoss", {{"use_label_lengths", "True"}}, {x, array({{1, 0}, {1, 2}}), array({1, 3})}) ==
-        "ctc_loss: element 1 of label_lengths is 3, expected 0 to 2");
+        "ctc_loss: element 1 of input 'label_lengths' is 3, expected 0 to 2");
   CHECK(refusal("CTCLoss", {{"use_data_lengths", "True"}}, {x, array({{1, 0}, {1, 2}}), array({1, 3, 1})}) ==
         "ctc_loss: input 'data_lengths' has shape (3,), expected (2,)");
 }

@@ -10,11 +10,9 @@
 #include <strop/ops/shape/move.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,20 +29,23 @@ inline double log_of_sum(double a, double b) {
 
 /// The labels of a sequence with blanks around each, and the paths through them: each step stays, goes on to the next
 /// place, or to the label behind a blank unless it is the same one. Logarithms throughout.
+template <class E>
 class LabelPaths {
  public:
-  /// Rows of `classes` activations, `apart` elements from one step to the next.
-  template <class E>
-  LabelPaths(const E* x, std::int64_t apart, std::int64_t steps, std::int64_t classes, const List<std::int64_t>& labels,
-             std::int64_t blank)
-      : steps_(steps),
+  /// Steps of `classes` activations, each `stride` elements behind the one before.
+  LabelPaths(const E* activations, std::int64_t stride, std::int64_t steps, std::int64_t classes,
+             const List<std::int64_t>& labels, std::int64_t blank)
+      : activations_(activations),
+        stride_(stride),
+        steps_(steps),
+        classes_(classes),
         places_(2 * labels.size() + 1),
         at_(places_, blank),
         logs_(checked_product(steps, places_, "ctc_loss")),
         sums_(steps) {
-    for (Index i = 0; i < labels.size(); ++i) at_[2 * i + 1] = labels[i];
+    for (Index k = 0; k < labels.size(); ++k) at_[2 * k + 1] = labels[k];
     for (std::int64_t t = 0; t < steps; ++t) {
-      const E* const row = x + t * apart;
+      const E* const row = activations + t * stride;
       const double most = static_cast<double>(*std::max_element(row, row + classes));
       double total = 0;
       for (std::int64_t k = 0; k < classes; ++k) total += std::exp(static_cast<double>(row[k]) - most);
@@ -74,10 +75,10 @@ class LabelPaths {
     const double* const last = forward_.data() + (steps_ - 1) * places_;
     return -(places_ == 1 ? last[0] : log_of_sum(last[places_ - 1], last[places_ - 2]));
   }
-  /// The gradient of the loss that was found, times `head`: of each step the probabilities less the share of the paths.
-  template <class E>
-  void gradient(const E* x, double loss, double head, std::int64_t apart, std::int64_t classes, E* dx) const {
-    List<double> later(places_, never), now(places_, never), share(classes);
+  /// Writes the gradient of the loss that was found, times `head`, in the layout of the activations: of each step the
+  /// probabilities less the share of the paths.
+  void gradient(double loss, double head, E* to) const {
+    List<double> later(places_, never), now(places_, never), share(classes_);
     for (std::int64_t t = steps_; t-- > 0;) {
       const double* const logs = logs_.data() + t * places_;
       for (std::int64_t s = 0; s < places_; ++s) {
@@ -93,9 +94,9 @@ class LabelPaths {
       }
       std::fill(share.begin(), share.end(), 0.0);
       for (std::int64_t s = 0; s < places_; ++s) share[at_[s]] += std::exp(forward_[t * places_ + s] + now[s] + loss);
-      for (std::int64_t k = 0; k < classes; ++k) {
-        const double probability = std::exp(static_cast<double>(x[t * apart + k]) - sums_[t]);
-        dx[t * apart + k] = static_cast<E>(head * (probability - share[k]));
+      for (std::int64_t k = 0; k < classes_; ++k) {
+        const double probability = std::exp(static_cast<double>(activations_[t * stride_ + k]) - sums_[t]);
+        to[t * stride_ + k] = static_cast<E>(head * (probability - share[k]));
       }
       std::swap(later, now);
     }
@@ -106,7 +107,8 @@ class LabelPaths {
   /// Whether place s may follow the one two before it.
   bool skips(std::int64_t s) const { return s % 2 == 1 && s >= 3 && at_[s] != at_[s - 2]; }
 
-  std::int64_t steps_, places_;
+  const E* activations_;
+  std::int64_t stride_, steps_, classes_, places_;
   List<std::int64_t> at_;
   List<double> logs_, sums_, forward_;
 };
@@ -138,14 +140,13 @@ struct CTCLoss {
       {"use_label_lengths", "there is an input label_lengths: how many labels each has"},
       {"blank_label", "the class of no label: the first, and 0 ends labels; or the last, and -1 does"}};
 
-  static constexpr DtypeSet dtypes = floating;
-
   std::vector<std::string_view> inputs() const {
     std::vector<std::string_view> names{"data", "label"};
     if (use_data_lengths) names.push_back("data_lengths");
     if (use_label_lengths) names.push_back("label_lengths");
     return names;
   }
+  constexpr int input_count() const { return 2 + (use_data_lengths ? 1 : 0) + (use_label_lengths ? 1 : 0); }
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     s.set_in(0, {any, any, any});
@@ -160,82 +161,66 @@ struct CTCLoss {
     s.set_out(0, {batch});
   }
   constexpr void infer_type(Types& t) const {
-    t.expect_in(0, dtypes);
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
     for (int i = 1; i < t.inputs(); ++i)
       if (!t.in(i)) t.set_in(i, t.in(0));
   }
-  void forward(Cpu&, std::span<const NDArray> in, NDArray& y) const {
-    detail::List<double> losses(y.size());
-    with_steps(in[0], [&](auto x) {
-      each_sequence(x, in.subspan(1), [&](std::int64_t n, detail::LabelPaths paths) {
-        losses[n] = paths.possible() ? paths.loss() : 0.0;
-      });
+  // Behind label come the lengths that there are; an argument without one is empty.
+  template <Real E>
+  void forward(Cpu&, View<const E, 3> data, View<const std::int64_t, 2> label, View<const std::int64_t, 1> third,
+               View<const std::int64_t, 1> fourth, View<E, 1> losses) const {
+    each_sequence(data, label, third, fourth, [&](std::int64_t n, detail::LabelPaths<E> paths) {
+      losses[n] = static_cast<E>(paths.possible() ? paths.loss() : 0.0);
     });
-    detail::convert_elements(f64, losses.data(), y.dtype(), y.bytes(), y.size());
   }
-  void grad_use_in(Cpu&, const NDArray& dy, std::span<const NDArray> in, std::span<NDArray> din) const {
-    for (const NDArray& none : din.subspan(1)) detail::zero_elements(none);
-    detail::List<double> heads(dy.size());
-    detail::convert_elements(dy.dtype(), dy.bytes(), f64, heads.data(), dy.size());
-    with_steps(in[0], [&]<class E>(View<const E, 3> x) {
-      const std::int64_t classes = x.shape()[2], apart = x.shape()[1] * classes;
-      detail::List<E> dx(x.size(), E(0));
-      each_sequence(x, in.subspan(1), [&](std::int64_t n, detail::LabelPaths paths) {
-        if (!paths.possible()) return;
-        const double loss = paths.loss();
-        paths.gradient(x.data() + n * classes, loss, heads[n], apart, classes, dx.data() + n * classes);
-      });
-      detail::convert_elements(dtype_of<E>, dx.data(), din[0].dtype(), din[0].bytes(), x.size());
+  template <Real E>
+  void grad_use_in(Cpu&, View<const E, 1> head, View<const E, 3> data, View<const std::int64_t, 2> label,
+                   View<const std::int64_t, 1> third, View<const std::int64_t, 1> fourth, View<E, 3> ddata,
+                   NDArray& dlabel, NDArray& dthird, NDArray& dfourth) const {
+    for (const NDArray* none : {&dlabel, &dthird, &dfourth})
+      if (*none) detail::zero_elements(*none);
+    std::fill(ddata.begin(), ddata.end(), E(0));
+    each_sequence(data, label, third, fourth, [&](std::int64_t n, detail::LabelPaths<E> paths) {
+      if (!paths.possible()) return;
+      const double loss = paths.loss();
+      paths.gradient(loss, static_cast<double>(head[n]), ddata.data() + n * data.shape()[2]);
     });
   }
 
  private:
-  /// f(data), halves as float32.
-  template <class F>
-  static void with_steps(const NDArray& data, F f) {
-    const std::array<std::int64_t, 3> shape{data.shape()[0], data.shape()[1], data.shape()[2]};
-    if (data.dtype() == f64) return f(View<const double, 3>(data.pointer<double>(), shape));
-    if (data.dtype() == f32) return f(View<const float, 3>(data.pointer<float>(), shape));
-    detail::List<float> copy(data.size());
-    detail::convert_elements(data.dtype(), data.bytes(), f32, copy.data(), data.size());
-    f(View<const float, 3>(copy.data(), shape));
-  }
   /// f(n, paths) for each sequence of the batch.
   template <class E, class F>
-  void each_sequence(View<const E, 3> x, std::span<const NDArray> rest, F f) const {
-    const std::int64_t steps = x.shape()[0], batch = x.shape()[1], classes = x.shape()[2], most = rest[0].shape()[1];
-    const auto whole = [&](const NDArray& a) {
-      detail::List<std::int64_t> numbers(a.size());
-      detail::convert_elements(a.dtype(), a.bytes(), i64, numbers.data(), a.size());
-      return numbers;
+  void each_sequence(View<const E, 3> data, View<const std::int64_t, 2> label, View<const std::int64_t, 1> third,
+                     View<const std::int64_t, 1> fourth, F f) const {
+    const std::int64_t steps = data.shape()[0], batch = data.shape()[1], classes = data.shape()[2],
+                       most = label.shape()[1], blank = blank_label == first ? 0 : classes - 1,
+                       end = blank_label == first ? 0 : -1;
+    const auto length = [](std::string_view input, View<const std::int64_t, 1> given, std::int64_t n,
+                           std::int64_t all) {
+      if (!given) return all;
+      if (given[n] < 0 || given[n] > all)
+        fail("ctc_loss: element ", n, " of input '", input, "' is ", given[n], ", expected 0 to ", all);
+      return given[n];
     };
-    const detail::List<std::int64_t> label = whole(rest[0]);
-    const std::size_t of_labels = use_data_lengths ? 2 : 1;
-    const auto lengths = [&](std::string_view input, bool given, std::size_t at, std::int64_t all) {
-      if (!given) return detail::List<std::int64_t>(batch, all);
-      detail::List<std::int64_t> numbers = whole(rest[at]);
-      for (detail::Index n = 0; n < numbers.size(); ++n)
-        if (numbers[n] < 0 || numbers[n] > all)
-          fail("ctc_loss: element ", n, " of ", input, " is ", numbers[n], ", expected 0 to ", all);
-      return numbers;
+    const auto labels_of = [&](std::int64_t n) {
+      detail::List<std::int64_t> labels;
+      const std::int64_t count = length("label_lengths", use_data_lengths ? fourth : third, n, most);
+      for (std::int64_t at = 0; at < count; ++at) {
+        const std::int64_t k = label[n * most + at];
+        if (!use_label_lengths && k == end) break;
+        if (k < 0 || k >= classes)
+          fail("ctc_loss: label ", k, " at (", n, ", ", at, ") is no class, expected 0 to ", classes - 1);
+        labels.push_back(k);
+      }
+      return labels;
     };
-    const detail::List<std::int64_t> step_counts = lengths("data_lengths", use_data_lengths, 1, steps),
-                                     label_counts = lengths("label_lengths", use_label_lengths, of_labels, most);
-    const std::int64_t blank = blank_label == first ? 0 : classes - 1, end = blank_label == first ? 0 : -1;
     const std::int64_t work = std::max<std::int64_t>(1, steps * (classes + 2 * most));
     parallel_for(batch, std::max<std::int64_t>(1, (1 << 12) / work), [&](std::int64_t low, std::int64_t high) {
       for (std::int64_t n = low; n < high; ++n) {
-        detail::List<std::int64_t> labels;
-        for (std::int64_t i = 0; i < label_counts[n]; ++i) {
-          const std::int64_t k = label[n * most + i];
-          if (!use_label_lengths && k == end) break;
-          if (k < 0 || k >= classes)
-            fail("ctc_loss: label ", k, " at (", n, ", ", i, ") is no class, expected 0 to ", classes - 1);
-          labels.push_back(k);
-        }
-        f(n, detail::LabelPaths(x.data() + n * classes, batch * classes, step_counts[n], classes, labels, blank));
+        const std::int64_t count =
+            length("data_lengths", use_data_lengths ? third : View<const std::int64_t, 1>(), n, steps);
+        f(n, detail::LabelPaths<E>(data.data() + n * classes, batch * classes, count, classes, labels_of(n), blank));
       }
     });
   }

@@ -2,15 +2,14 @@
 /// \file
 /// cumsum: sums of the elements up to each one.
 #pragma once
-#include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/shape/move.hpp>
 #include <strop/ops/softmax_kernels.hpp>
-#include <strop/tensor/element_loops.hpp>
+#include <strop/tensor/convert.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,26 +41,16 @@ void accumulate(E* x, const AxisSplit& s, bool backwards) {
   });
 }
 
-}  // namespace STROP_ISA
-
 /// y = x, converted, accumulated along `axis` or, without one, as one row.
-inline void accumulate_into(const NDArray& x, const NDArray& y, std::optional<int> axis, bool backwards) {
+template <class E>
+void accumulate(const NDArray& x, View<E> y, std::optional<int> axis, bool backwards) {
   if (y.size() == 0) return;
+  convert_elements(x.dtype(), x.bytes(), dtype_of<E>, y.data(), y.size());
   const std::int64_t row[] = {y.size()};
-  const AxisSplit way = axis ? AxisSplit(x.shape(), *axis) : AxisSplit(row, 0);
-  visit(y.dtype(), [&]<class E>() {
-    if constexpr (std::is_same_v<E, half> || std::is_same_v<E, bfloat16>) {  // sums in float32, rounded once
-      List<float> sums(y.size());
-      convert_elements(x.dtype(), x.bytes(), f32, sums.data(), x.size());
-      accumulate(sums.data(), way, backwards);
-      convert_elements(f32, sums.data(), y.dtype(), y.bytes(), y.size());
-    } else if constexpr (!std::is_same_v<E, bool>) {
-      convert_elements(x.dtype(), x.bytes(), y.dtype(), y.bytes(), x.size());
-      accumulate(y.pointer<E>(), way, backwards);
-    }
-  });
+  accumulate(y.data(), axis ? AxisSplit(x.shape(), *axis) : AxisSplit(row, 0), backwards);
 }
 
+}  // namespace STROP_ISA
 }  // namespace detail
 
 /// cumsum: y[…, i, …] = Σ x[…, j, …] over j ≤ i along `axis`; without it over the elements in their order, as a vector.
@@ -97,8 +86,16 @@ struct Cumsum {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
-  void forward(Cpu&, const NDArray& a, NDArray& y) const { detail::accumulate_into(a, y, axis, false); }
-  void grad_use_none(Cpu&, const NDArray& dy, NDArray& da) const { detail::accumulate_into(dy, da, axis, true); }
+  template <class E>
+    requires Real<E> || (std::integral<E> && !std::same_as<E, bool>)
+  void forward(Cpu&, const NDArray& a, View<E> y) const {
+    detail::accumulate(a, y, axis, false);
+  }
+  template <class E>
+    requires Real<E> || (std::integral<E> && !std::same_as<E, bool>)
+  void grad_use_none(Cpu&, const NDArray& dy, View<E> da) const {
+    detail::accumulate(dy, da, axis, true);
+  }
 };
 inline constexpr Op<Cumsum, OnUse> cumsum;
 
