@@ -25,12 +25,20 @@ struct Beside {
     const auto low = static_cast<std::int64_t>(before);
     return {low, low + 1, at - before, low >= 0 && low < extent, low + 1 < extent};
   }
-  /// Beyond the ends the elements there go on. The axis is not empty, the position a number.
-  static Beside extended(E at, std::int64_t extent) {
+};
+
+/// The same where there always are two: beyond the ends the elements there go on. The axis is not empty, the position a
+/// number.
+template <class E>
+struct Between {
+  std::int64_t low, high;
+  E share;
+
+  Between(E at, std::int64_t extent) {
     const E inside = std::clamp(at, E(0), static_cast<E>(extent - 1));
-    const std::int64_t low = std::min(static_cast<std::int64_t>(inside), extent - 1),
-                       high = std::min(low + 1, extent - 1);
-    return {low, high, inside - static_cast<E>(low), true, true};
+    low = std::min(static_cast<std::int64_t>(inside), extent - 1);
+    high = std::min(low + 1, extent - 1);
+    share = inside - static_cast<E>(low);
   }
 };
 
@@ -64,6 +72,26 @@ template <class E>
 [[gnu::always_inline]] inline void spread(E head, E* plane, const Beside<E>& y, const Beside<E>& x,
                                           std::int64_t width) {
   each_corner(y, x, width, [&](std::int64_t at, const Corner<E>& c) { plane[at] += head * c.down * c.along; });
+}
+
+/// The same between rows of a plane and elements of them that are all there.
+template <class E>
+[[gnu::always_inline]] inline E interpolated(const E* plane, const Between<E>& y, const Between<E>& x,
+                                             std::int64_t width) {
+  const E *const above = plane + y.low * width, *const below = plane + y.high * width;
+  const E top = (1 - x.share) * above[x.low] + x.share * above[x.high],
+          bottom = (1 - x.share) * below[x.low] + x.share * below[x.high];
+  return (1 - y.share) * top + y.share * bottom;
+}
+template <class E>
+[[gnu::always_inline]] inline void spread(E head, E* plane, const Between<E>& y, const Between<E>& x,
+                                          std::int64_t width) {
+  E *const above = plane + y.low * width, *const below = plane + y.high * width;
+  const E top = head * (1 - y.share), bottom = head * y.share;
+  above[x.low] += top * (1 - x.share);
+  above[x.high] += top * x.share;
+  below[x.low] += bottom * (1 - x.share);
+  below[x.high] += bottom * x.share;
 }
 
 }  // namespace STROP_ISA

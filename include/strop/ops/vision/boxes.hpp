@@ -2,7 +2,6 @@
 /// \file
 /// Boxes in images: _contrib_box_iou, how far they overlap; _contrib_box_nms, those that no better one overlaps.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <string_view>
 
 namespace strop::inline v0 {

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace strop::inline v0 {
 
@@ -56,6 +58,21 @@ struct CorrelationPlan {
   }
 };
 
+/// to[j] += a · b, or |a − b|, for elements a and b of two rows that are `step` apart.
+template <class E>
+void add_likeness(const E* a, const E* b, std::int64_t step, bool multiply, std::int64_t count, E* to) {
+  const auto add = [&](auto stride, auto likeness) {
+    for (std::int64_t j = 0; j < count; ++j) to[j] += likeness(a[j * stride], b[j * stride]);
+  };
+  const auto product = [](E l, E r) { return l * r; };
+  const auto difference = [](E l, E r) { return std::abs(l - r); };
+  using One = std::integral_constant<std::int64_t, 1>;  // elements that follow each other, as compilers like them
+  if (multiply)
+    step == 1 ? add(One{}, product) : add(step, product);
+  else
+    step == 1 ? add(One{}, difference) : add(step, difference);
+}
+
 /// y of padded images a and b.
 template <class E>
 void correlate(const CorrelationPlan& p, bool multiply, const E* a, const E* b, E* y) {
@@ -69,13 +86,34 @@ void correlate(const CorrelationPlan& p, bool multiply, const E* a, const E* b, 
                    std::fill_n(to, p.out_cols, E(0));
                    for (std::int64_t c = first; c < first + p.channels; ++c)
                      p.each_place(row / p.out_rows % grids, row % p.out_rows, [&](std::int64_t at, std::int64_t other) {
-                       const E *const l = a + c * size + at, *const r = b + c * size + other;
-                       for (std::int64_t j = 0; j < p.out_cols; ++j)
-                         to[j] += multiply ? l[j * p.step] * r[j * p.step] : std::abs(l[j * p.step] - r[j * p.step]);
+                       add_likeness(a + c * size + at, b + c * size + other, p.step, multiply, p.out_cols, to);
                      });
                    for (std::int64_t j = 0; j < p.out_cols; ++j) to[j] *= static_cast<E>(p.share());
                  }
                });
+}
+/// Adds the gradients of a and b in add_likeness, for the head gradient times `share`.
+template <class E>
+void add_slopes(const E* a, const E* b, const E* head, E share, std::int64_t step, bool multiply, std::int64_t count,
+                E* da, E* db) {
+  const auto add = [&](auto stride, auto slopes) {
+    for (std::int64_t j = 0; j < count; ++j) {
+      const std::int64_t at = j * stride;
+      const auto [of_a, of_b] = slopes(a[at], b[at]);
+      da[at] += head[j] * share * of_a;
+      db[at] += head[j] * share * of_b;
+    }
+  };
+  const auto product = [](E l, E r) { return std::pair(r, l); };
+  const auto difference = [](E l, E r) {
+    const E sign = std::copysign(E(1), l - r + E(0));  // l >= r without a branch, which nothing could foretell
+    return std::pair(sign, -sign);
+  };
+  using One = std::integral_constant<std::int64_t, 1>;
+  if (multiply)
+    step == 1 ? add(One{}, product) : add(step, product);
+  else
+    step == 1 ? add(One{}, difference) : add(step, difference);
 }
 /// Adds to the gradients of the padded images.
 template <class E>
@@ -90,11 +128,7 @@ void correlate_gradient(const CorrelationPlan& p, bool multiply, const E* dy, co
                      const E* const head = dy + (plane / p.channels * grids * p.out_rows + row) * p.out_cols;
                      p.each_place(row / p.out_rows, row % p.out_rows, [&](std::int64_t at, std::int64_t other) {
                        at += plane * size, other += plane * size;
-                       for (std::int64_t j = 0; j < p.out_cols; ++j, at += p.step, other += p.step) {
-                         const E part = head[j] * share;
-                         da[at] += multiply ? part * b[other] : a[at] >= b[other] ? part : -part;
-                         db[other] += multiply ? part * a[at] : a[at] >= b[other] ? -part : part;
-                       }
+                       add_slopes(a + at, b + other, head, share, p.step, multiply, p.out_cols, da + at, db + other);
                      });
                    }
                });

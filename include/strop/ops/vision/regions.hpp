@@ -32,7 +32,7 @@ inline constexpr Note region_notes[] = {
 /// Refuses a pooled_size that is not (rows, columns); gives how many parts a region has.
 constexpr std::int64_t region_parts(const Shapes& s, const Shape& pooled) {
   if (pooled.ndim() != 2 || pooled[0] < 1 || pooled[1] < 1)
-    s.fail("pooled_size = ", print_shape(pooled), ", expected (rows, columns) of 1 or more");
+    s.fail("pooled_size = ", pooled, ", expected (rows, columns) of 1 or more");
   return checked_product(pooled[0], pooled[1], s.op());
 }
 
@@ -117,7 +117,7 @@ std::int64_t largest(const E* plane, std::int64_t width, PartRange rows, PartRan
 /// Of each part of a region along an axis the samples that lie inside the axis, and how many there are with the others.
 template <class E>
 struct PartSamples {
-  List<Beside<E>> samples;
+  List<Between<E>> samples;
   List<std::int64_t> ends;  // behind the samples of each part
   E count;
 
@@ -135,13 +135,16 @@ struct PartSamples {
                    high = static_cast<std::int64_t>(std::clamp(behind / apart + 2, 0.0, static_cast<double>(count)));
         for (std::int64_t i = low; i < high; ++i) {
           const E at = from + (static_cast<E>(i) + E(0.5)) * step / count;
-          if (at >= E(-1) && at <= static_cast<E>(extent)) samples.push_back(Beside<E>::extended(at, extent));
+          if (at >= E(-1) && at <= static_cast<E>(extent)) samples.push_back(Between<E>(at, extent));
         }
       }
       ends.push_back(samples.size());
     }
   }
-  Index begin_of(std::int64_t part) const { return part == 0 ? 0 : ends[part - 1]; }
+  Span<const Between<E>> of(std::int64_t part) const {
+    const std::int64_t begin = part == 0 ? 0 : ends[part - 1];
+    return samples.span().subspan(begin, ends[part] - begin);
+  }
 };
 
 }  // namespace STROP_ISA
@@ -268,26 +271,31 @@ struct ROIAlign {
   template <Real E>
   void forward(Cpu&, View<const E, 4> x, View<const E, 2> rois, View<E, 4> y) const {
     std::fill(y.begin(), y.end(), E(0));
-    each_sample(x.shape(), rois,
-                [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along, E share) {
-                  y[to] += share * detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
-                });
+    each_part(x.shape(), rois, [&](std::int64_t to, std::int64_t plane, auto rows, auto cols, E share) {
+      E total = 0;
+      for (const detail::Between<E>& down : rows)
+        for (const detail::Between<E>& along : cols)
+          total += detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
+      y[to] = share * total;
+    });
   }
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"rois", View<const E, 2>> rois,
             Grad<"data", View<E, 4>> dx) const {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
-    each_sample(dx.shape(), rois,
-                [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along, E share) {
-                  detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
-                });
+    each_part(dx.shape(), rois, [&](std::int64_t from, std::int64_t plane, auto rows, auto cols, E share) {
+      for (const detail::Between<E>& down : rows)
+        for (const detail::Between<E>& along : cols)
+          detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
+    });
   }
 
  private:
-  /// f(element of the result, where its plane begins, position down, position along, share of a sample).
+  /// f(element of the result, where its plane begins, positions down, positions along, share of a sample) for each part
+  /// that has samples.
   template <class E, class F>
-  void each_sample(const std::array<std::int64_t, 4>& shape, View<const E, 2> rois, F f) const {
+  void each_part(const std::array<std::int64_t, 4>& shape, View<const E, 2> rois, F f) const {
     const std::int64_t down = (*pooled_size)[0], along = (*pooled_size)[1], parts = down * along;
     const std::int64_t height = shape[2], width = shape[3], channels = position_sensitive ? shape[1] / parts : shape[1];
     if (height == 0 || width == 0) return;
@@ -308,9 +316,7 @@ struct ROIAlign {
                 const std::int64_t channel = position_sensitive ? c * parts + i * along + j : c;
                 const std::int64_t at = ((k * channels + c) * down + i) * along + j,
                                    plane = (r.image * shape[1] + channel) * height * width;
-                for (detail::Index p = rows.begin_of(i); p < rows.ends[i]; ++p)
-                  for (detail::Index q = cols.begin_of(j); q < cols.ends[j]; ++q)
-                    f(at, plane, rows.samples[p], cols.samples[q], share);
+                if (rows.of(i).size() != 0 && cols.of(j).size() != 0) f(at, plane, rows.of(i), cols.of(j), share);
               }
         },
         [](std::int64_t, std::int64_t, std::int64_t) {});

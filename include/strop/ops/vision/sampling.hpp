@@ -22,7 +22,7 @@ namespace detail {
 /// Refuses a target_shape that is not (rows, columns); gives how many places it has.
 constexpr std::int64_t target_places(const Shapes& s, const Shape& target) {
   if (target.ndim() != 2 || target[0] < 1 || target[1] < 1)
-    s.fail("target_shape = ", print_shape(target), ", expected (rows, columns) of 1 or more");
+    s.fail("target_shape = ", target, ", expected (rows, columns) of 1 or more");
   return checked_product(target[0], target[1], s.op());
 }
 
@@ -73,11 +73,12 @@ struct Sampling {
     const std::int64_t size = rows * cols, grain = (1 << 14) / std::max<std::int64_t>(1, places);
     parallel_for(images * channels, std::max<std::int64_t>(1, grain), [&](std::int64_t begin, std::int64_t end) {
       std::fill(dx + begin * size, dx + end * size, E(0));
-      for (std::int64_t c = begin; c < end; ++c)
+      for (std::int64_t image = begin / channels; image * channels < end; ++image)
         for (std::int64_t first = 0; first < places; first += Block::most) {
-          const Block block(*this, c / channels, first);
-          for (std::int64_t i = 0; i < block.count; ++i)
-            spread(dy[c * places + first + i], dx + c * size, block.down[i], block.along[i], cols);
+          const Block block(*this, image, first);
+          for (std::int64_t c = std::max(begin, image * channels); c < std::min(end, (image + 1) * channels); ++c)
+            for (std::int64_t i = 0; i < block.count; ++i)
+              spread(dy[c * places + first + i], dx + c * size, block.down[i], block.along[i], cols);
         }
     });
   }
