@@ -90,7 +90,7 @@ struct Cumsum {
   }
   constexpr void infer_type(Types& t) const {
     t.expect_in(0, dtypes);
-    if (dtype) return t.set_out(0, *dtype);
+    if (dtype) return t.set_out(0, dtype);
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }

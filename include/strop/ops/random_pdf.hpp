@@ -163,30 +163,30 @@ struct UniformCard {
   using Density = UniformDensity;
   static constexpr std::string_view
       name = "_random_pdf_uniform",
-      alias = "random_pdf_uniform", inputs[] = {"sample", "low", "high"},
+      aliases[] = {"random_pdf_uniform"}, inputs[] = {"sample", "low", "high"},
       doc = "The density of uniform numbers from low to high, which sample is not asked to lie between.";
 };
 struct NormalCard {
   using Density = NormalDensity;
-  static constexpr std::string_view name = "_random_pdf_normal", alias = "random_pdf_normal",
+  static constexpr std::string_view name = "_random_pdf_normal", aliases[] = {"random_pdf_normal"},
                                     inputs[] = {"sample", "mu", "sigma"},
                                     doc = "The density of normal numbers with mean mu and standard deviation sigma.";
 };
 struct GammaCard {
   using Density = GammaDensity;
-  static constexpr std::string_view name = "_random_pdf_gamma", alias = "random_pdf_gamma",
+  static constexpr std::string_view name = "_random_pdf_gamma", aliases[] = {"random_pdf_gamma"},
                                     inputs[] = {"sample", "alpha", "beta"},
                                     doc = "The density of gamma numbers with shape alpha and rate beta.";
 };
 struct ExponentialCard {
   using Density = ExponentialDensity;
-  static constexpr std::string_view name = "_random_pdf_exponential", alias = "random_pdf_exponential",
+  static constexpr std::string_view name = "_random_pdf_exponential", aliases[] = {"random_pdf_exponential"},
                                     inputs[] = {"sample", "lam"},
                                     doc = "The density of exponential numbers with rate lam.";
 };
 struct PoissonCard {
   using Density = PoissonDensity;
-  static constexpr std::string_view name = "_random_pdf_poisson", alias = "random_pdf_poisson",
+  static constexpr std::string_view name = "_random_pdf_poisson", aliases[] = {"random_pdf_poisson"},
                                     inputs[] = {"sample", "lam"},
                                     doc = "The probability of Poisson numbers with mean lam.";
 };
@@ -194,14 +194,14 @@ struct NegativeBinomialCard {
   using Density = NegativeBinomialDensity;
   static constexpr std::string_view
       name = "_random_pdf_negative_binomial",
-      alias = "random_pdf_negative_binomial", inputs[] = {"sample", "k", "p"},
+      aliases[] = {"random_pdf_negative_binomial"}, inputs[] = {"sample", "k", "p"},
       doc = "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
 };
 struct DispersedCard {
   using Density = DispersedDensity;
   static constexpr std::string_view
       name = "_random_pdf_generalized_negative_binomial",
-      alias = "random_pdf_generalized_negative_binomial", inputs[] = {"sample", "mu", "alpha"},
+      aliases[] = {"random_pdf_generalized_negative_binomial"}, inputs[] = {"sample", "mu", "alpha"},
       doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
 };
 
@@ -215,8 +215,8 @@ template <class Card>
 struct DensityOfOne {
   bool is_log = false;
 
-  static constexpr std::string_view name = Card::name, aliases[] = {Card::alias}, doc = Card::doc;
-  static constexpr std::span<const std::string_view> inputs = Card::inputs;
+  static constexpr std::string_view name = Card::name, doc = Card::doc;
+  static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
   static constexpr std::span<const Note> notes = pdf_notes;
   constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
   template <Real E>
@@ -234,8 +234,8 @@ template <class Card>
 struct DensityOfTwo {
   bool is_log = false;
 
-  static constexpr std::string_view name = Card::name, aliases[] = {Card::alias}, doc = Card::doc;
-  static constexpr std::span<const std::string_view> inputs = Card::inputs;
+  static constexpr std::string_view name = Card::name, doc = Card::doc;
+  static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
   static constexpr std::span<const Note> notes = pdf_notes;
   constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
   template <Real E>

@@ -121,9 +121,9 @@ struct AdaptiveAvgPooling2D {
 /// scale that is given, without its fraction; odd_scale: the extent times the scale, of an odd extent x (x − 1) · scale
 /// + 1; like: those of the second input; to_even_down, to_odd_up …: the next even or odd number. With align_corners the
 /// first and last elements lie where those of data do, and the rest between them; without, the images cover the same. A
-/// single row or column is the first one either way.
-/// Floating types; sparse arrays by the dense fallback. The gradient goes to data. Error: other dimensions, odd_scale
-/// without both scales, a scale that gives no extent, images without elements that are to have some.
+/// single row or column is the first one either way. Floating types; sparse arrays by the dense fallback. The gradient
+/// goes to data. Error: other dimensions, odd_scale without both scales, a scale that gives no extent, images without
+/// elements that are to have some.
 ///
 /// Example: `bilinear_resize2d(array({{{{1, 3}}}}), {.height = 1, .width = 3})` is [[[[1, 2, 3]]]].
 struct BilinearResize2D {
