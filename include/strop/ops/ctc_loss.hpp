@@ -133,7 +133,7 @@ struct CTCLoss {
   Blank blank_label = first;
 
   static constexpr std::string_view aliases[] = {"ctc_loss", "_contrib_CTCLoss", "_contrib_ctc_loss"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "How improbable (−log) labels in their order are: data (steps, batch, classes), label (batch, most labels).";
   static constexpr Note notes[] = {
       {"use_data_lengths", "there is an input data_lengths: how many steps each sequence has"},

@@ -72,8 +72,7 @@ struct Cumsum {
   std::optional<Dtype> dtype = {};
 
   static constexpr std::string_view name = "_np_cumsum", aliases[] = {"cumsum"}, inputs[] = {"a"};
-  static constexpr std::string_view doc =
-      "The sums of the elements up to each one, along an axis or, without one, of all.";
+  static constexpr const char* doc = "The sums of the elements up to each one, along an axis or, without one, of all.";
   static constexpr Note notes[] = {{"axis", "the axis of the sums; negative: from the last; None: a as a vector"},
                                    {"dtype", "the type of the result and of the sums"}};
 

@@ -161,48 +161,48 @@ void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<cons
 // What the operators say of themselves.
 struct UniformCard {
   using Density = UniformDensity;
-  static constexpr std::string_view
-      name = "_random_pdf_uniform",
-      aliases[] = {"random_pdf_uniform"}, inputs[] = {"sample", "low", "high"},
-      doc = "The density of uniform numbers from low to high, which sample is not asked to lie between.";
+  static constexpr std::string_view name = "_random_pdf_uniform", aliases[] = {"random_pdf_uniform"},
+                                    inputs[] = {"sample", "low", "high"};
+  static constexpr const char* doc =
+      "The density of uniform numbers from low to high, which sample is not asked to lie between.";
 };
 struct NormalCard {
   using Density = NormalDensity;
   static constexpr std::string_view name = "_random_pdf_normal", aliases[] = {"random_pdf_normal"},
-                                    inputs[] = {"sample", "mu", "sigma"},
-                                    doc = "The density of normal numbers with mean mu and standard deviation sigma.";
+                                    inputs[] = {"sample", "mu", "sigma"};
+  static constexpr const char* doc = "The density of normal numbers with mean mu and standard deviation sigma.";
 };
 struct GammaCard {
   using Density = GammaDensity;
   static constexpr std::string_view name = "_random_pdf_gamma", aliases[] = {"random_pdf_gamma"},
-                                    inputs[] = {"sample", "alpha", "beta"},
-                                    doc = "The density of gamma numbers with shape alpha and rate beta.";
+                                    inputs[] = {"sample", "alpha", "beta"};
+  static constexpr const char* doc = "The density of gamma numbers with shape alpha and rate beta.";
 };
 struct ExponentialCard {
   using Density = ExponentialDensity;
   static constexpr std::string_view name = "_random_pdf_exponential", aliases[] = {"random_pdf_exponential"},
-                                    inputs[] = {"sample", "lam"},
-                                    doc = "The density of exponential numbers with rate lam.";
+                                    inputs[] = {"sample", "lam"};
+  static constexpr const char* doc = "The density of exponential numbers with rate lam.";
 };
 struct PoissonCard {
   using Density = PoissonDensity;
   static constexpr std::string_view name = "_random_pdf_poisson", aliases[] = {"random_pdf_poisson"},
-                                    inputs[] = {"sample", "lam"},
-                                    doc = "The probability of Poisson numbers with mean lam.";
+                                    inputs[] = {"sample", "lam"};
+  static constexpr const char* doc = "The probability of Poisson numbers with mean lam.";
 };
 struct NegativeBinomialCard {
   using Density = NegativeBinomialDensity;
-  static constexpr std::string_view
-      name = "_random_pdf_negative_binomial",
-      aliases[] = {"random_pdf_negative_binomial"}, inputs[] = {"sample", "k", "p"},
-      doc = "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
+  static constexpr std::string_view name = "_random_pdf_negative_binomial",
+                                    aliases[] = {"random_pdf_negative_binomial"}, inputs[] = {"sample", "k", "p"};
+  static constexpr const char* doc =
+      "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
 };
 struct DispersedCard {
   using Density = DispersedDensity;
-  static constexpr std::string_view
-      name = "_random_pdf_generalized_negative_binomial",
-      aliases[] = {"random_pdf_generalized_negative_binomial"}, inputs[] = {"sample", "mu", "alpha"},
-      doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
+  static constexpr std::string_view name = "_random_pdf_generalized_negative_binomial",
+                                    aliases[] = {"random_pdf_generalized_negative_binomial"},
+                                    inputs[] = {"sample", "mu", "alpha"};
+  static constexpr const char* doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
 };
 
 /// What the operators of all densities are. sample (…), parameters of one shape, the first extents of sample: each of
@@ -215,7 +215,8 @@ template <class Card>
 struct DensityOfOne {
   bool is_log = false;
 
-  static constexpr std::string_view name = Card::name, doc = Card::doc;
+  static constexpr std::string_view name = Card::name;
+  static constexpr const char* doc = Card::doc;
   static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
   static constexpr std::span<const Note> notes = pdf_notes;
   constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
@@ -234,7 +235,8 @@ template <class Card>
 struct DensityOfTwo {
   bool is_log = false;
 
-  static constexpr std::string_view name = Card::name, doc = Card::doc;
+  static constexpr std::string_view name = Card::name;
+  static constexpr const char* doc = Card::doc;
   static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
   static constexpr std::span<const Note> notes = pdf_notes;
   constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
@@ -278,7 +280,7 @@ struct RandomPdfDirichlet {
 
   static constexpr std::string_view name = "_random_pdf_dirichlet", aliases[] = {"random_pdf_dirichlet"},
                                     inputs[] = {"sample", "alpha"};
-  static constexpr std::string_view doc = "The density of vectors of shares, Dirichlet with concentrations alpha.";
+  static constexpr const char* doc = "The density of vectors of shares, Dirichlet with concentrations alpha.";
   static constexpr std::span<const Note> notes = detail::pdf_notes;
   constexpr void infer_shape(Shapes& s) const { detail::infer_density(s, true); }
   template <Real E>

@@ -56,7 +56,7 @@ struct SampleUniqueZipfian {
 
   static constexpr std::string_view name = "_sample_unique_zipfian", aliases[] = {"sample_unique_zipfian"},
                                     outputs[] = {"output0", "output1"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Rows of different numbers below range_max, small ones more often, and how many were drawn for each.";
   static constexpr Note notes[] = {{"range_max", "the numbers lie below it"},
                                    {"shape", "how many rows, and numbers in each"}};

@@ -62,7 +62,7 @@ struct BoxIou {
   BoxFormat format = BoxFormat::corner;
 
   static constexpr std::string_view name = "_contrib_box_iou", aliases[] = {"box_iou"}, inputs[] = {"lhs", "rhs"};
-  static constexpr std::string_view doc = "The area that two boxes share over that of both, for all pairs.";
+  static constexpr const char* doc = "The area that two boxes share over that of both, for all pairs.";
   static constexpr Note notes[] = {{"format", "corner: left, top, right, bottom; center: x, y, width, height"}};
   static constexpr bool zero_gradient = true;
 
@@ -112,7 +112,7 @@ struct BoxNms {
 
   static constexpr std::string_view name = "_contrib_box_nms",
                                     aliases[] = {"box_nms", "_contrib_box_non_maximum_suppression"};
-  static constexpr std::string_view doc = "The boxes that no better one overlaps too far, best first, and rows of -1.";
+  static constexpr const char* doc = "The boxes that no better one overlaps too far, best first, and rows of -1.";
   static constexpr Note notes[] = {{"overlap_thresh", "how far boxes may overlap: shared area over that of both"},
                                    {"valid_thresh", "scores that are not above it do not count"},
                                    {"topk", "how many of the best boxes count; 0 or less: all"},

@@ -154,7 +154,7 @@ struct Correlation {
   bool is_multiply = true;
 
   static constexpr std::string_view inputs[] = {"data1", "data2"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "How alike windows of two images are: the mean product or difference, a channel for each displacement.";
   static constexpr Note notes[] = {{"kernel_size", "rows and columns of a window, an odd number"},
                                    {"max_displacement", "how far apart windows may lie along an axis"},

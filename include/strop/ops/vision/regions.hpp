@@ -167,7 +167,7 @@ struct ROIPooling {
 
   static constexpr std::string_view aliases[] = {"_npx_roi_pooling"};
   static constexpr std::span<const std::string_view> inputs = detail::region_inputs;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The maxima of the parts of regions of images: rois (count, 5), the image and the corners.";
   static constexpr std::span<const Note> notes = {detail::region_notes, 2};
   static constexpr Range range[] = {{"spatial_scale", 0, 1}};
@@ -247,7 +247,7 @@ struct ROIAlign {
 
   static constexpr std::string_view name = "_contrib_ROIAlign", aliases[] = {"ROIAlign", "roi_align"};
   static constexpr std::span<const std::string_view> inputs = detail::region_inputs;
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "The means of samples in the parts of regions of images, bilinear between the elements.";
   static constexpr std::span<const Note> notes = detail::region_notes;
   static constexpr Range range[] = {{"spatial_scale", 0, 1}};

@@ -58,7 +58,7 @@ struct AdaptiveAvgPooling2D {
 
   static constexpr std::string_view name = "_contrib_AdaptiveAvgPooling2D",
                                     aliases[] = {"AdaptiveAvgPooling2D", "adaptive_avg_pooling2d"};
-  static constexpr std::string_view doc = "The means of as many parts of each image as output_size says.";
+  static constexpr const char* doc = "The means of as many parts of each image as output_size says.";
   static constexpr Note notes[] = {{"output_size", "rows and columns of the result, or one number for both"}};
 
   constexpr void infer_shape(Shapes& s) const {
@@ -135,7 +135,7 @@ struct BilinearResize2D {
 
   static constexpr std::string_view name = "_contrib_BilinearResize2D",
                                     aliases[] = {"BilinearResize2D", "bilinear_resize2d"}, inputs[] = {"data", "like"};
-  static constexpr std::string_view doc = "Images of other extents, bilinear between the elements.";
+  static constexpr const char* doc = "Images of other extents, bilinear between the elements.";
   static constexpr Note notes[] = {
       {"like", "has the extents of the result, of mode like"},
       {"height", "rows of the result, of mode size"},

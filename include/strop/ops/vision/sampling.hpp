@@ -147,7 +147,7 @@ struct GridGenerator {
   Shape target_shape = {0, 0};
 
   static constexpr std::string_view outputs[] = {"output", "grid_dst"};
-  static constexpr std::string_view doc =
+  static constexpr const char* doc =
       "Positions at which BilinearSampler samples images: those of a plane, transformed by matrices (affine) or moved "
       "by a flow (warp).";
   static constexpr Note notes[] = {{"transform_type", "what data is: matrices or a flow"},
@@ -225,7 +225,7 @@ struct BilinearSampler {
   std::optional<bool> cudnn_off = {};
 
   static constexpr std::string_view inputs[] = {"data", "grid"};
-  static constexpr std::string_view doc = "Images sampled at the positions of a grid, bilinear between the elements.";
+  static constexpr const char* doc = "Images sampled at the positions of a grid, bilinear between the elements.";
   static constexpr Note notes[] = {{"cudnn_off", "has no effect"}};
 
   constexpr void infer_shape(Shapes& s) const {
@@ -272,7 +272,7 @@ struct SpatialTransformer {
   std::optional<bool> cudnn_off = {};
 
   static constexpr std::string_view inputs[] = {"data", "loc"}, outputs[] = {"output", "grid_dst", "grid_src"};
-  static constexpr std::string_view doc = "Images under affine transformations, which are rows of loc: (batch, 6).";
+  static constexpr const char* doc = "Images under affine transformations, which are rows of loc: (batch, 6).";
   static constexpr Note notes[] = {{"target_shape", "rows and columns of the result"},
                                    {"transform_type", "what loc is"},
                                    {"sampler_type", "how elements come about"},
