@@ -13,6 +13,7 @@ std::vector<Row>& rows() {
     add_tensor_rows(list);
     add_layer_rows(list);
     add_linalg_rows(list);
+    add_vision_rows(list);
     return list;
   }();
   return all;

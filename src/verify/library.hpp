@@ -11,5 +11,6 @@ void add_shape_rows(std::vector<Row>& rows);
 void add_tensor_rows(std::vector<Row>& rows);
 void add_layer_rows(std::vector<Row>& rows);
 void add_linalg_rows(std::vector<Row>& rows);
+void add_vision_rows(std::vector<Row>& rows);
 
 }  // namespace strop::inline v0::verify

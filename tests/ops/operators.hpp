@@ -10,16 +10,20 @@ namespace ops_test {
 inline constexpr std::string_view operators = R"(
 Activation(data; act_type) _npx_activation
 BatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, axis=1, cudnn_off=False, min_calib_range=None, max_calib_range=None) _npx_batch_norm BatchNorm_v1
+BilinearSampler(data, grid; cudnn_off=None)
 BlockGrad(data) _sparse_stop_gradient stop_gradient
+CTCLoss(data, label; use_data_lengths=False, use_label_lengths=False, blank_label=first) ctc_loss _contrib_CTCLoss _contrib_ctc_loss
 Cast(data; dtype) _npi_cast _npx_cast
 Concat(arg0, arg1, arg2; num_args=0, dim=1) _sparse_concat
 Convolution(data, weight, bias; kernel, stride=(), dilate=(), pad=(), num_filter, num_group=1, workspace=1024, no_bias=False, cudnn_tune=None, cudnn_off=False, layout=None) _npx_convolution Convolution_v1
+Correlation(data1, data2; kernel_size=1, max_displacement=1, stride1=1, stride2=1, pad_size=0, is_multiply=True)
 Crop(arg0; num_args=0, offset=(0, 0), h_w=(0, 0), center_crop=False) crop_to
 Deconvolution(data, weight; kernel, stride=(), dilate=(), pad=(), adj=(), target_shape=(), num_filter, num_group=1, workspace=512, no_bias=True, cudnn_tune=None, cudnn_off=False, layout=None) _npx_deconvolution
 Dropout(data; p=0.5, mode=training, axes=(), cudnn_off=False) _npx_dropout
 Embedding(data, weight; input_dim, output_dim, dtype=float32, sparse_grad=False) _sparse_Embedding _npx_embedding
 Flatten(data) _npx_batch_flatten
 FullyConnected(data, weight, bias; num_hidden, no_bias=False, flatten=True) _sparse_FullyConnected _npx_fully_connected
+GridGenerator(data; transform_type, target_shape=(0, 0))
 GroupNorm(data, gamma, beta; num_groups=1, eps=1e-05, output_mean_var=False)
 InstanceNorm(data, gamma, beta; eps=0.001)
 L2Normalization(data; eps=1e-10, mode=instance)
@@ -32,6 +36,7 @@ MAERegressionOutput(data, label; grad_scale=1) _sparse_MAERegressionOutput
 MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null) make_loss_scaled
 Pad(data; mode, pad_width, constant_value=0)
 Pooling(data; kernel=(), pool_type=max, global_pool=False, cudnn_off=False, pooling_convention=valid, stride=(), pad=(), p_value=None, count_include_pad=None, layout=None) _npx_pooling
+ROIPooling(data, rois; pooled_size, spatial_scale) _npx_roi_pooling
 Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
 SVMOutput(data, label; margin=1, regularization_coefficient=1, use_linear=False)
 SequenceLast(data; use_sequence_length=False, axis=0)
@@ -40,14 +45,20 @@ SequenceReverse(data; use_sequence_length=False, axis=0)
 SliceChannel(data; num_outputs, axis=1, squeeze_axis=False) split
 SoftmaxActivation(data; mode=instance)
 SoftmaxOutput(data, label; grad_scale=1, ignore_label=-1, multi_output=False, use_ignore=False, preserve_shape=False, normalization=null, out_grad=False, smooth_alpha=0) Softmax
+SpatialTransformer(data, loc; target_shape=(0, 0), transform_type, sampler_type, cudnn_off=None)
 SwapAxis(data; dim1=0, dim2=0) swapaxes _npi_swapaxes
 UpSampling(arg0; scale, num_filter=0, sample_type, multi_input_mode=concat, num_args=0, workspace=512)
 _CrossDeviceCopy(data) _copyto cross_device_copy
 _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, eta, clip_gradient=-1) _contrib_adamw_update adamw_update
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
+_contrib_AdaptiveAvgPooling2D(data; output_size=()) AdaptiveAvgPooling2D adaptive_avg_pooling2d
+_contrib_BilinearResize2D(data; height=1, width=1, scale_height=None, scale_width=None, mode=size, align_corners=True) BilinearResize2D bilinear_resize2d
+_contrib_ROIAlign(data, rois; pooled_size, spatial_scale, sample_ratio=-1, position_sensitive=False, aligned=False) ROIAlign roi_align
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
 _contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
+_contrib_box_iou(lhs, rhs; format=corner) box_iou
+_contrib_box_nms(data; overlap_thresh=0.5, valid_thresh=0, topk=-1, coord_start=2, score_index=1, id_index=-1, background_id=-1, force_suppress=False, in_format=corner, out_format=corner) box_nms _contrib_box_non_maximum_suppression
 _contrib_dgl_adjacency(data) dgl_adjacency
 _contrib_dgl_csr_neighbor_non_uniform_sample(csr_matrix, probability, seed_arrays; num_args=3, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_non_uniform_sample
 _contrib_dgl_csr_neighbor_uniform_sample(csr_matrix, seed_arrays; num_args=2, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_uniform_sample
@@ -115,6 +126,7 @@ _mp_adamw_update(weight, grad, mean, var, weight32, rescale_grad; lr, beta1=0.9,
 _mul_scalar(data; scalar=1, is_int=True) _MulScalar mul_scalar
 _not_equal(lhs, rhs) _Not_Equal elemwise_not_equal
 _not_equal_scalar(data; scalar=1, is_int=True) _NotEqualScalar not_equal_scalar
+_np_cumsum(a; axis=None, dtype=None) cumsum
 _ones(; shape=(), ctx=, dtype=float32) ones
 _plus_scalar(data; scalar=1, is_int=True) _PlusScalar plus_scalar
 _power(lhs, rhs) _Power elemwise_power
@@ -129,6 +141,14 @@ _random_negative_binomial(; k=1, p=1, shape=(), ctx=, dtype=None) random_negativ
 _random_negative_binomial_like(data; k=1, p=1) random_negative_binomial_like
 _random_normal(; loc=0, scale=1, shape=(), ctx=, dtype=None) normal random_normal
 _random_normal_like(data; loc=0, scale=1) random_normal_like
+_random_pdf_dirichlet(sample, alpha; is_log=False) random_pdf_dirichlet
+_random_pdf_exponential(sample, lam; is_log=False) random_pdf_exponential
+_random_pdf_gamma(sample, alpha, beta; is_log=False) random_pdf_gamma
+_random_pdf_generalized_negative_binomial(sample, mu, alpha; is_log=False) random_pdf_generalized_negative_binomial
+_random_pdf_negative_binomial(sample, k, p; is_log=False) random_pdf_negative_binomial
+_random_pdf_normal(sample, mu, sigma; is_log=False) random_pdf_normal
+_random_pdf_poisson(sample, lam; is_log=False) random_pdf_poisson
+_random_pdf_uniform(sample, low, high; is_log=False) random_pdf_uniform
 _random_poisson(; lam=1, shape=(), ctx=, dtype=None) random_poisson
 _random_poisson_like(data; lam=1) random_poisson_like
 _random_randint(; low, high, shape=(), ctx=, dtype=None) random_randint _npi_random_randint
@@ -147,6 +167,7 @@ _sample_negative_binomial(k, p; shape=(), dtype=None) sample_negative_binomial
 _sample_normal(mu, sigma; shape=(), dtype=None) sample_normal
 _sample_poisson(lam; shape=(), dtype=None) sample_poisson
 _sample_uniform(low, high; shape=(), dtype=None) sample_uniform
+_sample_unique_zipfian(; range_max, shape=()) sample_unique_zipfian
 _scatter_elemwise_div(lhs, rhs) scatter_elemwise_div
 _scatter_minus_scalar(data; scalar=1, is_int=True) scatter_minus_scalar
 _scatter_plus_scalar(data; scalar=1, is_int=True) scatter_plus_scalar

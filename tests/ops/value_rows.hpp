@@ -53,6 +53,20 @@ inline std::vector<Numbers> gradients(std::string_view op, strop::Attributes par
   return out;
 }
 
+/// The gradients of the first inputs for the head gradients 1, 2, 3, … of the only output.
+inline void slopes(std::string_view op, strop::Attributes params, const Arrays& in, const std::vector<Numbers>& wanted,
+                   Tolerance tolerance = {1e-5, 1e-5}) {
+  std::string text(op);
+  for (const auto& [key, value] : params) text += cat(' ', key, '=', value);
+  const Shape shape = strop::invoke(op, in, {params.begin(), params.size()}).shape();
+  const std::vector<Numbers> found = gradients(op, params, in, {count(shape, 1)});
+  REQUIRE_MESSAGE(found.size() >= wanted.size(), text);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const std::string wrong = difference(in[k].grad(), wanted[k], in[k].shape(), tolerance);
+    CHECK_MESSAGE(wrong.empty(), text, ", gradient of input ", k, ": ", wrong);
+  }
+}
+
 /// The sentence of the Error that the call throws.
 inline std::string refusal(std::string_view op, strop::Attributes params, const Arrays& in) {
   return testing::sentence([&] {

@@ -25,6 +25,8 @@ constexpr Pair pairs[] = {
     {"UpSampling", "up_sampling"},
     {"SwapAxis", "swap_axis"},
     {"BatchNorm_v1", "batch_norm_v1"},
+    {"_contrib_BilinearResize2D", "_contrib_bilinear_resize2d"},
+    {"Conv2DTranspose", "conv2d_transpose"},
     {"_contrib_MultiBoxPrior", "_contrib_multi_box_prior"},
     {"elemwise_add", "elemwise_add"},
     {"_Equal", "_equal"},

@@ -569,6 +569,7 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
 #include "made_operators.hpp"
 #include "older_layers.hpp"
 #include "update_operators.hpp"
+#include "vision_operators.hpp"
 
 #undef STROP_TESTED
 #undef STROP_TESTED_WITH_TEXT

@@ -24,6 +24,7 @@ SHARED = {
     "cast_identity": ("cast", "elementwise/amp", "elementwise/identity"),
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
+    "cumsum_ctc_pdf_zipfian": ("ctc_loss", "cumsum", "random_pdf", "random_zipfian"),
     "functions": ("elementwise/exponential", "elementwise/hyperbolic", "elementwise/trigonometric"),
     "init_random": ("init", "random", "random_counts", "random_sample"),
     "layers": ("dropout", "leaky_relu", "pooling"),
@@ -36,6 +37,7 @@ SHARED = {
     "softmax": ("regression_output", "softmax", "softmax_output", "svm_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
     "sparse_optimizer": ("finite", "large_batch", "mixed_optimizer", "sparse_optimizer"),
+    "vision": ("vision/correlation", "vision/regions", "vision/resize", "vision/sampling"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

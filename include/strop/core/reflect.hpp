@@ -180,16 +180,18 @@ struct ShortName {
   constexpr operator std::string_view() const { return {text, size}; }
 };
 
-/// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu.
+/// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu. So is
+/// a capital behind a number that ends its word: BilinearResize2D → bilinear_resize2d.
 constexpr ShortName snake_case(std::string_view name) {
   ShortName out;
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto inside_relu = [&](std::size_t i) {
     return (i >= 2 && name.substr(i - 2).starts_with("ReLU")) || (i >= 3 && name.substr(i - 3).starts_with("ReLU"));
   };
   for (std::size_t i = 0; i < name.size() && out.size + 2 < sizeof out.text; ++i) {
     const bool starts = upper(name[i]) && i != 0 && name[i - 1] != '_' &&
-                        (!upper(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) && name[i + 1] != '_')) &&
+                        (lower(name[i - 1]) || (i + 1 < name.size() && !upper(name[i + 1]) && name[i + 1] != '_')) &&
                         !inside_relu(i);
     if (starts) out.text[out.size++] = '_';
     out.text[out.size++] = upper(name[i]) ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];

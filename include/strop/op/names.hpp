@@ -139,9 +139,10 @@ inline constexpr std::string_view numbered_outputs[] = {
 
 /// Name i of tensors that are numbered, such as arg17. It is never destroyed: operations may run until the very end.
 std::string_view numbered_name(bool output, Index i);
-/// The name of tensor i of n where none are stated: data; lhs, rhs; arg0, arg1, …
+/// The name of tensor i of n where none are stated: data; lhs, rhs; arg0, arg1, … Behind the n stand optional ones that
+/// a call has left out.
 inline std::string_view default_input(Index i, Index n) {
-  return n == 1 ? data_name[0] : n == 2 ? pair_names[i] : numbered_name(false, i);
+  return n == 1 && i < n ? data_name[0] : n == 2 && i < n ? pair_names[i] : numbered_name(false, i);
 }
 inline std::string_view default_output(Index i, Index n) { return n == 1 ? output_name[0] : numbered_name(true, i); }
 

@@ -7,6 +7,8 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/convolution.hpp>
 #include <strop/ops/csr_graphs.hpp>
+#include <strop/ops/ctc_loss.hpp>
+#include <strop/ops/cumsum.hpp>
 #include <strop/ops/deconvolution.hpp>
 #include <strop/ops/dot.hpp>
 #include <strop/ops/dropout.hpp>
@@ -55,7 +57,9 @@
 #include <strop/ops/pooling.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/random_counts.hpp>
+#include <strop/ops/random_pdf.hpp>
 #include <strop/ops/random_sample.hpp>
+#include <strop/ops/random_zipfian.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>
 #include <strop/ops/sddmm.hpp>
@@ -77,3 +81,8 @@
 #include <strop/ops/stored_softmax.hpp>
 #include <strop/ops/svm_output.hpp>
 #include <strop/ops/upsampling.hpp>
+#include <strop/ops/vision/boxes.hpp>
+#include <strop/ops/vision/correlation.hpp>
+#include <strop/ops/vision/regions.hpp>
+#include <strop/ops/vision/resize.hpp>
+#include <strop/ops/vision/sampling.hpp>

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Densities of samples, of distributions whose parameters are elements of arrays: _random_pdf_….
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/number/rep.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+inline constexpr Note pdf_notes[] = {{"sample", "what is drawn"}, {"is_log", "the logarithm of the density"}};
+
+/// Parameters have the first extents of sample, all the same; the result has the shape of sample. Of a distribution of
+/// vectors the last axis, in both, is theirs, and the result is without it.
+constexpr void infer_density(Shapes& s, bool vectors) {
+  const Shape& x = s.in(0);
+  if (!x.known()) return;
+  const int least = vectors ? 1 : 0;
+  for (int i = 1; i < s.inputs(); ++i) {
+    if (i > 1) s.set_in(i, s.in(i - 1));
+    if (!s.in(i).has_rank()) return;
+    const int rank = s.in(i).ndim();
+    if (rank > x.ndim() || rank < least || x.ndim() < least)
+      s.fail(s.name_in(i), " has shape ", s.in(i), ", expected ", least, " to ", x.ndim(), " dimensions, those of ",
+             s.name_in(0));
+    Shape expected = x;
+    expected.resize(rank);
+    if (vectors) expected.back() = x.back();
+    s.set_in(i, expected);
+  }
+  Shape out = x;
+  if (vectors) out.resize(x.ndim() - 1);
+  if (vectors && out.ndim() == 0) out.push_back(1);
+  s.set_out(0, out);
+}
+
+inline namespace STROP_ISA {
+
+// Not those of the C library, of which lgamma writes a variable that threads share.
+inline double lgamma_of(double x) { return number::Rep<double>::lgamma(x); }
+inline double digamma_of(double x) { return number::Rep<double>::digamma(x); }
+/// x · log y, which is 0 where x is.
+inline double times_log(double x, double y) { return x == 0 ? 0.0 : x * std::log(y); }
+
+/// How fast the logarithm of a density grows with the sample and with the parameters.
+struct DensitySlopes {
+  double sample, first, second = 0;
+};
+
+struct UniformDensity {
+  double low, high;
+  double log(double) const { return -std::log(high - low); }
+  DensitySlopes slopes(double) const { return {0, 1 / (high - low), 1 / (low - high)}; }
+};
+struct NormalDensity {
+  double mu, sigma;
+  double log(double x) const {
+    constexpr double half_log_of_two_pi = 0.91893853320467274178;
+    const double z = (x - mu) / sigma;
+    return -z * z / 2 - std::log(sigma) - half_log_of_two_pi;
+  }
+  DensitySlopes slopes(double x) const {
+    const double z = (x - mu) / sigma;
+    return {-z / sigma, z / sigma, (z * z - 1) / sigma};
+  }
+};
+struct GammaDensity {
+  double alpha, beta, base, digamma_of_alpha;
+  GammaDensity(double a, double b)
+      : alpha(a), beta(b), base(a * std::log(b) - lgamma_of(a)), digamma_of_alpha(digamma_of(a)) {}
+  double log(double x) const { return base + times_log(alpha - 1, x) - beta * x; }
+  DensitySlopes slopes(double x) const {
+    return {(alpha - 1) / x - beta, std::log(beta) + std::log(x) - digamma_of_alpha, alpha / beta - x};
+  }
+};
+struct ExponentialDensity {
+  double lam;
+  ExponentialDensity(double rate, double) : lam(rate) {}
+  double log(double x) const { return std::log(lam) - lam * x; }
+  DensitySlopes slopes(double x) const { return {-lam, 1 / lam - x}; }
+};
+struct PoissonDensity {
+  double lam;
+  PoissonDensity(double rate, double) : lam(rate) {}
+  double log(double x) const { return times_log(x, lam) - lgamma_of(x + 1) - lam; }
+  DensitySlopes slopes(double x) const { return {0, x / lam - 1}; }
+};
+struct NegativeBinomialDensity {
+  double k, p;
+  double log(double x) const {
+    return lgamma_of(x + k) - lgamma_of(x + 1) - lgamma_of(k) + times_log(k, p) + times_log(x, 1 - p);
+  }
+  DensitySlopes slopes(double x) const {
+    return {0, digamma_of(x + k) - digamma_of(k) + std::log(p), k / p - x / (1 - p)};
+  }
+};
+/// The same of other parameters: k = 1 / alpha, p = 1 / (mu · alpha + 1).
+struct DispersedDensity {
+  double mu, alpha;
+  double log(double x) const { return of().log(x); }
+  DensitySlopes slopes(double x) const {
+    const DensitySlopes by = of().slopes(x);
+    const double squared = (mu * alpha + 1) * (mu * alpha + 1);
+    return {0, -by.second * alpha / squared, -by.first / (alpha * alpha) - by.second * mu / squared};
+  }
+
+ private:
+  NegativeBinomialDensity of() const { return {1 / alpha, 1 / (mu * alpha + 1)}; }
+};
+
+/// f(density, first sample, last sample + 1, k) for each distribution k.
+template <class Density, class E, class F>
+void each_density(View<const E> x, View<const E> first, View<const E> second, F f) {
+  const std::int64_t count = first.size(), each = count == 0 ? 0 : x.size() / count;
+  parallel_for(count, std::max<std::int64_t>(1, (1 << 10) / std::max<std::int64_t>(1, each)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t k = begin; k < end; ++k)
+                   f(Density{static_cast<double>(first[k]), static_cast<double>(second[k])}, k * each, (k + 1) * each,
+                     k);
+               });
+}
+template <class Density, class E>
+void densities(bool is_log, View<const E> x, View<const E> first, View<const E> second, View<E> y) {
+  each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double logarithm = d.log(static_cast<double>(x[i]));
+      y[i] = static_cast<E>(is_log ? logarithm : std::exp(logarithm));
+    }
+  });
+}
+/// Gradients of the sample and of the parameters, of which the last is left out where it has no memory.
+template <class Density, class E>
+void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<const E> first, View<const E> second,
+                       View<const E> y, View<E> dx, View<E> dfirst, View<E> dsecond) {
+  each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t k) {
+    double of_first = 0, of_second = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const DensitySlopes by = d.slopes(static_cast<double>(x[i]));
+      const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
+      dx[i] = static_cast<E>(head * by.sample);
+      of_first += head * by.first;
+      of_second += head * by.second;
+    }
+    dfirst[k] = static_cast<E>(of_first);
+    if (dsecond) dsecond[k] = static_cast<E>(of_second);
+  });
+}
+
+}  // namespace STROP_ISA
+
+// What the operators say of themselves.
+struct UniformCard {
+  using Density = UniformDensity;
+  static constexpr std::string_view name = "_random_pdf_uniform", aliases[] = {"random_pdf_uniform"},
+                                    inputs[] = {"sample", "low", "high"};
+  static constexpr const char* doc =
+      "The density of uniform numbers from low to high, which sample is not asked to lie between.";
+};
+struct NormalCard {
+  using Density = NormalDensity;
+  static constexpr std::string_view name = "_random_pdf_normal", aliases[] = {"random_pdf_normal"},
+                                    inputs[] = {"sample", "mu", "sigma"};
+  static constexpr const char* doc = "The density of normal numbers with mean mu and standard deviation sigma.";
+};
+struct GammaCard {
+  using Density = GammaDensity;
+  static constexpr std::string_view name = "_random_pdf_gamma", aliases[] = {"random_pdf_gamma"},
+                                    inputs[] = {"sample", "alpha", "beta"};
+  static constexpr const char* doc = "The density of gamma numbers with shape alpha and rate beta.";
+};
+struct ExponentialCard {
+  using Density = ExponentialDensity;
+  static constexpr std::string_view name = "_random_pdf_exponential", aliases[] = {"random_pdf_exponential"},
+                                    inputs[] = {"sample", "lam"};
+  static constexpr const char* doc = "The density of exponential numbers with rate lam.";
+};
+struct PoissonCard {
+  using Density = PoissonDensity;
+  static constexpr std::string_view name = "_random_pdf_poisson", aliases[] = {"random_pdf_poisson"},
+                                    inputs[] = {"sample", "lam"};
+  static constexpr const char* doc = "The probability of Poisson numbers with mean lam.";
+};
+struct NegativeBinomialCard {
+  using Density = NegativeBinomialDensity;
+  static constexpr std::string_view name = "_random_pdf_negative_binomial",
+                                    aliases[] = {"random_pdf_negative_binomial"}, inputs[] = {"sample", "k", "p"};
+  static constexpr const char* doc =
+      "The probability of negative binomial numbers: successes before the k-th failure, which has probability p.";
+};
+struct DispersedCard {
+  using Density = DispersedDensity;
+  static constexpr std::string_view name = "_random_pdf_generalized_negative_binomial",
+                                    aliases[] = {"random_pdf_generalized_negative_binomial"},
+                                    inputs[] = {"sample", "mu", "alpha"};
+  static constexpr const char* doc = "The probability of negative binomial numbers with mean mu and dispersion alpha.";
+};
+
+/// What the operators of all densities are. sample (…), parameters of one shape, the first extents of sample: each of
+/// their elements is a distribution, of which the rest of sample are numbers; the result has the shape of sample.
+///
+/// Floating types, computed in double; sparse arrays by the dense fallback. The gradient needs all inputs and the
+/// result; it goes to the parameters, and to the sample where the distribution is continuous. What sample and
+/// parameters cannot be is not refused, as in MXNet. Error: shapes that do not fit.
+template <class Card>
+struct DensityOfOne {
+  bool is_log = false;
+
+  static constexpr std::string_view name = Card::name;
+  static constexpr const char* doc = Card::doc;
+  static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
+  static constexpr std::span<const Note> notes = pdf_notes;
+  constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<const E> first, View<E> y) const {
+    densities<typename Card::Density>(is_log, x, first, first, y);
+  }
+  template <Real E>
+  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> first, View<const E> y, View<E> dx,
+                       View<E> dfirst) const {
+    density_gradients<typename Card::Density>(is_log, dy, x, first, first, y, dx, dfirst, View<E>());
+  }
+};
+/// The same of two parameters.
+template <class Card>
+struct DensityOfTwo {
+  bool is_log = false;
+
+  static constexpr std::string_view name = Card::name;
+  static constexpr const char* doc = Card::doc;
+  static constexpr std::span<const std::string_view> aliases = Card::aliases, inputs = Card::inputs;
+  static constexpr std::span<const Note> notes = pdf_notes;
+  constexpr void infer_shape(Shapes& s) const { infer_density(s, false); }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<const E> first, View<const E> second, View<E> y) const {
+    densities<typename Card::Density>(is_log, x, first, second, y);
+  }
+  template <Real E>
+  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> first, View<const E> second,
+                       View<const E> y, View<E> dx, View<E> dfirst, View<E> dsecond) const {
+    density_gradients<typename Card::Density>(is_log, dy, x, first, second, y, dx, dfirst, dsecond);
+  }
+};
+
+}  // namespace detail
+
+/// _random_pdf_uniform: 1 / (high − low), wherever sample lies. `random_pdf_uniform(array({3}), array({1}),
+/// array({5}))` is [0.25].
+using RandomPdfUniform = detail::DensityOfTwo<detail::UniformCard>;
+/// _random_pdf_normal: e^(−z² / 2) / (sigma · √2π) with z = (x − mu) / sigma.
+using RandomPdfNormal = detail::DensityOfTwo<detail::NormalCard>;
+/// _random_pdf_gamma: betaᵃ · xᵃ⁻¹ · e^(−beta · x) / Γ(a) with a = alpha. beta is the rate, the scale of
+/// _random_gamma's numbers being its inverse.
+using RandomPdfGamma = detail::DensityOfTwo<detail::GammaCard>;
+/// _random_pdf_exponential: lam · e^(−lam · x).
+using RandomPdfExponential = detail::DensityOfOne<detail::ExponentialCard>;
+/// _random_pdf_poisson: lamˣ · e^(−lam) / x!.
+using RandomPdfPoisson = detail::DensityOfOne<detail::PoissonCard>;
+/// _random_pdf_negative_binomial: Γ(x + k) / (Γ(k) · x!) · pᵏ · (1 − p)ˣ.
+using RandomPdfNegativeBinomial = detail::DensityOfTwo<detail::NegativeBinomialCard>;
+/// _random_pdf_generalized_negative_binomial: that of k = 1 / alpha and p = 1 / (mu · alpha + 1).
+using RandomPdfGeneralizedNegativeBinomial = detail::DensityOfTwo<detail::DispersedCard>;
+
+/// _random_pdf_dirichlet: Γ(Σ alpha) / Π Γ(alphaⱼ) · Π xⱼ^(alphaⱼ − 1) over the last axis of sample, which the result
+/// is without, and of alpha, whose other axes are the first ones of sample. A sample of one vector gives shape (1,). As
+/// the others otherwise.
+///
+/// Example: `random_pdf_dirichlet(array({0.5, 0.5}), array({1, 1}))` is [1].
+struct RandomPdfDirichlet {
+  bool is_log = false;
+
+  static constexpr std::string_view name = "_random_pdf_dirichlet", aliases[] = {"random_pdf_dirichlet"},
+                                    inputs[] = {"sample", "alpha"};
+  static constexpr const char* doc = "The density of vectors of shares, Dirichlet with concentrations alpha.";
+  static constexpr std::span<const Note> notes = detail::pdf_notes;
+  constexpr void infer_shape(Shapes& s) const { detail::infer_density(s, true); }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<const E> alpha, View<E> y) const {
+    each_vector(x, alpha, y.size(), [&](std::int64_t i, const E* sample, const E* a, std::int64_t n) {
+      double logarithm = 0, total = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        const double of_one = static_cast<double>(a[j]);
+        logarithm += detail::times_log(of_one - 1, static_cast<double>(sample[j])) - detail::lgamma_of(of_one);
+        total += of_one;
+      }
+      logarithm += detail::lgamma_of(total);
+      y[i] = static_cast<E>(is_log ? logarithm : std::exp(logarithm));
+    });
+  }
+  template <Real E>
+  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> alpha, View<const E> y, View<E> dx,
+                       View<E> dalpha) const {
+    detail::List<double> sums(dalpha.size(), 0.0);
+    each_vector(x, alpha, y.size(), [&](std::int64_t i, const E* sample, const E* a, std::int64_t n) {
+      const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
+      double total = 0;
+      for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(a[j]);
+      const double base = detail::digamma_of(total);
+      double* const to = sums.data() + (a - alpha.data());
+      for (std::int64_t j = 0; j < n; ++j) {
+        const double of_one = static_cast<double>(a[j]), share = static_cast<double>(sample[j]);
+        dx[i * n + j] = static_cast<E>(head * (of_one - 1) / share);
+        to[j] += head * (std::log(share) + base - detail::digamma_of(of_one));
+      }
+    });
+    for (std::int64_t j = 0; j < dalpha.size(); ++j) dalpha[j] = static_cast<E>(sums[j]);
+  }
+
+ private:
+  /// f(i, sample i, its concentrations, how many these are); no two threads have the same concentrations.
+  template <class E, class F>
+  static void each_vector(View<const E> x, View<const E> alpha, std::int64_t samples, F f) {
+    const std::int64_t n = x.shape().back();
+    std::int64_t count = 1;
+    for (const std::int64_t extent : alpha.shape().first(alpha.shape().size() - 1)) count *= extent;
+    const std::int64_t of_each = count == 0 ? 0 : samples / count;
+    parallel_for(count, std::max<std::int64_t>(1, (1 << 10) / std::max<std::int64_t>(1, of_each * n)),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t i = begin * of_each; i < end * of_each; ++i)
+                     f(i, x.data() + i * n, alpha.data() + i / of_each * n, n);
+                 });
+  }
+};
+
+inline constexpr Op<RandomPdfUniform, OnUse> random_pdf_uniform;
+inline constexpr Op<RandomPdfNormal, OnUse> random_pdf_normal;
+inline constexpr Op<RandomPdfGamma, OnUse> random_pdf_gamma;
+inline constexpr Op<RandomPdfExponential, OnUse> random_pdf_exponential;
+inline constexpr Op<RandomPdfPoisson, OnUse> random_pdf_poisson;
+inline constexpr Op<RandomPdfNegativeBinomial, OnUse> random_pdf_negative_binomial;
+inline constexpr Op<RandomPdfGeneralizedNegativeBinomial, OnUse> random_pdf_generalized_negative_binomial;
+inline constexpr Op<RandomPdfDirichlet, OnUse> random_pdf_dirichlet;
+
+using RandomPdfOps = OpList<RandomPdfUniform, RandomPdfNormal, RandomPdfGamma, RandomPdfExponential, RandomPdfPoisson,
+                            RandomPdfNegativeBinomial, RandomPdfGeneralizedNegativeBinomial, RandomPdfDirichlet>;
+
+}  // namespace strop::inline v0

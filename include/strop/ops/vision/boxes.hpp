@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Boxes in images: _contrib_box_iou, how far they overlap; _contrib_box_nms, those that no better one overlaps.
+#pragma once
+#include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+/// What the four numbers of a box are: corner: left, top, right, bottom; center: the centre (x, y), width and height.
+enum class BoxFormat : int { corner, center };
+
+namespace detail {
+
+inline namespace STROP_ISA {
+
+template <class E>
+struct Box {
+  E left, top, right, bottom;
+
+  static Box from(const E* x, BoxFormat format) {
+    if (format == BoxFormat::corner) return {x[0], x[1], x[2], x[3]};
+    const E half_width = x[2] / 2, half_height = x[3] / 2;
+    return {x[0] - half_width, x[1] - half_height, x[0] + half_width, x[1] + half_height};
+  }
+  void put(E* to, BoxFormat format) const {
+    const bool corners = format == BoxFormat::corner;
+    to[0] = corners ? left : (left + right) / 2;
+    to[1] = corners ? top : (top + bottom) / 2;
+    to[2] = corners ? right : right - left;
+    to[3] = corners ? bottom : bottom - top;
+  }
+  /// 0 where it has no extent.
+  E area() const { return right > left && bottom > top ? (right - left) * (bottom - top) : E(0); }
+  /// The part that both cover of what one of them covers; 0 where that is nothing.
+  E overlap(const Box& with) const {
+    const Box both{std::max(left, with.left), std::max(top, with.top), std::min(right, with.right),
+                   std::min(bottom, with.bottom)};
+    const E common = both.area();
+    return common > E(0) ? common / (area() + with.area() - common) : E(0);
+  }
+};
+
+}  // namespace STROP_ISA
+}  // namespace detail
+
+/// _contrib_box_iou: the area that two boxes share over that which they cover together, for each box of lhs with each
+/// of rhs.
+///
+/// lhs (…, 4), rhs (…, 4), of one dimension or more; the result has the shape of lhs without its last axis, followed by
+/// that of rhs without its own. A box without an area shares none. Floating types; sparse arrays by the dense fallback.
+/// The gradient is 0, as in MXNet. Error: a last axis other than 4.
+///
+/// Example: `box_iou(array({{0, 0, 2, 2}}), array({{0, 0, 1, 1}}))` is [[0.25]].
+struct BoxIou {
+  BoxFormat format = BoxFormat::corner;
+
+  static constexpr std::string_view name = "_contrib_box_iou", aliases[] = {"box_iou"}, inputs[] = {"lhs", "rhs"};
+  static constexpr const char* doc = "The area that two boxes share over that of both, for all pairs.";
+  static constexpr Note notes[] = {{"format", "corner: left, top, right, bottom; center: x, y, width, height"}};
+  static constexpr bool zero_gradient = true;
+
+  constexpr void infer_shape(Shapes& s) const {
+    Shape out;
+    bool known = true;
+    for (int i = 0; i < 2; ++i) {
+      const Shape& x = s.in(i);
+      known = known && x.has_rank();
+      if (!x.has_rank()) continue;
+      if (x.ndim() == 0 || (x.back() >= 0 && x.back() != 4))
+        s.fail(s.name_in(i), " has shape ", x, ", expected (..., 4)");
+      for (int axis = 0; axis + 1 < x.ndim(); ++axis) out.push_back(x[axis]);
+    }
+    if (known) s.set_out(0, out);
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> lhs, View<const E> rhs, View<E> y) const {
+    const std::int64_t count = rhs.size() / 4;
+    const std::int64_t grain = std::max<std::int64_t>(1, (1 << 12) / std::max<std::int64_t>(1, count));
+    parallel_for(lhs.size() / 4, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const auto box = detail::Box<E>::from(lhs.data() + i * 4, format);
+        for (std::int64_t j = 0; j < count; ++j)
+          y[i * count + j] = box.overlap(detail::Box<E>::from(rhs.data() + j * 4, format));
+      }
+    });
+  }
+};
+
+/// _contrib_box_nms: the boxes, best first, that overlap no better one by more than overlap_thresh.
+///
+/// data (…, boxes, numbers): a row has four coordinates from coord_start on, a score at score_index and, with an
+/// id_index of 0 or more, a class there. Rows with a score of valid_thresh or less, or of class background_id, do not
+/// count, nor do those behind the topk best, with a topk above 0. With classes a box gives way to those of its own
+/// only, unless `force_suppress`. The result has the shape of data: the rows that stay, in out_format, then rows of −1.
+/// Floating types; sparse arrays by the dense fallback. The gradient of a row that stays is that of its place in the
+/// result; it needs data, not the hidden output of MXNet. Error: fewer than 2 dimensions, an index outside a row.
+///
+/// Example: `box_nms(array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, 0, 0, 1, 1}}))` is [[0, 0.9, 0, 0, 1, 1], [−1, −1, −1, −1,
+/// −1, −1]].
+struct BoxNms {
+  float overlap_thresh = 0.5f, valid_thresh = 0;
+  int topk = -1, coord_start = 2, score_index = 1, id_index = -1, background_id = -1;
+  bool force_suppress = false;
+  BoxFormat in_format = BoxFormat::corner, out_format = BoxFormat::corner;
+
+  static constexpr std::string_view name = "_contrib_box_nms",
+                                    aliases[] = {"box_nms", "_contrib_box_non_maximum_suppression"};
+  static constexpr const char* doc = "The boxes that no better one overlaps too far, best first, and rows of -1.";
+  static constexpr Note notes[] = {{"overlap_thresh", "how far boxes may overlap: shared area over that of both"},
+                                   {"valid_thresh", "scores that are not above it do not count"},
+                                   {"topk", "how many of the best boxes count; 0 or less: all"},
+                                   {"coord_start", "where the four coordinates of a row begin"},
+                                   {"score_index", "where its score is"},
+                                   {"id_index", "where its class is; below 0: there are no classes"},
+                                   {"background_id", "the class of no object, which does not count"},
+                                   {"force_suppress", "boxes of other classes count as well"},
+                                   {"in_format", "the coordinates of data: corners, or centre, width and height"},
+                                   {"out_format", "those of the result"}};
+
+  constexpr void infer_shape(Shapes& s) const {
+    s.set_out(0, s.in(0));
+    s.set_in(0, s.out(0));
+    const Shape& x = s.in(0);
+    if (!x.has_rank()) return;
+    if (x.ndim() < 2) s.fail(s.name_in(0), " has shape ", x, ", expected 2 dimensions or more");
+    if (x.back() < 0) return;
+    const auto expect = [&](std::string_view parameter, std::int64_t index, std::int64_t numbers) {
+      if (index < 0 || index > x.back() - numbers)
+        s.fail(parameter, " is ", index, ", and rows of ", s.name_in(0), " have ", x.back(), " numbers");
+    };
+    expect("coord_start", coord_start, 4);
+    expect("score_index", score_index, 1);
+    if (id_index >= 0) expect("id_index", id_index, 1);
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> x, View<E> y) const {
+    std::fill(y.begin(), y.end(), E(-1));
+    const std::int64_t width = x.shape().back();
+    each_kept(x, [&](std::int64_t from, std::int64_t to) {
+      std::copy_n(x.data() + from * width, width, y.data() + to * width);
+      if (in_format == out_format) return;
+      detail::Box<E>::from(x.data() + from * width + coord_start, in_format)
+          .put(y.data() + to * width + coord_start, out_format);
+    });
+  }
+  template <Real E>
+  void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const {
+    std::fill(dx.begin(), dx.end(), E(0));
+    const std::int64_t width = x.shape().back();
+    each_kept(x, [&](std::int64_t to, std::int64_t from) {
+      std::copy_n(dy.data() + from * width, width, dx.data() + to * width);
+    });
+  }
+
+ private:
+  /// f(row of data, row of the result) for each box that stays.
+  template <class E, class F>
+  void each_kept(View<const E> x, F f) const {
+    const std::int64_t width = x.shape().back(), boxes = x.shape()[x.shape().size() - 2];
+    if (x.size() == 0) return;
+    parallel_for(x.size() / (boxes * width), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t batch = begin; batch < end; ++batch) {
+        const E* const rows = x.data() + batch * boxes * width;
+        const auto class_of = [&](std::int64_t row) { return id_index < 0 ? E(0) : rows[row * width + id_index]; };
+        detail::List<std::int64_t> order;
+        for (std::int64_t i = 0; i < boxes; ++i)
+          if (rows[i * width + score_index] > static_cast<E>(valid_thresh) &&
+              (id_index < 0 || class_of(i) != static_cast<E>(background_id)))
+            order.push_back(i);
+        std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {  // of equal scores the first row
+          const E one = rows[a * width + score_index], other = rows[b * width + score_index];
+          return one > other || (one == other && a < b);
+        });
+        const detail::Index count = topk > 0 ? std::min<detail::Index>(topk, order.size()) : order.size();
+        detail::List<std::int64_t> kept;
+        for (detail::Index k = 0; k < count; ++k) {
+          const std::int64_t row = order[k];
+          const auto box = detail::Box<E>::from(rows + row * width + coord_start, in_format);
+          const bool overlapped = std::any_of(kept.begin(), kept.end(), [&](std::int64_t better) {
+            return (force_suppress || class_of(better) == class_of(row)) &&
+                   box.overlap(detail::Box<E>::from(rows + better * width + coord_start, in_format)) >
+                       static_cast<E>(overlap_thresh);
+          });
+          if (overlapped) continue;
+          f(batch * boxes + row, batch * boxes + kept.size());
+          kept.push_back(row);
+        }
+      }
+    });
+  }
+};
+
+inline constexpr Op<BoxIou, OnUse> box_iou;
+inline constexpr Op<BoxNms, OnUse> box_nms;
+
+using BoxOps = OpList<BoxIou, BoxNms>;
+
+}  // namespace strop::inline v0

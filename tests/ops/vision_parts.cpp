@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "value_rows.hpp"
+
+using namespace ops_test;
+using strop::array;
+
+// The numbers are those of MXNet 1.9.1.
+
+TEST_CASE("means of parts as MXNet makes them") {
+  const NDArray x = count({1, 1, 5, 7});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "()"}}, {x}, {{{1, 1, 1, 1}, {17}}});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "1"}}, {x}, {{{1, 1, 1, 1}, {17}}});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "(2, 3)"}}, {x}, {{{1, 1, 2, 3}, {8, 10, 12, 22, 24, 26}}});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "(3,)"}}, {x},
+      {{{1, 1, 3, 3}, {4.5, 6.5, 8.5, 15, 17, 19, 25.5, 27.5, 29.5}}});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "(4, 8)"}}, {x},
+      {{{1, 1, 4, 8}, {3.5,  4,  5,  6,  7,  8,  9,  9.5,  10.5, 11, 12, 13, 14, 15, 16, 16.5,
+                       17.5, 18, 19, 20, 21, 22, 23, 23.5, 24.5, 25, 26, 27, 28, 29, 30, 30.5}}});
+  slopes("_contrib_AdaptiveAvgPooling2D", {{"output_size", "(2, 3)"}}, {x},
+         {{0.1111111, 0.1111111, 0.3333333, 0.2222222, 0.5555556, 0.3333333, 0.3333333, 0.1111111, 0.1111111,
+           0.3333333, 0.2222222, 0.5555556, 0.3333333, 0.3333333, 0.5555556, 0.5555556, 1.333333,  0.7777777,
+           1.777778,  1,         1,         0.4444444, 0.4444444, 1,         0.5555555, 1.222222,  0.6666667,
+           0.6666667, 0.4444444, 0.4444444, 1,         0.5555555, 1.222222,  0.6666667, 0.6666667}});
+}
+
+TEST_CASE("images of other extents as MXNet makes them") {
+  const NDArray x = count({1, 1, 3, 4}) * count({1, 1, 3, 4});
+  row("_contrib_BilinearResize2D", {{"height", "2"}, {"width", "5"}}, {x},
+      {{{1, 1, 2, 5}, {0, 0.75, 2.5, 5.25, 9, 64, 76.75, 90.5, 105.25, 121}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"height", "6"}, {"width", "2"}, {"align_corners", "False"}}, {x},
+      {{{1, 1, 6, 2}, {0.5, 6.5, 5.5, 15.5, 15.5, 33.5, 33.5, 59.5, 59.5, 93.5, 72.5, 110.5}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"height", "1"}, {"width", "1"}}, {x}, {{{1, 1, 1, 1}, {0}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"height", "1"}, {"width", "3"}, {"align_corners", "False"}}, {x},
+      {{{1, 1, 1, 3}, {0.1666667, 2.5, 8.166668}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"scale_height", "1.5"}, {"scale_width", "0.6"}}, {x},
+      {{{1, 1, 4, 2}, {0, 9, 10.66667, 35.66667, 32, 73, 64, 121}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"scale_height", "1.5"}, {"scale_width", "0.6"}, {"mode", "odd_scale"}}, {x},
+      {{{1, 1, 4, 2}, {0, 9, 10.66667, 35.66667, 32, 73, 64, 121}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"mode", "to_even_down"}}, {x}, {{{1, 1, 2, 4}, {0, 1, 4, 9, 64, 81, 100, 121}}},
+      {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"mode", "to_even_up"}}, {x},
+      {{{1, 1, 4, 4}, {0, 1, 4, 9, 10.66667, 17, 25.33333, 35.66667, 32, 43.66667, 57.33334, 73, 64, 81, 100, 121}}},
+      {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"mode", "to_odd_down"}}, {x},
+      {{{1, 1, 3, 3}, {0, 2.5, 9, 16, 30.5, 49, 64, 90.5, 121}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"mode", "to_odd_up"}}, {x},
+      {{{1, 1, 3, 5}, {0, 0.75, 2.5, 5.25, 9, 16, 22.75, 30.5, 39.25, 49, 64, 76.75, 90.5, 105.25, 121}}},
+      {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"height", "3"}, {"width", "4"}, {"align_corners", "False"}}, {x},
+      {{{1, 1, 3, 4}, {0, 1, 4, 9, 16, 25, 36, 49, 64, 81, 100, 121}}}, {1e-5, 1e-5});
+  row("_contrib_BilinearResize2D", {{"mode", "like"}}, {x, strop::zeros({1, 3, 2, 2})},
+      {{{1, 1, 2, 2}, {0, 9, 64, 121}}});
+  slopes("_contrib_BilinearResize2D", {{"height", "2"}, {"width", "5"}}, {x},
+         {{1.5, 3, 4.5, 6, 0, 0, 0, 0, 7.75, 9.25, 10.75, 12.25}});
+  slopes("_contrib_BilinearResize2D", {{"height", "6"}, {"width", "2"}, {"align_corners", "False"}}, {x},
+         {{2.25, 2.25, 3.25, 3.25, 6, 6, 7, 7, 9.75, 9.75, 10.75, 10.75}});
+}
+
+TEST_CASE("correlations as MXNet computes them") {
+  const NDArray a = count({1, 2, 3, 4});
+  const NDArray b = array({{{{2, 0, 1, 3}, {5, 1, 0, 2}, {4, 4, 1, 3}}, {{1, 1, 2, 5}, {0, 2, 3, 1}, {6, 2, 0, 1}}}});
+  row("Correlation", {{"pad_size", "1"}}, {a, b},
+      {{{1, 9, 3, 4},
+        {0,  0,    0,  0,   0,  13.5, 9,  22.5, 0,  22.5, 27, 34.5, 0,  0,   0,  0,   12, 8.5,  21, 58,   20, 25.5,
+         33, 22.5, 0,  0,   0,  0,    8,  19.5, 54, 0,    24, 31.5, 21, 0,   0,  7.5, 7,  16.5, 0,  12.5, 21, 28.5,
+         0,  81,   42, 5.5, 6,  6.5,  15, 42,   10, 19.5, 27, 16.5, 76, 39,  5,  28,  6,  13.5, 38, 0,    18, 25.5,
+         15, 0,    36, 4.5, 26, 0,    0,  2.5,  15, 22.5, 0,  61,   30, 3.5, 0,  0,   0,  0,    0,  13.5, 21, 10.5,
+         56, 27,   3,  20,  0,  0,    0,  0,    12, 19.5, 9,  0,    24, 2.5, 18, 0,   0,  0,    0,  0}}},
+      {1e-5, 1e-5});
+  slopes("Correlation", {{"pad_size", "1"}}, {a, b},
+         {{310, 297, 256.5, 186, 562, 540, 502.5, 268, 321, 279, 270.5, 138,
+           152, 339, 483,   328, 456, 519, 389.5, 198, 273, 269, 145.5, 60},
+          {68,  188,  302,  304,  377,  798,  1068, 935,  808,  1436, 1682, 1316,
+           728, 1412, 1562, 1300, 2087, 3714, 4038, 3149, 2428, 4100, 4382, 3272}});
+  row("Correlation", {{"kernel_size", "3"}, {"stride1", "2"}, {"pad_size", "2"}}, {a, b},
+      {{{1, 9, 2, 2}, {1.5,      5,        4,        14.33333, 2.277778, 9.722222, 7.333333, 18.72222, 3.055556,
+                       8.166667, 9.222222, 14,       2.222222, 10.33333, 10.38889, 21.16667, 4.666667, 14.05556,
+                       16.05556, 15,       7,        10.22222, 9.333333, 7.888889, 7.055555, 14.94444, 6.777778,
+                       10.5,     10.72222, 10.55556, 9.222222, 5.555555, 6.444445, 5.444445, 2.944444, 2.277778}}},
+      {1e-5, 1e-5});
+  slopes("Correlation", {{"kernel_size", "3"}, {"stride1", "2"}, {"pad_size", "2"}}, {a, b},
+         {{11.77778, 22.83333, 9.888889, 7.111111, 42.22223, 82.00001, 38.33334, 20.22222,
+           11.88889, 20.94444, 10.22222, 5.111111, 5.777778, 25.94444, 18.66667, 12.55556,
+           34.22222, 78.77778, 30.11111, 15.11111, 10.11111, 20.16667, 5.555556, 2.222222},
+          {6.944445, 17.16667, 25.38889, 18.22222, 33.55556, 61.11111, 79.11111, 50.44445,
+           66.72222, 105.6111, 124.3889, 73,       50.94444, 98.50001, 116.7222, 68.88889,
+           158.8889, 258.4445, 289.7777, 162.4444, 210.7222, 320.2778, 349.0555, 190.3333}});
+  row("Correlation", {{"max_displacement", "2"}, {"stride2", "2"}, {"pad_size", "2"}, {"is_multiply", "False"}}, {a, b},
+      {{{1, 9, 3, 4},
+        {6,    7,  8,    9,  10,  11,  12,  13, 14,  15,  14.5, 16.5, 6,  7,  8,    9,  10,  11,  12, 13, 12.5, 14.5,
+         14.5, 13, 6,    7,  8,   9,   10,  11, 12,  13,  12.5, 11,   16, 17, 6,    7,  6.5, 8.5, 10, 11, 9.5,  11.5,
+         14,   15, 11,   14, 6.5, 6.5, 6.5, 5,  8.5, 9.5, 10.5, 11.5, 9,  12, 15.5, 15, 5.5, 5,   8,  9,  8.5,  9.5,
+         12,   13, 13.5, 13, 16,  17,  6,   7,  5,   7,   10,   11,   12, 13, 14,   15, 16,  17,  5,  7,  7.5,  7,
+         10,   11, 12,   13, 14,  15,  16,  17, 6.5, 7,   8,    9,    10, 11, 12,   13, 14,  15,  16, 17}}},
+      {1e-5, 1e-5});
+  slopes("Correlation", {{"max_displacement", "2"}, {"stride2", "2"}, {"pad_size", "2"}, {"is_multiply", "False"}},
+         {a, b},
+         {{-71.5, -21, 154.5, 158, 185.5, 243, 247.5, 252, 256.5, 261, 265.5, 270,
+           220.5, 225, 229.5, 234, 238.5, 243, 247.5, 252, 256.5, 261, 265.5, 270},
+          {-11, -62, -23, -24, 5,   -49, -60, -61, 28,   28,   -59,  -60,
+           -60, -62, -84, -86, -48, -49, -60, -61, -132, -134, -156, -158}});
+}
+
+TEST_CASE("overlaps of boxes as MXNet computes them") {
+  const NDArray lhs = array({{0, 0, 2, 2}, {1, 1, 3, 4}, {0, 0, 0, 0}});
+  const NDArray rhs = array({{0, 0, 1, 1}, {1, 1, 2, 3}});
+  row("_contrib_box_iou", {}, {lhs, rhs}, {{{3, 2}, {0.25, 0.2, 0, 0.3333333, 0, 0}}});
+  row("_contrib_box_iou", {{"format", "center"}}, {lhs, rhs}, {{{3, 2}, {0.25, 0.1764706, 0.08333334, 0.5, 0, 0}}});
+}
+
+TEST_CASE("boxes that stay as MXNet chooses them") {
+  const NDArray x = array({{0, 0.5, 0.1, 0.1, 0.2, 0.2},
+                           {1, 0.4, 0.1, 0.1, 0.2, 0.2},
+                           {0, 0.3, 0.1, 0.1, 0.14, 0.14},
+                           {2, 0.6, 0.5, 0.5, 0.7, 0.8},
+                           {0, 0.05, 0.1, 0.1, 0.19, 0.2},
+                           {0, 0.45, 0.1, 0.1, 0.19, 0.2}});
+  row("_contrib_box_nms", {}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 0,  0.5, 0.1, 0.1, 0.2, 0.2, 0,  0.3, 0.1, 0.1, 0.14, 0.14,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,   -1}}});
+  row("_contrib_box_nms", {{"id_index", "0"}}, {x},
+      {{{6, 6}, {2, 0.6, 0.5, 0.5, 0.7,  0.8,  0,  0.5, 0.1, 0.1, 0.2, 0.2, 1,  0.4, 0.1, 0.1, 0.2, 0.2,
+                 0, 0.3, 0.1, 0.1, 0.14, 0.14, -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1}}});
+  row("_contrib_box_nms", {{"id_index", "0"}, {"force_suppress", "True"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 0,  0.5, 0.1, 0.1, 0.2, 0.2, 0,  0.3, 0.1, 0.1, 0.14, 0.14,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,   -1}}});
+  row("_contrib_box_nms", {{"topk", "3"}, {"overlap_thresh", "0.9"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 0,  0.5, 0.1, 0.1, 0.2, 0.2, 0,  0.45, 0.1, 0.1, 0.19, 0.2,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1,   -1,  -1,  -1,   -1}}});
+  row("_contrib_box_nms", {{"valid_thresh", "0.35"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 0,  0.5, 0.1, 0.1, 0.2, 0.2, -1, -1, -1, -1, -1, -1,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1, -1, -1, -1, -1}}});
+  row("_contrib_box_nms", {{"id_index", "0"}, {"background_id", "0"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 1,  0.4, 0.1, 0.1, 0.2, 0.2, -1, -1, -1, -1, -1, -1,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1, -1, -1, -1, -1}}});
+  row("_contrib_box_nms", {{"in_format", "center"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.15, 0.09999999, 0.85, 0.9, 0,  0.5, 0,  0,  0.2, 0.2, 0,  0.3, 0.03, 0.03, 0.17, 0.17,
+                 -1, -1,  -1,   -1,         -1,   -1,  -1, -1,  -1, -1, -1,  -1,  -1, -1,  -1,   -1,   -1,   -1}}});
+  row("_contrib_box_nms", {{"out_format", "center"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.6, 0.65, 0.2, 0.3, 0,  0.5, 0.15, 0.15, 0.1, 0.1, 0,  0.3, 0.12, 0.12, 0.04, 0.04,
+                 -1, -1,  -1,  -1,   -1,  -1,  -1, -1,  -1,   -1,   -1,  -1,  -1, -1,  -1,   -1,   -1,   -1}}});
+  row("_contrib_box_nms", {{"in_format", "center"}, {"out_format", "center"}, {"overlap_thresh", "0.1"}}, {x},
+      {{{6, 6}, {2,  0.6, 0.5, 0.5, 0.7, 0.8, 0,  0.5, 0.1, 0.1, 0.2, 0.2, -1, -1, -1, -1, -1, -1,
+                 -1, -1,  -1,  -1,  -1,  -1,  -1, -1,  -1,  -1,  -1,  -1,  -1, -1, -1, -1, -1, -1}}});
+  slopes("_contrib_box_nms", {{"id_index", "0"}, {"topk", "3"}}, {x},
+         {{7, 8, 9, 10, 11, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+           1, 2, 3, 4,  5,  6,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}});
+}
+
+TEST_CASE("operators on images have results without elements, and positions that are none") {
+  const NDArray none = strop::zeros({0, 2, 3, 4}), image = count({1, 2, 3, 4});
+  CHECK(strop::bilinear_sampler(none, strop::zeros({0, 2, 5, 6})).shape() == Shape{0, 2, 5, 6});
+  CHECK(strop::bilinear_sampler(image, strop::zeros({1, 2, 0, 6})).shape() == Shape{1, 2, 0, 6});
+  CHECK(values(strop::bilinear_sampler(image, array({{{{NaN, Inf}}, {{0, -1e30}}}}))) == Numbers{0, 0, 0, 0});
+  row("BilinearSampler", {}, {strop::zeros({1, 1, 0, 2}), strop::zeros({1, 2, 1, 2})}, {{{1, 1, 1, 2}, {0, 0}}});
+  row("GridGenerator", {{"transform_type", "affine"}, {"target_shape", "(1, 2)"}}, {array({{1, 0, 0, 0, 1, 0}})},
+      {{{1, 2, 1, 2}, {-1, 1, 0, 0}}});  // where MXNet divides by 0
+  row("GridGenerator", {{"transform_type", "warp"}}, {count({1, 2, 2, 1})}, {{{1, 2, 2, 1}, {-1, 1, 3, 7}}});
+  for (const char* op : {"ROIPooling", "_contrib_ROIAlign"}) {
+    row(op, {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {image, strop::zeros({0, 5})}, {{{0, 2, 1, 1}, {}}});
+    row(op, {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {image, array({{0, NaN, -1e30, 1e30, Inf}})},
+        {{{1, 2, 1, 1}, op[0] == 'R' ? Numbers{11, 23} : Numbers{0, 0}}});
+    row(op, {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {image, array({{7, 0, 0, 1, 1}})},
+        {{{1, 2, 1, 1}, {0, 0}}});
+  }
+  row("_contrib_ROIAlign", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {image, array({{0, 0, 1, 1}})},
+      {{{1, 2, 1, 1}, {2.5, 14.5}}});
+  row("_contrib_AdaptiveAvgPooling2D", {{"output_size", "(0, 2)"}}, {image}, {{{1, 2, 0, 2}, {}}});
+  row("_contrib_AdaptiveAvgPooling2D", {}, {strop::zeros({1, 1, 0, 2})}, {{{1, 1, 1, 1}, {0}}});
+  row("_contrib_BilinearResize2D", {{"mode", "to_even_down"}}, {strop::zeros({1, 1, 1, 3})}, {{{1, 1, 0, 2}, {}}});
+  CHECK(strop::correlation(none, none, {.pad_size = 1}).shape() == Shape{0, 9, 3, 4});
+  CHECK(strop::box_iou(strop::zeros({0, 4}), strop::zeros({2, 3, 4})).shape() == Shape{0, 2, 3});
+  CHECK(strop::box_nms(strop::zeros({2, 0, 6})).shape() == Shape{2, 0, 6});
+}
+
+TEST_CASE("operators on images refuse in a sentence") {
+  const NDArray image = count({1, 2, 3, 4}), matrix = strop::zeros({1, 6});
+  CHECK(refusal("GridGenerator", {{"transform_type", "affine"}}, {matrix}) ==
+        "grid_generator: target_shape = (0, 0), expected (rows, columns) of 1 or more");
+  CHECK(refusal("BilinearSampler", {}, {image, count({1, 3, 1, 1})}) ==
+        "bilinear_sampler: input 'grid' has shape (1, 3, 1, 1), expected (1, 2, ?, ?)");
+  CHECK(refusal("ROIPooling", {{"pooled_size", "(2,)"}, {"spatial_scale", "1"}}, {image, count({1, 5})}) ==
+        "roi_pooling: pooled_size = (2,), expected (rows, columns) of 1 or more");
+  CHECK(refusal("_contrib_ROIAlign", {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}}, {image, count({1, 6})}) ==
+        "_contrib_roi_align: input 'rois' has shape (1, 6), expected rows of 5 numbers, or of 4 without the image");
+  CHECK(refusal("_contrib_ROIAlign",
+                {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}, {"position_sensitive", "True"}},
+                {image, count({1, 5})}) ==
+        "_contrib_roi_align: input 'data' has 2 channels, expected a multiple of 4, the parts of a region");
+  CHECK(refusal("_contrib_ROIAlign", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}, {"aligned", "True"}},
+                {image, array({{0, 1, 1, 1, 2}})}) ==
+        "_contrib_roi_align: region 0 is 0 wide and 1 high, expected more than 0");
+  CHECK(refusal("_contrib_BilinearResize2D", {{"mode", "odd_scale"}, {"scale_width", "2"}}, {image}) ==
+        "_contrib_bilinear_resize2d: mode odd_scale needs parameters 'scale_height' and 'scale_width'");
+  CHECK(refusal("_contrib_BilinearResize2D", {{"height", "2"}}, {strop::zeros({1, 1, 0, 2})}) ==
+        "_contrib_bilinear_resize2d: input 'data' has shape (1, 1, 0, 2), which has no elements for (1, 1, 2, 1)");
+  CHECK(refusal("_contrib_BilinearResize2D", {{"scale_height", "-1"}}, {image}) ==
+        "_contrib_bilinear_resize2d: a scale of -1 gives axis 2 of input 'data', of 3 elements, no extent");
+  CHECK(refusal("Correlation", {{"kernel_size", "2"}}, {image, image}) ==
+        "correlation: kernel_size is 2, expected an odd number");
+  CHECK(refusal("Correlation", {{"max_displacement", "2"}}, {image, image}) ==
+        "correlation: axis 2 of input 'data1' has extent 3, with padding 3, and a window with its displacements covers "
+        "5");
+  CHECK(refusal("_contrib_box_iou", {}, {count({2, 3}), count({2, 4})}) ==
+        "_contrib_box_iou: input 'lhs' has shape (2, 3), expected (..., 4)");
+  CHECK(refusal("_contrib_box_nms", {{"coord_start", "3"}}, {count({2, 6})}) ==
+        "_contrib_box_nms: coord_start is 3, and rows of input 'data' have 6 numbers");
+}
