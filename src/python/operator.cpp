@@ -463,7 +463,9 @@ nb::list list_operators() {
 /// The device that the parameter `ctx` names; cpu(0) where there is none, or it says nothing.
 Device device_said(const Entry& entry, const void* op) {
   const std::optional<std::size_t> field = entry.params != nullptr ? entry.params->find("ctx") : std::nullopt;
-  const std::string text = field ? entry.params->print(op, *field) : std::string();
+  const bool says =
+      field && entry.params->fields[*field].type->kind == ParamKind::string;  // a program's own may be else
+  const std::string text = says ? entry.params->print(op, *field) : std::string();
   return text.empty() ? cpu() : device_of(to_text(text).ptr());
 }
 

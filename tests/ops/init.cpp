@@ -110,6 +110,11 @@ TEST_CASE("uniform numbers stay below high in every type") {
     for (const Dtype type : {strop::f16, strop::bf16, strop::f32, strop::f64}) {
       const Spread drawn(strop::random_uniform({.low = low, .high = high, .shape = {30000}, .dtype = type})),
           like(strop::random_uniform_like(strop::zeros({30000}, type), {.low = low, .high = high}));
+      // Of halves there is none from 1 - 2^-20 to below 1: all are the last one below.
+      const double from = array({low}).to(type).to(strop::f64).item<double>();
+      const bool none = strop::size_of(type) == 2 && from >= high;
+      CHECK_MESSAGE(drawn.least >= (none ? drawn.most : from), strop::name_of(type), " from ", low, ": ", drawn.least);
+      if (drawn.most > from) CHECK(drawn.least < drawn.most);
       CHECK_MESSAGE(drawn.most < high, strop::name_of(type), " from ", low, " to ", high, ": ", drawn.most);
       CHECK_MESSAGE(like.most < high, strop::name_of(type), " from ", low, " to ", high, ": ", like.most);
       if (high - low >= 1 && type != strop::f16) CHECK(drawn.least < low / 2 + high / 2);

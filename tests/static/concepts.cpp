@@ -98,8 +98,10 @@ struct RowsOnBoth {
   void forward(strop::Cuda&, View<const E, 2>, View<E, 2>) const {}
 };
 struct BuiltWhereCalled {
-  template <int = 0>
-  void forward(Cpu&, const strop::NDArray&, strop::NDArray&) const {}
+  template <int Zero = 0>
+  void forward(Cpu&, const strop::NDArray&, strop::NDArray&) const {
+    static_assert(Zero != 0, "nobody calls it, and yet it is built");
+  }
   template <int = 0>
   constexpr void infer_shape(strop::Shapes&) const {}
 };

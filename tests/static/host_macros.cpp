@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Macros that hosts have for words of ours, defined before our headers are read, and still there behind them; globals
-/// that none of our warnings names, whatever operator is built.
+/// that no warning about our headers mentions, whatever operator is built.
 #include "host_macros.hpp"
 
 #include <strop/eigen.hpp>

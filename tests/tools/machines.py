@@ -7,7 +7,7 @@ Compiled and no more (-fsyntax-only instantiates every template):
   the rest       these, the suites, the command and export headers, without run-time types, as C++23, with libc++, by the
                  oldest clang, with every warning that a user may have: one job a compiler, each on a level of its own
   by turns       the spec programs, the examples and the largest unit file of each layer: each by one compiler on one level,
-                 so that every pair has some; without the runtime, which everything has
+                 so that every pair has some, the first header-only
 What is run where the machine, or qemu, can: the lanes' tests, one unit file of core and one of op and the design page's
 spellings for aarch64; the design page's program against libc++, by the oldest clang, without optimisation, and with all of
 it at link time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`.
@@ -142,9 +142,13 @@ def main():
     for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
         turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
     tests = [f"-I{ROOT / folder}" for folder in ("tests", "tests/unit", "src")]
+
+    def headers_alone(turn):
+        return [] if turn < len(pairs) else ["-DSTROP_COMPILED"]
+
     for turn, path in enumerate(turns) if pairs else ():
         name, compiler, arguments = pairs[turn % len(pairs)]
-        add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, "-DSTROP_COMPILED", *tests], path)
+        add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *headers_alone(turn), *tests], path)
 
     parallel(lambda job: job[0](*job[1]), jobs)
     report.finish()

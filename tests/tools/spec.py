@@ -6,15 +6,15 @@
   examples  examples/*.cpp
   docs      the programs of README.md and docs/*.md; other code there has to stand in a file (pages.py)
 
-Each is compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
+Those of spec are compiled with exactly `c++ -std=c++20 -O2 -march=native -pthread -Iinclude prog.cpp $(pkg-config --cflags --libs
 eigen3 fmt) -Wall -Wextra` by g++ and clang++, run in an empty folder, and must exit with 0. Every
 `// expect: line` must be a line of its output, in the order of the file; `// expect-stderr: text` must occur in a line
 of standard error. `// arguments: …` are passed on. A line `// skip-unless: PATH` skips where PATH is absent. With
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
 into it. With `// emits-nothing-of: TEXT, TEXT` no symbol that its object defines has such a text, and with `// emits: TEXT`
 one has. No header-only program may have strong symbols of strop.
-Examples and docs, of which g++ alone compiles the latter, are compiled with -O1 and, but for README.md's, take the compiled
-library, as most users do: in less than half the time, and objects of both compilers meet in one program.
+Examples and docs, of which g++ alone compiles the latter, are compiled with -O1. They take the compiled library, as most
+users do, in less than half the time: all but README.md's and each example by one of the compilers, in turns.
 """
 import os
 import pathlib
@@ -56,7 +56,7 @@ def wrongly_emitted(text, compiled):
     return "what this program cannot need is built into it:\n" + "\n".join(extra) if extra else ""
 
 
-def check(report, compiler, name, source):
+def check(report, compiler, name, source, header_only):
     name = f"{name} with {compiler.name}"
     text = source.read_text()
     for path in lines_of(text, "skip-unless"):
@@ -68,7 +68,7 @@ def check(report, compiler, name, source):
     program = folder / source.stem
     optimised = "-O2" if report.stage == "spec" else "-O1"
     library = []
-    if not (report.stage == "spec" or source.stem.startswith("README")):
+    if not header_only:
         place = pathlib.Path(os.environ["STROP_LIBRARY"])
         library = ["-DSTROP_COMPILED", place, f"-Wl,-rpath,{place.parent}"]
     command = [compiler.path, "-std=c++20", optimised, *compiler.native, "-pthread", "-Iinclude", source, *library,
@@ -123,7 +123,9 @@ def main():
     programs = [(name, path) for name, path in programs if report.wanted(name, path)]
     if programs:
         chosen = compilers_or_skip(report) if stage != "docs" else compilers()[:1]
-        jobs = [(report, compiler, name, path) for name, path in programs for compiler in chosen]
+        alone = {"spec": lambda i, k: True, "examples": lambda i, k: i % len(chosen) == k,
+                 "docs": lambda i, k: programs[i][1].stem.startswith("README")}[stage]
+        jobs = [(report, compiler, name, path, alone(i, k)) for i, (name, path) in enumerate(programs) for k, compiler in enumerate(chosen)]
         parallel(lambda job: check(*job), jobs)
     report.finish()
 

@@ -60,7 +60,7 @@ struct Note {
   std::string_view name, text;
   constexpr Note() = default;
   /// Of literals: the compiler knows their lengths, where std::string_view would have it count.
-  constexpr Note(const char* of, const char* says)
+  constexpr Note(const char* of, const char* says = "")
       : name(of, __builtin_strlen(of)), text(says, __builtin_strlen(says)) {}
   constexpr Note(std::string_view of, std::string_view says) : name(of), text(says) {}
 };

@@ -180,8 +180,8 @@ struct ShortName {
   constexpr operator std::string_view() const { return {text, size}; }
 };
 
-/// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu. So is
-/// a capital behind a number that ends its word: BilinearResize2D → bilinear_resize2d.
+/// FullyConnected → fully_connected, SVMOutput → svm_output, LRN → lrn. ReLU is one word: LeakyReLU → leaky_relu. A
+/// single capital after digits joins them: BilinearResize2D → bilinear_resize2d.
 constexpr ShortName snake_case(std::string_view name) {
   ShortName out;
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };

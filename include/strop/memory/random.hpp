@@ -5,9 +5,9 @@
 #include <strop/core/device.hpp>
 #include <strop/core/list.hpp>
 #include <strop/core/span.hpp>
-#include <strop/memory/between.hpp>
 #include <strop/memory/normal.hpp>
 #include <strop/memory/philox.hpp>
+#include <strop/memory/uniform_range.hpp>
 
 #include <array>
 #include <cstdint>

@@ -96,8 +96,8 @@ struct ArgInfos<std::tuple<A...>> {
 };
 
 // A member of an operator for the device of Ctx, by name: its signature for elements E (void: the member is no
-// template of an element) and the call of it. A member that begins with `template <int = 0>` is such a one that is
-// built where its operator is called, not in every file that includes it.
+// template of an element) and the call of it. A member that begins with `template <int = 0>` counts as no template; it
+// is instantiated only where its operator is called.
 #define STROP_MEMBER(Tag, member)                                                                                     \
   template <class Ctx>                                                                                                \
   struct Tag##On {                                                                                                    \

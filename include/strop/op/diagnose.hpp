@@ -200,8 +200,8 @@ consteval void diagnose_gradient() {
       gradient_lists_match<T>(),
       "strop: a stated gradient takes a std::span for each of forward's, of head gradients and of gradients as "
       "well, and single tensors for its single ones");
-  if constexpr (Counts<T>::open_in || Counts<T>::open_out)
-    static_assert(!HasGrad<T>,
+  if constexpr (!AnyMap<T>)
+    static_assert(!HasGrad<T> || (TensorShape<T>::lists.in < 0 && TensorShape<T>::lists.out < 0),
                   "strop: grad takes tensors by their names, which those of a std::span have not: state grad_use_in or "
                   "the like");
   if constexpr (Counts<T>::open_in && !AnyMap<T>)

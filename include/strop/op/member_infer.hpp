@@ -11,7 +11,7 @@ namespace strop::inline v0::detail {
 /// f(parameter, whether its tensor is an output, the tensor's position) for every tensor of a call.
 template <class Known, class F>
 constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
-  Sequence inputs(0, call.inputs(), member.inputs), outputs(0, call.outputs(), member.outputs);
+  ArgumentSlots inputs(0, call.inputs(), member.inputs), outputs(0, call.outputs(), member.outputs);
   int writes = 0;
   for (const ArgInfo& info : member.args) {
     const bool output = info.writes && writes++ >= member.mutated;

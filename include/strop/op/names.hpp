@@ -146,9 +146,15 @@ inline std::string_view default_input(Index i, Index n) {
 }
 inline std::string_view default_output(Index i, Index n) { return n == 1 ? output_name[0] : numbered_name(true, i); }
 
-/// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T.
+/// Which parameter for inputs, and which for outputs, is a list of them; −1 where none is.
+struct ListParameters {
+  int in = -1, out = -1;
+};
+
+/// The signature of a call with `inputs` inputs and `outputs` outputs of an operator T. All tensors of a list have the
+/// name of its parameter.
 void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs, int visible,
-                    Signature& s);
+                    Signature& s, ListParameters lists = {});
 
 /// How many tensors a member such as input_count() says that a call has, from `least` to `most`: they are made, and
 /// named, before shapes are compared.

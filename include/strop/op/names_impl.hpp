@@ -36,13 +36,18 @@ STROP_IMPL std::string_view numbered_name(bool output, Index i) {
 }
 
 STROP_IMPL void fill_signature(NameList stated_in, NameList stated_out, NameList mutated, int inputs, int outputs,
-                               int visible, Signature& s) {
-  const auto fill = [](Span<const std::string_view> stated, Index n, auto usual, std::vector<std::string_view>& to) {
+                               int visible, Signature& s, ListParameters lists) {
+  const auto fill = [](Span<const std::string_view> stated, Index list, Index n, auto usual,
+                       std::vector<std::string_view>& to) {
     to.clear();
-    for (Index i = 0; i < n; ++i) to.push_back(stated.empty() ? usual(i, n) : stated[std::min(i, stated.size() - 1)]);
+    const Index last = stated.size() - 1, more = std::max<Index>(0, n - stated.size());  // than one in the list
+    for (Index i = 0; i < n; ++i) {
+      const Index parameter = list < 0 || i <= list ? i : std::max(list, i - more);
+      to.push_back(stated.empty() ? usual(i, n) : stated[std::min(parameter, last)]);
+    }
   };
-  fill(stated_in, inputs, default_input, s.inputs);
-  fill(stated_out, outputs, default_output, s.outputs);
+  fill(stated_in, lists.in, inputs, default_input, s.inputs);
+  fill(stated_out, lists.out, outputs, default_output, s.outputs);
   s.mutated.clear();
   for (std::string_view name : mutated)
     for (std::size_t i = 0; i < s.inputs.size(); ++i)

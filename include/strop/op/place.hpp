@@ -33,9 +33,9 @@ struct ArgInfo {
 
 /// Tensors of one kind (inputs, outputs, …), handed out to the parameters for them in their order: a single parameter
 /// takes the next, where there is one; a variadic one takes all but what the single ones take.
-class Sequence {
+class ArgumentSlots {
  public:
-  constexpr Sequence(int first, int count, int parameters)
+  constexpr ArgumentSlots(int first, int count, int parameters)
       : next_(first), end_(first + count), list_(count < parameters ? 0 : count - (parameters - 1)) {}
   struct Part {
     int first, count;

@@ -48,8 +48,9 @@ STROP_IMPL void convert_to_fixed(const ArgInfo& info, Placed& p) {
 STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, Span<Placed> placed) {
   const int total = call.in_count(), results = static_cast<int>(call.out.size());
   const Span<const std::string_view> names = member.names;
-  Sequence inputs(0, total, member.inputs), outputs(0, results, member.outputs);
+  ArgumentSlots inputs(0, total, member.inputs), outputs(0, results, member.outputs);
   int writes = 0;
+  Index parameter = 0;  // of those for inputs
   ElementType element;
   for (Index k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
@@ -63,7 +64,8 @@ STROP_IMPL Dtype place_forward(const ForwardInfo& member, const Call& call, Span
         p.array = &call.out[at];
     } else {
       const auto [at, many] = inputs.take(info);
-      p.label = {"input", at, names.empty() ? default_input(at, total) : names[std::min(Index{at}, names.size() - 1)]};
+      p.label = {"input", at, names.empty() ? default_input(at, total) : names[std::min(parameter, names.size() - 1)]};
+      ++parameter;
       if (info.variadic) {
         p.read = call.inputs.subspan(at, many);
       } else if (many != 0) {
@@ -107,16 +109,16 @@ STROP_IMPL void place_natural(const GradientInfo& member, const Call& call, Span
             rest = call.in_count() - ins, outs = member.of_out != 0 && member.open ? rest / 2 : member.of_out,
             heads = rest - outs;
   const int reads = member.of_heads + member.of_in + member.of_out;
-  Sequence head(0, heads, member.of_heads), in(heads, ins, member.of_in), out(heads + ins, outs, member.of_out),
+  ArgumentSlots head(0, heads, member.of_heads), in(heads, ins, member.of_in), out(heads + ins, outs, member.of_out),
       gradient(0, results, static_cast<int>(member.args.size()) - reads);
   for (int k = 0; k < member.args.size(); ++k) {
     const ArgInfo& info = member.args[k];
     Placed& p = placed[k];
     p.label = {"argument", k, {}};
-    Sequence& kind = info.writes                          ? gradient
-                     : k < member.of_heads                ? head
-                     : k < member.of_heads + member.of_in ? in
-                                                          : out;
+    ArgumentSlots& kind = info.writes                          ? gradient
+                          : k < member.of_heads                ? head
+                          : k < member.of_heads + member.of_in ? in
+                                                               : out;
     const auto [at, many] = kind.take(info);
     if (info.variadic && info.writes)
       p.written = call.out.subspan(at, many);

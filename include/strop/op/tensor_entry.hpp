@@ -32,24 +32,26 @@ struct TensorShape {
       for (const ArgInfo& info : ServedForward<T>::infos) n += info.writes ? 1 : 0;
     return n;
   }();
-  static constexpr bool variadic = [] {
-    if constexpr (has_dense)
-      for (const ArgInfo& info : ServedForward<T>::infos)
-        if (info.variadic && !info.writes) return true;
-    return false;
-  }();
   static constexpr int mutated = static_cast<int>(stated_mutated<T>().size());
+  static constexpr ListParameters lists = [] {
+    ListParameters at;
+    int in = 0, out = 0, writes = 0;
+    if constexpr (has_dense)
+      for (const ArgInfo& info : ServedForward<T>::infos) {
+        const bool output = info.writes && writes++ >= mutated;
+        int& k = output ? out : in;
+        if (info.variadic) (output ? at.out : at.in) = k;
+        ++k;
+      }
+    return at;
+  }();
+  static constexpr bool variadic = lists.in >= 0;
   static constexpr int inputs = has_dense ? reads + mutated : static_cast<int>(stated_inputs<T>().size());
   static constexpr int outputs = has_dense                     ? writes - mutated
                                  : stated_outputs<T>().empty() ? 1
                                                                : static_cast<int>(stated_outputs<T>().size());
   /// Whether how many outputs there are depends on the call.
-  static constexpr bool open = [] {
-    if constexpr (has_dense)
-      for (const ArgInfo& info : ServedForward<T>::infos)
-        if (info.variadic && info.writes) return true;
-    return StatesOutputCount<T>;
-  }();
+  static constexpr bool open = lists.out >= 0 || StatesOutputCount<T>;
   static constexpr int visible = [] {
     if constexpr (StatesVisible<T>)
       return int{T::visible};
@@ -85,7 +87,7 @@ void tensor_signature(const void* object, int given, Signature& s) {
   const T& op = *static_cast<const T*>(object);
   using N = TensorShape<T>;
   fill_signature(stated_inputs<T>(), stated_outputs<T>(), stated_mutated<T>(), N::input_count(op, given),
-                 N::output_count(op), N::visible_count(op), s);
+                 N::output_count(op), N::visible_count(op), s, N::lists);
   if (N::variadic && stated_inputs<T>().empty())  // numbered, however many there are
     for (Index i = 0; i < std::ssize(s.inputs); ++i) element(s.inputs, i) = numbered_name(false, i);
   name_by_call(op, s);

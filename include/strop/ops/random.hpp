@@ -74,7 +74,7 @@ inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, 
     fail(op, ": low is ", low, " and high is ", high, ", expected finite numbers with low <= high");
   const random::Stream stream = ctx.random();
   if (y.dtype() == f64 || !std::isfinite(high - low)) {
-    const random::detail::Between between(low, high, y.dtype());
+    const random::detail::UniformRange between(low, high, y.dtype());
     random::detail::fill_blocks<double>(y, stream, [&](const random::Stream& part, double* to, std::int64_t count) {
       part.fill_uniform01d(to, count);
       for (std::int64_t i = 0; i < count; ++i) to[i] = between(to[i]);

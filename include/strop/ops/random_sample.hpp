@@ -126,7 +126,9 @@ struct SampleUniform {
     const detail::Sampled of(
         first, second, y, name, "low is above high, or one of them is not finite,",
         [](double low, double high) { return low <= high && std::isfinite(low) && std::isfinite(high); });
-    const auto scale = [type = y.dtype()](double low, double high) { return random::detail::Between(low, high, type); };
+    const auto scale = [type = y.dtype()](double low, double high) {
+      return random::detail::UniformRange(low, high, type);
+    };
     if (y.dtype() == f64)
       detail::fill_samples<double>(
           cpu, y, of, [](const random::Stream& part, double* to, std::int64_t n) { part.fill_uniform01d(to, n); },

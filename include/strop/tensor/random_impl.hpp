@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace strop::inline v0::random {
@@ -27,12 +28,12 @@ STROP_IMPL void check(std::string_view function, Dtype dtype, bool arguments, st
 }  // namespace detail
 
 STROP_IMPL NDArray uniform(const Shape& shape, double low, double high, Dtype dtype, Device device) {
-  detail::check("uniform", dtype, low <= high && high - low < (dtype == f64 ? 0x1p1023 : 0x1p127), "low <= high", low,
-                high);
+  const double most = dtype == f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  detail::check("uniform", dtype, -most <= low && low <= high && high <= most, "finite low <= high", low, high);
   const NDArray out(shape, dtype);
   const Stream stream = next(device);
-  if (dtype == f64) {
-    const detail::Between between(low, high, f64);
+  if (dtype == f64 || high - low >= 0x1p127) {  // a width that is no float
+    const detail::UniformRange between(low, high, dtype);
     detail::fill_blocks<double>(out, stream, [&](const Stream& part, double* to, std::int64_t count) {
       strop::detail::element_loops().uniform01d(part, to, count);
       for (std::int64_t i = 0; i < count; ++i) to[i] = between(to[i]);

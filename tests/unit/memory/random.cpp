@@ -26,7 +26,7 @@ static_assert(Stream{7, 0}.from(4) == Stream{7, 4} && Stream{7, 4}.bits(0) == St
 static_assert(Stream{0, 0}.uniform01(0) == 0x6627e8 / 16777216.0F);
 
 // The last number of each type below one that it has, that it has not, and around 0.
-using random::detail::Between, random::detail::last_between;
+using random::detail::UniformRange, random::detail::last_between;
 static_assert(last_between(0.0, 1.0, f16) == 1 - 0x1p-11 && last_between(0.0, 1.0, bf16) == 1 - 0x1p-8 &&
               last_between(0.0, 1.0, f32) == 1 - 0x1p-24 && last_between(0.0, 1.0, f64) == 1 - 0x1p-53);
 static_assert(last_between(0.0F, 1 + 0x1p-20F, f16) == 1 &&
@@ -36,8 +36,9 @@ static_assert(last_between(-1.0, 0.0, f16) == -0x1p-24 && last_between(-1.0, 0.0
               last_between(-1.0F, 0.0F, f32) == -0x1p-149F && last_between(-1.0, -0.0, f64) == -0x1p-1074);
 static_assert(last_between(-1.0, 0x1p-40, f16) == 0 && last_between(-1.0, -0x1p-40, f16) == -0x1p-24);
 static_assert(last_between(0.0, 1e300, f16) == 65504 && last_between(5.0, 5.0, f16) == 5);
-static_assert(Between(-1.7e308, 1.7e308, f64)(0.5) == 0 && Between(-1.7e308, 1.7e308, f64)(1 - 0x1p-53) < 1.7e308);
-static_assert(Between(0, 1, f16)(1 - 0x1p-53) == 1 - 0x1p-11 && Between(2, 2, f32)(0.5) == 2);
+static_assert(UniformRange(-1.7e308, 1.7e308, f64)(0.5) == 0 &&
+              UniformRange(-1.7e308, 1.7e308, f64)(1 - 0x1p-53) < 1.7e308);
+static_assert(UniformRange(0, 1, f16)(1 - 0x1p-53) == 1 - 0x1p-11 && UniformRange(2, 2, f32)(0.5) == 2);
 
 namespace {
 

@@ -216,6 +216,18 @@ struct SquaredSum {
   }
 };
 constexpr Op<SquaredSum> squared_sum;
+// Of a list that stands before inputs of names of their own, the last of which is written.
+struct Counted {
+  static constexpr std::string_view name = "stated_counted", inputs[] = {"parts", "scale", "state"},
+                                    mutates[] = {"state"};
+  void forward(strop::Cpu&, std::span<const strop::View<const float, 1>> parts, strop::View<const float, 1> scale,
+               strop::View<float, 1> state, strop::View<float, 1> y) const {
+    state[0] += static_cast<float>(parts.size());
+    y[0] = scale[0];
+    for (const auto& part : parts) y[0] += part[0];
+  }
+};
+constexpr Op<Counted> counted;
 // A list of results, and so of head gradients: x, x², x³, …
 struct Powers {
   static constexpr std::string_view name = "stated_powers";
@@ -513,6 +525,14 @@ TEST_CASE("lists of inputs and outputs stand beside single ones, in a stated gra
         strop::check_gradient(squared_sum, {a, b, pair}), strop::check_gradient(squared_sum, {c, pair}),
         strop::check_gradient(powers, {pair}), strop::check_gradient(powers, {pair}, {.n = 1})})
     CHECK_MESSAGE(check.passed, check.text);
+
+  const NDArray state = strop::zeros({1}), one = array({1});
+  CHECK(counted(one, one, one, array({5}), state).item<float>() == 8);
+  CHECK(state.item<float>() == 3);
+  CHECK(sentence([&] { counted(one, one, array({{5}}), state); }).find("'scale'") != std::string::npos);
+  const strop::Symbol node =
+      counted({strop::var("a") + 1, strop::var("b") + 1, strop::var("s") + 1, strop::var("state")});
+  CHECK(node.list_auxiliary_states() == std::vector<std::string>{"state"});
 
   auto run = scaled_sum(strop::var("scale"), strop::var("a"), strop::var("b"))
                  .bind(strop::cpu(), {{"scale", scale}, {"a", a}, {"b", b}},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace strop;
@@ -32,6 +33,8 @@ TEST_CASE("uniform numbers lie in their range and repeat with the seed") {
   CHECK(random::uniform({2, 3}).dtype() == f32);
   CHECK(random::uniform({2, 3}, f64).dtype() == f64);
   CHECK(random::uniform({0}).size() == 0);
+  for (const double value : random::uniform({1000}, -3e38, 3e38).to_vector<double>())  // the width is no float
+    CHECK((value >= -3e38F && value < 3e38F && value != 0));
 }
 
 TEST_CASE("large arrays hold the numbers of the stream in order") {
@@ -59,7 +62,10 @@ TEST_CASE("normal numbers have their mean and deviation") {
 
 TEST_CASE("refusals") {
   CHECK_THROWS_WITH_AS(random::uniform({2}, i32), "strop: random::uniform() makes floating types, not int32", Error);
-  CHECK_THROWS_WITH_AS(random::uniform({2}, 2, 1), "strop: random::uniform() takes low <= high, not 2 and 1", Error);
+  CHECK_THROWS_WITH_AS(random::uniform({2}, 2, 1), "strop: random::uniform() takes finite low <= high, not 2 and 1",
+                       Error);
   CHECK_THROWS_AS(random::uniform({2}, std::nan(""), 1), Error);
+  CHECK_THROWS_WITH_AS(random::uniform({2}, 0, std::numeric_limits<double>::infinity()),
+                       "strop: random::uniform() takes finite low <= high, not 0 and inf", Error);
   CHECK_THROWS_WITH_AS(random::normal({2}, 0, -1), "strop: random::normal() takes deviation >= 0, not 0 and -1", Error);
 }

@@ -11,7 +11,8 @@
 ///  5. `grad_use_in(ctx, dy…, in…, din…)`, `grad_use_out(ctx, dy…, out…, din…)`, `grad_use_none(ctx, dy…, din…)`,
 ///     `grad_use_in_out(ctx, dy…, in…, out…, din…)`, dy of the visible outputs. A gradient that nobody asks for
 ///     (ctx.request(i) is null) is written to memory that is thrown away; one that is tagged (grad) comes as an empty
-///     view. Where forward has a std::span, each of its tensors' places here is one: `std::span<const View<E, N>> dx`.
+///     view. Where forward takes a std::span, the gradient takes one in each corresponding place:
+///     `std::span<const View<E, N>> dx`.
 /// Of both:
 ///  6. An operator states one gradient, whichever way.
 ///  7. `static constexpr bool zero_gradient = true;` states that it is zero everywhere.

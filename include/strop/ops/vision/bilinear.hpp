@@ -30,11 +30,11 @@ struct Beside {
 /// The same where there always are two: beyond the ends the elements there go on. The axis is not empty, the position a
 /// number.
 template <class E>
-struct Between {
+struct LinearWeights {
   std::int64_t low, high;
   E share;
 
-  Between(E at, std::int64_t extent) {
+  LinearWeights(E at, std::int64_t extent) {
     const E inside = std::clamp(at, E(0), static_cast<E>(extent - 1));
     low = std::min(static_cast<std::int64_t>(inside), extent - 1);
     high = std::min(low + 1, extent - 1);
@@ -76,7 +76,7 @@ template <class E>
 
 /// The same between rows of a plane and elements of them that are all there.
 template <class E>
-[[gnu::always_inline]] inline E interpolated(const E* plane, const Between<E>& y, const Between<E>& x,
+[[gnu::always_inline]] inline E interpolated(const E* plane, const LinearWeights<E>& y, const LinearWeights<E>& x,
                                              std::int64_t width) {
   const E *const above = plane + y.low * width, *const below = plane + y.high * width;
   const E top = (1 - x.share) * above[x.low] + x.share * above[x.high],
@@ -84,7 +84,7 @@ template <class E>
   return (1 - y.share) * top + y.share * bottom;
 }
 template <class E>
-[[gnu::always_inline]] inline void spread(E head, E* plane, const Between<E>& y, const Between<E>& x,
+[[gnu::always_inline]] inline void spread(E head, E* plane, const LinearWeights<E>& y, const LinearWeights<E>& x,
                                           std::int64_t width) {
   E *const above = plane + y.low * width, *const below = plane + y.high * width;
   const E top = head * (1 - y.share), bottom = head * y.share;

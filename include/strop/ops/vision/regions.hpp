@@ -117,7 +117,7 @@ std::int64_t largest(const E* plane, std::int64_t width, PartRange rows, PartRan
 /// Of each part of a region along an axis the samples that lie inside the axis, and how many there are with the others.
 template <class E>
 struct PartSamples {
-  List<Between<E>> samples;
+  List<LinearWeights<E>> samples;
   List<std::int64_t> ends;  // behind the samples of each part
   E count;
 
@@ -135,13 +135,13 @@ struct PartSamples {
                    high = static_cast<std::int64_t>(std::clamp(behind / apart + 2, 0.0, static_cast<double>(count)));
         for (std::int64_t i = low; i < high; ++i) {
           const E at = from + (static_cast<E>(i) + E(0.5)) * step / count;
-          if (at >= E(-1) && at <= static_cast<E>(extent)) samples.push_back(Between<E>(at, extent));
+          if (at >= E(-1) && at <= static_cast<E>(extent)) samples.push_back(LinearWeights<E>(at, extent));
         }
       }
       ends.push_back(samples.size());
     }
   }
-  Span<const Between<E>> of(std::int64_t part) const {
+  Span<const LinearWeights<E>> of(std::int64_t part) const {
     const std::int64_t begin = part == 0 ? 0 : ends[part - 1];
     return samples.span().subspan(begin, ends[part] - begin);
   }
@@ -273,8 +273,8 @@ struct ROIAlign {
     std::fill(y.begin(), y.end(), E(0));
     each_part(x.shape(), rois, [&](std::int64_t to, std::int64_t plane, auto rows, auto cols, E share) {
       E total = 0;
-      for (const detail::Between<E>& down : rows)
-        for (const detail::Between<E>& along : cols)
+      for (const detail::LinearWeights<E>& down : rows)
+        for (const detail::LinearWeights<E>& along : cols)
           total += detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
       y[to] = share * total;
     });
@@ -285,8 +285,8 @@ struct ROIAlign {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
     each_part(dx.shape(), rois, [&](std::int64_t from, std::int64_t plane, auto rows, auto cols, E share) {
-      for (const detail::Between<E>& down : rows)
-        for (const detail::Between<E>& along : cols)
+      for (const detail::LinearWeights<E>& down : rows)
+        for (const detail::LinearWeights<E>& along : cols)
           detail::spread(dy[from] * share, dx.data() + plane, down, along, dx.shape()[3]);
     });
   }

@@ -31,14 +31,14 @@ void each_plane(std::int64_t planes, std::int64_t size, F f) {
 
 /// Where along an axis of `from` elements each of `to` elements lies.
 template <class E>
-List<Between<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corners) {
-  List<Between<E>> places;
+List<LinearWeights<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corners) {
+  List<LinearWeights<E>> places;
   if (from == 0) return places;
   const std::int64_t less = align_corners ? 1 : 0;
   const E step = to <= 1 ? E(0) : static_cast<E>(from - less) / static_cast<E>(to - less);
   for (std::int64_t i = 0; i < to; ++i)
-    places.push_back(
-        Between<E>(align_corners ? step * static_cast<E>(i) : step * (static_cast<E>(i) + E(0.5)) - E(0.5), from));
+    places.push_back(LinearWeights<E>(
+        align_corners ? step * static_cast<E>(i) : step * (static_cast<E>(i) + E(0.5)) - E(0.5), from));
   return places;
 }
 
@@ -199,8 +199,8 @@ struct BilinearResize2D {
   /// f(element of the result, where its plane begins, position down, position along).
   template <class E, class F>
   void each_element(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y, F f) const {
-    const detail::List<detail::Between<E>> down = detail::resized_axis<E>(x[2], y[2], align_corners),
-                                           along = detail::resized_axis<E>(x[3], y[3], align_corners);
+    const detail::List<detail::LinearWeights<E>> down = detail::resized_axis<E>(x[2], y[2], align_corners),
+                                                 along = detail::resized_axis<E>(x[3], y[3], align_corners);
     detail::each_plane(x[0] * x[1], y[2] * y[3], [&](std::int64_t plane) {
       for (detail::Index i = 0; i < down.size(); ++i)
         for (detail::Index j = 0; j < along.size(); ++j)

@@ -24,8 +24,8 @@ constexpr E last_below(X x) {
   return std::bit_cast<E>(static_cast<Bits>((bits & sign) != 0 ? bits + 1 : bits - 1));
 }
 
-/// What numbers from lo to below hi may be at most, if they are to be below hi as numbers of `type` as well; lo where
-/// there are none.
+/// What numbers from lo to below hi may be at most, if they are to be below hi as numbers of `type` as well: below lo
+/// where the type has none between them. lo where lo is not below hi.
 template <class X>
 constexpr X last_between(X lo, X hi, Dtype type) {
   if (!(lo < hi)) return lo;
@@ -42,9 +42,9 @@ constexpr X last_between(X lo, X hi, Dtype type) {
 }
 
 /// Numbers from lo to below hi, rounded to `type`, of numbers from 0 to below 1.
-class Between {
+class UniformRange {
  public:
-  constexpr Between(double lo, double hi, Dtype type)
+  constexpr UniformRange(double lo, double hi, Dtype type)
       : times_(hi / 2 - lo / 2 <= std::numeric_limits<double>::max() / 2 ? 1 : 2),
         lo_(lo / times_),
         width_(hi / times_ - lo_),
