@@ -108,6 +108,16 @@ TEST_CASE("overlaps of boxes as MXNet computes them") {
   row("_contrib_box_iou", {{"format", "center"}}, {lhs, rhs}, {{{3, 2}, {0.25, 0.1764706, 0.08333334, 0.5, 0, 0}}});
 }
 
+TEST_CASE("a box with a coordinate that is no number overlaps none") {
+  const NDArray box = array({{0, 0, 2, 2}}),
+                none = array({{NaN, 0, 2, 2}, {0, NaN, 2, 2}, {0, 0, NaN, 2}, {0, 0, 2, NaN}});
+  row("_contrib_box_iou", {}, {none, box}, {{{4, 1}, {0, 0, 0, 0}}});
+  row("_contrib_box_iou", {}, {box, none}, {{{1, 4}, {0, 0, 0, 0}}});
+  row("_contrib_box_iou", {{"format", "center"}}, {box, none}, {{{1, 4}, {0, 0, 0, 0}}});
+  row("_contrib_box_nms", {}, {array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, NaN, 0, 1, 1}})},
+      {{{2, 6}, {0, 0.9, NaN, 0, 1, 1, 0, 0.5, 0, 0, 1, 1}}});
+}
+
 TEST_CASE("boxes that stay as MXNet chooses them") {
   const NDArray x = array({{0, 0.5, 0.1, 0.1, 0.2, 0.2},
                            {1, 0.4, 0.1, 0.1, 0.2, 0.2},
