@@ -176,6 +176,24 @@ TEST_CASE("sequences that cannot say their labels, and labels that are none") {
         "ctc_loss: input 'data_lengths' has shape (3,), expected (2,)");
 }
 
+TEST_CASE("labels that cannot occur, and activations that are no numbers") {
+  const NDArray never = array({{{0, -Inf, 0}}, {{0, -Inf, 0}}, {{0, -Inf, 0}}}), label = array({{1}});
+  row("CTCLoss", {}, {never, label}, {{{1}, {Inf}}});
+  slopes("CTCLoss", {}, {never, label}, {{0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5}});
+  const NDArray late = array({{{0, -Inf, 0}}, {{0, -Inf, 0}}, {{0, 0, 0}}});
+  row("CTCLoss", {}, {late, label}, {{{1}, {2.4849067}}});
+  slopes("CTCLoss", {}, {late, label}, {{-0.5, 0, 0.5, -0.5, 0, 0.5, 0.33333333, -0.66666667, 0.33333333}});
+  for (int step = 0; step < 3; ++step) {
+    NDArray x = strop::zeros({3, 1, 3});
+    x.pointer<float>()[3 * step + 1] = static_cast<float>(NaN);
+    row("CTCLoss", {}, {x, label}, {{{1}, {NaN}}});
+  }
+  CHECK(std::isnan(strop::detail::log_of_sum(-Inf, NaN)));
+  CHECK(std::isnan(strop::detail::log_of_sum(NaN, -Inf)));
+  CHECK(std::isnan(strop::detail::log_of_sum(0, NaN)));
+  CHECK(strop::detail::log_of_sum(-Inf, -Inf) == -Inf);
+}
+
 TEST_CASE("parameters of densities have the first extents of the sample") {
   const NDArray x = count({2, 3}, 1);
   CHECK(refusal("_random_pdf_normal", {}, {x, array({1, 2, 3}), array({1, 2, 3})}) ==
