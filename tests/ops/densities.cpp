@@ -176,6 +176,24 @@ TEST_CASE("sequences that cannot say their labels, and labels that are none") {
         "ctc_loss: input 'data_lengths' has shape (3,), expected (2,)");
 }
 
+TEST_CASE("labels that cannot occur, and activations that are no numbers") {
+  const NDArray never = array({{{0, -Inf, 0}}, {{0, -Inf, 0}}, {{0, -Inf, 0}}}), label = array({{1}});
+  row("CTCLoss", {}, {never, label}, {{{1}, {Inf}}});
+  slopes("CTCLoss", {}, {never, label}, {{0.5, 0, 0.5, 0.5, 0, 0.5, 0.5, 0, 0.5}});
+  const NDArray late = array({{{0, -Inf, 0}}, {{0, -Inf, 0}}, {{0, 0, 0}}});
+  row("CTCLoss", {}, {late, label}, {{{1}, {2.4849067}}});
+  slopes("CTCLoss", {}, {late, label}, {{-0.5, 0, 0.5, -0.5, 0, 0.5, 0.33333333, -0.66666667, 0.33333333}});
+  for (int step = 0; step < 3; ++step) {
+    NDArray x = strop::zeros({3, 1, 3});
+    x.pointer<float>()[3 * step + 1] = static_cast<float>(NaN);
+    row("CTCLoss", {}, {x, label}, {{{1}, {NaN}}});
+  }
+  CHECK(std::isnan(strop::detail::log_of_sum(-Inf, NaN)));
+  CHECK(std::isnan(strop::detail::log_of_sum(NaN, -Inf)));
+  CHECK(std::isnan(strop::detail::log_of_sum(0, NaN)));
+  CHECK(strop::detail::log_of_sum(-Inf, -Inf) == -Inf);
+}
+
 TEST_CASE("parameters of densities have the first extents of the sample") {
   const NDArray x = count({2, 3}, 1);
   CHECK(refusal("_random_pdf_normal", {}, {x, array({1, 2, 3}), array({1, 2, 3})}) ==
@@ -185,6 +203,56 @@ TEST_CASE("parameters of densities have the first extents of the sample") {
       "_random_pdf_exponential: input 'lam' has shape (2, 3, 1), expected 0 to 2 dimensions, those of input 'sample'");
   CHECK(values(strop::random_pdf_normal(strop::zeros({0, 3}), strop::zeros({0}), strop::zeros({0}))).empty());
   row("_random_pdf_uniform", {}, {x, strop::scalar(0), strop::scalar(4)}, {{{2, 3}, Numbers(6, 0.25)}});
+}
+
+TEST_CASE("densities of numbers that are nearly Poisson's") {
+  // Of mu 2: log p = log Poisson(x) + alpha ((x - 2)² - x) / 2 + ..., and its slopes (x - mu) / mu and ((x - 2)² - x)
+  // / 2.
+  const NDArray x = array({{3, 0, 7}}).to(strop::f64), mu = array({2}).to(strop::f64);
+  const Numbers poisson{-1.7123179275482192, -2, -5.673131097145798};
+  for (const double alpha : {0.0, 1e-300, 1e-16, 1e-8}) {
+    const NDArray dispersion = strop::full({1}, alpha, strop::f64);
+    row("_random_pdf_generalized_negative_binomial", {{"is_log", "True"}}, {x, mu, dispersion},
+        {{{1, 3}, {poisson[0] - alpha, poisson[1] + 2 * alpha, poisson[2] + 9 * alpha}}}, {1e-13, 1e-13});
+    row("_random_pdf_generalized_negative_binomial", {}, {x, mu, dispersion},
+        {{{1, 3}, {0.18044704431548356, 0.1353352832366127, 0.0034370867}}}, {1e-7, 1e-7});
+    const std::vector<Numbers> found = gradients("_random_pdf_generalized_negative_binomial", {{"is_log", "True"}},
+                                                 {x, mu, dispersion}, {array({{1, 2, 3}}).to(strop::f64)});
+    CHECK(std::abs(found[1][0] - 6) < 1e-6);
+    CHECK(std::abs(found[2][0] - (-1 + 2 * 2 + 3 * 9)) < 1e-5);
+  }
+  // At both sides of the bound up to which the series serves, the same of mu + alpha: nothing leaps.
+  const auto at = [&](double alpha) {
+    return gradients("_random_pdf_generalized_negative_binomial", {{"is_log", "True"}},
+                     {x, mu, strop::full({1}, alpha, strop::f64)}, {array({{1, 1, 1}}).to(strop::f64)});
+  };
+  const std::vector<Numbers> below = at(0.03125 - 1e-13), above = at(0.03125 + 1e-13);
+  CHECK(std::abs(below[1][0] - above[1][0]) < 1e-11);
+  CHECK(std::abs(below[2][0] - above[2][0]) < 1e-9);
+}
+
+TEST_CASE("densities at the ends of what samples and parameters can be") {
+  const NDArray zero = array({0}), one = array({1}), two = array({2});
+  row("_random_pdf_gamma", {}, {zero, one, two}, {{{1}, {2}}});
+  slopes("_random_pdf_gamma", {}, {zero, one, two}, {{-4}, {-Inf}, {1}});
+  slopes("_random_pdf_gamma", {}, {zero, array({3}), two}, {{0}, {0}, {0}});
+  row("_random_pdf_poisson", {}, {zero, array({0})}, {{{1}, {1}}});
+  slopes("_random_pdf_poisson", {}, {zero, array({0})}, {{0}, {-1}});
+  slopes("_random_pdf_negative_binomial", {}, {zero, two, one}, {{0}, {0}, {2}});
+  const NDArray shares = array({0, 0.5, 0.5});
+  row("_random_pdf_dirichlet", {}, {shares, array({1, 1, 1})}, {{{1}, {2}}});
+  slopes("_random_pdf_dirichlet", {}, {shares, array({1, 1, 1})}, {{0, 0, 0}, {-Inf, 1.613706, 1.613706}});
+  slopes("_random_pdf_dirichlet", {}, {shares, array({3, 1, 1})}, {{0, 0, 0}, {0, 0, 0}});
+}
+
+TEST_CASE("densities whose logarithm there is none of have the value of the formula, as in MXNet") {
+  row("_random_pdf_uniform", {}, {array({3}), array({5}), array({1})}, {{{1}, {-0.25}}});
+  slopes("_random_pdf_uniform", {}, {array({3}), array({5}), array({1})}, {{0}, {0.0625}, {-0.0625}});
+  row("_random_pdf_uniform", {{"is_log", "True"}}, {array({3}), array({5}), array({1})}, {{{1}, {NaN}}});
+  row("_random_pdf_normal", {}, {array({0.5}), array({0}), array({-2})}, {{{1}, {-0.19333406}}});
+  slopes("_random_pdf_normal", {}, {array({0.5}), array({0}), array({-2})},
+         {{0.024166757}, {-0.024166757}, {-0.090625338}});
+  row("_random_pdf_exponential", {}, {array({0.5}), array({-2})}, {{{1}, {-5.4365635}}});
 }
 
 TEST_CASE("numbers of a row are different, small ones more often, as MXNet draws them") {

@@ -108,6 +108,16 @@ TEST_CASE("overlaps of boxes as MXNet computes them") {
   row("_contrib_box_iou", {{"format", "center"}}, {lhs, rhs}, {{{3, 2}, {0.25, 0.1764706, 0.08333334, 0.5, 0, 0}}});
 }
 
+TEST_CASE("a box with a coordinate that is no number overlaps none") {
+  const NDArray box = array({{0, 0, 2, 2}}),
+                none = array({{NaN, 0, 2, 2}, {0, NaN, 2, 2}, {0, 0, NaN, 2}, {0, 0, 2, NaN}});
+  row("_contrib_box_iou", {}, {none, box}, {{{4, 1}, {0, 0, 0, 0}}});
+  row("_contrib_box_iou", {}, {box, none}, {{{1, 4}, {0, 0, 0, 0}}});
+  row("_contrib_box_iou", {{"format", "center"}}, {box, none}, {{{1, 4}, {0, 0, 0, 0}}});
+  row("_contrib_box_nms", {}, {array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, NaN, 0, 1, 1}})},
+      {{{2, 6}, {0, 0.9, NaN, 0, 1, 1, 0, 0.5, 0, 0, 1, 1}}});
+}
+
 TEST_CASE("boxes that stay as MXNet chooses them") {
   const NDArray x = array({{0, 0.5, 0.1, 0.1, 0.2, 0.2},
                            {1, 0.4, 0.1, 0.1, 0.2, 0.2},
@@ -147,6 +157,20 @@ TEST_CASE("boxes that stay as MXNet chooses them") {
            1, 2, 3, 4,  5,  6,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}});
 }
 
+TEST_CASE("a topk of 0 leaves boxes as they are") {
+  const NDArray x = array({{0, 0.5, 0.1, 0.1, 0.2, 0.2}, {0, 0.9, 0.1, 0.1, 0.2, 0.2}, {0, -1, 0, 0, 1, 1}});
+  row("_contrib_box_nms", {{"topk", "0"}, {"in_format", "center"}}, {x}, {{{3, 6}, values(x)}});
+  slopes("_contrib_box_nms", {{"topk", "0"}}, {x}, {values(count({3, 6}, 1))});
+}
+
+TEST_CASE("maxima of regions leave out what is no number") {
+  const NDArray x = array({{{{NaN, 3, NaN}, {NaN, NaN, -Inf}}}});
+  const NDArray rois = array({{0, 0, 0, 2, 1}, {0, 0, 0, 0, 1}, {0, 2, 0, 2, 1}, {0, 7, 7, 8, 8}});
+  row("ROIPooling", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {x, rois},
+      {{{4, 1, 1, 1}, {3, -Inf, -Inf, 0}}});
+  slopes("ROIPooling", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {x, rois}, {{0, 1, 0, 0, 0, 3}});
+}
+
 TEST_CASE("operators on images have results without elements, and positions that are none") {
   const NDArray none = strop::zeros({0, 2, 3, 4}), image = count({1, 2, 3, 4});
   CHECK(strop::bilinear_sampler(none, strop::zeros({0, 2, 5, 6})).shape() == Shape{0, 2, 5, 6});
@@ -170,6 +194,8 @@ TEST_CASE("operators on images have results without elements, and positions that
   row("_contrib_BilinearResize2D", {{"mode", "to_even_down"}}, {strop::zeros({1, 1, 1, 3})}, {{{1, 1, 0, 2}, {}}});
   CHECK(strop::correlation(none, none, {.pad_size = 1}).shape() == Shape{0, 9, 3, 4});
   CHECK(strop::box_iou(strop::zeros({0, 4}), strop::zeros({2, 3, 4})).shape() == Shape{0, 2, 3});
+  row("Correlation", {{"pad_size", "1"}, {"max_displacement", "0"}},
+      {strop::zeros({1, 0, 1, 1}), strop::zeros({1, 0, 1, 1})}, {{{1, 1, 3, 3}, Numbers(9, 0.0)}});
   CHECK(strop::box_nms(strop::zeros({2, 0, 6})).shape() == Shape{2, 0, 6});
 }
 
@@ -205,4 +231,15 @@ TEST_CASE("operators on images refuse in a sentence") {
         "_contrib_box_iou: input 'lhs' has shape (2, 3), expected (..., 4)");
   CHECK(refusal("_contrib_box_nms", {{"coord_start", "3"}}, {count({2, 6})}) ==
         "_contrib_box_nms: coord_start is 3, and rows of input 'data' have 6 numbers");
+  const NDArray boxes = count({2, 6});
+  CHECK(refusal("_contrib_box_nms", {{"id_index", "1"}}, {boxes}) ==
+        "_contrib_box_nms: id_index and score_index are both 1");
+  CHECK(refusal("_contrib_box_nms", {{"score_index", "5"}}, {boxes}) ==
+        "_contrib_box_nms: score_index is 5, where a coordinate is: coord_start is 2");
+  CHECK(refusal("_contrib_box_nms", {{"id_index", "2"}}, {boxes}) ==
+        "_contrib_box_nms: id_index is 2, where a coordinate is: coord_start is 2");
+  CHECK(refusal("_contrib_ROIAlign", {{"pooled_size", "(1, 4)"}, {"spatial_scale", "1"}, {"sample_ratio", "1000000"}},
+                {image, count({1, 5})}) ==
+        "_contrib_roi_align: sample_ratio is 1000000, of each of 4 parts along an axis, expected at most 1048576 "
+        "samples along it");
 }

@@ -21,10 +21,12 @@ namespace strop::inline v0 {
 namespace detail {
 inline namespace STROP_ISA {
 
-/// log(eᵃ + eᵇ).
+/// log(eᵃ + eᵇ), of which one or both may be 0; no number where one is none.
 inline double log_of_sum(double a, double b) {
-  const double most = std::max(a, b);
-  return std::isinf(most) ? most : most + std::log1p(std::exp(std::min(a, b) - most));
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  if (a == never) return b;
+  if (b == never) return a;
+  return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
 }
 
 /// The labels of a sequence with blanks around each, and the paths through them: each step stays, goes on to the next
@@ -93,7 +95,10 @@ class LabelPaths {
         now[s] = total;
       }
       std::fill(share.begin(), share.end(), 0.0);
-      for (std::int64_t s = 0; s < places_; ++s) share[at_[s]] += std::exp(forward_[t * places_ + s] + now[s] + loss);
+      for (std::int64_t s = 0; s < places_; ++s)
+        if (const double through = forward_[t * places_ + s] + now[s];
+            through != never)  // else the loss may be infinite
+          share[at_[s]] += std::exp(through + loss);
       for (std::int64_t k = 0; k < classes_; ++k) {
         const double probability = std::exp(static_cast<double>(activations_[t * stride_ + k]) - sums_[t]);
         to[t * stride_ + k] = static_cast<E>(head * (probability - share[k]));
@@ -122,9 +127,10 @@ class LabelPaths {
 /// data (steps, batch, classes), label (batch, most labels), the result (batch,). The blank is class 0 (first) or the
 /// last one. Labels end at the first 0 (first) or −1 (last), with use_label_lengths where label_lengths (batch,) says;
 /// steps end where data_lengths (batch,) says with use_data_lengths. Data of floating types, the others of any; sparse
-/// arrays by the dense fallback. Steps too few for the labels have loss 0 and no gradient, as in MXNet. The gradient
-/// needs data and label, not the hidden output in which MXNet keeps it; behind the last step it is 0. Error: other
-/// shapes, more labels than steps in the shapes, a label that is no class, a length outside the axis.
+/// arrays by the dense fallback. Steps too few for the labels have loss 0 and no gradient, as in MXNet; labels of
+/// probability 0 have an infinite loss, and its gradient is the probabilities of the softmax. The gradient needs data
+/// and label, not the hidden output in which MXNet keeps it; behind the last step it is 0. Error: other shapes, more
+/// labels than steps in the shapes, a label that is no class, a length outside the axis.
 ///
 /// Example: `ctc_loss(zeros({1, 1, 2}), array({{1}}))` is [0.6931472].
 struct CTCLoss {

@@ -52,6 +52,9 @@ inline double digamma_of(double x) { return number::Rep<double>::digamma(x); }
 /// x · log y, which is 0 where x is.
 inline double times_log(double x, double y) { return x == 0 ? 0.0 : x * std::log(y); }
 
+/// a / b, which is 0 where a is.
+inline double ratio(double a, double b) { return a == 0 ? 0.0 : a / b; }
+
 /// How fast the logarithm of a density grows with the sample and with the parameters.
 struct DensitySlopes {
   double sample, first, second = 0;
@@ -60,6 +63,7 @@ struct DensitySlopes {
 struct UniformDensity {
   double low, high;
   double log(double) const { return -std::log(high - low); }
+  double value(double) const { return 1 / (high - low); }
   DensitySlopes slopes(double) const { return {0, 1 / (high - low), 1 / (low - high)}; }
 };
 struct NormalDensity {
@@ -68,6 +72,11 @@ struct NormalDensity {
     constexpr double half_log_of_two_pi = 0.91893853320467274178;
     const double z = (x - mu) / sigma;
     return -z * z / 2 - std::log(sigma) - half_log_of_two_pi;
+  }
+  double value(double x) const {
+    constexpr double root_of_two_pi = 2.5066282746310005024;
+    const double z = (x - mu) / sigma;
+    return std::exp(-z * z / 2) / (sigma * root_of_two_pi);
   }
   DensitySlopes slopes(double x) const {
     const double z = (x - mu) / sigma;
@@ -80,20 +89,21 @@ struct GammaDensity {
       : alpha(a), beta(b), base(a * std::log(b) - lgamma_of(a)), digamma_of_alpha(digamma_of(a)) {}
   double log(double x) const { return base + times_log(alpha - 1, x) - beta * x; }
   DensitySlopes slopes(double x) const {
-    return {(alpha - 1) / x - beta, std::log(beta) + std::log(x) - digamma_of_alpha, alpha / beta - x};
+    return {ratio(alpha - 1, x) - beta, std::log(beta) + std::log(x) - digamma_of_alpha, alpha / beta - x};
   }
 };
 struct ExponentialDensity {
   double lam;
   ExponentialDensity(double rate, double) : lam(rate) {}
   double log(double x) const { return std::log(lam) - lam * x; }
+  double value(double x) const { return lam * std::exp(-lam * x); }
   DensitySlopes slopes(double x) const { return {-lam, 1 / lam - x}; }
 };
 struct PoissonDensity {
   double lam;
   PoissonDensity(double rate, double) : lam(rate) {}
   double log(double x) const { return times_log(x, lam) - lgamma_of(x + 1) - lam; }
-  DensitySlopes slopes(double x) const { return {0, x / lam - 1}; }
+  DensitySlopes slopes(double x) const { return {0, ratio(x, lam) - 1}; }
 };
 struct NegativeBinomialDensity {
   double k, p;
@@ -101,22 +111,63 @@ struct NegativeBinomialDensity {
     return lgamma_of(x + k) - lgamma_of(x + 1) - lgamma_of(k) + times_log(k, p) + times_log(x, 1 - p);
   }
   DensitySlopes slopes(double x) const {
-    return {0, digamma_of(x + k) - digamma_of(k) + std::log(p), k / p - x / (1 - p)};
+    return {0, digamma_of(x + k) - digamma_of(k) + std::log(p), k / p - ratio(x, 1 - p)};
   }
 };
-/// The same of other parameters: k = 1 / alpha, p = 1 / (mu · alpha + 1).
+/// The same of other parameters: k = 1 / alpha, p = 1 / (mu · alpha + 1); of an alpha of 0 the limit, Poisson's.
+///
+/// For a small alpha the logarithms of Γ(x + k) and Γ(k) are far larger than their difference. There Stirling's series
+/// of both, log Γ(z) = (z − ½) log z − z + log(2π) / 2 + rest(1 / z), are subtracted term by term, and powers of alpha
+/// stand for those of k. What four terms of rest leave out is below 1e-14 up to the bound, for the slope as well.
 struct DispersedDensity {
   double mu, alpha;
-  double log(double x) const { return of().log(x); }
+  double log(double x) const {
+    if (!is_small()) return of().log(x);
+    return times_log(x, mu) - lgamma_of(x + 1) - log1p_over_alpha(mu) - x * std::log1p(mu * alpha) +
+           (log1p_over_alpha(x) - x) + (x - 0.5) * std::log1p(x * alpha) + rest(alpha / (1 + x * alpha)) - rest(alpha);
+  }
   DensitySlopes slopes(double x) const {
+    if (is_small()) {
+      const double of_mean = 1 + mu * alpha, of_sample = 1 + x * alpha;
+      return {0, ratio(x, mu) - of_sample / of_mean,
+              mu * mu * bend(mu * alpha) - x * mu / of_mean - x * x * bend(x * alpha) + (x - 0.5) * x / of_sample +
+                  rest_slope(alpha / of_sample) / (of_sample * of_sample) - rest_slope(alpha)};
+    }
     const DensitySlopes by = of().slopes(x);
     const double squared = (mu * alpha + 1) * (mu * alpha + 1);
     return {0, -by.second * alpha / squared, -by.first / (alpha * alpha) - by.second * mu / squared};
   }
 
  private:
+  bool is_small() const { return alpha >= 0 && alpha < 1.0 / 32; }
+  double log1p_over_alpha(double x) const { return alpha == 0 ? x : std::log1p(x * alpha) / alpha; }
+  /// 1 / (12 z) − 1 / (360 z³) + 1 / (1260 z⁵) − 1 / (1680 z⁷) of w = 1 / z, and its slope.
+  static double rest(double w) {
+    const double s = w * w;
+    return w * (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s / 1680)));
+  }
+  static double rest_slope(double w) {
+    const double s = w * w;
+    return 1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s / 240));
+  }
+  /// (log(1 + u) − u / (1 + u)) / u², of which little is left for a small u: its series there.
+  static double bend(double u) {
+    if (std::abs(u) > 1.0 / 64) return (std::log1p(u) - u / (1 + u)) / (u * u);
+    double sum = 0;
+    for (int n = 8; n >= 0; --n) sum = (n + 1.0) / (n + 2.0) - u * sum;
+    return sum;
+  }
   NegativeBinomialDensity of() const { return {1 / alpha, 1 / (mu * alpha + 1)}; }
 };
+
+/// The density itself: by its formula where it has a value, negative parameters being none, and no logarithm.
+template <class Density>
+double value_of(const Density& d, double x) {
+  if constexpr (requires { d.value(x); })
+    return d.value(x);
+  else
+    return std::exp(d.log(x));
+}
 
 /// f(density, first sample, last sample + 1, k) for each distribution k.
 template <class Density, class E, class F>
@@ -133,8 +184,8 @@ template <class Density, class E>
 void densities(bool is_log, View<const E> x, View<const E> first, View<const E> second, View<E> y) {
   each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t) {
     for (std::int64_t i = begin; i < end; ++i) {
-      const double logarithm = d.log(static_cast<double>(x[i]));
-      y[i] = static_cast<E>(is_log ? logarithm : std::exp(logarithm));
+      const double sample = static_cast<double>(x[i]);
+      y[i] = static_cast<E>(is_log ? d.log(sample) : value_of(d, sample));
     }
   });
 }
@@ -145,8 +196,10 @@ void density_gradients(bool is_log, View<const E> dy, View<const E> x, View<cons
   each_density<Density>(x, first, second, [&](const Density& d, std::int64_t begin, std::int64_t end, std::int64_t k) {
     double of_first = 0, of_second = 0;
     for (std::int64_t i = begin; i < end; ++i) {
-      const DensitySlopes by = d.slopes(static_cast<double>(x[i]));
       const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
+      dx[i] = E(0);
+      if (head == 0) continue;  // slopes may be infinite
+      const DensitySlopes by = d.slopes(static_cast<double>(x[i]));
       dx[i] = static_cast<E>(head * by.sample);
       of_first += head * by.first;
       of_second += head * by.second;
@@ -209,8 +262,8 @@ struct DispersedCard {
 /// their elements is a distribution, of which the rest of sample are numbers; the result has the shape of sample.
 ///
 /// Floating types, computed in double; sparse arrays by the dense fallback. The gradient needs all inputs and the
-/// result; it goes to the parameters, and to the sample where the distribution is continuous. What sample and
-/// parameters cannot be is not refused, as in MXNet. Error: shapes that do not fit.
+/// result; it goes to the parameters, and to the sample where the distribution is continuous. Where a density is 0 so
+/// is its gradient. What sample and parameters cannot be is not refused, as in MXNet. Error: shapes that do not fit.
 template <class Card>
 struct DensityOfOne {
   bool is_log = false;
@@ -267,7 +320,8 @@ using RandomPdfExponential = detail::DensityOfOne<detail::ExponentialCard>;
 using RandomPdfPoisson = detail::DensityOfOne<detail::PoissonCard>;
 /// _random_pdf_negative_binomial: Γ(x + k) / (Γ(k) · x!) · pᵏ · (1 − p)ˣ.
 using RandomPdfNegativeBinomial = detail::DensityOfTwo<detail::NegativeBinomialCard>;
-/// _random_pdf_generalized_negative_binomial: that of k = 1 / alpha and p = 1 / (mu · alpha + 1).
+/// _random_pdf_generalized_negative_binomial: that of k = 1 / alpha and p = 1 / (mu · alpha + 1);
+/// with an alpha of 0 that of Poisson numbers, where MXNet has NaN.
 using RandomPdfGeneralizedNegativeBinomial = detail::DensityOfTwo<detail::DispersedCard>;
 
 /// _random_pdf_dirichlet: Γ(Σ alpha) / Π Γ(alphaⱼ) · Π xⱼ^(alphaⱼ − 1) over the last axis of sample, which the result
@@ -302,13 +356,15 @@ struct RandomPdfDirichlet {
     detail::List<double> sums(dalpha.size(), 0.0);
     each_vector(x, alpha, y.size(), [&](std::int64_t i, const E* sample, const E* a, std::int64_t n) {
       const double head = static_cast<double>(dy[i]) * (is_log ? 1 : static_cast<double>(y[i]));
+      std::fill_n(dx.data() + i * n, n, E(0));
+      if (head == 0) return;
       double total = 0;
       for (std::int64_t j = 0; j < n; ++j) total += static_cast<double>(a[j]);
       const double base = detail::digamma_of(total);
       double* const to = sums.data() + (a - alpha.data());
       for (std::int64_t j = 0; j < n; ++j) {
         const double of_one = static_cast<double>(a[j]), share = static_cast<double>(sample[j]);
-        dx[i * n + j] = static_cast<E>(head * (of_one - 1) / share);
+        dx[i * n + j] = static_cast<E>(head * detail::ratio(of_one - 1, share));
         to[j] += head * (std::log(share) + base - detail::digamma_of(of_one));
       }
     });

@@ -36,14 +36,16 @@ struct Box {
     to[2] = corners ? right : right - left;
     to[3] = corners ? bottom : bottom - top;
   }
-  /// 0 where it has no extent.
+  /// 0 where it has no extent, or a coordinate is no number.
   E area() const { return right > left && bottom > top ? (right - left) * (bottom - top) : E(0); }
   /// The part that both cover of what one of them covers; 0 where that is nothing.
   E overlap(const Box& with) const {
+    const E mine = area(), other = with.area();
+    if (!(mine > E(0) && other > E(0))) return E(0);  // the part below would leave out what is no number
     const Box both{std::max(left, with.left), std::max(top, with.top), std::min(right, with.right),
                    std::min(bottom, with.bottom)};
     const E common = both.area();
-    return common > E(0) ? common / (area() + with.area() - common) : E(0);
+    return common > E(0) ? common / (mine + other - common) : E(0);
   }
 };
 
@@ -97,10 +99,11 @@ struct BoxIou {
 ///
 /// data (…, boxes, numbers): a row has four coordinates from coord_start on, a score at score_index and, with an
 /// id_index of 0 or more, a class there. Rows with a score of valid_thresh or less, or of class background_id, do not
-/// count, nor do those behind the topk best, with a topk above 0. With classes a box gives way to those of its own
-/// only, unless `force_suppress`. The result has the shape of data: the rows that stay, in out_format, then rows of −1.
-/// Floating types; sparse arrays by the dense fallback. The gradient of a row that stays is that of its place in the
-/// result; it needs data, not the hidden output of MXNet. Error: fewer than 2 dimensions, an index outside a row.
+/// count, nor do those behind the topk best; a topk below 0 is all, and of 0 the result is data, as in MXNet. With
+/// classes a box gives way to those of its own only, unless `force_suppress`. The result has the shape of data: the
+/// rows that stay, in out_format, then rows of −1. Floating types; sparse arrays by the dense fallback. The gradient of
+/// a row that stays is that of its place in the result; it needs data, not the hidden output of MXNet. Error: fewer
+/// than 2 dimensions, an index outside a row, two for the same number of a row.
 ///
 /// Example: `box_nms(array({{0, 0.5, 0, 0, 1, 1}, {0, 0.9, 0, 0, 1, 1}}))` is [[0, 0.9, 0, 0, 1, 1], [−1, −1, −1, −1,
 /// −1, −1]].
@@ -115,7 +118,7 @@ struct BoxNms {
   static constexpr const char* doc = "The boxes that no better one overlaps too far, best first, and rows of -1.";
   static constexpr Note notes[] = {{"overlap_thresh", "how far boxes may overlap: shared area over that of both"},
                                    {"valid_thresh", "scores that are not above it do not count"},
-                                   {"topk", "how many of the best boxes count; 0 or less: all"},
+                                   {"topk", "how many of the best boxes count; below 0: all; 0: the result is data"},
                                    {"coord_start", "where the four coordinates of a row begin"},
                                    {"score_index", "where its score is"},
                                    {"id_index", "where its class is; below 0: there are no classes"},
@@ -127,6 +130,13 @@ struct BoxNms {
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
+    if (id_index >= 0 && id_index == score_index) s.fail("id_index and score_index are both ", id_index);
+    const auto expect_beside_coordinates = [&](std::string_view parameter, int index) {
+      if (index >= coord_start && index - coord_start < 4)
+        s.fail(parameter, " is ", index, ", where a coordinate is: coord_start is ", coord_start);
+    };
+    expect_beside_coordinates("score_index", score_index);
+    if (id_index >= 0) expect_beside_coordinates("id_index", id_index);
     const Shape& x = s.in(0);
     if (!x.has_rank()) return;
     if (x.ndim() < 2) s.fail(s.name_in(0), " has shape ", x, ", expected 2 dimensions or more");
@@ -141,6 +151,7 @@ struct BoxNms {
   }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<E> y) const {
+    if (topk == 0) return void(std::copy(x.begin(), x.end(), y.begin()));
     std::fill(y.begin(), y.end(), E(-1));
     const std::int64_t width = x.shape().back();
     each_kept(x, [&](std::int64_t from, std::int64_t to) {
@@ -152,6 +163,7 @@ struct BoxNms {
   }
   template <Real E>
   void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const {
+    if (topk == 0) return void(std::copy(dy.begin(), dy.end(), dx.begin()));
     std::fill(dx.begin(), dx.end(), E(0));
     const std::int64_t width = x.shape().back();
     each_kept(x, [&](std::int64_t to, std::int64_t from) {

@@ -26,7 +26,10 @@ struct CorrelationPlan {
 
   std::int64_t padded_cols() const { return cols + 2 * pad; }
   std::int64_t padded_size() const { return (rows + 2 * pad) * padded_cols(); }
-  double share() const { return 1 / (static_cast<double>(kernel * kernel) * static_cast<double>(channels)); }
+  /// Of a product or difference in the mean; without channels the sum of none stays 0.
+  double share() const {
+    return 1 / (static_cast<double>(kernel * kernel) * static_cast<double>(std::max<std::int64_t>(1, channels)));
+  }
 
   template <class E>
   void copy_padded(const E* x, E* to) const {
@@ -58,19 +61,23 @@ struct CorrelationPlan {
   }
 };
 
+/// add(step, of): `of` what is taken of two elements, the product or the difference.
+template <class Add, class Product, class Difference>
+void with_step(std::int64_t step, bool multiply, Add add, Product product, Difference difference) {
+  const auto of_either = [&](auto of) {
+    // Elements that follow each other, as compilers like them.
+    step == 1 ? add(std::integral_constant<std::int64_t, 1>{}, of) : add(step, of);
+  };
+  multiply ? of_either(product) : of_either(difference);
+}
+
 /// to[j] += a · b, or |a − b|, for elements a and b of two rows that are `step` apart.
 template <class E>
 void add_likeness(const E* a, const E* b, std::int64_t step, bool multiply, std::int64_t count, E* to) {
   const auto add = [&](auto stride, auto likeness) {
     for (std::int64_t j = 0; j < count; ++j) to[j] += likeness(a[j * stride], b[j * stride]);
   };
-  const auto product = [](E l, E r) { return l * r; };
-  const auto difference = [](E l, E r) { return std::abs(l - r); };
-  using One = std::integral_constant<std::int64_t, 1>;  // elements that follow each other, as compilers like them
-  if (multiply)
-    step == 1 ? add(One{}, product) : add(step, product);
-  else
-    step == 1 ? add(One{}, difference) : add(step, difference);
+  with_step(step, multiply, add, [](E l, E r) { return l * r; }, [](E l, E r) { return std::abs(l - r); });
 }
 
 /// y of padded images a and b.
@@ -109,11 +116,7 @@ void add_slopes(const E* a, const E* b, const E* head, E share, std::int64_t ste
     const E sign = std::copysign(E(1), l - r + E(0));  // l >= r without a branch, which nothing could foretell
     return std::pair(sign, -sign);
   };
-  using One = std::integral_constant<std::int64_t, 1>;
-  if (multiply)
-    step == 1 ? add(One{}, product) : add(step, product);
-  else
-    step == 1 ? add(One{}, difference) : add(step, difference);
+  with_step(step, multiply, add, product, difference);
 }
 /// Adds to the gradients of the padded images.
 template <class E>

@@ -38,6 +38,9 @@ constexpr std::int64_t region_parts(const Shapes& s, const Shape& pooled) {
 
 inline namespace STROP_ISA {
 
+/// So many samples along an axis are a region's at most: those of each are kept.
+inline constexpr std::int64_t most_region_samples = 1 << 20;
+
 /// Beyond it no axis reaches.
 template <class E>
 inline constexpr E region_most = static_cast<E>(1LL << 40);
@@ -102,17 +105,22 @@ struct PartRange {
   }
 };
 
-/// The first of the largest elements of a part of a plane; −1 where there is none.
+/// The largest element of a part of a plane and where the first one is, −1 where there is none.
 template <class E>
-std::int64_t largest(const E* plane, std::int64_t width, PartRange rows, PartRange cols) {
-  E most = -std::numeric_limits<E>::infinity();
+struct Largest {
+  E value = 0;
   std::int64_t at = -1;
-  for (std::int64_t i = rows.low; i < rows.high; ++i)
-    for (std::int64_t j = cols.low; j < cols.high; ++j)
-      if (const E value = plane[i * width + j]; value > most || (at < 0 && value == most))
-        most = value, at = i * width + j;
-  return at;
-}
+
+  static Largest of(const E* plane, std::int64_t width, PartRange rows, PartRange cols) {
+    if (rows.low >= rows.high || cols.low >= cols.high) return {};
+    Largest most{-std::numeric_limits<E>::infinity(), -1};
+    for (std::int64_t i = rows.low; i < rows.high; ++i)
+      for (std::int64_t j = cols.low; j < cols.high; ++j)
+        if (const E value = plane[i * width + j]; value > most.value || (most.at < 0 && value == most.value))
+          most = {value, i * width + j};
+    return most;
+  }
+};
 
 /// Of each part of a region along an axis the samples that lie inside the axis, and how many there are with the others.
 template <class E>
@@ -155,9 +163,9 @@ struct PartSamples {
 /// data (batch, channels, rows, columns), rois (count, 5): the image, and left, top, right and bottom, which times
 /// spatial_scale are rounded to columns and rows of data, all inclusive; the result (count, channels) of pooled_size. A
 /// part begins and ends where elements do, so that parts overlap. A part without elements and a region of an image that
-/// is not there are 0. Floating types; sparse arrays by the dense fallback. Of equal maxima the first gets the
-/// gradient, rois none. The gradient finds the maxima again, so there is no hidden output as MXNet's maxidx. Error:
-/// other dimensions, a pooled_size that is not two numbers.
+/// is not there are 0. What is no number is left out; a part of nothing else is −∞. Floating types; sparse arrays by
+/// the dense fallback. Of equal maxima the first gets the gradient, rois none. The gradient finds the maxima again, so
+/// there is no hidden output as MXNet's maxidx. Error: other dimensions, a pooled_size that is not two numbers.
 ///
 /// Example: `roi_pooling(array({{{{1, 2, 3}}}}), array({{0, 0, 0, 2, 0}}), {.pooled_size = {1, 2}, .spatial_scale =
 /// 1})` is [[[[2, 3]]]].
@@ -181,20 +189,20 @@ struct ROIPooling {
   }
   template <Real E>
   void forward(Cpu&, View<const E, 4> x, View<const E, 2> rois, View<E, 4> y) const {
-    each_part(x, rois, [&](std::int64_t to, const E* plane, std::int64_t at) { y[to] = at < 0 ? E(0) : plane[at]; });
+    each_part(x, rois, [&](std::int64_t to, const E*, detail::Largest<E> most) { y[to] = most.value; });
   }
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 4>> dy, In<"data", View<const E, 4>> x,
             In<"rois", View<const E, 2>> rois, Grad<"data", View<E, 4>> dx) const {
     if (!dx) return;
     std::fill(dx.begin(), dx.end(), E(0));
-    each_part(x, rois, [&](std::int64_t from, const E* plane, std::int64_t at) {
-      if (at >= 0) dx[plane - x.data() + at] += dy[from];
+    each_part(x, rois, [&](std::int64_t from, const E* plane, detail::Largest<E> most) {
+      if (most.at >= 0) dx[plane - x.data() + most.at] += dy[from];
     });
   }
 
  private:
-  /// f(element of the result, plane, position of the largest element of the part).
+  /// f(element of the result, plane, largest element of the part).
   template <class E, class F>
   void each_part(View<const E, 4> x, View<const E, 2> rois, F f) const {
     const auto [images, channels, rows, cols] = x.shape();
@@ -215,13 +223,14 @@ struct ROIPooling {
           each(k, c0, c1, [&](std::int64_t at, std::int64_t c, std::int64_t i, std::int64_t j) {
             const E* const plane = x.data() + (r.image * all + c) * size;
             f(at, plane,
-              detail::largest(plane, width, detail::PartRange::of<E>(i, top, high, down, height),
-                              detail::PartRange::of<E>(j, left, wide, along, width)));
+              detail::Largest<E>::of(plane, width, detail::PartRange::of<E>(i, top, high, down, height),
+                                     detail::PartRange::of<E>(j, left, wide, along, width)));
           });
         },
         [&](std::int64_t k, std::int64_t c0, std::int64_t c1) {
-          each(k, c0, c1,
-               [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t) { f(at, x.data(), std::int64_t{-1}); });
+          each(k, c0, c1, [&](std::int64_t at, std::int64_t, std::int64_t, std::int64_t) {
+            f(at, x.data(), detail::Largest<E>{});
+          });
         });
   }
 };
@@ -231,11 +240,11 @@ struct ROIPooling {
 ///
 /// data (batch, channels, rows, columns), rois (count, 5): the image, and left, top, right and bottom, which times
 /// spatial_scale are positions in data, or (count, 4) without the image, which then is the first; the result (count,
-/// channels) of pooled_size, with `position_sensitive` as many channels as those of data over the parts. A region is
-/// 1 × 1 at least. Samples more than 1 outside of data count as 0; a region of an image that is not there is 0.
-/// Floating types; sparse arrays by the dense fallback. The gradient goes to data, rois get none. Error: other
-/// dimensions, with `position_sensitive` channels that are no multiple of the parts, with `aligned` a region without
-/// extent.
+/// channels) of pooled_size, with `position_sensitive` as many channels as those of data over the parts. A region is 1
+/// × 1 at least. Samples more than 1 outside of data count as 0; a region of an image that is not there is 0. Floating
+/// types; sparse arrays by the dense fallback. The gradient goes to data, rois get none. Error: other dimensions, with
+/// `position_sensitive` channels that are no multiple of the parts, with `aligned` a region without extent, more than
+/// 2²⁰ samples along an axis of a region.
 ///
 /// Example: `roi_align(array({{{{1, 2, 3}}}}), array({{0, 0, 0, 2, 0}}), {.pooled_size = {1, 2}, .spatial_scale = 1})`
 /// is [[[[1.5, 2.5]]]].
@@ -256,6 +265,10 @@ struct ROIAlign {
     constexpr std::int64_t any = Shape::unknown_extent;
     const std::int64_t parts = detail::region_parts(s, *pooled_size);
     s.set_in(0, {any, any, any, any});
+    if (const std::int64_t each = std::max((*pooled_size)[0], (*pooled_size)[1]);
+        sample_ratio > detail::most_region_samples / each)
+      s.fail("sample_ratio is ", sample_ratio, ", of each of ", each, " parts along an axis, expected at most ",
+             detail::most_region_samples, " samples along it");
     s.set_in(1, {any, any});
     const std::int64_t width = s.in(1)[1];
     if (width >= 0 && width != 4 && width != 5)
