@@ -154,7 +154,8 @@ TEST_CASE("sums up to each element are of any type, along any axis") {
   CHECK(values(strop::cumsum(bytes, {.dtype = strop::i32})) == Numbers{100, 200});
   CHECK(strop::cumsum(halves).dtype() == strop::f16);
   CHECK(values(strop::cumsum(halves)) == Numbers{1, 3, 6});
-  CHECK(values(strop::cumsum(array({{1, 2}, {3, 4}}), {.axis = -1})) == Numbers{1, 3, 3, 7});  // where MXNet fails
+  CHECK(values(strop::cumsum(array({2048, 1, 1}).to(strop::f16))) == Numbers{2048, 2048, 2050});  // 2049 is no half
+  CHECK(values(strop::cumsum(array({{1, 2}, {3, 4}}), {.axis = -1})) == Numbers{1, 3, 3, 7});     // where MXNet fails
   CHECK(strop::cumsum(strop::zeros({0, 2})).shape() == Shape{0});
   CHECK(strop::cumsum(strop::scalar(3)).shape() == Shape{1});
   CHECK(refusal("_np_cumsum", {{"axis", "2"}}, {array({{1}})}) ==
@@ -266,6 +267,17 @@ TEST_CASE("numbers of a row are different, small ones more often, as MXNet draws
     CHECK(numbers == Numbers{0, 1, 2, 3, 4});
     CHECK(values(all[1])[static_cast<std::size_t>(row)] >= 5);
   }
+  const std::vector<NDArray> full =
+      strop::invoke_all("_sample_unique_zipfian", {}, {{"range_max", "5"}, {"shape", "(1000, 5)"}});
+  double draws = 0, most = 0;
+  for (const double n : values(full[1])) draws += n, most = std::max(most, n);
+  CHECK(most > 5);  // numbers that are there already are drawn again
+  CHECK(std::abs(draws / 1000 - 18.42) < 2.4);
+  const std::vector<NDArray> single =
+      strop::invoke_all("_sample_unique_zipfian", {}, {{"range_max", "3"}, {"shape", "(2000, 1)"}});
+  CHECK(values(single[1]) == Numbers(2000, 1.0));
+  const double last = static_cast<double>(std::ranges::count(values(single[0]), 2.0)) / 2000;
+  CHECK(std::abs(last - 0.1659563) < 0.035);  // log(3 / (3 - 1/2)) / log 3
   double ones = 0;
   for (const double k :
        values(strop::invoke("_sample_unique_zipfian", {}, {{"range_max", "10"}, {"shape", "(20000, 1)"}})))

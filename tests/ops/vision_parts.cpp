@@ -171,6 +171,83 @@ TEST_CASE("maxima of regions leave out what is no number") {
   slopes("ROIPooling", {{"pooled_size", "(1, 1)"}, {"spatial_scale", "1"}}, {x, rois}, {{0, 1, 0, 0, 0, 3}});
 }
 
+TEST_CASE("gradients of means of samples in regions as MXNet computes them") {
+  const NDArray x = count({1, 1, 4, 5}) * count({1, 1, 4, 5}), rois = array({{0, 0.5, 0.25, 3, 2.5}, {0, 1, 1, 4, 3}});
+  slopes("_contrib_ROIAlign", {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}, {"sample_ratio", "2"}}, {x, rois},
+         {{0.02197266, 0.1611328, 0.3442383, 0.1757812, 0.0,    0.1157227,  1.629883, 3.348145, 2.828125, 0.9375,
+           0.206543,   3.389648,  6.524902,  5.863281,  2.1875, 0.03076172, 1.319336, 2.782715, 2.882812, 1.25}});
+  slopes("_contrib_ROIAlign",
+         {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}, {"sample_ratio", "2"}, {"aligned", "True"}}, {x, rois},
+         {{0.296875, 1.121094, 1.375,    0.5976562, 0.046875, 1.039062,  4.769531, 5.140625,  3.707031, 0.34375,
+           0.859375, 4.875,    5.148438, 4.382812,  0.421875, 0.0546875, 0.546875, 0.5859375, 0.625,    0.0625}});
+  slopes("_contrib_ROIAlign",
+         {{"pooled_size", "(1, 2)"}, {"spatial_scale", "0.5"}, {"sample_ratio", "3"}, {"aligned", "True"}}, {x, rois},
+         {{2.15625, 3.260417, 0.3333333, 0, 0, 1.399305, 2.517361, 0.3333333, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}});
+  const NDArray channels = count({1, 4, 3, 4}), region = array({{0, 0.5, 0.25, 3, 2.5}});
+  slopes("_contrib_ROIAlign",
+         {{"pooled_size", "(2, 2)"}, {"spatial_scale", "1"}, {"sample_ratio", "1"}, {"position_sensitive", "True"}},
+         {channels, region},
+         {{0.0,      0.1640625, 0.0234375, 0.0, 0.0,      0.7109375, 0.1015625, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+           0.234375, 0.140625,  0.0,       0.0, 1.015625, 0.609375,  0.0,       0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+           0.0,      0.1640625, 0.0234375, 0.0, 0.0,      2.460938,  0.3515625, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+           0.15625,  0.09375,   0.0,       0.0, 2.34375,  1.40625}});
+  slopes("_contrib_ROIAlign",
+         {{"pooled_size", "(2, 2)"},
+          {"spatial_scale", "1"},
+          {"sample_ratio", "2"},
+          {"position_sensitive", "True"},
+          {"aligned", "True"}},
+         {channels, region},
+         {{0.2578125, 0.4296875, 0.0, 0.0,       0.1171875, 0.1953125,  0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3007812,
+           0.9453125, 0.1289062, 0.0, 0.1367188, 0.4296875, 0.05859375, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+           0.6328125, 1.054688,  0.0, 0.0,       0.4921875, 0.8203125,  0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.4921875,
+           1.546875,  0.2109375, 0.0, 0.3828125, 1.203125,  0.1640625}});
+}
+
+TEST_CASE("boxes of several images are those of each") {
+  const NDArray x = NDArray(Shape{3, 6, 6});
+  for (std::int64_t i = 0; i < 108; ++i) {
+    const std::int64_t row = i / 6, at = i % 6, k = row * 7 % 18;
+    const double low = static_cast<double>(k % 5) / 10,
+                 numbers[] = {static_cast<double>(k % 2), static_cast<double>(k) / 20, low, low, low + 0.3, low + 0.25};
+    x.pointer<float>()[i] = static_cast<float>(numbers[at]);
+  }
+  Numbers each;
+  for (std::int64_t k = 0; k < 3; ++k)
+    for (const double value : values(strop::box_nms(x.slice(k, k + 1), {.overlap_thresh = 0.3f})))
+      each.push_back(value);
+  CHECK(values(strop::box_nms(x, {.overlap_thresh = 0.3f})) == each);
+}
+
+TEST_CASE("samples and regions do not depend on how many threads there are") {
+  const NDArray image = strop::sin(count({2, 67, 9, 8})),
+                rois = array({{0, 0.5, 0.25, 6, 7}, {1, 1, 1, 4, 3}, {0, 2, 0, 7, 8}});
+  const NDArray grid = strop::sin(count({2, 2, 13, 21})),
+                loc = array({{1, 0.2, 0.1, -0.1, 0.9, 0}, {0.5, 0, 0.3, 0, 1.2, -0.2}});
+  const auto all = [&] {
+    std::vector<std::vector<Numbers>> found;
+    const auto add = [&](std::string_view op, strop::Attributes params, const Arrays& in) {
+      const NDArray y = strop::invoke(op, in, {params.begin(), params.size()});
+      found.push_back({values(y)});
+      found.push_back(gradients(op, params, in, {strop::cos(count(y.shape()))}));
+    };
+    add("BilinearSampler", {}, {image, grid});
+    add("SpatialTransformer",
+        {{"transform_type", "affine"}, {"sampler_type", "bilinear"}, {"target_shape", "(13, 21)"}}, {image, loc});
+    add("GridGenerator", {{"transform_type", "warp"}}, {grid});
+    for (const char* op : {"ROIPooling", "_contrib_ROIAlign"})
+      add(op, {{"pooled_size", "(3, 4)"}, {"spatial_scale", "1"}}, {image, rois});
+    return found;
+  };
+  const int before = strop::num_threads();
+  strop::set_num_threads(1);
+  const auto alone = all();
+  strop::set_num_threads(4);
+  const auto together = all();
+  strop::set_num_threads(before);
+  CHECK(alone == together);
+}
+
 TEST_CASE("operators on images have results without elements, and positions that are none") {
   const NDArray none = strop::zeros({0, 2, 3, 4}), image = count({1, 2, 3, 4});
   CHECK(strop::bilinear_sampler(none, strop::zeros({0, 2, 5, 6})).shape() == Shape{0, 2, 5, 6});

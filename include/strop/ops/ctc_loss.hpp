@@ -36,7 +36,7 @@ class LabelPaths {
  public:
   /// Steps of `classes` activations, each `stride` elements behind the one before.
   LabelPaths(const E* activations, std::int64_t stride, std::int64_t steps, std::int64_t classes,
-             const List<std::int64_t>& labels, std::int64_t blank)
+             Span<const std::int64_t> labels, std::int64_t blank)
       : activations_(activations),
         stride_(stride),
         steps_(steps),
@@ -209,25 +209,24 @@ struct CTCLoss {
         fail("ctc_loss: element ", n, " of input '", input, "' is ", given[n], ", expected 0 to ", all);
       return given[n];
     };
-    const auto labels_of = [&](std::int64_t n) {
-      detail::List<std::int64_t> labels;
-      const std::int64_t count = length("label_lengths", use_data_lengths ? fourth : third, n, most);
-      for (std::int64_t at = 0; at < count; ++at) {
-        const std::int64_t k = label[n * most + at];
+    detail::List<std::int64_t> step_counts(batch), label_counts(batch);
+    for (std::int64_t n = 0; n < batch; ++n) {  // before threads begin: of several errors the first one is said
+      step_counts[n] = length("data_lengths", use_data_lengths ? third : View<const std::int64_t, 1>(), n, steps);
+      const std::int64_t given = length("label_lengths", use_data_lengths ? fourth : third, n, most);
+      std::int64_t count = 0;
+      for (; count < given; ++count) {
+        const std::int64_t k = label[n * most + count];
         if (!use_label_lengths && k == end) break;
         if (k < 0 || k >= classes)
-          fail("ctc_loss: label ", k, " at (", n, ", ", at, ") is no class, expected 0 to ", classes - 1);
-        labels.push_back(k);
+          fail("ctc_loss: label ", k, " at (", n, ", ", count, ") is no class, expected 0 to ", classes - 1);
       }
-      return labels;
-    };
+      label_counts[n] = count;
+    }
     const std::int64_t work = std::max<std::int64_t>(1, steps * (classes + 2 * most));
     parallel_for(batch, std::max<std::int64_t>(1, (1 << 12) / work), [&](std::int64_t low, std::int64_t high) {
-      for (std::int64_t n = low; n < high; ++n) {
-        const std::int64_t count =
-            length("data_lengths", use_data_lengths ? third : View<const std::int64_t, 1>(), n, steps);
-        f(n, detail::LabelPaths<E>(data.data() + n * classes, batch * classes, count, classes, labels_of(n), blank));
-      }
+      for (std::int64_t n = low; n < high; ++n)
+        f(n, detail::LabelPaths<E>(data.data() + n * classes, batch * classes, step_counts[n], classes,
+                                   {label.data() + n * most, label_counts[n]}, blank));
     });
   }
 };

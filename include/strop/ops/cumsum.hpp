@@ -63,8 +63,9 @@ void accumulate(const NDArray& x, View<E> y, std::optional<int> axis, bool backw
 
 /// cumsum: y[…, i, …] = Σ x[…, j, …] over j ≤ i along `axis`; without it over the elements in their order, as a vector.
 ///
-/// All types but bool; the result and the sums are of `dtype`, of the type of a unless said. Sparse arrays by the
-/// dense fallback. The gradient is the sums of the head gradient from each element on. Error: axis is outside a.
+/// All types but bool; the result is of `dtype`, of the type of a unless said, and so are the sums, but that those of
+/// halves are added in float and rounded once. Sparse arrays by the dense fallback. The gradient is the sums of the
+/// head gradient from each element on. Error: axis is outside a.
 ///
 /// Example: `cumsum(array({{1, 2}, {3, 4}}), {.axis = 0})` is [[1, 2], [4, 6]].
 struct Cumsum {
@@ -74,7 +75,7 @@ struct Cumsum {
   static constexpr std::string_view name = "_np_cumsum", aliases[] = {"cumsum"}, inputs[] = {"a"};
   static constexpr const char* doc = "The sums of the elements up to each one, along an axis or, without one, of all.";
   static constexpr Note notes[] = {{"axis", "the axis of the sums; negative: from the last; None: a as a vector"},
-                                   {"dtype", "the type of the result and of the sums"}};
+                                   {"dtype", "the type of the result"}};
 
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr void infer_shape(Shapes& s) const {

@@ -44,8 +44,9 @@ class NumberSet {
 }  // namespace detail
 
 /// _sample_unique_zipfian: in each row different numbers from 0 to below range_max, drawn one after the other as
-/// ⌊e^(u · log range_max) + ½⌋ − 1 with u uniform from 0 to 1, without those that are there already. Of a first draw k
-/// > 0 has the probability log((k + 3/2) / (k + ½)) / log range_max, and 0 log(3/2) / log range_max.
+/// ⌊e^(u · log range_max) + ½⌋ − 1 with u uniform from 0 to 1, without those that are there already. A first
+/// draw is k with the probability log(to / from) / log range_max, from being k + ½, but 1 of 0, and to k + 3/2, but
+/// range_max of the last number; with a range_max of 1 it is 0.
 ///
 /// Outputs: the numbers, of shape (rows, numbers), and how many were drawn for each row, both int64. Without a
 /// gradient. Error: a shape of other dimensions, rows longer than range_max, range_max below 1.

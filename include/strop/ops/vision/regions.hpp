@@ -2,7 +2,6 @@
 /// \file
 /// Regions of images brought to one size: ROIPooling takes maxima, ROIAlign means of what lies between elements.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/core/list.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
@@ -28,13 +27,6 @@ inline constexpr Note region_notes[] = {
     {"sample_ratio", "how many samples a part takes along each axis; 0 or less: one for about each element"},
     {"position_sensitive", "each part is taken from a channel of its own"},
     {"aligned", "elements are centred on half numbers: a region is moved by half an element"}};
-
-/// Refuses a pooled_size that is not (rows, columns); gives how many parts a region has.
-constexpr std::int64_t region_parts(const Shapes& s, const Shape& pooled) {
-  if (pooled.ndim() != 2 || pooled[0] < 1 || pooled[1] < 1)
-    s.fail("pooled_size = ", pooled, ", expected (rows, columns) of 1 or more");
-  return checked_product(pooled[0], pooled[1], s.op());
-}
 
 inline namespace STROP_ISA {
 
@@ -182,7 +174,7 @@ struct ROIPooling {
 
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
-    detail::region_parts(s, *pooled_size);
+    (void)detail::checked_places(s, "pooled_size", *pooled_size);
     s.set_in(0, {any, any, any, any});
     s.set_in(1, {any, 5});
     s.set_out(0, {s.in(1)[0], s.in(0)[1], (*pooled_size)[0], (*pooled_size)[1]});
@@ -263,7 +255,7 @@ struct ROIAlign {
 
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
-    const std::int64_t parts = detail::region_parts(s, *pooled_size);
+    const std::int64_t parts = detail::checked_places(s, "pooled_size", *pooled_size);
     s.set_in(0, {any, any, any, any});
     if (const std::int64_t each = std::max((*pooled_size)[0], (*pooled_size)[1]);
         sample_ratio > detail::most_region_samples / each)

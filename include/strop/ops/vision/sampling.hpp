@@ -2,7 +2,6 @@
 /// \file
 /// Images sampled at the positions of a grid: GridGenerator, BilinearSampler, SpatialTransformer.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/gemm.hpp>
@@ -18,13 +17,6 @@
 namespace strop::inline v0 {
 
 namespace detail {
-
-/// Refuses a target_shape that is not (rows, columns); gives how many places it has.
-constexpr std::int64_t target_places(const Shapes& s, const Shape& target) {
-  if (target.ndim() != 2 || target[0] < 1 || target[1] < 1)
-    s.fail("target_shape = ", target, ", expected (rows, columns) of 1 or more");
-  return checked_product(target[0], target[1], s.op());
-}
 
 inline namespace STROP_ISA {
 
@@ -157,7 +149,7 @@ struct GridGenerator {
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     if (*transform_type == affine) {
-      const std::int64_t places = detail::target_places(s, target_shape);
+      const std::int64_t places = detail::checked_places(s, "target_shape", target_shape);
       s.set_in(0, {s.out(0).has_rank() && s.out(0).ndim() == 4 ? s.out(0)[0] : any, 6});
       s.set_out(0, {s.in(0)[0], 2, target_shape[0], target_shape[1]});
       return s.set_out(1, {3, places});
@@ -281,7 +273,7 @@ struct SpatialTransformer {
 
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
-    const std::int64_t places = detail::target_places(s, target_shape);
+    const std::int64_t places = detail::checked_places(s, "target_shape", target_shape);
     s.set_in(0, {any, any, any, any});
     s.set_in(1, {s.in(0)[0], 6});
     s.set_in(0, {s.in(1)[0], any, any, any});
