@@ -168,7 +168,8 @@ struct GridGenerator {
     }
     for (std::int64_t i = 0; i < rows * cols; ++i) {
       places[i] = static_cast<E>(i % cols);
-      places[rows * cols + i] = static_cast<E>(i / cols);
+      const std::int64_t row = i / cols;
+      places[rows * cols + i] = static_cast<E>(row);
     }
     each_axis(grid.shape(), [&](std::int64_t from, std::int64_t n, std::int64_t place, double half) {
       const E by = static_cast<E>(half);
