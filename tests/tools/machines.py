@@ -142,13 +142,10 @@ def main():
     for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
         turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
     tests = [f"-I{ROOT / folder}" for folder in ("tests", "tests/unit", "src")]
-
-    def headers_alone(turn):
-        return [] if turn < len(pairs) else ["-DSTROP_COMPILED"]
-
     for turn, path in enumerate(turns) if pairs else ():
         name, compiler, arguments = pairs[turn % len(pairs)]
-        add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *headers_alone(turn), *tests], path)
+        runtime = [] if turn < len(pairs) else ["-DSTROP_COMPILED"]
+        add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *runtime, *tests], path)
 
     parallel(lambda job: job[0](*job[1]), jobs)
     report.finish()

@@ -5,7 +5,6 @@
 /// without empty rows (_contrib_dgl_graph_compact).
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/reduce_kernels.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 #include <strop/tensor/convert.hpp>
@@ -14,23 +15,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <type_traits>
 
 namespace strop::inline v0 {
 
 namespace detail {
 inline namespace STROP_ISA {
 
-/// Integers beyond the largest one go on from the least, as in MXNet.
-template <class E>
-constexpr E wrapping_sum(E a, E b) {
-  if constexpr (std::is_integral_v<E>)
-    return static_cast<E>(static_cast<std::make_unsigned_t<E>>(a) + static_cast<std::make_unsigned_t<E>>(b));
-  else
-    return a + b;
-}
-
-/// Along an axis each element becomes the sum of those up to it, or from it on.
+/// Along an axis each element becomes the sum of those up to it, or from it on. Integers wrap.
 template <class E>
 void accumulate(E* x, const AxisSplit& s, bool backwards) {
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, s.length * s.inner));
@@ -40,11 +31,11 @@ void accumulate(E* x, const AxisSplit& s, bool backwards) {
       E* to = x + (i * s.length + (backwards ? s.length - 1 : 0)) * s.inner;
       if (s.inner == 1) {  // the sum stays in a register
         E sum = 0;
-        for (std::int64_t step = 0; step < s.length; ++step, to += stride) *to = sum = wrapping_sum(sum, *to);
+        for (std::int64_t step = 0; step < s.length; ++step, to += stride) *to = sum = AddStep::join(sum, *to);
         continue;
       }
       for (std::int64_t step = 1; step < s.length; ++step, to += stride)
-        for (std::int64_t j = 0; j < s.inner; ++j) to[stride + j] = wrapping_sum(to[stride + j], to[j]);
+        for (std::int64_t j = 0; j < s.inner; ++j) to[stride + j] = AddStep::join(to[stride + j], to[j]);
     }
   });
 }
