@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""meson-python, but for two things. nanobind's stable interface begins with Python 3.12, so that before it a wheel is of the
-one version that builds it. And what has no level of its own is for x86-64-v2, as NumPy's wheels are, where this is an x86-64."""
+"""meson-python, but for three things. nanobind's stable interface begins with Python 3.12, so that before it a wheel is of the
+one version that builds it. What has no level of its own is for x86-64-v2, as NumPy's wheels are, where this is an x86-64. And
+Meson is the one beside this interpreter before any other: `env/bin/pip install` works in an environment that is not active."""
+import importlib.util
+import os
 import platform
 import sys
+import sysconfig
 
 import mesonpy
 from mesonpy import *  # noqa: F401,F403  the hooks of PEP 517 and 660
+
+_meson = importlib.util.find_spec("mesonbuild")
+if _meson and _meson.origin and os.path.realpath(_meson.origin).startswith(os.path.realpath(sysconfig.get_path("purelib")) + os.sep):
+    # Otherwise it is of the environment that pip makes for a build, whose scripts come first as it is.
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
 
 
 def _settings(given):

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import types
 
 import numpy as np
@@ -274,14 +275,23 @@ def test_the_extension_shows_nothing_but_its_beginning():
 
 
 @pytest.mark.parametrize("version, stable, machine", [((3, 11), False, "x86_64"), ((3, 12), True, "x86_64"), ((3, 13), True, "aarch64")])
-def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, version, stable, machine):
-    """And of x86-64-v2 where the machine is an x86-64; what is said otherwise comes later, and holds."""
+def test_wheels_are_of_one_version_before_the_stable_interface(monkeypatch, tmp_path, version, stable, machine):
+    """And of x86-64-v2 where the machine is an x86-64; what is said otherwise comes later, and holds. Meson of the interpreter's
+    own environment is found first."""
     asked = []
+    scripts, libraries = tmp_path / "bin", tmp_path / "site-packages"
+    (libraries / "mesonbuild").mkdir(parents=True)
+    (libraries / "mesonbuild/__init__.py").touch()
+    monkeypatch.syspath_prepend(libraries)
+    monkeypatch.delitem(sys.modules, "mesonbuild", raising=False)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name, *_: str({"scripts": scripts, "purelib": libraries}[name]))
+    monkeypatch.setenv("PATH", "/elsewhere")
     hooks = {name: lambda *arguments, name=name: asked.append((name, arguments)) for name in ("build_wheel", "build_editable", "build_sdist")}
     monkeypatch.setitem(sys.modules, "mesonpy", types.SimpleNamespace(**hooks))
     spec = importlib.util.spec_from_file_location("build_backend", ROOT / "src/python/build_backend.py")
     backend = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(backend)
+    assert os.environ["PATH"].split(os.pathsep) == [str(scripts), "/elsewhere"]
     monkeypatch.setattr(backend, "sys", types.SimpleNamespace(version_info=version))
     monkeypatch.setattr(backend, "platform", types.SimpleNamespace(machine=lambda: machine))
     first = ["-Dmarch=x86-64-v2"] if machine == "x86_64" else []
