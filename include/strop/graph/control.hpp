@@ -81,18 +81,12 @@ class CollectedSteps {
  public:
   explicit CollectedSteps(std::string_view loop) : loop_(loop) {}
   void add(std::vector<NDArray> outputs);
-  /// The steps, and zeros in place of those that are missing. Nothing where there was no step.
+  /// Of each output the steps, and zeros in place of those that are missing. Nothing where there was no step.
+  std::vector<std::vector<NDArray>> each(std::int64_t rows) const;
   template <class X>
   std::vector<X> stacked(std::int64_t rows) const {
     std::vector<X> out;
-    for (std::size_t k = 0; !steps_.empty() && k < steps_[0].size(); ++k) {
-      std::vector<X> parts;
-      for (const std::vector<X>& step : steps_) parts.push_back(step[k]);
-      const X& first = steps_[0][k];
-      if (std::ssize(parts) < rows)
-        parts.resize(unsigned_size(rows), zeros(first.shape(), first.dtype(), first.device()));
-      out.push_back(stack(std::span<const X>(parts)));
-    }
+    for (const std::vector<X>& steps : each(rows)) out.push_back(stack(std::span<const X>(steps)));
     return out;
   }
   std::int64_t count() const { return std::ssize(steps_); }
@@ -109,6 +103,15 @@ void check_states(std::string_view op, std::size_t given, std::size_t states);
 /// A number of steps that a loop may have.
 void check_most(std::int64_t max_iterations);
 
+/// Operators that a loop or a branch calls itself: they are built where a program has one.
+struct FlowOperators {
+  NDArray (*copy)(const NDArray& a);
+  NDArray (*stack)(std::span<const NDArray> all);
+};
+template <class X>
+inline constexpr FlowOperators flow_operators{[](const X& a) { return identity(a); },
+                                              [](std::span<const X> all) { return stack(all); }};
+
 /// A loop or a branch on arrays while a function is traced. Its functions run once, on arrays that have no elements.
 struct TracedFlow {
   struct Body {
@@ -121,7 +124,7 @@ struct TracedFlow {
   std::string_view name;
   void (*run)(const void* with, Body& body);
   const void* with;
-  NDArray (*copy)(const NDArray& a);
+  const FlowOperators* operators;
   std::vector<NDArray> out = {};  // what the node gives
 };
 /// What the node of `body` gives where a function is traced.
@@ -129,8 +132,8 @@ template <class Run>
 std::vector<NDArray> traced_flow(FlowKind kind, std::vector<NDArray> in, std::int64_t most, std::string_view name,
                                  const Run& body) {
   const auto run = [](const void* with, TracedFlow::Body& one) { (*static_cast<const Run*>(with))(one); };
-  const auto copy = [](const auto& a) { return identity(a); };  // generic: built where it is used
-  TracedFlow flow{kind, std::move(in), most, name, run, &body, copy};
+  using X = std::conditional_t<std::is_void_v<Run>, void, NDArray>;  // dependent, so that they are built here alone
+  TracedFlow flow{kind, std::move(in), most, name, run, &body, &flow_operators<X>};
   call_mode.tracer->flow(flow);
   return std::move(flow.out);
 }

@@ -26,6 +26,18 @@ STROP_IMPL void CollectedSteps::add(std::vector<NDArray> outputs) {
   steps_.push_back(std::move(outputs));
 }
 
+STROP_IMPL std::vector<std::vector<NDArray>> CollectedSteps::each(std::int64_t rows) const {
+  std::vector<std::vector<NDArray>> out;
+  for (std::size_t k = 0; !steps_.empty() && k < steps_[0].size(); ++k) {
+    std::vector<NDArray>& parts = out.emplace_back();
+    for (const std::vector<NDArray>& step : steps_) parts.push_back(step[k]);
+    const NDArray& first = steps_[0][k];
+    if (std::ssize(parts) < rows)
+      parts.resize(unsigned_size(rows), zeros(first.shape(), first.dtype(), first.device()));
+  }
+  return out;
+}
+
 STROP_IMPL std::int64_t entries_of(const std::vector<NDArray>& data) {
   if (data.empty()) fail("foreach: there is no data to go along");
   for (std::size_t i = 0; i < data.size(); ++i) {

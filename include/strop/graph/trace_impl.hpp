@@ -13,6 +13,7 @@
 #include <strop/graph/naming.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/graph/trace_recorded_impl.hpp>
+#include <strop/graph/traced_calls_impl.hpp>
 #include <strop/graph/traced_graph_impl.hpp>
 
 #include <mutex>
@@ -173,7 +174,7 @@ class Tracing {
   /// A call of the function, or one in the body of a loop or a branch, which belongs to the node of that.
   void note(const Ref<Node>& node, bool draws) {
     if (call_mode.tracer != &body_tracer_)
-      return to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, draws, 0, {}, {}});
+      return to_.calls->all.push_back({node, call_mode.recorded, call_mode.training, draws, nullptr, 0, {}, {}});
     if (call_mode.recorded != body_mode_.recorded || call_mode.training != body_mode_.training)
       refuse_traced(node->entry->snake, "a loop or a branch computes in one mode; set pause or train_mode around it");
     node->attributes = {{std::string(body_key), std::string(body_of(naming().attributes))}};
@@ -211,7 +212,7 @@ class Tracing {
         }
       }
       if (which < 0)
-        body.outputs = {of.copy(body.in[0])};
+        body.outputs = {of.operators->copy(body.in[0])};
       else
         of.run(of.with, body);
       std::vector<NDArray> all = body.outputs;
@@ -223,7 +224,7 @@ class Tracing {
       }
       const std::vector<bool> lacking = lacking_node(scope.name(), nodes);
       for (std::size_t k = 0; k < all.size(); ++k) {
-        if (lacking[k]) nodes[k] = Symbol(value(of.copy(all[k]), scope.name()));
+        if (lacking[k]) nodes[k] = Symbol(value(of.operators->copy(all[k]), scope.name()));
         (k < body.outputs.size() ? made.outputs : made.next).push_back(nodes[k]);
       }
       body_mode_ = around;
@@ -244,7 +245,20 @@ class Tracing {
     List<const NDArray*> arrays;
     for (const NodeOutput& from : node.inputs) given.push_back(array_of(from));
     for (const NDArray& a : given) arrays.push_back(&a);
-    dispatch(*node.entry, node.op(), arrays.span(), out.span());
+    if (call_mode.tracer == &body_tracer_ || call_mode.recorded == nullptr) {
+      dispatch(*node.entry, node.op(), arrays.span(), out.span());
+      if (call_mode.tracer != &body_tracer_) to_.calls->all.back().flow = of.operators;
+    } else {  // recorded as the calls of its steps, as a replay call by call is
+      {
+        CallMode apart = call_mode;
+        apart.recorder = std::exchange(apart.recorded, nullptr);
+        apart.tracer = nullptr;
+        const CallModeScope mode(apart);
+        run_traced_call(node, of.operators, arrays.span(), out.span());
+      }
+      add(*node.entry, node.op(), arrays.span(), out.span(), node.site);
+      to_.calls->all.back().flow = of.operators;
+    }
     for (Index k = 0; k < made.size(); ++k) of.out.push_back(out[k]);
   }
   /// The array that is this value of the graph.
@@ -491,38 +505,6 @@ STROP_IMPL std::vector<NDArray> TracedGraph::inputs_of(std::span<const NDArray> 
   std::vector<NDArray> inputs(in.begin(), in.end());
   for (const auto& one : captured) inputs.push_back(one.second);
   return inputs;
-}
-
-STROP_IMPL std::vector<NDArray> TracedCalls::replay(Span<const NDArray> inputs) const {
-  List<NDArray> values(value_count);
-  for (Index i = 0; i < inputs.size(); ++i)
-    if (input_values[i] >= 0) values[input_values[i]] = inputs[i];
-  const NDArray absent;
-  List<const NDArray*, 8> in;
-  for (const Made& call : all) {
-    Node& node = *call.node;
-    const ModeScope mode(call.recorder, call.training);
-    if (is_derived(node)) {
-      const Derived& op = *static_cast<const Derived*>(node.op());
-      const NDArray& whole = values[call.in[0]];
-      NDArray view = view_as(whole, op.shape);
-      view.body().offset += op.first * size_of(view.dtype());
-      values[call.first] = op.linked ? linked_view(whole, view, op.first) : op.apart ? view.copy() : view;
-    } else {
-      in.clear();
-      for (const int v : call.in) in.push_back(v < 0 ? &absent : &values[v]);
-      try {
-        dispatch(*node.entry, node.op(), in.span(), {values.data() + call.first, static_cast<Index>(node.outputs())},
-                 {}, node.site);
-      } catch (const Error& error) {
-        fail_in(node, error);
-      }
-    }
-    for (const int v : call.spent) values[v] = NDArray();
-  }
-  std::vector<NDArray> out;
-  for (const int v : returned) out.push_back(values[v]);
-  return out;
 }
 
 STROP_IMPL std::vector<NDArray> TracedGraph::run(std::span<const NDArray> in) {

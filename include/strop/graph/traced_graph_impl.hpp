@@ -3,6 +3,7 @@
 /// What a traced function leaves behind: its graph, and the ways in which that is replayed.
 #pragma once
 #include <strop/core/call_mode.hpp>
+#include <strop/graph/control.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/tensor/cast.hpp>
@@ -209,6 +210,7 @@ struct TracedCalls : Counted {
     const Recorder* recorder;
     bool training;
     bool draws;       // it drew random numbers, which a kernel need not announce
+    const FlowOperators* flow;  // what a loop or a branch needs to run step by step
     int first = 0;    // of its values
     List<int> in;     // −1: left out
     List<int> spent;  // values that nobody reads behind it

@@ -7,18 +7,32 @@
 #include <strop/autograd/tape.hpp>
 #include <strop/graph/control.hpp>
 #include <strop/graph/trace.hpp>
+#include <strop/memory/random.hpp>
 #include <strop/ops/arithmetic.hpp>
 #include <strop/ops/reduce.hpp>
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 using namespace graph_tests;
 
 namespace {
+
+/// Numbers that are drawn, of the shape of x
+struct FlowDraw {
+  static constexpr bool zero_gradient = true;
+  static constexpr Resources resources{.random = true};
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
+    const random::Stream stream = ctx.random();
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = static_cast<E>(stream.uniform01d(i));
+  }
+};
+inline constexpr Op<FlowDraw> draw;
 
 /// Results and gradients of x and w, of a traced function against the function itself, recorded and not.
 template <class G>
@@ -127,20 +141,91 @@ TEST_CASE("what a loop or a branch cannot do in a traced function") {
         }).find("trace_control.cpp:") != std::string::npos);
 }
 
-TEST_CASE(
-    "a loop or a branch of a traced function has gradients of order 1, which may be recorded; others are refused") {
-  const NDArray x = array<double>({1, 2});
-  x.attach_grad();
-  const auto g = [](const NDArray& v) {
-    return cond(sum(v) > 0, [&] { return times(v, times(v, v)); }, [&] { return v; });
+TEST_CASE("a loop or a branch of a traced function has gradients of every order that its calls have") {
+  const NDArray x = array<double>({3, 1}), w = array<double>({0.5, 0.8});
+  for (const NDArray& a : {x, w}) a.attach_grad();
+  const auto orders = [&](const auto& function) {
+    const record scope;
+    std::vector<NDArray> seen{function(x)};
+    NDArray order = seen[0];
+    for (int n = 0; n < 3; ++n) {
+      std::vector<NDArray> next = grad(order, {x, w}, {.create_graph = true});
+      seen.insert(seen.end(), next.begin(), next.end());
+      order = plus(times(next[0], next[0]), next[1]);
+    }
+    return seen;
   };
-  const auto f = trace_function(g);
+  const auto compare_orders = [&](const auto& g) {
+    const auto f = trace_function(g);
+    const std::vector<NDArray> expected = orders(g);
+    for (int call = 0; call < 3; ++call) {  // traced, then bound, then bound for the heads that have come
+      const std::vector<NDArray> found = orders(f);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CAPTURE(i);
+        CHECK(same(found[i], expected[i]));
+      }
+    }
+    CHECK(f.graphs_by_calls() == 0);
+  };
+  const auto halve = [&](const NDArray& v) {
+    return while_loop([](const NDArray& s) { return sum(s) > 1; },
+                      [&](const NDArray& s) {
+                        const NDArray next = times(times(s, s), times(w, w)) * 0.25;
+                        return std::pair(times(next, w), next);
+                      },
+                      v, 4);
+  };
+  compare_orders([](const NDArray& v) {
+    return cond(sum(v) > 0, [&] { return times(v, times(v, v)); }, [&] { return v; });
+  });
+  compare_orders([&](const NDArray& v) { return times(halve(v).second, v); });
+  compare_orders([&](const NDArray& v) { return sum(halve(v).first); });
+  compare_orders([&](const NDArray& v) {  // the last step leaves the state, which is an input, as it is
+    const auto body = [&](const NDArray& s) {
+      const auto inner = [&] { return times(halve(s).second, s); };
+      return std::pair(std::vector<NDArray>{}, cond(sum(s) > 2, inner, [&] { return s; }));
+    };
+    return times(while_loop([](const NDArray& s) { return sum(s) > 0; }, body, v, 3).second, w);
+  });
+}
+
+TEST_CASE("a loop without a step gives zeros, and its state in an array of its own, recorded as well") {
+  const NDArray x = array<double>({-3, 1});
+  x.attach_grad();
+  const auto f = trace_function([](const NDArray& v) {
+    const auto body = [](const NDArray& s) { return std::pair(times(s, s), times(s, s)); };
+    const auto [steps, last] = while_loop([](const NDArray& s) { return sum(s) > 0; }, body, v, 2);
+    return std::pair(plus(sum(steps), times(last, v)), last);
+  });
   for (int call = 0; call < 3; ++call) {
     const record scope;
-    const NDArray first = grad(f(x), {x}, {.create_graph = true})[0];
-    CHECK(same(first, array<double>({3, 12})));
-    CHECK(sentence([&] { grad(first, {x}); }) ==
-          "backward: _backward__cond has no gradient: the operator states its gradient, and no gradient of that");
-    CHECK(same(grad(grad(g(x), {x}, {.create_graph = true})[0], {x})[0], array<double>({6, 12})));
+    const auto [y, last] = f(x);
+    CHECK(same(y, array<double>({9, 1})));
+    CHECK(!last.is(x));
+    const NDArray first = grad(y, {x}, {.create_graph = true})[0];
+    CHECK(same(first, array<double>({-6, 2})));
+    CHECK(same(grad(first, {x})[0], array<double>({2, 2})));
+  }
+}
+
+TEST_CASE("steps of a loop draw the same numbers in a call that traces, in a replay and for a gradient of a gradient") {
+  const NDArray x = array<double>({3, 2}), ones = array<double>({1, 1});
+  x.attach_grad();
+  const auto f = trace_function([&](const NDArray& v) {
+    const auto body = [&](const NDArray& s) {
+      return std::pair(std::vector<NDArray>{}, times(plus(times(draw(ones), draw(ones)), draw(ones)), s));
+    };
+    return times(while_loop([](const NDArray& s) { return sum(s) > 0; }, body, v, 3).second, v);
+  });
+  std::vector<NDArray> results;
+  for (int call = 0; call < 3; ++call) {
+    random::seed(7);
+    const record scope;
+    const NDArray y = f(x), first = grad(y, {x}, {.create_graph = true})[0];
+    const NDArray second = grad(first, {x})[0];
+    results.push_back(y.copy());
+    CHECK(same(y, results[0]));
+    CHECK(same(first, y * 2.0 / array<double>({3, 2})));
+    CHECK(same(second, y * 2.0 / array<double>({9, 4})));
   }
 }

@@ -110,6 +110,11 @@ inline const Flow* flow_of(const Node& node) {
   return static_cast<const FlowOp*>(node.op())->flow.get();
 }
 
+/// Where the random numbers of a step begin: the same for forward and gradient. A condition has its own.
+constexpr std::uint64_t flow_stream(std::int64_t step, bool condition = false) {
+  return static_cast<std::uint64_t>(step) << 31 | (condition ? std::uint64_t{1} << 30 : 0);
+}
+
 /// A body in the making: nodes and variables that the thread makes while it lives belong to it.
 class BodyScope {
  public:

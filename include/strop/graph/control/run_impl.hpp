@@ -72,10 +72,6 @@ class FlowRun {
     for (const NDArray& a : arrays) found.push_back(is_floating(a.dtype()));
     return found;
   }
-  /// Random numbers of a step: the same for forward and gradient. A condition has its own.
-  static std::uint64_t number_of(std::int64_t step, bool condition = false) {
-    return static_cast<std::uint64_t>(step) << 31 | (condition ? std::uint64_t{1} << 30 : 0);
-  }
 
   struct Turns {
     NDArray at[2];
@@ -125,7 +121,7 @@ class FlowForward : FlowRun {
     const NDArray result = run->fresh_result(at);
     run->result(at, result);
     std::optional<random::Replay> numbers;
-    if (drawn_) numbers.emplace(*drawn_, number_of(step, true));
+    if (drawn_) numbers.emplace(*drawn_, flow_stream(step, true));
     run->forward(train_);
     return truth(result);
   }
@@ -157,7 +153,7 @@ class FlowForward : FlowRun {
     }
     {
       std::optional<random::Replay> numbers;
-      if (drawn_) numbers.emplace(*drawn_, number_of(step));
+      if (drawn_) numbers.emplace(*drawn_, flow_stream(step));
       run->forward(train_);
     }
     for (Index k = 0; k < places.size(); ++k) {
@@ -296,7 +292,7 @@ class FlowBackward : FlowRun {
   void compute(const UsedBody& run, std::int64_t step) const {
     {
       std::optional<random::Replay> numbers;
-      if (drawn_) numbers.emplace(*drawn_, number_of(step));
+      if (drawn_) numbers.emplace(*drawn_, flow_stream(step));
       run->forward(train_);
     }
     run->backward();
