@@ -78,6 +78,7 @@
 #include <strop/graph/symbol_impl.hpp>
 #include <strop/graph/trace_impl.hpp>
 #include <strop/graph/trace_recorded_impl.hpp>
+#include <strop/graph/traced_calls_impl.hpp>
 #include <strop/graph/traced_graph_impl.hpp>
 #include <strop/library/export_impl.hpp>
 #include <strop/library/hosted_impl.hpp>

@@ -209,11 +209,11 @@ struct TracedCalls : Counted {
     Ref<Node> node;
     const Recorder* recorder;
     bool training;
-    bool draws;       // it drew random numbers, which a kernel need not announce
+    bool draws;                 // it drew random numbers, which a kernel need not announce
     const FlowOperators* flow;  // what a loop or a branch needs to run step by step
-    int first = 0;    // of its values
-    List<int> in;     // −1: left out
-    List<int> spent;  // values that nobody reads behind it
+    int first = 0;              // of its values
+    List<int> in;               // −1: left out
+    List<int> spent;            // values that nobody reads behind it
   };
   std::vector<Made> all;
   List<int> input_values, returned;  // of the arguments and the arrays from outside (−1: not used); of the results

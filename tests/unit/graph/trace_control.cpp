@@ -175,9 +175,8 @@ TEST_CASE("a loop or a branch of a traced function has gradients of every order 
                       },
                       v, 4);
   };
-  compare_orders([](const NDArray& v) {
-    return cond(sum(v) > 0, [&] { return times(v, times(v, v)); }, [&] { return v; });
-  });
+  compare_orders(
+      [](const NDArray& v) { return cond(sum(v) > 0, [&] { return times(v, times(v, v)); }, [&] { return v; }); });
   compare_orders([&](const NDArray& v) { return times(halve(v).second, v); });
   compare_orders([&](const NDArray& v) { return sum(halve(v).first); });
   compare_orders([&](const NDArray& v) {  // the last step leaves the state, which is an input, as it is
