@@ -45,8 +45,6 @@ Variable variable_of(const nb::dict& options) {
       const std::optional<Shape> shape = shape_of(value.ptr());
       if (!shape) refuse(Kind::type, "var: shape is ", text_of(value.ptr()), ", expected whole numbers");
       made.shape = *shape;
-      for (std::int64_t& extent : made.shape)
-        if (extent == 0) extent = Shape::unknown_extent;  // which is how the original writes them
     } else if (name == "dtype") {
       made.dtype = dtype_of_object(value.ptr());
     } else if (name == "storage") {
@@ -68,22 +66,9 @@ nb::tuple in_lists(const Inferred<X>& found, F&& one) {
   };
   return nb::make_tuple(list(found.args), list(found.outputs), list(found.aux));
 }
-nb::object shape_object(const Shape& shape) {
-  if (!shape.has_rank()) return nb::make_tuple();
-  Shape shown = shape;
-  for (std::int64_t& extent : shown)
-    if (extent < 0) extent = 0;
-  return nb::steal(shape_tuple(shown));
-}
+nb::object shape_object(const Shape& shape) { return shape.has_rank() ? nb::steal(shape_tuple(shape)) : nb::none(); }
 nb::tuple infer_shapes(const Symbol& symbol, const NamedShapes& known, bool partial) {
-  NamedShapes shapes;
-  for (const auto& [name, shape] : known) {
-    Shape open = shape;
-    for (std::int64_t& extent : open)
-      if (extent == 0) extent = Shape::unknown_extent;
-    shapes.emplace_back(name, open);
-  }
-  return in_lists(partial ? symbol.infer_shape_partial(shapes) : symbol.infer_shape(shapes), shape_object);
+  return in_lists(partial ? symbol.infer_shape_partial(known) : symbol.infer_shape(known), shape_object);
 }
 nb::tuple infer_types(const Symbol& symbol, const NamedTypes& known) {
   return in_lists(symbol.infer_type(known), [](Dtype type) { return nb::borrow(dtype_object(type)); });

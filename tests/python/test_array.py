@@ -3,6 +3,7 @@
 import copy
 import operator
 import pickle
+import struct
 
 import numpy as np
 import pytest
@@ -282,6 +283,15 @@ def test_writing_on_another_context():
         assert sparse.context == there and sparse.asnumpy().tolist() == np.eye(3, 2).tolist()
         mx.nd.ones((3, 2)).copyto(sparse)
         assert sparse.asnumpy().sum() == 6
+
+
+def test_state_of_the_original():
+    x = mx.nd.zeros((1,))
+    bytes_of_gpu = struct.pack("<IiIqiiif", 0xF993FAC9, 0, 1, 1, 2, 0, 0, 7.0)  # magic, storage, shape, gpu(0), float32
+    x.__setstate__({"handle": bytearray(bytes_of_gpu)})
+    assert x.asscalar() == 7
+    with pytest.raises(ValueError):
+        mx.nd.zeros((2,)).__setstate__({"handle": bytes_of_gpu})
 
 
 def test_bfloat16_from_lists_and_through_pickles():

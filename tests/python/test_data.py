@@ -77,6 +77,7 @@ def test_batches_of_arrays():
     last = list(padded)[-1]
     assert last.pad == 2 and last.data[1].asnumpy().tolist() == [16, 18, 0, 2] and last.index.tolist() == [8, 9, 0, 1]
     assert [(d.name, d.shape) for d in padded.provide_data] == [("a", (4,)), ("b", (4,))] and padded.provide_label[0].name == "c"
+    assert padded.num_source == len(padded.data_list) == 3
     discarded = mx.io.NDArrayIter(data, None, 4, last_batch_handle="discard")
     for _ in range(2):
         assert len(rows(discarded)) == 2
@@ -154,6 +155,9 @@ def test_batches_of_text(tmp_path):
     numbers.reset()  # the first line is used
     batch = next(numbers)
     assert batch.pad == 0 and batch.index.tolist() == [1, 2]
+    for wrong in ((3,), (2,), (8,)):  # lines are not run together, nor divided
+        with pytest.raises(ValueError, match="a.csv"):
+            mx.io.CSVIter(str(tmp_path / "a.csv"), wrong, batch_size=2)
     begun = mx.io.CSVIter(str(tmp_path / "a.csv"), (4,), batch_size=2)
     for _ in range(2):  # in the middle of an epoch
         assert next(begun).index.tolist() == [0, 1]

@@ -137,6 +137,7 @@ def test_names_of_the_original():
     from strop.io.io import DataBatch, NDArrayIter  # noqa: F401
 
     assert mx.io.NDArrayIter is NDArrayIter and mx.io.io.DataIter is mx.io.DataIter
+    assert nd.ndarray.py_slice is slice
     x = nd.array([[1.0, 0], [2, 3]])
     x.attach_grad()
     with mx.autograd.record():

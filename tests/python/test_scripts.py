@@ -16,7 +16,7 @@ def test_imports():
     space = {}
     exec("import strop.ndarray as nd\nfrom strop.ndarray import zeros_like, NDArray\nfrom strop.ndarray.sparse import CSRNDArray\nimport strop.optimizer as opt\n"
          "from strop.symbol.symbol import Symbol\nfrom strop.test_utils import *\nfrom strop.autograd import *\nfrom strop.base import MXNetError, py_str, data_dir, _as_list\n"
-         "from strop import gluon\nfrom strop.contrib.autograd import train_section\nfrom strop.util import getenv", space)
+         "from strop import gluon\nfrom strop.contrib.autograd import train_section\nimport strop.contrib.symbol\nfrom strop.contrib.ndarray import box_iou\nfrom strop.util import getenv", space)
     assert space["mx"] is mx and space["np"] is np
     for name in ("NDArray", "record", "grad", "same", "rand_ndarray", "assert_almost_equal", "discard_stderr", "check_numeric_gradient", "verify_generator", "os", "sys"):
         assert name in space
@@ -24,8 +24,14 @@ def test_imports():
     for gone in ("mod", "np", "rnn"):
         with pytest.raises(AttributeError, match="left out"):
             getattr(mx, gone)
+    from strop.gluon import block, nn  # a file that begins so has tests without them
+    from strop.util import _NumpyArrayScope
+
     with pytest.raises(AttributeError, match="left out"):
-        mx.gluon.nn
+        nn.Dense(3)
+    for left_out in (block, _NumpyArrayScope):
+        with pytest.raises(NotImplementedError, match="left out"):
+            left_out()
 
 
 def test_the_history_as_a_symbol():
@@ -201,7 +207,8 @@ def test_how_unknown_extents_are_written():
     assert product.infer_shape_partial(x=(0, 3, 4), y=(4, 5))[1] == [(0, 3, 5)] and product.infer_shape_partial()[1] == [()]
     with mx.np_shape():
         assert product.infer_shape_partial(x=(-1, 3, 4), y=(4, 5))[1] == [(-1, 3, 5)] and product.infer_shape_partial()[1] == [None]
-    assert not mx.is_np_shape()
+        assert '"is_np_shape"' in sym.var("x", shape=(3, 0)).tojson() and sym.var("x", shape=(-1, 0)).infer_shape_partial()[1] == [(-1, 0)]
+    assert not mx.is_np_shape() and '"is_np_shape"' not in sym.var("x", shape=(3, 0)).tojson()
 
     @mx.use_np_shape
     def inside():
@@ -239,6 +246,8 @@ def test_a_table_of_a_network(capsys):
     assert {len(line) for line in lines if "Total" not in line} == {120} and lines[-3] == lines[2] == "=" * 120
     mx.viz.print_summary(net)
     assert "Total params: 0" in capsys.readouterr().out
+    mx.viz.print_summary(sym.SoftmaxOutput(sym.BatchNorm(sym.var("data"), name="bn"), name="sm"), {"data": (5, 3)})
+    assert "Total params: 6" in capsys.readouterr().out  # neither labels nor moving means
 
 
 def test_where_the_library_is():

@@ -29,6 +29,21 @@ def test_from_parts():
     assert r.retain(mx.nd.array([0, 1], dtype="int64")).asnumpy().tolist() == r.asnumpy().tolist()
 
 
+def test_widths_of_positions():
+    narrow = [np.array(a, "i4") for a in ([0, 2, 1], [0, 2, 2, 3])]
+    for given, width in ((narrow, np.int32), ([a.astype("i8") for a in narrow], np.int64), ([narrow[0], [0, 2, 2, 3]], np.int32),
+                         ([[0.0, 2, 1], narrow[1].tolist()], np.int64), ([mx.nd.array(a, dtype="int32") for a in narrow], np.int32)):
+        a = sp.csr_matrix(([1, 2, 3], *given), shape=(3, 3))
+        for b in (a, a * 2, pickle.loads(pickle.dumps(a)), a.copy(), a[0:2]):
+            assert b.indices.dtype is width and b.indptr.dtype is width
+        np.testing.assert_array_equal(a.asnumpy(), DENSE)
+    rows = sp.row_sparse_array(([[1, 2]], np.array([1], "i4")), shape=(3, 2))
+    assert rows.indices.dtype is np.int32 and (rows * 2).indices.dtype is np.int32
+    for wrong in ([0.5, 2, 1], [0, 2**31, 1]):
+        with pytest.raises(ValueError, match="whole numbers"):
+            sp.csr_matrix(([1, 2, 3], wrong, narrow[1]), shape=(3, 2**32))
+
+
 def test_from_anything():
     x = mx.nd.array(DENSE)
     for made in (x.tostype("csr"), sp.csr_matrix(DENSE), sp.csr_matrix(x), mx.nd.cast_storage(x, stype="csr"), sp.array(x.tostype("csr")), mx.nd.array(x.tostype("csr"))):
@@ -48,6 +63,8 @@ def test_scipy_both_ways():
         np.testing.assert_array_equal(made.asnumpy(), DENSE)
     back = sp.csr_matrix(source).asscipy()
     assert (back != source).nnz == 0 and back.dtype == source.dtype
+    batches = list(mx.io.NDArrayIter({"data": source}, None, len(DENSE), last_batch_handle="discard"))
+    assert batches[0].data[0].stype == "csr" and (batches[0].data[0].asnumpy() == DENSE).all()
 
 
 def test_rows():

@@ -427,6 +427,8 @@ def test_loops_in_loops_and_what_they_refuse():
     x = mx.sym.var("x")
     with pytest.raises(mx.MXNetError, match="the body returns 0 states, expected 1"):
         mx.sym.contrib.foreach(lambda e, s: (e, []), x, x)
+    with pytest.raises(AssertionError):  # a state that the body leaves out
+        mx.sym.contrib.foreach(lambda e, s: (e, [x]), x, [mx.sym.var("s")])[0].tojson()
     with pytest.raises(ValueError, match="max_iterations has to be given"):
         mx.sym.contrib.while_loop(lambda s: s, lambda s: (s, s), x)
     with pytest.raises(mx.MXNetError, match="one branch has 1 outputs and the other 2"):

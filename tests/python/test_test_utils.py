@@ -20,6 +20,9 @@ def test_random_arrays():
     np.testing.assert_array_equal(made.asnumpy()[rows], values)
     assert all(1 <= n <= 5 for n in tu.rand_shape_nd(20, 5)) and len(tu.rand_shape_2d()) == 2 and len(tu.rand_shape_3d()) == 3
     assert [a.shape for a in tu.random_arrays((2,), (3, 4))] == [(2,), (3, 4)]
+    made = tu.create_sparse_array_zd((9, 2), "row_sparse", density=0.0, rsp_indices=[8, 1])
+    assert made.indices.asnumpy().tolist() == [1, 8]
+    assert tu.create_sparse_array_zd((9, 2), "row_sparse", density=1.0).indices.size == 0
 
 
 def test_comparisons():

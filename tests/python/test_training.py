@@ -119,8 +119,12 @@ def test_rates_that_follow_from_lengths_and_batches():
     assert optimizer.create("lbsgd", warmup_strategy="lars")._balanced(w, g * 2, 0.0) == 0.5
     with pytest.raises(ValueError):
         optimizer.create("lbsgd", warmup_strategy="cubic")
-    with pytest.raises(ValueError):
+    with pytest.raises(AssertionError):
         optimizer.create("groupadagrad").create_state(0, nd.ones((3,)))
+    half = nd.ones((2,), dtype="float16")
+    master, own = optimizer.create("lbsgd", multi_precision=True, momentum=0.5).create_state_multi_precision(0, half)
+    assert (master.asnumpy().tolist(), own.asnumpy().tolist()) == ([1, 1], [0, 0])
+    assert [optimizer.get_updater(optimizer.create(n)).aggregate_updates for n in ("sgd", "adam")] == [True, False]
     rows = nd.ones((3, 2))
     made = optimizer.contrib.GroupAdaGrad(learning_rate=1.0)
     update = optimizer.get_updater(made)
@@ -276,6 +280,19 @@ def test_initializers():
             wrong()
 
 
+def test_initializers_of_mere_names_and_derived_ones():
+    class Sevens(init.Zero):
+        def _init_bias(self, _, arr):
+            arr[:] = 7
+
+    assert begun(Sevens(), "a_bias", (1,)) == 7 and begun(init.LSTMBias(), "a_bias", (4,)).tolist() == [0] * 4
+    made = {name: nd.zeros(shape) for name, shape in (("upsampling_weight", (1, 1, 2, 2)), ("stn_loc_bias", (6,)))}
+    for name, a in made.items():
+        init.One()(name, a)
+    assert made["upsampling_weight"].asnumpy().ravel().tolist() == [1, 0, 0, 0]
+    assert made["stn_loc_bias"].asnumpy().tolist() == [1, 0, 0, 0, 1, 0]
+
+
 def test_metrics(rng):
     scores, labels = rng.dirichlet([1, 1, 1], 8), rng.integers(0, 3, 8)
     given = scores[np.arange(8), labels]
@@ -332,6 +349,17 @@ def test_a_metric_is_registered_as_a_class():
         made.update([], [])
         assert made.get() == ("five", 5.0) and made.get_config()["metric"] == "Five"
     assert isinstance(made, Five)
+
+    class Counts(mx.metric.EvalMetric):
+        def update(self, labels, preds):
+            self.num_inst, self.sum_metric = self.num_inst + 1, self.sum_metric + 3
+
+    made = Counts("counts", has_global_stats=False)
+    made.update([], [])
+    assert made.get_global() == ("counts", 3.0) == made.get() and mx.metric.create([made]).get() == (["counts"], [3.0])
+    for name in ("ce", "perplexity"):
+        with pytest.raises(AssertionError):
+            mx.metric.create(name, None if name == "perplexity" else 0).update([nd.zeros((2,))], [nd.ones((3, 2))])
 
 
 def test_sgd_of_several_weights_and_a_fixed_rate():

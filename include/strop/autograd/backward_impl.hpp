@@ -111,9 +111,17 @@ class BackwardPass {
     }
   }
 
+  /// Whether the array was made by an operator whose gradient is zero, which reads no head gradient.
+  static bool has_zero_gradient(const TapeInput& in) {
+    if (!in.source || in.leaf) return false;
+    const auto* node = static_cast<const TapeNode*>(in.source.get());
+    return node->entry != nullptr && node->entry->gradient.zero && node->entry->gradient.entry == nullptr &&
+           node->entry->gradient.compose == nullptr;
+  }
+  /// Whether a gradient of the array has to be computed.
   bool wanted(const TapeInput& in) const {
     if (!in.source) return false;
-    if (!in.leaf) return true;
+    if (!in.leaf) return !has_zero_gradient(in);
     const auto* leaf = static_cast<const Leaf*>(in.source.get());
     if (!collecting_) return leaf->request != GradRequest::null;
     for (const Leaf* l : leaves_)
@@ -132,6 +140,8 @@ class BackwardPass {
     }
     if (!any && zero && !tells && (!node.function || node.function->is_linear())) return step_zero(node);
     if (!any && !zero) return;
+    for (const TapeInput& in : node.inputs)
+      if (has_zero_gradient(in)) contribute_zero(in);
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (Index i = 0; i < node.outputs.size(); ++i)
@@ -479,7 +489,7 @@ class BackwardPass {
   /// What is known to be zero is not computed: zero times a derivative that is infinite would be no number.
   void step_zero(TapeNode& node) {
     for (const TapeInput& in : node.inputs)
-      if (wanted(in)) contribute_zero(in);
+      if (wanted(in) || has_zero_gradient(in)) contribute_zero(in);
   }
   void contribute_zero(const TapeInput& in) {
     if (in.leaf) {
@@ -490,6 +500,7 @@ class BackwardPass {
   }
 
   void contribute(const TapeInput& in, const NDArray& whole) {
+    if (has_zero_gradient(in)) return contribute_zero(in);
     if (!wanted(in)) return;
     const NDArray given = whole.storage() == dense && wants_pattern(in) ? projected(whole, in.array) : whole;
     if (!in.leaf) {

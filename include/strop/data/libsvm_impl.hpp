@@ -131,6 +131,7 @@ class LibSVMParser {
       skip_blanks();
       if (at_end_of_row()) break;
       if (end_ - at_ > 4 && std::memcmp(at_, "qid:", 4) == 0) {
+        if (to_.qids.back() >= 0) bad(at_, "the line has a second qid");
         at_ += 4;
         to_.qids.back() = whole("qid");
         if (!at_end_of_token(false)) bad(at_, cat("the qid '", token(at_), "' goes on behind its number"));
@@ -171,7 +172,7 @@ class LibSVMParser {
       if (at_ - from >= 18) bad(from, cat("the ", what, " '", token(from), "' has more than 18 digits"));
       value = value * 10 + (*at_ - '0');
     }
-    if (at_ == from) bad(from, cat("the ", what, " '", token(from), "' is no whole number"));
+    if (at_ == from) bad(from, cat("the ", what, " '", token(from), "' is no whole number from 0 on"));
     return value;
   }
 

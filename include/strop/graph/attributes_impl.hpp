@@ -130,10 +130,15 @@ STROP_IMPL void set_attribute(Node& node, std::string_view key, std::string_view
   set_text(node.attributes, attribute_key(key), text);
 }
 
-/// The variable that an input becomes which was left out. As in the original it says what its operator says.
-STROP_IMPL NodeOutput missing_input(const Node& of, std::string_view input) {
+/// The variable that input i of these becomes which was left out, numbered where it is one of a list. As in the
+/// original it says what its operator says.
+STROP_IMPL NodeOutput missing_input(const Node& of, std::span<const std::string_view> inputs, int i) {
+  const std::string_view input = element(inputs, i);
+  const auto first = std::find(inputs.begin(), inputs.end(), input);
+  const bool is_listed = std::count(first, inputs.end(), input) > 1;
   const Ref<Node> made(new Node);
   made->name = cat(of.name, '_', input);
+  if (is_listed) made->name += cat('_', i - (first - inputs.begin()));
   made->attributes = parameters_of(of);
   for (const auto& [key, text] : of.attributes) set_attribute(*made, key, text);
   for (const InitialText& initial : initial_texts)

@@ -371,7 +371,8 @@ class GraphMaker {
            "), and the file gives ", given);
     for (const NodeRecord::Link& link : record.inputs) node.inputs.push_back(linked(link, i));
     // Files of 0.8 leave out what an operator writes, such as running means.
-    for (std::size_t k = given; k < names.size(); ++k) node.inputs.push_back(missing_input(node, names[k]));
+    for (std::size_t k = given; k < names.size(); ++k)
+      node.inputs.push_back(missing_input(node, names, static_cast<int>(k)));
     for (int k : node.signature.mutated)
       if (!node.inputs[k].node->is_variable())
         fail(node.entry->snake, ": input '", element(names, k),

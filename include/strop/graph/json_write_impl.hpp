@@ -8,6 +8,7 @@
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/entry_maker.hpp>
 #include <strop/graph/graph.hpp>
+#include <strop/graph/original_outputs.hpp>
 #include <strop/graph/symbol.hpp>
 #include <strop/graph/symbol_impl.hpp>
 
@@ -19,14 +20,6 @@
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// Operators whose nodes have a second output in the original's files with these values of a parameter, and not with
-/// others. That of max pooling is a place for MKL-DNN, which nobody reads.
-struct SecondOutput {
-  std::string_view op, parameter, with, or_with;
-};
-inline constexpr SecondOutput second_outputs[] = {
-    {"LeakyReLU", "act_type", "rrelu", ""}, {"Pooling", "pool_type", "max", ""}, {"topk", "ret_typ", "value", "both"}};
 
 /// Writes one symbol.
 class GraphWriter {
@@ -110,17 +103,8 @@ class GraphWriter {
   /// How many outputs the original counts.
   static int outputs_there(const Node& node) {
     if (flow_of(node) != nullptr) return node.visible();
-    if (node.is_variable() || !node.entry->library) return node.outputs();
-    for (const SecondOutput& second : second_outputs) {
-      if (node.entry->name != second.op) continue;
-      const ParamTable& table = *node.entry->params;
-      for (std::size_t i = 0; i < table.fields.size(); ++i)
-        if (table.fields[i].name == second.parameter) {
-          const std::string text = table.print(node.op(), i);
-          return text == second.with || text == second.or_with ? 2 : 1;
-        }
-    }
-    return node.outputs();
+    const OriginalOutputs* const original = original_outputs_of(node);
+    return original != nullptr ? count_of(*original, node) : node.outputs();
   }
 
   /// The name by which the operator is found again.

@@ -109,8 +109,8 @@ class Symbol {
   /// The inputs of its nodes; empty for a variable.
   Symbol get_children() const;
 
-  /// A parameter or an attribute of the node as text; empty where it has none of that name, or the parameter is as by
-  /// default and was not given as text.
+  /// A parameter or an attribute of the node as text, or its `name`; empty where it has none so called, or the
+  /// parameter is as by default and was not given as text.
   std::string attr(std::string_view key) const;
   /// Parameters that were given (as text as they were written, else those that differ from their defaults) and
   /// attributes of the node. An input that was made by itself has those of its operator. `ctx_group`, `lr_mult`,
@@ -118,9 +118,9 @@ class Symbol {
   NamedTexts list_attr() const;
   /// The same of all its nodes that have any, by their names.
   std::vector<std::pair<std::string, NamedTexts>> attr_dict() const;
-  /// Sets an attribute of the node, for all that share it. A variable's `__shape__`, `__dtype__` and `__storage_type__`
-  /// are what inference knows of it; there an extent of 0 is an unknown one, as in the original's texts. Throws Error
-  /// where such a text is none.
+  /// Sets an attribute of the node, for all that share it, or by `name` what it is called. A variable's `__shape__`,
+  /// `__dtype__` and `__storage_type__` are what inference knows of it; there an extent of 0 is an unknown one, as in
+  /// the original's texts. Throws Error where such a text is none.
   void set_attr(std::string_view key, std::string_view text) const;
 
   /// The same expression with other expressions in place of its variables: `net({{"data", features}})`.

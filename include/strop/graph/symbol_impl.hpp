@@ -9,6 +9,7 @@
 #include <strop/graph/graph.hpp>
 #include <strop/graph/name_table.hpp>
 #include <strop/graph/naming.hpp>
+#include <strop/graph/original_outputs.hpp>
 #include <strop/graph/symbol.hpp>
 
 namespace strop::inline v0 {
@@ -68,7 +69,11 @@ STROP_IMPL Node::~Node() {
 }
 
 STROP_IMPL std::string Node::output_name(int k) const {
-  return entry == nullptr ? name : cat(name, '_', element(signature.outputs, k));
+  if (entry == nullptr) return name;
+  if (const OriginalOutputs* const original = original_outputs_of(*this);
+      original != nullptr && original->numbers && count_of(*original, *this) > 1)
+    return cat(name, "_output", k);
+  return cat(name, '_', element(signature.outputs, k));
 }
 
 STROP_IMPL void fail_in(const Node& node, const Error& error) {
@@ -166,7 +171,7 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->said = std::move(said);
   for (std::size_t i = 0; i < names.size(); ++i)
     node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                                  : missing_input(*node, names[i]));
+                                                  : missing_input(*node, names, static_cast<int>(i)));
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",
@@ -328,6 +333,7 @@ STROP_IMPL std::vector<std::pair<std::string, NamedTexts>> Symbol::attr_dict() c
 }
 
 STROP_IMPL std::string Symbol::attr(std::string_view key) const {
+  if (key == "name") return only_node("attr").name;
   const NamedTexts all = list_attr();
   const std::string* found = detail::find_text(all, key);
   if (found == nullptr) found = detail::find_text(all, cat("__", key, "__"));
@@ -335,7 +341,11 @@ STROP_IMPL std::string Symbol::attr(std::string_view key) const {
 }
 
 STROP_IMPL void Symbol::set_attr(std::string_view key, std::string_view text) const {
-  detail::set_attribute(only_node("set_attr"), key, text);
+  detail::Node& node = only_node("set_attr");
+  if (key == "name")
+    node.name = text;
+  else
+    detail::set_attribute(node, key, text);
 }
 
 namespace detail {

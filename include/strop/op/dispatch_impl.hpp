@@ -42,7 +42,10 @@ STROP_IMPL void take_for_writing(const NDArray& a, bool whole) {
 STROP_IMPL void deliver(const NDArray& given, const NDArray& target, Request request) {
   NDArray made = given;
   if (target.storage() == dense) take_for_writing(target, overwrites(target, request));
-  if (request == Request::add) {
+  if (request == Request::add && target.storage() != dense && made.storage() == target.storage() &&
+      target.device() == cpu() && made.device() == cpu()) {
+    made = for_sparse().add(target, made.dtype() == target.dtype() ? made : for_sparse().as_type(made, target.dtype()));
+  } else if (request == Request::add) {
     NDArray total = NDArray::fresh(target.shape(), target.dtype(), target.device());
     const NDArray before = dense_form(target), after = dense_form(made);
     adder.get("a request to add")(before, after, total);

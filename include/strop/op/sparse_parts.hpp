@@ -5,6 +5,7 @@
 #include <strop/core/installed.hpp>
 #include <strop/core/span.hpp>
 #include <strop/op/map_infer.hpp>
+#include <strop/op/map_sparse.hpp>
 #include <strop/op/plan.hpp>
 #include <strop/tensor/cast.hpp>
 
@@ -46,6 +47,7 @@ void run_on_wide_indices(const Call& call, Context& context, Kernels::Run run);
 struct SparseParts {
   NDArray (*cast)(const NDArray& a, Storage storage) = &cast_storage;
   NDArray (*as_type)(const NDArray& a, Dtype type) = &sparse_as;
+  NDArray (*add)(const NDArray& a, const NDArray& b) = &add_stored;
   void (*choose)(Plan& plan, const void* op, const CallNames& names, Inputs in, Span<const Shape> in_shapes,
                  Span<const NDArray> out) = &choose_sparse_storages;
   void (*run_map)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const int> mutated,

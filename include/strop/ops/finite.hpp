@@ -83,7 +83,7 @@ struct MultiAllFinite {
   int num_arrays = 1;
   bool init_output = true;
 
-  static constexpr std::string_view name = "multi_all_finite";
+  static constexpr std::string_view name = "multi_all_finite", inputs[] = {"array"};
   static constexpr std::span<const Note> notes = detail::finite_notes;
   static constexpr Range range[] = {{"num_arrays", 1}};
   static constexpr const char* doc = "Whether all elements of all arrays are finite, as 1 or 0.";

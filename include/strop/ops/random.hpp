@@ -26,11 +26,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// The shape that is asked for, that of an array that exists, or one number.
-constexpr void infer_drawn(Shapes& s, const Shape& shape) {
-  infer_made(s, shape);
-  if (!s.out(0).has_rank()) s.set_out(0, Shape{1});
-}
+/// The type that is asked for, that of an array that exists, or float32.
 constexpr void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
   if (dtype)
     t.set_out(0, dtype);
@@ -55,7 +51,7 @@ inline NDArray drawn_elements(const NDArray& y) {
 }
 
 inline constexpr std::string_view random_shape_note =
-    "extents of the result; (): those of the array that is to hold it, else (1,)";
+    "extents of the result; (): those of the array that is to hold it";
 inline constexpr std::string_view random_ctx_note = "the device of the result: cpu(0), or nothing";
 inline constexpr std::string_view random_dtype_note =
     "a floating type; None: that of the array that is to hold them, else float32";
@@ -104,7 +100,7 @@ inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::st
 }  // namespace detail
 
 /// _random_uniform: numbers u with low ≤ u < high, uniform. `dtype` floating, float32 by default; without a shape that
-/// of the array that is to hold them, or (1,).
+/// of the array that is to hold them.
 /// Error: low > high, one that is not finite, a type that is not floating.
 struct RandomUniform {
   static constexpr Resources resources{.random = true};
@@ -117,7 +113,7 @@ struct RandomUniform {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -139,7 +135,7 @@ struct RandomNormal {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -161,7 +157,7 @@ struct RandomExponential {
   static constexpr std::span<const Note> notes = detail::random_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -183,12 +179,12 @@ struct RandomRandint {
   static constexpr Note notes[] = {
       {"low", "the least number"},
       {"high", "more than the greatest number, which is high - 1"},
-      {"shape", "extents of the result; (): those of the array that is to hold it, else (1,)"},
+      {"shape", "extents of the result; (): those of the array that is to hold it"},
       {"ctx", "the device of the result: cpu(0), or nothing"},
       {"dtype", "int32 or int64; None: that of the array that is to hold them, else int32"}};
   static constexpr DtypeSet dtypes = i32 | i64;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const {
     if (dtype)
       t.set_out(0, dtype);

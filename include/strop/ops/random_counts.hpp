@@ -87,7 +87,7 @@ struct RandomGamma {
   static constexpr std::span<const Note> notes = detail::gamma_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -110,7 +110,7 @@ struct RandomPoisson {
   static constexpr std::span<const Note> notes = detail::poisson_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -137,7 +137,7 @@ struct RandomNegativeBinomial {
   static constexpr std::span<const Note> notes = detail::failures_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {
@@ -162,7 +162,7 @@ struct RandomGeneralizedNegativeBinomial {
   static constexpr std::span<const Note> notes = detail::dispersion_notes;
   static constexpr DtypeSet dtypes = floating;
   static constexpr bool zero_gradient = true;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_drawn(s, shape); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
   void forward(Cpu& cpu, NDArray& y) const {

@@ -119,14 +119,15 @@ def rand_ndarray(shape, stype="default", density=None, dtype=None, modifier_func
 
 
 def create_sparse_array(shape, stype, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, density=0.5, shuffle_csr_indices=False):
-    """A random array of a sparse storage, its values as said."""
+    """A random array of a sparse storage, its values as said; rows in any order."""
+    rsp_indices = rsp_indices if rsp_indices is None else np.sort(np.asarray(rsp_indices, np.int64))
     return rand_sparse_ndarray(shape, stype, density=density, dtype=dtype, data_init=data_init, rsp_indices=rsp_indices, modifier_func=modifier_func)[0]
 
 
 def create_sparse_array_zd(shape, stype, density, data_init=None, rsp_indices=None, dtype=None, modifier_func=None, shuffle_csr_indices=False):
-    """The same, where a density of 0 stores nothing."""
-    if stype == "row_sparse" and density == 0.0:
-        rsp_indices = []
+    """The same, where row_sparse stores the rows that rsp_indices says, none where it says nothing."""
+    if stype == "row_sparse":
+        density = 0.0
     return create_sparse_array(shape, stype, data_init, rsp_indices, dtype, modifier_func, density)
 
 

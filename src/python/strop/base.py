@@ -197,7 +197,20 @@ def storage_number(stype):
     """The number of a storage type by its name, as the core counts them."""
     if stype in STORAGES:
         return STORAGES.index(stype)
-    raise _strop.ValueError(f"strop: no storage type {stype!r}; there are default, row_sparse and csr")
+    raise also(_strop.ValueError, KeyError)(f"strop: no storage type {stype!r}; there are default, row_sparse and csr")
+
+
+class LeftOut:
+    """A name of the original that is not here: files that import it run as far as they do without it."""
+
+    def __init__(self, name, why):
+        self._refusal = f"strop.{name}: {why}"
+
+    def __call__(self, *_, **__):
+        raise also(_strop.TypeError, NotImplementedError)(self._refusal)
+
+    def __getattr__(self, name):
+        raise AttributeError(self._refusal)
 
 
 # The functions that the core calls, by their number.

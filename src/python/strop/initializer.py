@@ -23,7 +23,7 @@ class InitDesc(str):
 class Initializer:
     """Called with a name and an array, sets the array: weights by the class itself, others by the ends of their names."""
 
-    _ends = (("weight", "weight"), ("bias", "zero"), ("gamma", "one"), ("beta", "zero"), ("min", "zero"), ("max", "one"),
+    _ends = (("weight", "weight"), ("bias", "bias"), ("gamma", "gamma"), ("beta", "beta"), ("min", "zero"), ("max", "one"),
              ("moving_mean", "zero"), ("running_mean", "zero"), ("moving_var", "one"), ("running_var", "one"),
              ("moving_inv_var", "zero"), ("moving_avg", "zero"))
 
@@ -53,11 +53,25 @@ class Initializer:
         if own:
             create(own)._init_weight(desc, arr)
             return
+        if not isinstance(desc, InitDesc) and desc.startswith(("upsampling", "stn_loc")) and self._init_layer(desc, arr):
+            return
         for end, how in self._ends:
             if desc.lower().endswith(end):
                 getattr(self, f"_init_{how}")(desc, arr)
                 return
         self._init_default(desc, arr)
+
+    def _init_layer(self, name, arr):
+        """Sets what mere names say of two kinds of layers, as the original's; whether they do."""
+        if name.startswith("upsampling"):
+            Bilinear()._init_weight(name, arr)
+        elif name.endswith("weight"):
+            self._init_zero(name, arr)
+        elif name.endswith("bias"):
+            arr[:] = np.array([1.0, 0, 0, 0, 1.0, 0])  # the transformation that changes nothing
+        else:
+            return False
+        return True
 
     def init_weight(self, name, arr):
         """Sets the array as a weight, whatever its name is."""
@@ -71,6 +85,9 @@ class Initializer:
 
     def _init_one(self, _, arr):
         arr[:] = 1.0
+
+    # Of the original's names: who derives a class says by them how biases and the like begin.
+    _init_bias, _init_beta, _init_gamma = _init_zero, _init_zero, _init_one
 
     def _init_default(self, name, arr):
         raise _strop.ValueError(f"initializer: nothing says how {str(name)!r} begins; its name ends in none of weight, bias, gamma and beta, "
@@ -224,8 +241,6 @@ class LSTMBias(Initializer):
         hidden = arr.shape[0] // 4
         values[hidden:2 * hidden] = self.forget_bias
         arr[:] = values
-
-    _init_default = _init_zero = _init_weight
 
 
 class Mixed:

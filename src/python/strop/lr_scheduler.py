@@ -13,7 +13,7 @@ class LRScheduler:
         if warmup_begin_lr > base_lr:
             raise _strop.ValueError(f"LRScheduler: warmup_begin_lr is {warmup_begin_lr}, expected at most base_lr, {base_lr}")
         if not isinstance(warmup_steps, int) or warmup_steps < 0:
-            raise _strop.ValueError(f"LRScheduler: warmup_steps is {warmup_steps}, expected a whole number from 0 on")
+            raise also(_strop.ValueError, AssertionError)(f"LRScheduler: warmup_steps is {warmup_steps}, expected a whole number from 0 on")
         if warmup_mode not in ("linear", "constant"):
             raise _strop.ValueError(f"LRScheduler: warmup_mode is {warmup_mode!r}, expected linear or constant")
         self.base_lr = base_lr

@@ -23,7 +23,7 @@ def check_label_shapes(labels, preds, wrap=False, shape=False):
         labels, preds = _listed(labels), _listed(preds)
     counts = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if counts[0] != counts[1]:
-        raise _strop.ValueError(f"metric: {counts[0]} labels for {counts[1]} predictions")
+        raise also(_strop.ValueError, AssertionError)(f"metric: {counts[0]} labels for {counts[1]} predictions")
     return labels, preds
 
 
@@ -31,6 +31,7 @@ class EvalMetric:
     """A sum over all that was seen, and how much that was."""
 
     def __init__(self, name, output_names=None, label_names=None, **kwargs):
+        kwargs.pop("has_global_stats", None)  # get_global() sees whether there are any
         self.name = str(name)
         self.output_names, self.label_names, self._kwargs = output_names, label_names, kwargs
         self.reset()
@@ -76,8 +77,10 @@ class EvalMetric:
         return self.name, self._value(self.sum_metric, self.num_inst) if self.num_inst else float("nan")
 
     def get_global(self):
-        """The same, whatever reset_local() forgot."""
-        return self.name, self._value(self.global_sum_metric, self.global_num_inst) if self.global_num_inst else float("nan")
+        """The same, whatever reset_local() forgot. Of a metric whose update() counts in num_inst alone it is get()."""
+        if not self.global_num_inst:
+            return self.get()
+        return self.name, self._value(self.global_sum_metric, self.global_num_inst)
 
     def get_name_value(self):
         """[(name, value)]."""
@@ -112,8 +115,9 @@ class CompositeEvalMetric(EvalMetric):
     """Several metrics of the same predictions."""
 
     def __init__(self, metrics=None, name="composite", output_names=None, label_names=None):
-        self.metrics = [create(one) for one in metrics or []]
+        self.metrics = []
         super().__init__(name, output_names, label_names)
+        self.metrics = [create(one) for one in metrics or []]  # what they have seen they keep
 
     def add(self, metric):
         """One more."""
@@ -188,6 +192,7 @@ class TopKAccuracy(EvalMetric):
         return {**super().get_config(), "name": self.name[:-len(f"_{self.top_k}")]}
 
     def _measure(self, label, pred):
+        check_label_shapes(label, pred)
         order = _np.argsort(pred.astype("float32"), axis=-1).reshape(len(pred), -1)[:, -self.top_k:]
         return float((order == label.astype("int32").reshape(-1, 1)).any(1).sum()), len(pred)
 
@@ -299,7 +304,10 @@ class Perplexity(EvalMetric):
 
     def _measure(self, label, pred):
         label = label.astype("int32").reshape(-1)
-        given = _np.moveaxis(pred, self.axis, -1).reshape(len(label), -1)[_np.arange(len(label)), label]
+        pred = _np.moveaxis(pred, self.axis, -1)
+        pred = pred.reshape(-1, pred.shape[-1])
+        check_label_shapes(label, pred)
+        given = pred[_np.arange(len(label)), label]
         kept = _np.ones(len(label), bool) if self.ignore_label is None else label != self.ignore_label
         return float(-_np.log(_np.maximum(1e-10, given[kept])).sum()), int(kept.sum())
 

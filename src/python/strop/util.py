@@ -5,6 +5,7 @@ import os
 import threading
 
 from . import _strop
+from .base import LeftOut
 
 _shape = threading.local()
 
@@ -88,6 +89,9 @@ def use_np_shape(func):
             return func(*args, **kwargs)
 
     return run
+
+
+_NumpyArrayScope = LeftOut("util._NumpyArrayScope", "the original's numpy namespace is left out")
 
 
 def is_np_array():

@@ -83,13 +83,15 @@ def print_summary(symbol, shape=None, line_length=120, positions=(0.44, 0.64, 0.
     show("Layer (type)", "Output Shape", "Param #", "Previous Layer")
     print("=" * line_length)
     total, nodes, heads = 0, graph["nodes"], {head[0] for head in graph["heads"]}
-    given = set(shape or ())
+    given = set(shape or (nodes[0]["name"],))
+    # Neither moving averages nor labels are parameters.
+    apart = {*symbol.list_auxiliary_states(), *(n["name"] for n in nodes if n["name"].endswith("_label"))}
     for i, node in enumerate(nodes):
         if node["op"] == "null" and i not in heads and node["name"] not in given:
             continue
         sources = [nodes[source[0]] for source in node["inputs"]]
         own = [s["name"] for s in sources if s["op"] == "null" and s["name"] not in given and s["name"].startswith(node["name"] + "_")]
-        count = sum(math.prod(extents[name]) for name in own if extents.get(name))
+        count = sum(math.prod(extents[name]) for name in own if extents.get(name) and name not in apart)
         total += count
         output = _output(extents, node["name"])
         before = [s["name"] for s in sources if s["name"] not in own]

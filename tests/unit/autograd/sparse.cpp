@@ -187,6 +187,40 @@ TEST_CASE("what is added to a gradient of another pattern is stored where one of
   CHECK(a.grad().to_vector<double>() == Values{2, 2, 0, 2});
 }
 
+TEST_CASE("adding to sparse arrays, and zero gradients beside them, cost what is stored") {
+  // As dense arrays these would have 2^41 elements.
+  const std::int64_t many = std::int64_t{1} << 40;
+  const NDArray rows = row_sparse_array(array({{1, 2}, {3, 4}}), {5, many - 1}, {many, 2}),
+                lines = csr_matrix({1, 2, 3, 4}, {0, many - 1, 5, 7}, {0, 2, 4}, {2, many});
+  using Function = NDArray (*)(const NDArray&);
+  const std::pair<Function, Values> cases[] = {
+      {[](const NDArray& x) { return square_of(x); }, {2, 4, 6, 8}},
+      {[](const NDArray& x) { return product(x, square_of(x)); }, {3, 12, 27, 48}},
+      {[](const NDArray& x) { return product(x, sign(x)); }, {1, 1, 1, 1}},
+      {[](const NDArray& x) { return product(block_grad(x), x); }, {1, 2, 3, 4}},
+      {[](const NDArray& x) { return product(sign(sign(x)), square_of(x)); }, {2, 4, 6, 8}},
+      {[](const NDArray& x) { return strop::floor(x); }, {0, 0, 0, 0}}};
+  for (const NDArray& given : {rows, lines})
+    for (const GradRequest request : {GradRequest::write, GradRequest::add})
+      for (const auto& [f, once] : cases) {
+        const NDArray x = given.copy();
+        x.attach_grad(request, x.storage());
+        for (int pass = 0; pass < 3; ++pass) {
+          record scope;
+          f(x).backward();
+        }
+        Values wanted = once;
+        for (double& value : wanted) value *= request == GradRequest::add ? 3 : 1;
+        CHECK(x.grad().nnz() <= x.nnz());
+        CHECK(x.grad().data().to_vector<double>() == wanted);
+      }
+  for (const NDArray& given : {rows, lines}) {
+    const NDArray y = given.copy();
+    square_of(given, add_to(y));
+    CHECK(y.data().to_vector<double>() == Values{2, 6, 12, 20});
+  }
+}
+
 TEST_CASE("a composed gradient needs of an input that it does not read the shape alone") {
   const Silent silent;
   const NDArray d = array({{5, 6}, {7, 8}});

@@ -93,9 +93,10 @@ TEST_CASE("numbers are the nearest of their type") {
 }
 
 TEST_CASE("what is no LibSVM text is refused with file, line and byte") {
-  CHECK(refusal("1 0:1\n1 x:2\n") == "read: \"a.libsvm\", line 2, byte 3: the index 'x:2' is no whole number");
-  CHECK(refusal("1 nan:2") == "read: \"a.libsvm\", line 1, byte 3: the index 'nan:2' is no whole number");
-  CHECK(refusal("1 -1:2") == "read: \"a.libsvm\", line 1, byte 3: the index '-1:2' is no whole number");
+  CHECK(refusal("1 0:1\n1 x:2\n") ==
+        "read: \"a.libsvm\", line 2, byte 3: the index 'x:2' is no whole number from 0 on");
+  CHECK(refusal("1 nan:2") == "read: \"a.libsvm\", line 1, byte 3: the index 'nan:2' is no whole number from 0 on");
+  CHECK(refusal("1 -1:2") == "read: \"a.libsvm\", line 1, byte 3: the index '-1:2' is no whole number from 0 on");
   CHECK(refusal("\n\n1 3:1 3:2") ==
         "read: \"a.libsvm\", line 3, byte 7: index 3 comes after 3, expected ascending indices");
   CHECK(refusal("1 4:1 3:2").find("index 3 comes after 4") != std::string::npos);
@@ -121,7 +122,8 @@ TEST_CASE("what is no LibSVM text is refused with file, line and byte") {
   for (const char* whole : {"1 0:1 12\n", "1 0:1 12 ", "1 0:1 12#", "1 12\n1 0:1"}) CHECK(refusal(whole).empty());
   CHECK(refusal("1 0=1").find("'0=1' is not index:value") != std::string::npos);
   CHECK(refusal("1 1234567890123456789:1").find("more than 18 digits") != std::string::npos);
-  CHECK(refusal("1 qid:x 0:1").find("the qid 'x' is no whole number") != std::string::npos);
+  CHECK(refusal("1 qid:x 0:1").find("the qid 'x' is no whole number from 0 on") != std::string::npos);
+  CHECK(refusal("1 qid:1 qid:2 0:1") == "read: \"a.libsvm\", line 1, byte 9: the line has a second qid");
   CHECK(refusal(std::string_view("1 0:1\0 2:1", 10)).find("is no number") != std::string::npos);
   CHECK(sentence([] { load_libsvm("/nowhere/a.libsvm"); }) ==
         "load_libsvm: \"/nowhere/a.libsvm\": No such file or directory");
@@ -165,7 +167,7 @@ TEST_CASE("parts have each line once, blocks and pieces too") {
   text += "1 bad\n";
   const std::string broken = file(folder, "b.libsvm", text);
   CHECK(sentence([&] { detail::LibSVMReader("read", broken, {}, 2, 1).read_all(); }) ==
-        cat("read: \"", broken, "\", line ", lines + 1, ", byte 3: the index 'bad' is no whole number"));
+        cat("read: \"", broken, "\", line ", lines + 1, ", byte 3: the index 'bad' is no whole number from 0 on"));
 }
 
 TEST_CASE("all files of a folder, in the order of their names") {

@@ -65,7 +65,7 @@ struct AmpMulticast {
   Required<int> num_outputs{};
   bool cast_narrow = false;
 
-  static constexpr std::string_view name = "amp_multicast";
+  static constexpr std::string_view name = "amp_multicast", inputs[] = {"data"};
   static constexpr Note notes[] = {{"num_outputs", "how many arrays there are"},
                                    {"cast_narrow", "the narrowest type instead of the widest"}};
   static constexpr const char* doc =

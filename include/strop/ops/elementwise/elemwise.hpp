@@ -52,12 +52,10 @@ struct ElemwiseDiv {
   static constexpr std::string_view aliases[] = {"_sparse_elemwise_div", "_div", "_Div"};
   static constexpr const char* doc =
       "lhs / rhs. Both have one shape. Floating and integer types. Integers truncate; an integer over 0 is 0. "
-      "Sparse where lhs is and rhs is dense. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
+      "The result is dense: 0 / 0 is not 0. Example: elemwise_div(array({1, 6}), array({2, 4})) is [0.5, 1.5].";
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr bool same_shape = true;
-  constexpr bool infer_storage(Storages& s) const {
-    return s.in(0) == dense || s.in(1) == dense || s.set_out(0, dense);
-  }
+  constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense); }
   constexpr auto forward(auto lhs, auto rhs) const { return lhs / rhs; }
   constexpr auto grad_use_in(auto dy, auto lhs, auto rhs) const {
     const auto dl = dy / rhs;

@@ -111,9 +111,7 @@ struct AddN {
 
   static constexpr std::string_view name = "add_n";
   static constexpr std::string_view aliases[] = {"_sparse_add_n", "_sparse_ElementWiseSum", "ElementWiseSum"};
-  static constexpr std::string_view inputs[] = {"args"};
-  static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"},
-                                   {"args", "arrays of one shape and type"}};
+  static constexpr Note notes[] = {{"num_args", "the number of inputs; 0 takes as many as are given"}};
   static constexpr const char* doc =
       "The sum of one or more arrays of one shape and type. Floating and integer types; halves are added in float32, "
       "integers "

@@ -222,7 +222,7 @@ def _sources(given, default_name, may_be_empty):
         given = dict(sorted(given.items()))
     if not isinstance(given, dict):
         raise _strop.TypeError(f"NDArrayIter: {default_name} is of type {type(given).__name__}, expected an array, a list or a dictionary of them")
-    return [(name, a if isinstance(a, NDArray) else nd.array(np.asarray(a))) for name, a in given.items()]
+    return [(name, a if isinstance(a, NDArray) else nd.array(a)) for name, a in given.items()]
 
 
 class NDArrayIter(DataIter):
@@ -244,7 +244,8 @@ class NDArrayIter(DataIter):
             raise NotImplementedError("NDArrayIter: sparse arrays need last_batch_handle='discard'")
         if batch_size < 1 or self.num_data < 1:
             raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {self.num_data} rows, expected at least 1 of 1")
-        self.shuffle, self.last_batch_handle, self.num_source = shuffle, last_batch_handle, len(self.data)
+        self.shuffle, self.last_batch_handle = shuffle, last_batch_handle
+        self.data_list, self.num_source = [a for _, a in both], len(both)
         self.idx = np.arange(self.num_data)
         self._left = np.arange(0)  # rows that the epoch before kept for this one
         self._begin()
@@ -399,7 +400,8 @@ class CSVIter(DataIter):
 
     def _read(self, path, shape):
         try:
-            return np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2).reshape(-1, *shape)
+            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2)
+            return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
         except (OSError, ValueError) as error:
             raise _strop.ValueError(f"CSVIter: {path}: {error}") from error
 

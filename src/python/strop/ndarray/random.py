@@ -12,7 +12,7 @@ __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle"
 def _draw_numbers(operator, parameters, shape, dtype, ctx=None, out=None, **more):
     if out is not None:
         return operator(**parameters, shape=shape, dtype=dtype, **more, out=out)
-    shape = (1,) if shape is _Null or shape is None else shape
+    shape = (1,) if shape is _Null or shape is None or shape == () else shape
     return operator(**parameters, shape=shape, dtype=dtype, ctx=ctx or current_context(), **more)
 
 

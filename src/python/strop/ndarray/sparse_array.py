@@ -185,17 +185,31 @@ _strop._set_class(2, CSRNDArray)
 
 
 def _rebuild_csr(data, indices, indptr, shape):
-    return _strop.csr_matrix(_array_of(data, data.dtype), _array_of(indices, np.int64), _array_of(indptr, np.int64), shape)
+    return _strop.csr_matrix(_array_of(data, data.dtype), *_positions(indices, indptr), shape)
 
 
 def _rebuild_rows(data, indices, shape):
-    return _strop.row_sparse_array(_array_of(data, data.dtype), _array_of(indices, np.int64), shape)
+    return _strop.row_sparse_array(_array_of(data, data.dtype), *_positions(indices), shape)
 
 
 def _array_of(value, dtype):
     if isinstance(value, NDArray):
         return value if value.dtype == np.dtype(dtype) else value.astype(dtype)
     return _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=dtype)))
+
+
+def _positions(*given):
+    """Whole numbers as arrays: int32 and int64 as arrays give them; lists and the like are int64, beside int32 alone that as well."""
+    typed = [isinstance(a, (NDArray, np.ndarray)) and a.dtype in (np.int32, np.int64) for a in given]
+    widths = {np.dtype(a.dtype) for a, kept in zip(given, typed) if kept}
+    other, made = np.int32 if widths == {np.dtype(np.int32)} else np.int64, []
+    for a, kept in zip(given, typed):
+        numbers = a if kept else a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
+        whole = numbers if kept else numbers.astype(other)
+        if not kept and (whole != numbers).any():
+            raise _strop.ValueError(f"sparse: positions are given that are not whole numbers of {np.dtype(other).name}")
+        made.append(_array_of(whole, whole.dtype))
+    return made
 
 
 def _dtype_of(value, dtype):
@@ -222,7 +236,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         if len(arg1) == 2 and isinstance(arg1[1], tuple):
             data, (row, column) = arg1
             data = data if isinstance(data, NDArray) else np.asarray(data, dtype=dtype)  # SciPy's rule here: integers stay integers
-            row, column = _array_of(row, np.int64), _array_of(column, np.int64)
+            row, column = _positions(row, column)
             if shape is None:
                 if row.size == 0:
                     raise _strop.ValueError("csr_matrix: no element is listed, so that the shape does not follow; give it")
@@ -233,7 +247,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
         if len(arg1) != 3:
             raise _strop.ValueError(f"csr_matrix: a tuple of {len(arg1)}, expected (data, indices, indptr), (data, (row, column)) or a shape")
         data, indices, indptr = arg1
-        indices, indptr = _array_of(indices, np.int64), _array_of(indptr, np.int64)
+        indices, indptr = _positions(indices, indptr)
         if shape is None:
             if indices.size == 0:
                 raise _strop.ValueError("csr_matrix: no column is listed, so that how many there are does not follow; give the shape")
@@ -264,7 +278,7 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     ctx = ctx or current_context()
     if isinstance(arg1, tuple):
         if len(arg1) == 2 and not all(isinstance(extent, (int, np.integer)) for extent in arg1):
-            data, indices = _array_of(arg1[0], _dtype_of(arg1[0], dtype)), _array_of(arg1[1], np.int64)
+            data, (indices,) = _array_of(arg1[0], _dtype_of(arg1[0], dtype)), _positions(arg1[1])
             if shape is None:
                 shape = (int(indices.asnumpy().max()) + 1 if indices.size else 0, *data.shape[1:])
             made = _strop.row_sparse_array(data, indices, shape)

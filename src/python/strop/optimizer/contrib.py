@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers over update operators of contrib."""
 from .. import _strop, nd
+from ..base import also
 from .optimizer import Optimizer, register
 
 __all__ = ["GroupAdaGrad"]
@@ -16,13 +17,15 @@ class GroupAdaGrad(Optimizer):
 
     def create_state(self, index, weight):
         if weight.ndim != 2:
-            raise _strop.ValueError(f"GroupAdaGrad: a weight of shape {weight.shape}, expected a matrix")
+            kind = also(_strop.ValueError, AssertionError)
+            raise kind(f"GroupAdaGrad: a weight of shape {weight.shape}, expected a matrix")
         return nd.zeros((weight.shape[0], 1), weight.context, dtype=weight.dtype, stype=weight.stype)
 
     def update(self, index, weight, grad, state):
         lr, wd, _ = self._begin(index)
         if wd != 0:
-            raise _strop.ValueError(f"GroupAdaGrad: a weight decay of {wd}, there is none")
+            raise also(_strop.ValueError, AssertionError)(
+                f"GroupAdaGrad: a weight decay of {wd}, there is none")
         if grad.stype == "row_sparse":
             nd.contrib.group_adagrad_update(weight, grad, state, out=weight, lr=lr, epsilon=self.float_stable_eps, **self._given())
             return

@@ -59,8 +59,6 @@ class LBSGD(Optimizer):
     """SGD whose gradients are added up over batch_scale batches, with a rate that grows to batch_scale times the given one
     (linear, power2 or sqrt), or follows from how large weight and gradient are (lars)."""
 
-    _master_last = True
-
     def __init__(self, momentum=0.0, multi_precision=False, warmup_strategy="linear", warmup_epochs=5, batch_scale=1, updates_per_epoch=32,
                  begin_epoch=0, num_epochs=60, **kwargs):
         super().__init__(multi_precision=multi_precision, **kwargs)

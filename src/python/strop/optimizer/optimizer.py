@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 
 from .. import _strop, nd
+from ..base import also
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "Adamax", "DCASGD", "FTML", "Ftrl", "NAG", "Nadam", "Optimizer", "RMSProp", "SGD", "SGLD", "Signum", "Test",
            "Updater", "ccSGD", "create", "get_updater", "register"]
@@ -51,7 +52,7 @@ class Optimizer:
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
-            raise _strop.TypeError("Optimizer: param_idx2name has to be a dictionary of indices and names")
+            raise also(_strop.TypeError, AssertionError)("Optimizer: param_idx2name has to be a dictionary of indices and names")
         self.idx2name = dict(param_idx2name or {})
         self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
         self.param_dict = param_dict or {}
@@ -503,6 +504,11 @@ class Updater:
         self.optimizer = optimizer
         self.states = {}
         self.states_synced = {}
+
+    @property
+    def aggregate_updates(self):
+        """Whether several weights are given to the optimizer at once."""
+        return self.optimizer.aggregate_num > 0
 
     def __call__(self, index, grad, weight):
         several = isinstance(index, (list, tuple))

@@ -10,7 +10,7 @@ __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle"
 
 def _draw_numbers(operator, parameters, shape, dtype, **more):
     more.pop("ctx", None)  # a node is where its executor is
-    return operator(**parameters, shape=(1,) if shape is _Null or shape is None else shape, dtype=dtype, **more)
+    return operator(**parameters, shape=shape, dtype=dtype, **more)
 
 
 def _draw_of_symbols(operator, symbols, shape, dtype, **more):

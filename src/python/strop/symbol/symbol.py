@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbol: what the core leaves to Python, and the functions that make variables and groups."""
 import json
+import numbers
+import os
 import warnings
 
 import numpy as np
@@ -70,7 +72,18 @@ for _operator, _which in _COMPARISONS.items():
     setattr(Symbol, f"__{_operator}__", _binary("_" + _which, f"_{_which}_scalar", f"_{_which}_scalar")[0])
 
 
-_to_json, _save = Symbol.tojson, Symbol.save
+_core_json, _save = Symbol.tojson, Symbol.save
+
+
+def _to_json(symbol):
+    """The symbol as text. A loop whose body leaves a state out has none: of that the original raises an AssertionError,
+    though where the loop is made."""
+    try:
+        return _core_json(symbol)
+    except _strop.ValueError as error:
+        if "is not used in the body" not in str(error):
+            raise
+        raise also(_strop.ValueError, AssertionError)(str(error)) from None
 
 
 @extends(Symbol)
@@ -191,10 +204,7 @@ class _Members:
         return _written(self._shapes(args, kwargs))
 
     def _shapes(self, args, kwargs):
-        known = self._known(args, kwargs)
-        if is_np_shape():
-            known = [(name, tuple(0 if extent == -1 else extent for extent in shape)) for name, shape in known]
-        return self._infer_shape(known, True)
+        return self._infer_shape([(name, _read(shape)) for name, shape in self._known(args, kwargs)], True)
 
     def _known(self, args, kwargs):
         if args and kwargs:
@@ -362,14 +372,20 @@ for _operator in ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "d
 
 
 def _complete(shape):
-    return 0 not in shape and shape != ()
+    return shape is not None and -1 not in shape
+
+
+def _read(shape):
+    """A shape as the core has it, where -1 is an extent that is not known; only where np_shape() is open it is written so."""
+    shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
+    return shape if is_np_shape() else tuple(extent or -1 for extent in shape)
 
 
 def _written(found):
-    """Shapes as they are written where np_shape() is open."""
-    if not is_np_shape():
+    """Shapes of the core as they are written."""
+    if is_np_shape():
         return found
-    return tuple([None if shape == () else tuple(-1 if extent == 0 else extent for extent in shape) for shape in shapes] for shapes in found)
+    return tuple([() if shape is None else tuple(max(extent, 0) for extent in shape) for shape in shapes] for shapes in found)
 
 
 def _named(names, given, what):
@@ -409,7 +425,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
             raise _strop.ValueError(f"var: no option {key!r}; attributes are written __{key}__")
         options[key] = str(value)
     if shape is not None:
-        options["shape"] = shape
+        options["shape"] = _read(shape)
     if dtype is not None:
         options["dtype"] = dtype
     if stype is not None:
@@ -433,6 +449,8 @@ def Group(symbols):
 
 def load(fname):
     """The symbol of a file."""
+    if not isinstance(fname, (str, os.PathLike)):
+        raise _strop.TypeError(f"load: the file name is of type {type(fname).__name__}, expected a string")
     return _strop._symbol_load(str(fname))
 
 
