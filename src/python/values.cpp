@@ -29,7 +29,10 @@ PyObject* new_error(nb::module_& module, const char* name, const char* doc, PyOb
 
 /// Which of Python's kinds a failure of the library is.
 Kind kind_of(const Error& error) {
-  return std::string_view(error.what()).starts_with("memory::allocate: ") ? Kind::memory : Kind::value;
+  const std::string_view what = error.what();
+  if (what.starts_with("memory::allocate: ")) return Kind::memory;
+  // Of a position among the values of an array, as detail::bring_inside says it.
+  return what.find(" is outside an axis of extent ") != what.npos ? Kind::index : Kind::value;
 }
 void set_error(Kind kind, const char* text) { PyErr_SetString(errors[static_cast<std::size_t>(kind)], text); }
 

@@ -151,6 +151,7 @@ TEST_CASE("operators on positions refuse in a sentence") {
   const NDArray m = count({2, 3});
   CHECK(refusal("take", {{"axis", "2"}}, {m, array({0})}) == "take: axis 2 is outside an array of 2 dimensions");
   CHECK(refusal("take", {{"mode", "raise"}}, {m, array({5})}) == "take: position 5 is outside an axis of extent 2");
+  CHECK(refusal("take", {{"mode", "raise"}}, {m, array({-1})}) == "take: position -1 is outside an axis of extent 2");
   CHECK(refusal("take", {{"mode", "between"}}, {m, array({5})}) ==
         "take: parameter 'mode' is 'between', expected one of {'raise', 'wrap', 'clip'}");
   CHECK(refusal("take", {}, {strop::zeros({0, 2}), array({0})}) == "take: positions in an axis without elements");

@@ -180,8 +180,8 @@ TEST_CASE("_shuffle keeps rows together and loses none") {
 TEST_CASE("makers of arrays refuse in a sentence") {
   const NDArray m = count({2, 3});
   CHECK(refusal("_zeros", {}, {}) == "_zeros: the shape of output 'output' does not follow from the inputs");
-  CHECK(refusal("_zeros", {{"shape", "(-1, 2)"}}, {}) ==
-        "_zeros: parameter 'shape' has an extent of -1, expected 0 or more");
+  CHECK(refusal("_zeros", {{"shape", "(-2, 2)"}}, {}) ==
+        "_zeros: parameter 'shape' has an extent of -2, expected -1 or more");
   CHECK(refusal("_zeros", {{"shape", "(2,)"}, {"ctx", "gpu(0)"}}, {}) ==
         "_zeros: ctx is 'gpu(0)', and the operator runs on the CPU; move the result with to()");
   CHECK(refusal("_zeros_without_dtype", {{"shape", "(2,)"}, {"dtype", "9"}}, {}) ==

@@ -578,3 +578,54 @@ except Failure:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+class Softmax(mx.operator.NumpyOp):
+    def __init__(self):
+        super().__init__(need_top_grad=False)
+
+    def list_arguments(self):
+        return ["data", "label"]
+
+    def infer_shape(self, in_shape):
+        return [in_shape[0], in_shape[0][:1]], [in_shape[0]]
+
+    def forward(self, in_data, out_data):
+        out_data[0][:] = np.exp(in_data[0])
+        out_data[0][:] /= out_data[0].sum(axis=1, keepdims=True)
+
+    def backward(self, out_grad, in_data, out_data, in_grad):
+        assert not out_grad
+        in_grad[0][:] = out_data[0]
+        in_grad[0][np.arange(len(in_data[1])), in_data[1].astype(int)] -= 1
+
+
+class Thrice(mx.operator.NDArrayOp):
+    def forward(self, in_data, out_data):
+        out_data[0][:] = in_data[0] * 3
+
+    def backward(self, out_grad, in_data, out_data, in_grad):
+        assert not in_data and not out_data
+        in_grad[0][:] = out_grad[0] * 3
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        return out_grad
+
+
+@pytest.mark.parametrize("request_, base", [("write", 0), ("add", 1)])
+def test_operators_of_older_programs(request_, base):
+    net = Softmax()(data=Thrice().get_symbol(sym.var("x")), name="softmax")
+    assert net.list_arguments() == ["x", "softmax_label"] and net.infer_shape(x=(2, 3))[0] == [(2, 3), (2,)]
+    x, gradient = nd.array([[0, 1, 0], [0, 0, 1]]), nd.ones((2, 3))
+    run = net.bind(mx.cpu(), {"x": x, "softmax_label": nd.array([1, 0])}, {"x": gradient}, request_)
+    wanted = np.exp(3 * x.asnumpy())
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(run.forward(is_train=True)[0].asnumpy(), wanted, rtol=1e-5)
+    run.backward()
+    wanted[[0, 1], [1, 0]] -= 1
+    np.testing.assert_allclose(gradient.asnumpy(), 3 * wanted + base, rtol=1e-4)
+    echo = mx.operator.NumpyOp()(sym.var("x"))  # what the original does where nothing is said
+    run = echo.bind(mx.cpu(), [x], [gradient])
+    assert run.forward(is_train=True)[0].asnumpy().tolist() == x.asnumpy().tolist()
+    run.backward(x)
+    assert gradient.asnumpy().tolist() == np.ones((2, 3)).tolist()

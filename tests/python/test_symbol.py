@@ -201,6 +201,8 @@ def test_bind(rng):
     run.backward(nd.array(head))
     np.testing.assert_allclose(grads[0].asnumpy(), head @ w, rtol=1e-5)
     np.testing.assert_allclose(run.grad_dict["w"].asnumpy(), head.T @ x, rtol=1e-5)
+    run.backward([nd.array(2 * head), nd.ones((7,))])  # there is one output
+    np.testing.assert_allclose(grads[0].asnumpy(), 2 * head @ w, rtol=1e-5)
     np.testing.assert_allclose(run.forward(x=x * 2)[0].asnumpy(), 2 * x @ w.T, rtol=1e-5)
     assert run.arg_dict["w"].shape == (2, 4) and run.outputs[0].shape == (3, 2) and list(run.output_dict) == net.list_outputs()
     with pytest.raises(mx.Error):

@@ -59,7 +59,8 @@ class ArgumentList {
  public:
   ArgumentList(const Entry& entry, std::vector<Argument>& list) : entry_(entry), list_(list) {}
 
-  /// Takes the names of a call in. What they add stands behind the name before it; what they lack is optional.
+  /// Takes the names of a call in. What they add stands behind the name before it and those that others added there;
+  /// what they lack is optional.
   void add(const std::vector<std::string_view>& names, bool first) {
     std::size_t at = 0;
     for (const std::string_view name : names) {
@@ -70,6 +71,7 @@ class ArgumentList {
       }
       Argument made{name, note_of(name)};
       made.optional = !first;
+      while (at < list_.size() && list_[at].optional) ++at;  // which another parameter adds there
       list_.insert(list_.begin() + static_cast<std::ptrdiff_t>(std::min(at, list_.size())), made);
       ++at;
     }

@@ -6,12 +6,15 @@
 #include <strop/memory/random.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/op.hpp>
+#include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/list.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace strop::inline v0 {
 
@@ -83,6 +86,11 @@ struct Dropout {
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E>> dy, Out<"mask", View<const E>> mask, Grad<"data", View<E>> dx) const {
     if (dx) multiply<E>(dy, mask, dx);
+  }
+  /// Of the gradient, which is the head gradient times the mask.
+  template <class Node>
+  std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
+    return {broadcast_mul(heads[0], in[1])};
   }
 
  private:

@@ -49,21 +49,22 @@ inline void fill_progression(const NDArray& y, double start, double step, std::i
   });
 }
 
-constexpr void check_shape_param(const Shapes& s, const Shape& shape) {
+constexpr void check_shape_param(const Shapes& s, const Shape& shape, std::int64_t least = 0) {
   for (std::int64_t extent : shape)
-    if (extent < 0) s.fail("parameter 'shape' has an extent of ", extent, ", expected 0 or more");
+    if (extent < least) s.fail("parameter 'shape' has an extent of ", extent, ", expected ", least, " or more");
 }
 
-/// An output of a shape that is given, or that of an array that exists.
+/// An output of a shape that is given, or that of an array that exists, as an extent of −1 is.
 constexpr void infer_made(Shapes& s, const Shape& shape) {
-  check_shape_param(s, shape);
+  check_shape_param(s, shape, -1);
   if (shape.ndim() != 0) s.set_out(0, shape);
 }
 
-inline constexpr Note made_notes[] = {{"shape", "extents of the result; (): those of the array that is to hold it"},
-                                      {"ctx", "the device of the result: cpu(0), or nothing"},
-                                      {"dtype", "the type of the result"},
-                                      {"value", "what every element is"}};
+inline constexpr Note made_notes[] = {
+    {"shape", "extents of the result; (), or -1 for one: those of the array that is to hold it"},
+    {"ctx", "the device of the result: cpu(0), or nothing"},
+    {"dtype", "the type of the result"},
+    {"value", "what every element is"}};
 
 /// Where `ctx` asks for a device, it is the one that the operator runs on.
 inline void check_device(const std::string& ctx, std::string_view op) {
@@ -104,7 +105,7 @@ struct ZerosWithoutDtypeOp {
   static constexpr std::string_view name = "_zeros_without_dtype", aliases[] = {"zeros_without_dtype"};
   static constexpr const char* doc = "An array of zeros; dtype is a type's number, or -1 for what the context says.";
   static constexpr Note notes[] = {
-      {"shape", "extents of the result; (): those of the array that is to hold it"},
+      {"shape", "extents of the result; (), or -1 for one: those of the array that is to hold it"},
       {"ctx", "the device of the result: cpu(0), or nothing"},
       {"dtype", "the number of a type; -1: that of the array that is to hold them, else float32"}};
   static constexpr bool zero_gradient = true;

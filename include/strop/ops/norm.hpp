@@ -144,6 +144,69 @@ struct BatchNorm {
 };
 inline constexpr Op<BatchNorm, OnUse> batch_norm;
 
+/// Of data that several devices share; here there is one. Inputs, outputs, types and errors are BatchNorm's, but the
+/// output var is the variance itself.
+///
+/// Example: `sync_batch_norm(x, gamma, beta, moving_mean, moving_var, {.key = "bn1"})`.
+struct SyncBatchNorm {
+  double eps = 1e-3;
+  float momentum = 0.9f;
+  bool fix_gamma = true, use_global_stats = false, output_mean_var = false;
+  int ndev = 1;
+  std::string key = {};
+
+  static constexpr std::string_view name = "_contrib_SyncBatchNorm";
+  static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                                    outputs[] = {"output", "mean", "var"};
+  static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};
+  static constexpr const char* doc = "BatchNorm along axis 1; the output var is the variance.";
+  static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"},
+                                   {"momentum", "part of the moving statistics that stays at each update"},
+                                   {"fix_gamma", "gamma counts as 1"},
+                                   {"use_global_stats", "the moving statistics serve in training as well"},
+                                   {"output_mean_var", "the outputs mean and var are visible"},
+                                   {"ndev", "has no effect"},
+                                   {"key", "has no effect"}};
+
+  static constexpr Share inplace[] = {{0, 0}};
+
+  static constexpr int visible = 1;
+  constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
+  constexpr void infer_shape(Shapes& shapes) const { one().infer_shape(shapes); }
+  constexpr void infer_type(Types& types) const { one().infer_type(types); }
+
+  template <Real E>
+  void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean,
+               View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> variance) const {
+    one().forward(ctx, x, gain, beta, moving_mean, moving_var, y, centre, variance);
+    for (std::int64_t c = 0; c < variance.size(); ++c) {
+      const double inverse = static_cast<double>(variance[c]);
+      variance[c] = static_cast<E>(1 / (inverse * inverse) - eps);
+    }
+  }
+
+  template <Real E>
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain,
+            Out<"mean", View<const E, 1>> centre, Out<"var", View<const E, 1>> variance, Grad<"data", View<E>> dx,
+            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
+    detail::List<E> scaling(variance.size());
+    for (std::int64_t c = 0; c < variance.size(); ++c)
+      scaling[c] = static_cast<E>(1 / std::sqrt(static_cast<double>(variance[c]) + eps));
+    one().grad(ctx, dy, x, gain, centre,
+               Out<"var", View<const E, 1>>(View<const E, 1>(scaling.data(), {variance.size()})), dx, dgamma, dbeta);
+  }
+
+ private:
+  constexpr BatchNorm one() const {
+    return {.eps = eps,
+            .momentum = momentum,
+            .fix_gamma = fix_gamma,
+            .use_global_stats = use_global_stats,
+            .output_mean_var = output_mean_var};
+  }
+};
+inline constexpr Op<SyncBatchNorm, OnUse> sync_batch_norm;
+
 /// LayerNorm: y = gamma · (x − mean) / √(var + eps) + beta, mean and var being those along `axis`.
 ///
 /// Inputs data, gamma, beta: the latter have one element per element of the axis. Outputs: with `output_mean_var` also
@@ -239,6 +302,6 @@ struct LayerNorm {
 };
 inline constexpr Op<LayerNorm, OnUse> layer_norm;
 
-using NormOps = OpList<BatchNorm, LayerNorm>;
+using NormOps = OpList<BatchNorm, SyncBatchNorm, LayerNorm>;
 
 }  // namespace strop::inline v0

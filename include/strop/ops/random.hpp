@@ -51,7 +51,7 @@ inline NDArray drawn_elements(const NDArray& y) {
 }
 
 inline constexpr std::string_view random_shape_note =
-    "extents of the result; (): those of the array that is to hold it";
+    "extents of the result; (), or -1 for one: those of the array that is to hold it";
 inline constexpr std::string_view random_ctx_note = "the device of the result: cpu(0), or nothing";
 inline constexpr std::string_view random_dtype_note =
     "a floating type; None: that of the array that is to hold them, else float32";
@@ -179,7 +179,7 @@ struct RandomRandint {
   static constexpr Note notes[] = {
       {"low", "the least number"},
       {"high", "more than the greatest number, which is high - 1"},
-      {"shape", "extents of the result; (): those of the array that is to hold it"},
+      {"shape", "extents of the result; (), or -1 for one: those of the array that is to hold it"},
       {"ctx", "the device of the result: cpu(0), or nothing"},
       {"dtype", "int32 or int64; None: that of the array that is to hold them, else int32"}};
   static constexpr DtypeSet dtypes = i32 | i64;

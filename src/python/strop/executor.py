@@ -65,7 +65,8 @@ class _Members:
         return self.outputs
 
     def backward(self, out_grads=None, is_train=True):
-        """Gradients of the arguments that asked for one; head gradients are 1 where none are given."""
+        """Gradients of the arguments that asked for one; head gradients are 1 where none are given. Those behind the last
+        output are not looked at."""
         if out_grads is None:
             heads = []
         elif isinstance(out_grads, NDArray):
@@ -74,8 +75,10 @@ class _Members:
             heads = [out_grads[name] for name in self._symbol.list_outputs()]
         else:
             heads = list(out_grads)
-        for output in self.outputs:
+        outputs = list(self.outputs)
+        for output in outputs:
             output.wait_to_read()
+        del heads[len(outputs):]
         try:
             self._backward(heads)
         except _strop.ValueError as error:

@@ -319,6 +319,101 @@ def _of_file(attributes):
     return _Described(attributes.pop("op_type", None), attributes)
 
 
+class PythonOp:
+    """What NumpyOp and NDArrayOp share, which are of older programs: derive one of them. An instance is an operator of symbols,
+    with one input called data and one output of its shape where it says nothing else. CustomOp does all of it."""
+
+    def __init__(self, need_top_grad=True):
+        self.need_top_grad_ = need_top_grad
+
+    def __call__(self, *args, **kwargs):
+        return self.get_symbol(*args, **kwargs)
+
+    def get_symbol(self, *args, **kwargs):
+        """A node of this operator: of inputs in order or by their names."""
+        kind = f"_{type(self).__name__}{len(_registry)}"
+        _registry[kind] = lambda: _OfInstance(self)
+        return _custom_symbol(*args, op_type=kind, **kwargs)
+
+    def forward(self, in_data, out_data):
+        """Computes out_data, in place."""
+        out_data[0][:] = in_data[0]
+
+    def backward(self, out_grad, in_data, out_data, in_grad):
+        """Computes in_grad, in place."""
+        in_grad[0][:] = 1.0
+
+    def infer_shape(self, in_shape):
+        """(shapes of inputs, of outputs) from those of the inputs."""
+        return in_shape, [in_shape[0]]
+
+    def list_outputs(self):
+        """Names of the outputs."""
+        return ["output"]
+
+    def list_arguments(self):
+        """Names of the inputs."""
+        return ["data"]
+
+    def need_top_grad(self):
+        """Whether backward() looks at the gradients of the outputs, which a loss does not have."""
+        return self.need_top_grad_
+
+    def declare_backward_dependency(self, out_grad, in_data, out_data):
+        """Which of these numbers backward() looks at; it is given no others."""
+        return [*(out_grad if self.need_top_grad() else []), *in_data, *out_data]
+
+    def _given(self, a):
+        """An array as forward() and backward() read it."""
+        return a
+
+
+class NDArrayOp(PythonOp):
+    """Computes on arrays."""
+
+
+class NumpyOp(PythonOp):
+    """Computes on arrays of NumPy."""
+
+    def _given(self, a):
+        return a.asnumpy()
+
+
+class _OfInstance(CustomOpProp):
+    """A PythonOp as a CustomOpProp."""
+
+    def __init__(self, op):
+        super().__init__(op.need_top_grad())
+        self._op = op
+        self.list_arguments, self.list_outputs = op.list_arguments, op.list_outputs
+        self.declare_backward_dependency = op.declare_backward_dependency
+
+    def infer_shape(self, in_shape):
+        return (*self._op.infer_shape(in_shape), [])
+
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return _Computing(self._op)
+
+
+class _Computing(CustomOp):
+    """The functions of a PythonOp as those of a CustomOp."""
+
+    def __init__(self, op):
+        self._op = op
+
+    def _run(self, step, given, req, wanted, name):
+        made = [self._op._given(nd.zeros_like(a)) for a in wanted]
+        step(**{key: [self._op._given(a) for a in arrays if a is not None] for key, arrays in given.items()}, **{name: made})
+        for target, request, one in zip(wanted, req, made):
+            self.assign(target, request, one)
+
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self._run(self._op.forward, {"in_data": in_data}, req, out_data, "out_data")
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self._run(self._op.backward, {"out_grad": out_grad, "in_data": in_data, "out_data": out_data}, req, in_grad, "in_grad")
+
+
 _custom_symbol.__name__ = _custom_symbol.__qualname__ = "Custom"
 sym.Custom = sym.op.Custom = _custom_symbol
 nd.Custom = nd.op.Custom = Custom

@@ -101,7 +101,7 @@ inline constexpr Op<IndexCopy, OnUse> index_copy;
 
 auto IndexCopy::gradient(const auto& dy, const auto&, const auto& at, const auto& rows) const {
   using Node = std::remove_cvref_t<decltype(dy)>;
-  return std::vector<Node>{index_copy(dy, at, zeros_like(rows)), Node(), take(dy, at, {.mode = Take::raise})};
+  return std::vector<Node>{index_copy(dy, at, zeros_like(rows)), Node(), take(dy, at, {.mode = Take::wrap})};
 }
 
 using IndexCopyOps = OpList<IndexArray, IndexCopy>;

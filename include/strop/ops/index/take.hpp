@@ -19,7 +19,7 @@ namespace strop::inline v0 {
 /// Shape: that of `a` with the shape of `indices` in place of the axis.
 ///
 /// Positions of floating types truncate. What lies outside is moved to the nearest end (clip), counted round (wrap), or
-/// is an Error (raise, which counts negative positions from the end). All types; a CSR `a` gives CSR along axis 0 with
+/// is an Error (raise; negative ones are outside). All types; a CSR `a` gives CSR along axis 0 with
 /// clip and wrap, and takes positions of one dimension. The gradient of `a` adds each part of the head gradient where
 /// it came from; `indices` has none.
 ///

@@ -489,17 +489,17 @@ pow = power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a,
 
 def zeros(shape, dtype=None, **kwargs):
     """A node of zeros."""
-    return _find("_zeros")(shape=shape, dtype=dtype or np.float32, **kwargs)
+    return _find("_zeros")(shape=_read(shape), dtype=dtype or np.float32, **kwargs)
 
 
 def ones(shape, dtype=None, **kwargs):
     """A node of ones."""
-    return _find("_ones")(shape=shape, dtype=dtype or np.float32, **kwargs)
+    return _find("_ones")(shape=_read(shape), dtype=dtype or np.float32, **kwargs)
 
 
 def full(shape, val, dtype=None, **kwargs):
     """A node of one value."""
-    return _find("_full")(shape=shape, value=float(val), dtype=dtype or np.float32, **kwargs)
+    return _find("_full")(shape=_read(shape), value=float(val), dtype=dtype or np.float32, **kwargs)
 
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None):
