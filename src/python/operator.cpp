@@ -125,7 +125,7 @@ void take_positional(const Schema& schema, CallArguments& call, PyObject* const*
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (i < inputs) {
       const auto at = static_cast<std::size_t>(i);
-      if (args[i] != Py_None || !schema.arguments.inputs[at].optional)
+      if (args[i] != Py_None || !(call.symbolic || schema.arguments.inputs[at].optional))  // of a node a variable
         take_input(schema, call, i, args[i], schema.inputs[at]);
     } else if (i - inputs < static_cast<Py_ssize_t>(schema.fields)) {
       take_param(schema, call, schema.params[static_cast<std::size_t>(i - inputs)], args[i]);

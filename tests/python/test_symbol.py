@@ -417,6 +417,21 @@ def test_while_loop_and_cond():
     _same_on_arrays(build, i=[1.0], s=[2.5], w=[2.0])
 
 
+def test_what_is_left_to_be_known():
+    x, y = sym.var("x"), sym.var("y")
+    assert (x + y).infer_type_partial() == ([None, None], [None], []) and (x + y).infer_type_partial(x="float16")[1] == [np.float16]
+    net = sym.FullyConnected(x, None, y, num_hidden=3, name="f")  # None is an input that becomes a variable
+    assert net.list_arguments() == ["x", "f_weight", "y"] and sym.where(x, None, y, name="w").list_arguments() == ["x", "w_x", "y"]
+    with pytest.raises(TypeError, match="NoneType"):
+        nd.FullyConnected(nd.ones((1, 2)), None, nd.ones((3,)), num_hidden=3)
+
+
+def test_casts_at_heads_stay_in_files():
+    net = sym.amp_cast(sym.exp(sym.amp_cast(sym.var("x"), dtype="float16"), name="e"), dtype="float32", name="c")
+    loaded = sym.load_json(net.tojson())
+    assert loaded.list_outputs() == ["c_output"] and loaded.get_internals().list_outputs() == ["x", "e_output", "c_output"]
+
+
 def test_loops_in_loops_and_what_they_refuse():
     def build(nd, v):
         def row(x, s):

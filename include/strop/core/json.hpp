@@ -173,7 +173,7 @@ class JsonReader {
   }
   void open(char c, std::string_view named) {
     expect(c, named);
-    if (++depth_ > 64) refuse("the text is nested more than 64 deep");
+    if (++depth_ > most_depth) refuse(cat("the text is nested more than ", most_depth, " deep"));
   }
   /// Whether the object or array ends here; else the next value begins.
   bool close(char c, bool first) {
@@ -267,6 +267,7 @@ class JsonReader {
   std::string_view text_;
   std::string what_;
   std::size_t at_ = 0;
+  static constexpr int most_depth = 256;
   int depth_ = 0;
 };
 

@@ -29,6 +29,9 @@ STROP_IMPL std::string attribute_key(std::string_view key) {
   return is_hidden(key) ? cat("__", key, "__") : std::string(key);
 }
 
+/// So many are read and written with a node, which has to look through them for each.
+inline constexpr std::size_t most_attributes = 1024;
+
 /// The text under a key; null where there is none.
 STROP_IMPL const std::string* find_text(const NamedTexts& texts, std::string_view key) {
   for (const auto& [known, text] : texts)

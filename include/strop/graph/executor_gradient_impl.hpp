@@ -271,15 +271,17 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
 /// Copies each into its place, all as they are before any of them is written: a source may lie where another goes.
 STROP_IMPL void copy_all(Span<NDArray> from, Span<const NDArray> to) {
   List<const NDArray*> sources;
-  for (const NDArray& source : from) sources.push_back(&source);
-  const bool apart = from.size() > 1 && lie_apart(sources.span(), to);
-  for (Index i = 1; i < from.size() && !apart; ++i)
-    for (Index j = 0; j < i; ++j)
-      if (from[i].is(to[j]) || overlap(memory_of(from[i]), memory_of(to[j]))) {
-        from[i] = from[i].copy();
-        break;
-      }
-  for (Index i = 0; i < from.size(); ++i) copy_into(from[i], to[i]);
+  List<NDArray> places;
+  for (Index i = 0; i < from.size(); ++i) {
+    if (from[i].is(to[i])) continue;
+    sources.push_back(&from[i]);
+    places.push_back(to[i]);
+  }
+  const bool apart = sources.size() < 2 || lie_apart(sources.span(), places.span());
+  for (Index i = 0; i < from.size(); ++i)
+    if (!apart && !from[i].is(to[i])) from[i] = from[i].copy();
+  for (Index i = 0; i < from.size(); ++i)
+    if (!from[i].is(to[i])) copy_into(from[i], to[i]);
 }
 
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {
@@ -486,6 +488,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     if (graph.node(n).is_variable()) names.push_back(graph.node(n).name);
   detail::check_given("simple_bind: storages", detail::names_of(options.storages), names);
   const detail::NameTable storages(detail::names_of(options.storages));
+  const detail::SharedArrays shared(options);
   NamedArrays args, aux, grads;
   bool integers = false;
   for (int n = 0; n < graph.size(); ++n) {
@@ -499,7 +502,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
         detail::device_of_group(node.attributes, options.group2ctx, device),
         asked >= 0 ? detail::element(options.storages, asked).second : node.variable.storage.value_or(dense));
     NDArray gradient;
-    const NDArray there = detail::shared_array(options, node.name, written[n], made, gradient);
+    const NDArray there = shared.find(node.name, written[n], made, gradient);
     kind.emplace_back(node.name, there ? there : zeros(made.shape(), made.storage(), made.dtype(), made.device()));
     if (gradient) grads.emplace_back(node.name, gradient);
     integers = integers || (!written[n] && !is_floating(made.dtype()) && requests.of(node.name) != GradRequest::null);

@@ -240,10 +240,18 @@ struct BoundGraph : Counted {
   void watch(const Ref<Monitor>& by);
 };
 
-/// The array that simple_bind takes from another executor for an argument or state like `made`, and its gradient; none
-/// where the options do not say so, or it is another kind of array.
-NDArray shared_array(const BindOptions& options, std::string_view name, bool state, const NDArray& made,
-                     NDArray& gradient);
+/// What simple_bind takes from another executor, as its options say.
+class SharedArrays {
+ public:
+  explicit SharedArrays(const BindOptions& options);
+  /// The array for an argument or state like `made`, and its gradient; none where the options do not say so, or it is
+  /// another kind of array.
+  NDArray find(std::string_view name, bool state, const NDArray& made, NDArray& gradient) const;
+
+ private:
+  const Executor* other_ = nullptr;  // none: nothing is shared
+  NameTable shared_, args_, states_, gradients_;
+};
 
 /// One run, of an executor that may share its arenas: it has them to itself meanwhile.
 class Turn {

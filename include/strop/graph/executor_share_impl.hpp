@@ -96,21 +96,27 @@ STROP_IMPL void BoundGraph::share_with(const Executor* other) {
   sharing = &sharing_of_pools;
 }
 
-STROP_IMPL NDArray shared_array(const BindOptions& options, std::string_view name, bool state, const NDArray& made,
-                                NDArray& gradient) {
-  if (options.shared == nullptr || options.shared_args.empty()) return {};
-  if (!state && std::find(options.shared_args.begin(), options.shared_args.end(), name) == options.shared_args.end())
-    return {};
-  const Executor& other = *options.shared;
-  const auto like = [&](const NDArray* a) {
-    return a != nullptr && *a && a->shape() == made.shape() && a->dtype() == made.dtype() &&
-           a->device() == made.device();
+STROP_IMPL SharedArrays::SharedArrays(const BindOptions& options) {
+  if (options.shared == nullptr || options.shared_args.empty()) return;
+  other_ = options.shared;
+  for (const std::string& name : options.shared_args) shared_.add(name);
+  args_ = NameTable(names_of(other_->args()));
+  states_ = NameTable(names_of(other_->aux_states()));
+  gradients_ = NameTable(names_of(other_->grads()));
+}
+
+STROP_IMPL NDArray SharedArrays::find(std::string_view name, bool state, const NDArray& made, NDArray& gradient) const {
+  if (other_ == nullptr || (!state && shared_.find(name) < 0)) return {};
+  const int at = state ? states_.find(name) : args_.find(name);
+  if (at < 0) return {};
+  const auto like = [&](const NDArray& a) {
+    return a && a.shape() == made.shape() && a.dtype() == made.dtype() && a.device() == made.device();
   };
-  const NDArray* const found = find_named(state ? other.aux_states() : other.args(), name);
-  if (!like(found) || found->storage() != made.storage()) return {};
-  if (!state)
-    if (const NDArray* const buffer = find_named(other.grads(), name); like(buffer)) gradient = *buffer;
-  return *found;
+  const NDArray& found = element(state ? other_->aux_states() : other_->args(), at).second;
+  if (!like(found) || found.storage() != made.storage()) return {};
+  if (const int buffer = state ? -1 : gradients_.find(name); buffer >= 0)
+    if (const NDArray& g = element(other_->grads(), buffer).second; like(g)) gradient = g;
+  return found;
 }
 
 }  // namespace strop::inline v0::detail

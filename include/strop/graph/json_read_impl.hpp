@@ -105,6 +105,7 @@ class GraphReader {
           std::size_t at = 0;
           while (at < before && made.attributes[at].first != name_of_one) ++at;
           if (at >= before) at = made.attributes.size();
+          if (at == most_attributes) in_.refuse(cat("a node with more than ", most_attributes, " attributes"));
           if (at == made.attributes.size()) made.attributes.emplace_back(name_of_one, std::string());
           made.attributes[at].second = in_.string();
         });
@@ -161,10 +162,12 @@ class GraphReader {
 /// Records to nodes.
 class GraphMaker {
  public:
-  /// Inputs and outputs of nodes that are taken from a file, sub-graphs included.
+  /// Tensors that parameters say nodes have, beside those that the file names, sub-graphs included: outputs, and inputs
+  /// that are left out, of which each becomes a variable and counts for many.
   struct Tensors {
+    static constexpr std::size_t of_input = 16;
     std::size_t found = 0, most = 0;
-    explicit Tensors(const GraphRecord& file) : most(std::size_t{1 << 16} + 8 * nodes_of(file)) {}
+    explicit Tensors(const GraphRecord& file) : most(std::size_t{1 << 20} + 8 * of_input * nodes_of(file)) {}
     static std::size_t nodes_of(const GraphRecord& graph) {
       std::size_t count = graph.nodes.size();
       for (const NodeRecord& node : graph.nodes)
@@ -360,12 +363,13 @@ class GraphMaker {
 
   void take_inputs(Node& node, const NodeRecord& record, std::size_t i) {
     const std::vector<std::string_view>& names = node.signature.inputs;
-    tensors_.found += names.size() + node.signature.outputs.size();
+    const std::size_t given = record.inputs.size();
+    tensors_.found +=
+        Tensors::of_input * (names.size() - std::min(names.size(), given)) + node.signature.outputs.size();
     // What a parameter says that a node has takes memory before shapes are compared.
     if (tensors_.found > tensors_.most)
-      fail("with this node the symbol has ", tensors_.found,
-           " inputs and outputs of nodes, more than is taken from a file");
-    const std::size_t given = record.inputs.size();
+      fail("with its ", names.size(), " inputs and ", node.signature.outputs.size(),
+           " outputs the symbol has more than is taken from a file");
     if (given > names.size() || (given < names.size() && from_.version >= 900))
       fail(node.entry->snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names),
            "), and the file gives ", given);

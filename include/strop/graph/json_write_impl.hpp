@@ -24,8 +24,9 @@ namespace detail {
 /// Writes one symbol.
 class GraphWriter {
  public:
-  explicit GraphWriter(const Symbol& symbol, bool is_part = false)
-      : symbol_(symbol), graph_(symbol.outputs()), is_part_(is_part) {
+  explicit GraphWriter(const Symbol& symbol, int depth = 0) : symbol_(symbol), graph_(symbol.outputs()), depth_(depth) {
+    if (depth > most_depth)
+      fail("to_json: loops and branches stand more than ", most_depth, " deep in one another, and no file is read so");
     for (int n = 0; n < graph_.size(); ++n)
       if (const Node& node = graph_.node(n); node.is_variable()) {
         const Shape& shape = node.variable.shape;
@@ -55,12 +56,12 @@ class GraphWriter {
       items.push_back(cat('[', graph_.find(head.node.get()), ", ", head.index, ", 0]"));
     out_ += ", \n  \"heads\": ";
     list(items, 2);
-    if (is_part_ && !zero_is_extent_) return shifted(out_ + "\n}");
+    if (depth_ > 0 && !zero_is_extent_) return shifted(out_ + "\n}");
     out_ += zero_is_extent_
                 ? ", \n  \"attrs\": {\n    \"is_np_shape\": [\"int\", 1], \n    \"mxnet_version\": [\"int\", "
                   "10700]\n  }\n}"
                 : ", \n  \"attrs\": {\"mxnet_version\": [\"int\", 10700]}\n}";
-    return is_part_ ? shifted(out_) : std::move(out_);
+    return depth_ > 0 ? shifted(out_) : std::move(out_);
   }
 
  private:
@@ -94,7 +95,8 @@ class GraphWriter {
     if (const Flow* const flow = flow_of(node)) {
       out_ += ", \n      \"subgraphs\": [";
       for (int g = 0; g < flow->graphs.size(); ++g)
-        out_ += cat(g == 0 ? "\n        " : ", \n        ", GraphWriter(Symbol(flow->graphs[g].outputs), true).text());
+        out_ += cat(g == 0 ? "\n        " : ", \n        ",
+                    GraphWriter(Symbol(flow->graphs[g].outputs), depth_ + 1).text());
       out_ += "\n      ]";
     }
     out_ += "\n    }";
@@ -148,6 +150,9 @@ class GraphWriter {
       all.emplace_back(key, text);
     }
     if (all.empty()) return;
+    if (all.size() > most_attributes)
+      fail("to_json: node '", node.name, "' has ", all.size(), " attributes, and no file is read with more than ",
+           most_attributes, " of one node");
     std::sort(all.begin(), all.end());
     out_ += ", \n      \"attrs\": {";
     for (const auto& [key, text] : all) {
@@ -180,8 +185,9 @@ class GraphWriter {
 
   const Symbol& symbol_;
   Graph graph_;
-  List<int> versions_;  // of each variable: how often it was written so far
-  const bool is_part_;
+  List<int> versions_;                   // of each variable: how often it was written so far
+  static constexpr int most_depth = 60;  // for each the text is nested four deep, as JsonReader counts
+  const int depth_;
   bool zero_is_extent_ = false;
   std::string out_;
 };

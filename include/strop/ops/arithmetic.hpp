@@ -110,20 +110,20 @@ N operator+(const N& a) {
 }
 
 // In place: the elements of `a` change, for every handle of it. A symbol becomes the new expression.
-#define STROP_ASSIGN(op, broadcasting, with_number)              \
-  template <std::same_as<NDArray> A>                             \
-  const A& operator op##=(const A & a, const A & b) {            \
-    broadcasting(a, b, into(a));                                 \
-    return a;                                                    \
-  }                                                              \
-  template <std::same_as<NDArray> A, detail::PlainNumber K>      \
-  const A& operator op##=(const A & a, K k) {                    \
-    with_number(a, {.scalar = static_cast<double>(k)}, into(a)); \
-    return a;                                                    \
-  }                                                              \
-  template <std::same_as<Symbol> S, class X>                     \
-  S& operator op##=(S & a, const X & b) {                        \
-    return a = a op b;                                           \
+#define STROP_ASSIGN(op, broadcasting, with_number)                              \
+  template <std::same_as<NDArray> A>                                             \
+  const A& operator op##=(const A & a, const A & b) {                            \
+    broadcasting(a, b, into(a), detail::Site{});                                 \
+    return a;                                                                    \
+  }                                                                              \
+  template <std::same_as<NDArray> A, detail::PlainNumber K>                      \
+  const A& operator op##=(const A & a, K k) {                                    \
+    with_number(a, {.scalar = static_cast<double>(k)}, into(a), detail::Site{}); \
+    return a;                                                                    \
+  }                                                                              \
+  template <std::same_as<Symbol> S, class X>                                     \
+  S& operator op##=(S & a, const X & b) {                                        \
+    return a = a op b;                                                           \
   }
 STROP_ASSIGN(+, broadcast_add, plus_scalar)
 STROP_ASSIGN(-, broadcast_sub, minus_scalar)

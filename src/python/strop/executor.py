@@ -102,8 +102,9 @@ class _Members:
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
         """Copies arrays into the arguments and states of their names: all of them, or none where one does not fit."""
         for given, own, what in ((arg_params, self._arg_names, "argument"), (aux_params or {}, self._aux_names, "auxiliary state")):
+            known = set(own)
             for name in given:
-                if name not in own and not allow_extra_params:
+                if name not in known and not allow_extra_params:
                     raise _strop.ValueError(f"copy_params_from: no {what} {name!r}")
         self._copy_params(list(arg_params.items()), list((aux_params or {}).items()), True)
 

@@ -19,6 +19,14 @@ namespace {
 
 using Arrays = std::vector<NDArray>;
 
+Symbol in_one_another(int depth, const Symbol& x, const Symbol& s) {
+  if (depth == 0) return x + s;
+  const auto body = [&](const Symbol& one, const Symbol& state) {
+    return std::pair(in_one_another(depth - 1, one, state), state);
+  };
+  return foreach(body, x, s).first;
+}
+
 /// Files as MXNet 1.9.1 writes them, but for blanks, and what it computes.
 constexpr std::string_view foreach_file = R"({"nodes": [{"op": "null", "name": "data", "inputs": []},
 {"op": "null", "name": "s", "inputs": []}, {"op": "null", "name": "t", "inputs": []},
@@ -157,8 +165,16 @@ TEST_CASE("bad files of loops and branches are told what is wrong") {
 {"op": "null", "name": "w")")),
              "a node has no 'x'"));
   std::string deep = R"({"nodes": [], "heads": []})";
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0; i < 80; ++i)
     deep = R"({"nodes": [{"op": "_foreach", "name": "f", "inputs": [], "subgraphs": [)" + deep +
            R"(]}], "heads": [[0, 0, 0]]})";
-  CHECK(part(refusal(deep), "nested more than 64 deep"));
+  CHECK(part(refusal(deep), "nested more than 256 deep"));
+}
+
+TEST_CASE("what is written with loops in loops is read again, or not written") {
+  const std::string text = in_one_another(20, var("x"), var("s")).to_json();
+  CHECK(Symbol::from_json(text).to_json() == text);
+  CHECK(sentence([] {
+          (void)in_one_another(62, var("x"), var("s")).to_json();
+        }).find("more than 60 deep in one another") != std::string::npos);
 }

@@ -5,6 +5,7 @@
 
 #include <strop/core/json.hpp>
 #include <strop/graph/gradient.hpp>
+#include <strop/ops/elementwise/sum.hpp>
 
 #include <doctest/doctest.h>
 
@@ -191,19 +192,22 @@ TEST_CASE("of a key in two of attrs, attr and param the last holds; texts of par
 }
 
 TEST_CASE("operators that the program lacks stand in one sentence") {
-  const std::string said = refusal(graph_of(R"(, {"op": "RNN", "name": "c1", "inputs": [[0, 0, 0]]},
+  const std::string said = refusal(graph_of(R"(, {"op": "_contrib_hawkesll", "name": "c1", "inputs": [[0, 0, 0]]},
                               {"op": "SoftmaxOutput", "name": "s", "inputs": [[1, 0, 0]]},
-                              {"op": "RNN", "name": "c2", "inputs": [[2, 0, 0]]},
+                              {"op": "_contrib_hawkesll", "name": "c2", "inputs": [[2, 0, 0]]},
                               {"op": "GtQuadratic", "name": "q", "inputs": [[3, 0, 0]]})",
                                             5));
   if (detail::look_up("SoftmaxOutput") != nullptr)  // a program with all of the library's operators
-    CHECK(said == "from_json: this program has no operators RNN (node 'c1'); the library has none called RNN");
+    CHECK(said ==
+          "from_json: this program has no operators _contrib_hawkesll (node 'c1'); the library has none called "
+          "_contrib_hawkesll");
   else
     CHECK(said ==
-          "from_json: this program has no operators RNN (node 'c1'), SoftmaxOutput (node 's'); the library's "
+          "from_json: this program has no operators _contrib_hawkesll (node 'c1'), SoftmaxOutput (node 's'); the "
+          "library's "
           "join "
           "where the program calls them, or all together with #include <strop/ops/all.hpp>: SoftmaxOutput; the library "
-          "has none called RNN");
+          "has none called _contrib_hawkesll");
 }
 
 TEST_CASE("a text that is no symbol is refused with the place or the node") {
@@ -264,7 +268,13 @@ TEST_CASE("a text that is no symbol is refused with the place or the node") {
   }
   std::string deep = R"({"attrs": {"a": )";
   deep.append(100000, '[');
-  CHECK(refusal(deep).ends_with("the text is nested more than 64 deep"));
+  CHECK(refusal(deep).ends_with("the text is nested more than 256 deep"));
+  std::string many = R"({"nodes": [{"op": "null", "name": "x", "attrs": {"a": "")";
+  for (int i = 0; i < 2000; ++i) many += cat(", \"k", i, "\": \"\"");
+  CHECK(refusal(many).find("a node with more than 1024 attributes") != std::string::npos);
+  // As many inputs of one node as there are links in the file.
+  const std::vector<Symbol> inputs(100'000, var("x"));
+  CHECK(Symbol::from_json(strop::add_n(inputs).to_json()).list_arguments() == std::vector<std::string>{"x"});
 }
 
 TEST_CASE("what no file can hold is refused when it is written") {

@@ -204,7 +204,7 @@ class _Members:
         return _written(self._shapes(args, kwargs))
 
     def _shapes(self, args, kwargs):
-        return self._infer_shape([(name, _read(shape)) for name, shape in self._known(args, kwargs)], True)
+        return self._infer_shape([(name, _read(shape)) for name, shape in self._known(args, kwargs) if _says_something(shape)], True)
 
     def _known(self, args, kwargs):
         if args and kwargs:
@@ -212,11 +212,12 @@ class _Members:
         names = self.list_arguments()
         if args:
             return [(name, value) for name, value in zip(names, args) if value is not None]
-        known = {*names, *self.list_auxiliary_states()}
+        arguments = set(names)
+        known = arguments.union(self.list_auxiliary_states())
         for name in kwargs:
             if name not in known:
                 raise _strop.ValueError(f"infer: no argument {name!r}; there are {', '.join(names)}")
-        return [(name, value) for name, value in kwargs.items() if value is not None and name in names]
+        return [(name, value) for name, value in kwargs.items() if value is not None and name in arguments]
 
     def infer_type(self, *args, **kwargs):
         """(types of arguments, of outputs, of auxiliary states) from those of some arguments, float32 where nothing says
@@ -228,8 +229,9 @@ class _Members:
         return found
 
     def infer_type_partial(self, *args, **kwargs):
-        """The same, float32 also where nothing is said of any."""
-        return self._infer_type(self._known(args, kwargs))
+        """The same, each None where nothing is said of any."""
+        found = self.infer_type(*args, **kwargs)
+        return tuple([None] * len(kind) for kind in self._infer_type([])) if found[0] is None else found
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
@@ -275,7 +277,8 @@ class _Members:
         bind(); of the arguments in ``shared_arg_names`` the arrays and gradients are those of ``shared_exec``, and so are
         the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
         names = self.list_arguments()
-        shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in names]
+        arguments = set(names)
+        shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in arguments]
         types = [(name, dtype) for name, dtype in (type_dict or {}).items() if dtype is not None]
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
@@ -339,17 +342,17 @@ def _without_casts(symbol):
     if '"amp_' not in text:
         return symbol
     graph = json.loads(text)
+    heads = {head[0] for head in graph["heads"]}  # whose casts stay
     stands_for, kept = {}, []  # outputs of the old nodes as [node, output, version] of the new ones
     for number, node in enumerate(graph["nodes"]):
         inputs = [[*stands_for.get((source[0], source[1]), source)[:2], *source[2:]] for source in node["inputs"]]
-        if node["op"] in ("amp_cast", "amp_multicast"):
+        if node["op"] in ("amp_cast", "amp_multicast") and number not in heads:
             stands_for.update({(number, k): source for k, source in enumerate(inputs)})
             continue
         stands_for.update({(number, k): [len(kept), k, 0] for k in range(_outputs_of(graph, number))})
         kept.append({**node, "inputs": inputs})
-    heads = [stands_for[head[0], head[1]] for head in graph["heads"]]
     arguments = [number for number, node in enumerate(kept) if node["op"] == "null"]
-    return load_json(json.dumps({"nodes": kept, "arg_nodes": arguments, "heads": heads, "attrs": graph.get("attrs", {})}))
+    return load_json(json.dumps({"nodes": kept, "arg_nodes": arguments, "heads": [stands_for[head[0], head[1]] for head in graph["heads"]], "attrs": graph.get("attrs", {})}))
 
 
 def _outputs_of(graph, number):
@@ -373,6 +376,10 @@ for _operator in ("as_in_context", "asnumpy", "asscalar", "backward", "copy", "d
 
 def _complete(shape):
     return shape is not None and -1 not in shape
+
+
+def _says_something(shape):
+    return is_np_shape() or shape != ()
 
 
 def _read(shape):
@@ -403,7 +410,8 @@ def _requests(names, grad_req):
     if isinstance(grad_req, str):
         grad_req = [grad_req] * len(names)
     named = grad_req.items() if isinstance(grad_req, dict) else zip(names, grad_req)
-    return [(name, request_number(request)) for name, request in named if name in names]
+    known = set(names)
+    return [(name, request_number(request)) for name, request in named if name in known]
 
 
 def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, init=None, stype=None, profiler_scope=None, **kwargs):
@@ -424,7 +432,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
         if not (key.startswith("__") and key.endswith("__")):
             raise _strop.ValueError(f"var: no option {key!r}; attributes are written __{key}__")
         options[key] = str(value)
-    if shape is not None:
+    if shape is not None and _says_something(shape):
         options["shape"] = _read(shape)
     if dtype is not None:
         options["dtype"] = dtype
