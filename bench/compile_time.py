@@ -4,9 +4,9 @@
 and with the compiled library (STROP_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
-design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, and the
-same with one operator more, whose difference, the median over the rounds, is what an operator costs. Best of three, the
-units taken in turn. Last, what is in the object of the program of one operator: bytes of code and data by layer and by
+design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, the
+same without the headers of graphs that strop.hpp includes, and with one operator more; the median over the rounds of the
+differences is what graphs and an operator cost. Best of three, the units taken in turn. Last, what is in the object of the program of one operator: bytes of code and data by layer and by
 header, where the compiler's line table says that they come from.
 """
 import collections
@@ -40,6 +40,8 @@ MORE = ("""struct Bend {
   constexpr auto forward(auto x) const { return tanh(x) * x + lift; }
 };
 inline constexpr strop::Op<Bend> bend;""", "y = bend(y, {.lift = 1});")
+
+WITHOUT = "one operator, no graphs"
 
 
 def command_for(compiler, source, options=(), to="/dev/null"):
@@ -89,6 +91,10 @@ def main():
         for header in ("strop/strop.hpp", "strop/op.hpp"):
             places[f"{header} alone"] = pathlib.Path(folder) / f"{header.rpartition('/')[2]}.cpp"
             places[f"{header} alone"].write_text(f"#include <{header}>\nint main() {{}}\n")
+        text = (ROOT / "include/strop/strop.hpp").read_text()
+        less = "\n".join(line for line in text.splitlines() if not re.match(r"#(include <strop/graph/(?!symbol)|pragma once)", line))
+        places[WITHOUT] = pathlib.Path(folder) / "without_graphs.cpp"
+        places[WITHOUT].write_text(units["one operator"].replace("#include <strop/strop.hpp>", less))
         section2 = ROOT / "tests/spec/section2.cpp"
         if section2.exists():
             places["the design page's program"] = section2
@@ -106,9 +112,10 @@ def main():
             for name, (seconds, megabytes) in best.items():
                 print(f"  {name:46} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
             for how in ("", ", compiled library"):
-                pairs = zip(taken["two operators" + how], taken["one operator" + how])
-                more = statistics.median(two[0] - one[0] for two, one in pairs)
-                print(f"  {'one operator more' + how:46} {more:8.2f}")
+                for name, larger, smaller in (("graphs in it", "one operator", WITHOUT), ("one operator more", "two operators", "one operator")):
+                    pairs = zip(taken[larger + how], taken[smaller + how])
+                    more = statistics.median(two[0] - one[0] for two, one in pairs)
+                    print(f"  {name + how:46} {more:8.2f}")
             print_parts(compiler, str(places["one operator"]), folder)
 
 
