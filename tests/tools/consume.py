@@ -321,7 +321,7 @@ def main():
         jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
                 ("meson-wrap, operators", meson_operators, archive),
                 ("command, by wrap", meson_command, archive), ("command, by pkg-config", script_command, archive),
-                ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, shared),
+                ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}),
                 *((f"sanitizer, {one}", script, {**runtime, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         # The program and the library that it loads, by two compilers where there are two, with the runtime and without.

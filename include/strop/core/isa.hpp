@@ -12,8 +12,9 @@
 // lanes, the kernels and their entries. Two objects of one program that were built for different sets then have two
 // names for two things, and the linker keeps both. It is written as
 //   namespace strop::inline v0 { inline namespace STROP_ISA { … } }
-// The name is of the level and of all that the object needs, as hexadecimal digits of the lines of core/extensions.def:
-// of two objects of one level one may run where the other does not (x86-64-v4 and sapphirerapids).
+// The name is of the level and of all that the object needs, as hexadecimal digits of the lines of core/extensions.def
+// or extensions_aarch64.def: of two objects of one level one may run where the other does not (x86-64-v4 and
+// sapphirerapids).
 //
 // STROP_LANE_BYTES is the number of bytes of a register of lanes, STROP_LEVEL the rank of the set: of the entries that
 // the machine can run the highest is taken. STROP_X86_BYTES is the width for which x86's own instructions serve lanes;
@@ -84,7 +85,7 @@
   STROP_ISA_HEX(STROP_ISA_BIT(d), STROP_ISA_BIT(c), STROP_ISA_BIT(b), STROP_ISA_BIT(a))
 #define STROP_ISA_PASTE(to, a, b, c, d, e, f, g, h, i, j) to##j##i##h##g##f##e##d##c##b##a
 #define STROP_ISA_JOIN(...) STROP_ISA_PASTE(__VA_ARGS__)
-// `to`, and the digits; isa_impl.hpp checks that the lines are those of core/extensions.def.
+// `to`, and the digits; isa_impl.hpp checks that the lines are those of the files.
 #if defined(__x86_64__)
 #define STROP_ISA_NEEDS(to)                                                                         \
   STROP_ISA_JOIN(to, STROP_ISA_DIGIT(__SSE3__, __SSSE3__, __FMA__, __SSE4_1__),                     \
@@ -97,6 +98,16 @@
                  STROP_ISA_DIGIT(__AVXIFMA__, __AVXVNNIINT8__, __AVXNECONVERT__, __CMPCCXADD__),    \
                  STROP_ISA_DIGIT(__AVXVNNIINT16__, __APX_F__, __SSE4A__, __XOP__),                  \
                  STROP_ISA_DIGIT(__FMA4__, __TBM__, , ))
+#elif defined(__aarch64__)
+#define STROP_ISA_NEEDS(to)                                                                                          \
+  STROP_ISA_JOIN(                                                                                                    \
+      to,                                                                                                            \
+      STROP_ISA_DIGIT(__ARM_FEATURE_CRC32, __ARM_FEATURE_ATOMICS, __ARM_FEATURE_FP16_SCALAR_ARITHMETIC,              \
+                      __ARM_FEATURE_FP16_VECTOR_ARITHMETIC),                                                         \
+      STROP_ISA_DIGIT(__ARM_FEATURE_QRDMX, __ARM_FEATURE_JCVT, __ARM_FEATURE_COMPLEX, __ARM_FEATURE_RCPC),           \
+      STROP_ISA_DIGIT(__ARM_FEATURE_DOTPROD, __ARM_FEATURE_SVE, __ARM_FEATURE_FP16_FML, __ARM_FEATURE_SVE2),         \
+      STROP_ISA_DIGIT(__ARM_FEATURE_FRINT, __ARM_FEATURE_MATMUL_INT8, __ARM_FEATURE_BF16_VECTOR_ARITHMETIC, ), 0, 0, \
+      0, 0, 0, 0)
 #else
 #define STROP_ISA_NEEDS(to) to
 #endif
@@ -117,7 +128,7 @@ namespace detail {
 struct Isa {
   std::string_view name;    // as STROP_ISA=… says it
   int level = 0;            // STROP_LEVEL
-  std::uint64_t needs = 0;  // a bit for each line of core/extensions.def
+  std::uint64_t needs = 0;  // a bit for each line of core/extensions.def, or of extensions_aarch64.def
 };
 
 /// Whether the machine at hand runs code that was built so.
@@ -143,7 +154,7 @@ inline constexpr Isa this_isa = [] {
              : STROP_LEVEL == 2 ? "x86-64-v2"
                                 : "x86-64";
 #endif
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   isa.needs = STROP_ISA_NEEDS(0x);
 #endif
   return isa;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What the processor and its system can run, by cpuid.
+/// What the processor and its system can run, by cpuid or by what the system says.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/environment.hpp>
@@ -9,30 +9,36 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace strop::inline v0::detail {
 
-// Two lists are one: that of core/isa.hpp, from which names are made, and that of core/extensions.def.
-#if defined(__x86_64__)
+// Two lists are one: that of core/isa.hpp, from which names are made, and that of the file.
+#if defined(__x86_64__) || defined(__aarch64__)
 static_assert(
     [] {
       std::uint64_t needs = 0, bit = 1;
 // A macro that is defined as 1 is written as "1" in a string, one that is not by its name.
 #define STROP_TEXT(macro) #macro
-#define STROP_EXTENSION(macro, leaf, subleaf, word, place, keeps) \
-  needs |= STROP_TEXT(macro)[0] == '1' ? bit : 0;                 \
+#define STROP_EXTENSION(macro, ...)                              \
+  needs |= std::string_view(STROP_TEXT(macro)) == "1" ? bit : 0; \
   bit <<= 1;
+#if defined(__x86_64__)
 #include <strop/core/extensions.def>
+#else
+#include <strop/core/extensions_aarch64.def>
+#endif
 #undef STROP_EXTENSION
 #undef STROP_TEXT
       return needs;
     }() == this_isa.needs,
-    "core/isa.hpp and core/extensions.def list other extensions");
+    "core/isa.hpp and the file of extensions list others");
 #endif
 
-/// The lines of core/extensions.def that hold here. The compilers' own __builtin_cpu_supports knows another list in
-/// every version of each.
+/// The lines of core/extensions.def, or of extensions_aarch64.def, that hold here. The compilers' own
+/// __builtin_cpu_supports knows another list in every version of each.
 STROP_IMPL std::uint64_t present_extensions() {
   std::uint64_t present = 0;
 #if defined(__x86_64__)
@@ -62,6 +68,16 @@ STROP_IMPL std::uint64_t present_extensions() {
     if ((kept & e.keeps) == e.keeps && (words[e.word] >> e.place & 1) != 0) present |= at;
     at <<= 1;
   }
+#elif defined(__aarch64__) && defined(__linux__)
+  const std::uint64_t words[] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
+  std::uint64_t at = 1;
+#define STROP_EXTENSION(macro, word, place)                             \
+  present |= (words[word] >> (place) & 1) != 0 ? at : std::uint64_t{0}; \
+  at <<= 1;
+#include <strop/core/extensions_aarch64.def>
+#undef STROP_EXTENSION
+#elif defined(__aarch64__)
+  present = ~std::uint64_t{0};  // the system does not say
 #endif
   return present;
 }

@@ -27,9 +27,9 @@ class Inference {
     storages_.resize(graph.values());
     for (int n = 0; n < graph.size(); ++n) {
       const Node& node = graph.node(n);
-      if (!node.is_variable()) continue;
-      shape(graph.value(n, 0)) = node.variable.shape;
-      type(graph.value(n, 0)) = node.variable.dtype;
+      if (!node.inputs.empty() || node.outputs() == 0) continue;
+      shape(graph.value(n, 0)) = node.variable.shape;  // of an operator what settle_shapes() found
+      if (node.is_variable()) type(graph.value(n, 0)) = node.variable.dtype;
     }
   }
 

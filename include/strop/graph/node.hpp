@@ -41,8 +41,8 @@ struct Node : Counted {
   Ref<ParamBox> params;          // shared by a node and its gradients
   Signature signature;
   NodeOutputs inputs;
-  NodeOutputs like;  // of gradients: output k has the shape and the type of like[k]
-  Variable variable;
+  NodeOutputs like;   // of gradients: output k has the shape and the type of like[k]
+  Variable variable;  // of an operator without inputs its shape, where a pass has found it
   NamedTexts attributes;
   NamedTexts said;  // parameters that were given as text: what they were set to, to the letter
   Site site = {};   // where the call stands that it was traced from

@@ -84,7 +84,7 @@ class NodeTable {
   }
   static bool same_but_params(const Node& a, const Node& b) {
     return a.entry == b.entry && same_links(a.inputs, b.inputs) && same_links(a.like, b.like) &&
-           a.attributes == b.attributes;
+           a.attributes == b.attributes && a.variable.shape == b.variable.shape;
   }
 
   List<int> slots_;

@@ -40,10 +40,37 @@ STROP_IMPL KnownGraph infer_known(const NodeOutputs& roots, Device device, const
   return known;
 }
 
+/// Whether the node has no inputs and takes extents from what it meets.
+STROP_IMPL bool takes_extents(const Node& node) {
+  if (node.is_variable() || !node.inputs.empty() || node.outputs() != 1) return false;
+  Shape said[] = {Shape::unknown()};
+  Shapes shapes(CallNames{node.entry->name, node.signature.inputs, node.signature.outputs}, {}, said);
+  infer_shapes(*node.entry, node.op(), shapes);
+  return !said[0].known();
+}
+/// Tells such nodes which extents these are: what stands in place of the nodes that they meet may not say so, and two
+/// of them that look alike may not be.
+STROP_IMPL KnownGraph settle_shapes(KnownGraph graph) {
+  List<bool> open(graph.graph.size());
+  bool any = false;
+  for (int n = 0; n < graph.graph.size(); ++n)
+    any = (open[n] = takes_extents(graph.graph.node(n)) && graph.shapes[graph.graph.value(n, 0)].known()) || any;
+  if (!any) return graph;
+  Rewriting made(graph);
+  for (int n = 0; n < graph.graph.size(); ++n) {
+    made.keep(n);
+    if (!open[n]) continue;
+    const Ref<Node> settled(new Node(graph.graph.node(n)));
+    settled->variable.shape = graph.shapes[graph.graph.value(n, 0)];
+    made.replace(graph.graph.value(n, 0), {settled, 0});
+  }
+  return made.finish();
+}
+
 STROP_IMPL NodeOutputs optimized(const NodeOutputs& roots, Device device, const BoundVariables& variables) {
   if (!environment_flag({"STROP_FUSE"}, true)) return roots;
   try {
-    const KnownGraph merged = merge_common(infer_known(roots, device, variables));
+    const KnownGraph merged = merge_common(settle_shapes(infer_known(roots, device, variables)));
     if (!way_of(device).defers) return merged.roots;
     return fuse_maps(fold_constants(merged), variables.wanted).roots;
   } catch (const Error&) {  // which binding the graph as it is finds as well, and says
