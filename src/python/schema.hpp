@@ -4,6 +4,7 @@
 #pragma once
 #include "stable.hpp"
 
+#include <strop/core/numbers.hpp>
 #include <strop/op/describe.hpp>
 #include <strop/op/param_box.hpp>
 #include <strop/ops/shape/bounds.hpp>
@@ -75,6 +76,23 @@ bool store_value(PyObject* from, Bounds<needed>& to) {
   to.value = std::move(list);
   return true;
 }
+inline bool store_value(PyObject* from, Numbers& to) {
+  std::vector<double> list;
+  const auto add = [&](PyObject* one) {
+    const std::optional<double> number = number_of(one);
+    if (number) list.push_back(*number);
+    return number.has_value();
+  };
+  if (!add(from)) {
+    if (PyUnicode_Check(from) != 0 || PySequence_Check(from) == 0) return false;
+    const nb::object all = nb::steal(PySequence_Tuple(from));  // stays, whatever code an element of it runs
+    if (all.ptr() == nullptr) return PyErr_Clear(), false;
+    for (Py_ssize_t i = 0; i < count_of(all.ptr()); ++i)
+      if (!add(element_of(all.ptr(), i))) return false;
+  }
+  to.list = std::move(list);
+  return true;
+}
 template <class V>
 bool store_value(PyObject* from, std::optional<V>& to) {
   if (from == Py_None) return to.reset(), true;
@@ -102,7 +120,7 @@ Store find_store(const detail::ValueType* type) {
 }
 /// How values of such a parameter are set without a text; null: by their text.
 inline Store store_of(const detail::ValueType* type) {
-  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype>(type);
+  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype, Numbers>(type);
 }
 
 // --- what is known of an operator -----------------------------------------------------------------------------------

@@ -14,6 +14,10 @@ std::vector<Row>& rows() {
     add_layer_rows(list);
     add_linalg_rows(list);
     add_vision_rows(list);
+    add_attention_rows(list);
+    add_box_rows(list);
+    add_detection_rows(list);
+    add_rnn_rows(list);
     return list;
   }();
   return all;

@@ -12,5 +12,9 @@ void add_tensor_rows(std::vector<Row>& rows);
 void add_layer_rows(std::vector<Row>& rows);
 void add_linalg_rows(std::vector<Row>& rows);
 void add_vision_rows(std::vector<Row>& rows);
+void add_attention_rows(std::vector<Row>& rows);
+void add_box_rows(std::vector<Row>& rows);
+void add_detection_rows(std::vector<Row>& rows);
+void add_rnn_rows(std::vector<Row>& rows);
 
 }  // namespace strop::inline v0::verify

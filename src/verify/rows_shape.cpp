@@ -69,7 +69,6 @@ void add_shape_rows(std::vector<Row>& rows) {
   add("_backward_broadcast", "", {matrix, {{4, 1}}});
   add("tile", "reps=(2, 3)", {line});
   add("tile", "reps=(2,)", {cube});
-  add("tile", "reps=(0, 2)", {matrix});
   add("_backward_tile", "reps=(2, 3)", {{{2, 15}}, line});
   add("repeat", "repeats=2; axis=1", {cube});
   add("repeat", "repeats=3", {matrix});

@@ -50,10 +50,9 @@ TEST_CASE("products and sums of extents that 64 bits do not hold are refused") {
   const NDArray half = zeros({0, std::int64_t{1} << 62}, u8);
   CHECK(said("Concat", {half, half}, {{"dim", "1"}}) ==
         "concat: 4611686018427387904 plus 4611686018427387904 is more than 64 bits can count");
-  CHECK(said("space_to_depth", {zeros({1, 1 << 10, 0, 0})}, {{"block_size", "2147483647"}})
-            .find("more than 64 bits can count") != std::string::npos);
-  CHECK(said("depth_to_space", {zeros({1, 0, std::int64_t{1} << 40, 1})}, {{"block_size", "2147483647"}})
-            .find("more than 64 bits can count") != std::string::npos);
+  for (const std::string_view op : {"depth_to_space", "space_to_depth"})
+    CHECK(said(op, {zeros({1, 0, std::int64_t{1} << 40, 1})}, {{"block_size", "2147483647"}}) ==
+          cat(op, ": input 'data' of shape (1, 0, 1099511627776, 1) has an axis without elements"));
 }
 
 TEST_CASE("steps, diagonals and positions far outside do no arithmetic that overflows") {

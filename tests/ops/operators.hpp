@@ -36,6 +36,7 @@ MAERegressionOutput(data, label; grad_scale=1) _sparse_MAERegressionOutput
 MakeLoss(data; grad_scale=1, valid_thresh=0, normalization=null) make_loss_scaled
 Pad(data; mode, pad_width, constant_value=0)
 Pooling(data; kernel=(), pool_type=max, global_pool=False, cudnn_off=False, pooling_convention=valid, stride=(), pad=(), p_value=None, count_include_pad=None, layout=None) _npx_pooling
+RNN(data, parameters, state; state_size, num_layers, bidirectional=False, mode, p=0, state_outputs=False, projection_size=None, lstm_state_clip_min=None, lstm_state_clip_max=None, lstm_state_clip_nan=False, use_sequence_length=False) _npx_rnn
 ROIPooling(data, rois; pooled_size, spatial_scale) _npx_roi_pooling
 Reshape(data; shape=(), reverse=False, target_shape=(), keep_highest=False)
 SVMOutput(data, label; margin=1, regularization_coefficient=1, use_linear=False)
@@ -53,12 +54,24 @@ _adamw_update(weight, grad, mean, var, rescale_grad; lr, beta1=0.9, beta2=0.999,
 _arange(; start, stop=None, step=1, repeat=1, infer_range=False, ctx=, dtype=float32) arange
 _contrib_AdaptiveAvgPooling2D(data; output_size=()) AdaptiveAvgPooling2D adaptive_avg_pooling2d
 _contrib_BilinearResize2D(data; height=1, width=1, scale_height=None, scale_width=None, mode=size, align_corners=True) BilinearResize2D bilinear_resize2d
+_contrib_MultiBoxDetection(cls_prob, loc_pred, anchor; clip=True, threshold=0.01, background_id=0, nms_threshold=0.5, force_suppress=False, variances=(0.1, 0.1, 0.2, 0.2), nms_topk=-1) MultiBoxDetection multi_box_detection _npx_multibox_detection
+_contrib_MultiBoxPrior(data; sizes=(1,), ratios=(1,), clip=False, steps=(-1, -1), offsets=(0.5, 0.5)) MultiBoxPrior multi_box_prior _npx_multibox_prior
+_contrib_MultiBoxTarget(anchor, label, cls_pred; overlap_threshold=0.5, ignore_label=-1, negative_mining_ratio=-1, negative_mining_thresh=0.5, minimum_negative_samples=0, variances=(0.1, 0.1, 0.2, 0.2)) MultiBoxTarget multi_box_target _npx_multibox_target
+_contrib_MultiProposal(cls_prob, bbox_pred, im_info; rpn_pre_nms_top_n=6000, rpn_post_nms_top_n=300, threshold=0.7, rpn_min_size=16, scales=(4, 8, 16, 32), ratios=(0.5, 1, 2), feature_stride=16, output_score=False, iou_loss=False) MultiProposal multi_proposal
+_contrib_PSROIPooling(data, rois; spatial_scale, output_dim, pooled_size, group_size=0) PSROIPooling psroi_pooling
+_contrib_Proposal(cls_prob, bbox_pred, im_info; rpn_pre_nms_top_n=6000, rpn_post_nms_top_n=300, threshold=0.7, rpn_min_size=16, scales=(4, 8, 16, 32), ratios=(0.5, 1, 2), feature_stride=16, output_score=False, iou_loss=False) Proposal proposal
 _contrib_ROIAlign(data, rois; pooled_size, spatial_scale, sample_ratio=-1, position_sensitive=False, aligned=False) ROIAlign roi_align
+_contrib_RROIAlign(data, rois; pooled_size, spatial_scale, sampling_ratio=-1) RROIAlign rroi_align
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
+_contrib_SyncBatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, ndev=1, key=)
 _contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
+_contrib_bipartite_matching(data; is_ascend=False, threshold, topk=-1) bipartite_matching
+_contrib_box_decode(data, anchors; std0=1, std1=1, std2=1, std3=1, clip=-1, format=center) box_decode
+_contrib_box_encode(samples, matches, anchors, refs, means, stds) box_encode
 _contrib_box_iou(lhs, rhs; format=corner) box_iou
 _contrib_box_nms(data; overlap_thresh=0.5, valid_thresh=0, topk=-1, coord_start=2, score_index=1, id_index=-1, background_id=-1, force_suppress=False, in_format=corner, out_format=corner) box_nms _contrib_box_non_maximum_suppression
+_contrib_dequantize(data, min_range, max_range; out_type=float32) dequantize
 _contrib_dgl_adjacency(data) dgl_adjacency
 _contrib_dgl_csr_neighbor_non_uniform_sample(csr_matrix, probability, seed_arrays; num_args=3, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_non_uniform_sample
 _contrib_dgl_csr_neighbor_uniform_sample(csr_matrix, seed_arrays; num_args=2, num_hops=1, num_neighbor=2, max_num_vertices=100) dgl_csr_neighbor_uniform_sample
@@ -71,7 +84,14 @@ _contrib_gradientmultiplier(data; scalar=1, is_int=True) gradientmultiplier
 _contrib_group_adagrad_update(weight, grad, history; lr, rescale_grad=1, clip_gradient=-1, epsilon=1e-05) group_adagrad_update
 _contrib_index_array(data; axes=None) index_array
 _contrib_index_copy(old_tensor, index_vector, new_tensor) index_copy
+_contrib_interleaved_matmul_encdec_qk(queries, keys_values; heads) interleaved_matmul_encdec_qk
+_contrib_interleaved_matmul_encdec_valatt(keys_values, attention; heads) interleaved_matmul_encdec_valatt
+_contrib_interleaved_matmul_selfatt_qk(queries_keys_values; heads) interleaved_matmul_selfatt_qk
+_contrib_interleaved_matmul_selfatt_valatt(queries_keys_values, attention; heads) interleaved_matmul_selfatt_valatt
 _contrib_quadratic(data; a=0, b=0, c=0) quadratic
+_contrib_quantize(data, min_range, max_range; out_type=uint8) quantize
+_contrib_quantize_v2(data; out_type=int8, min_calib_range=None, max_calib_range=None) quantize_v2
+_contrib_requantize(data, min_range, max_range; out_type=int8, min_calib_range=None, max_calib_range=None) requantize
 _contrib_round_ste(data) _sparse__contrib_round_ste round_ste
 _contrib_sign_ste(data) _sparse__contrib_sign_ste sign_ste
 _copy(data) identity
@@ -84,9 +104,12 @@ _greater(lhs, rhs) _Greater elemwise_greater
 _greater_equal(lhs, rhs) _Greater_Equal elemwise_greater_equal
 _greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_equal_scalar
 _greater_scalar(data; scalar=1, is_int=True) _GreaterScalar greater_scalar
+_histogram(data, bins; bin_cnt=None, range=None) _npi_histogram
 _hypot(lhs, rhs) _Hypot elemwise_hypot
 _hypot_scalar(data; scalar=1, is_int=True) _npi_hypot_scalar _HypotScalar hypot_scalar
 _identity_with_attr_like_rhs(lhs, rhs) identity_like
+_image_normalize(data; mean=(0, 0, 0, 0), std=(1, 1, 1, 1)) image_normalize _npx__image_normalize
+_image_to_tensor(data) image_to_tensor _npx__image_to_tensor
 _lesser(lhs, rhs) _Lesser elemwise_lesser
 _lesser_equal(lhs, rhs) _Lesser_Equal elemwise_lesser_equal
 _lesser_equal_scalar(data; scalar=1, is_int=True) _LesserEqualScalar lesser_equal_scalar
@@ -184,10 +207,10 @@ _zeros(; shape=(), ctx=, dtype=float32) zeros
 _zeros_without_dtype(; shape=(), ctx=, dtype=-1) zeros_without_dtype
 abs(data) _sparse_abs
 adam_update(weight, grad, mean, var; lr, beta1=0.9, beta2=0.999, epsilon=1e-08, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True) _sparse_adam_update
-add_n(args, args, args; num_args=0) _sparse_add_n _sparse_ElementWiseSum ElementWiseSum
+add_n(arg0, arg1, arg2; num_args=0) _sparse_add_n _sparse_ElementWiseSum ElementWiseSum
 all_finite(data; init_output=True)
 amp_cast(data; dtype)
-amp_multicast(arg0, arg1; num_outputs, cast_narrow=False)
+amp_multicast(data, data; num_outputs, cast_narrow=False)
 arccos(data) _sparse_arccos
 arccosh(data) _sparse_arccosh
 arcsin(data) _sparse_arcsin
@@ -269,7 +292,7 @@ mp_lamb_update_phase2(weight, g, r1, r2, weight32; lr, lower_bound=-1, upper_bou
 mp_nag_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)
 mp_sgd_mom_update(weight, grad, mom, weight32; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
 mp_sgd_update(weight, grad, weight32; lr, wd=0, rescale_grad=1, clip_gradient=-1, lazy_update=True)
-multi_all_finite(arg0, arg1; num_arrays=1, init_output=True)
+multi_all_finite(array, array; num_arrays=1, init_output=True)
 multi_lars(lrs, weights_sum_sq, grads_sum_sq, wds; eta, eps, rescale_grad=1)
 multi_sum_sq(arg0, arg1; num_arrays)
 nag_mom_update(weight, grad, mom; lr, momentum=0, wd=0, rescale_grad=1, clip_gradient=-1)

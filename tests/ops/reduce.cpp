@@ -164,8 +164,9 @@ TEST_CASE("reductions of nothing, of one number, of whole numbers") {
   row("sum", {{"axis", "1"}}, {none}, {{{2, 3}, Numbers(6, 0.0)}});
   row("prod", {{"axis", "1"}}, {none}, {{{2, 3}, Numbers(6, 1.0)}});
   row("mean", {{"axis", "1"}}, {none}, {{{2, 3}, Numbers(6, NaN)}});
-  row("max", {{"axis", "1"}}, {none}, {{{2, 3}, Numbers(6, -Inf)}});
-  row("min", {{"axis", "1"}}, {none}, {{{2, 3}, Numbers(6, Inf)}});
+  for (const std::string_view op : {"max", "min"})
+    CHECK(refusal(op, {{"axis", "1"}}, {none}) ==
+          cat(op, ": input 'data' has shape (2, 0, 3), which leaves no element to choose along the axes that go"));
   row("sum", {{"axis", "0"}}, {none}, {{{0, 3}, {}}});
   for (std::string_view op : {"sum", "mean", "prod", "max", "min", "nansum", "nanprod", "norm"}) {
     row(op, {}, {strop::scalar(3)}, {{{1}, {3}}});
@@ -197,8 +198,6 @@ TEST_CASE("small integers are reduced in their own type, as MXNet does it") {
     CHECK(values(strop::invoke("argmax_channel", {a})) == Numbers{0, 2});
   }
   CHECK(values(strop::invoke("max", {array({-5, -7}).to(strop::i8)})) == Numbers{-5});
-  CHECK(values(strop::invoke("min", {strop::zeros({0}, strop::i8)})) == Numbers{127});
-  CHECK(values(strop::invoke("max", {strop::zeros({0}, strop::u8)})) == Numbers{0});
   CHECK(values(strop::invoke("sum", {strop::full({2}, 1073741824, strop::i32)})) == Numbers{-2147483648.0});
   CHECK(values(strop::invoke("argmax", {count({128}).to(strop::i8)})) == Numbers{127});
   CHECK(refusal("argmax", {}, {strop::zeros({129}, strop::i8)}) ==

@@ -299,3 +299,34 @@ def test_bfloat16_from_lists_and_through_pickles():
     assert x.astype("float32").asnumpy().tolist() == [1, 2.5] and x.astype("bfloat16", copy=False) is x
     y = pickle.loads(pickle.dumps(x))
     assert y.dtype is x.dtype and y.astype("float32").asnumpy().tolist() == [1, 2.5]
+
+
+def test_rows_by_a_mask():
+    x = mx.nd.array([[1, 2], [3, 4], [5, 6]])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.contrib.boolean_mask(x, mx.nd.array([1, 0, -0.5]))
+    y.backward()
+    assert y.asnumpy().tolist() == [[1, 2], [5, 6]] and x.grad.asnumpy().tolist() == [[1, 1], [0, 0], [1, 1]]
+    assert mx.nd.contrib.boolean_mask(x, mx.nd.zeros((3,))).shape == (0, 2)
+    for index, axis in ((mx.nd.ones((2,)), 0), (mx.nd.ones((3, 1)), 0), (mx.nd.ones((3,)), 1)):
+        with pytest.raises(ValueError, match="boolean_mask"):
+            mx.nd.contrib.boolean_mask(x, index, axis)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_histograms(dtype, rng):
+    values = (rng.random(100) * 10).astype(dtype)
+    x = mx.nd.array(values, dtype=dtype)
+    for bins, span in ((7, None), (4, (1, 9)), ([0, 1, 4, 5, 11], None)):
+        counts, edges = mx.nd.histogram(x, mx.nd.array(bins, dtype=dtype) if isinstance(bins, list) else bins, span)
+        wanted, at = np.histogram(values, bins, span)
+        assert counts.asnumpy().tolist() == wanted.tolist() and counts.dtype is np.int64 and edges.dtype == x.dtype
+        np.testing.assert_allclose(edges.asnumpy(), at.astype(dtype), rtol=1e-6)
+        if span or isinstance(bins, list):
+            given = {"bins": mx.sym.var("b")} if isinstance(bins, list) else {"bins": bins, "range": span}
+            net = mx.sym.histogram(mx.sym.var("x"), **given)
+            arrays = {"x": x, **({"b": mx.nd.array(bins, dtype=dtype)} if isinstance(bins, list) else {})}
+            assert net.bind(mx.cpu(), arrays).forward()[0].asnumpy().tolist() == wanted.tolist()
+    with pytest.raises(ValueError, match="range"):
+        mx.sym.histogram(mx.sym.var("x"), 3)

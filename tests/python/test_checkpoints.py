@@ -160,7 +160,8 @@ def test_what_is_no_checkpoint(prefix, caplog):
 def test_casts_of_mixed_precision_are_not_written(prefix):
     x, y = sym.var("x"), sym.var("y")
     layer = sym.FullyConnected(sym.amp_cast(x, dtype="float16"), num_hidden=2, name="fc")
-    net = sym.Group([*sym.amp_multicast(layer, y, num_outputs=2), sym.BatchNorm(layer, name="bn")[0] + 1])
+    one, other = sym.amp_multicast(layer, y, num_outputs=2)
+    net = sym.Group([one * 2, other * 2, sym.BatchNorm(layer, name="bn")[0] + 1])
     plain = sym.Group([sym.FullyConnected(x, num_hidden=2, name="fc"), y])
     operators = [node["op"] for node in json.loads(net.tojson())["nodes"]]
     assert not any(name.startswith("amp_") for name in operators) and operators.count("FullyConnected") == 1

@@ -39,4 +39,21 @@ STROP_TESTED(UpSampling, shape(larger, of(2, 4, 5, 1), of(2, 1, 10, 2)) == of(2,
                              type(larger, f32, f32) == f32 && storage(larger, dense, dense) == dense &&
                              keeps(larger) == Keeps::in);
 
+STROP_TESTED_WITH_TEXT(SyncBatchNorm,
+                       shape(strop::SyncBatchNorm{.key = "bn"}, of(2, 3, 4), of(3), of(3), of(3), of(3)) ==
+                               list(of(2, 3, 4), of(3), of(3)) &&
+                           type(strop::SyncBatchNorm{.key = "bn"}, f32, f32, f32, f32, f32) == list(f32, f32, f32) &&
+                           storage(strop::SyncBatchNorm{.key = "bn"}, dense, dense, dense, dense, dense) ==
+                               list(dense, dense, dense) &&
+                           keeps(strop::SyncBatchNorm{.key = "bn"}) == Keeps::in_out);
+
+constexpr strop::RNN steps{.state_size = 4, .num_layers = 2, .bidirectional = true, .mode = strop::RNN::lstm};
+constexpr strop::RNN step{.state_size = 4, .num_layers = 1, .mode = strop::RNN::gru, .state_outputs = true};
+STROP_TESTED(RNN, shape(steps, of(5, 2, 3), of(736), of(4, 2, 4), of(4, 2, 4)) ==
+                          list(of(5, 2, 8), of(4, 2, 4), of(4, 2, 4), of(80)) &&
+                      shape(step, of(5, 2, 3), of(108), of(1, 2, 4)) == list(of(5, 2, 4), of(1, 2, 4), of(0), of(0)) &&
+                      type(steps, f16, f16, f16, f16) == list(f16, f16, f16, f32) &&
+                      storage(steps, dense, dense, dense, dense) == list(dense, dense, dense, dense) &&
+                      keeps(steps) == Keeps::in_out);
+
 }  // namespace

@@ -212,13 +212,6 @@ STROP_TESTED(BatchNorm,
                  storage(strop::BatchNorm{.output_mean_var = true}, dense, dense, dense, dense, dense) ==
                      list(dense, dense, dense) &&
                  keeps(strop::BatchNorm{.output_mean_var = true}) == Keeps::in_out);
-STROP_TESTED_WITH_TEXT(SyncBatchNorm,
-                       shape(strop::SyncBatchNorm{.key = "bn"}, of(2, 3, 4), of(3), of(3), of(3), of(3)) ==
-                               list(of(2, 3, 4), of(3), of(3)) &&
-                           type(strop::SyncBatchNorm{.key = "bn"}, f32, f32, f32, f32, f32) == list(f32, f32, f32) &&
-                           storage(strop::SyncBatchNorm{.key = "bn"}, dense, dense, dense, dense, dense) ==
-                               list(dense, dense, dense) &&
-                           keeps(strop::SyncBatchNorm{.key = "bn"}) == Keeps::in_out);
 STROP_TESTED(LayerNorm, shape(strop::LayerNorm{}, of(2, 3), of(3), of(3)) == list(of(2, 3), of(2, 1), of(2, 1)) &&
                             type(strop::LayerNorm{}, f32, f32, f32) == list(f32, f32, f32) &&
                             storage(strop::LayerNorm{}, dense, dense, dense) == list(dense, dense, dense) &&
@@ -571,7 +564,10 @@ STROP_TESTED(SliceAssignScalar, shape(strop::SliceAssignScalar{.begin = {1}, .en
 
 }  // namespace
 
+#include "attention_operators.hpp"
+#include "box_operators.hpp"
 #include "contrib_operators.hpp"
+#include "detection_operators.hpp"
 #include "linalg_operators.hpp"
 #include "made_operators.hpp"
 #include "older_layers.hpp"

@@ -21,6 +21,7 @@ WITHOUT_FAMILY = ("ops/arithmetic.hpp",)
 
 # A family is compiled in a file of its own. Those whose kernels take a compiler little share one: headers of ops/.
 SHARED = {
+    "attention_histogram_images": ("histogram", "interleaved_matmul", "vision/images"),
     "cast_identity": ("cast", "elementwise/amp", "elementwise/identity"),
     "contrib_scatter_special_sum": ("elementwise/contrib", "elementwise/scatter", "elementwise/special", "elementwise/sum"),
     "convolution": ("convolution", "deconvolution", "im2col", "upsampling"),
@@ -37,7 +38,9 @@ SHARED = {
     "softmax": ("regression_output", "softmax", "softmax_output", "svm_output"),
     "sparse": ("sddmm", "sparse_retain", "square_sum", "stored_softmax"),
     "sparse_optimizer": ("finite", "large_batch", "mixed_optimizer", "sparse_optimizer"),
+    "quantization_regions": ("quantization", "vision/position_sensitive", "vision/proposals", "vision/rotated_regions"),
     "vision": ("vision/correlation", "vision/regions", "vision/resize", "vision/sampling"),
+    "vision_boxes": ("vision/box_targets", "vision/boxes", "vision/multibox", "vision/multibox_target"),
 }
 
 SOURCE = """// SPDX-License-Identifier: Apache-2.0

@@ -76,12 +76,13 @@ enum class ParamKind : std::uint8_t {
   axes,         // none, a whole number or several, 1 or (0, 1)
   bounds,       // whole numbers each of which may be None, (0, None)
   dtype,        // an element type, float32
+  numbers,      // a number or several, (0.1, 0.2)
 };
 
 /// The kind's name, for JSON: "boolean", "integer", …
 constexpr std::string_view name_of(ParamKind kind) {
   constexpr std::string_view names[] = {"boolean", "integer", "real",   "string", "enumeration",
-                                        "shape",   "axes",    "bounds", "dtype"};
+                                        "shape",   "axes",    "bounds", "dtype",  "numbers"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -387,7 +388,7 @@ struct ParamsOf {
         Field{field_name<T, I>, &value_type<std::remove_cvref_t<decltype(*field_address<I>(std::declval<T&>()))>>}...};
   }(std::make_index_sequence<field_count<T>>{});
   static constexpr std::span<const Range> ranges = [] {
-    if constexpr (requires { T::range; })
+    if constexpr (requires { std::span<const Range>(T::range); })
       return std::span<const Range>(T::range);
     else
       return std::span<const Range>();

@@ -45,6 +45,8 @@ STROP_IMPL std::string expected_value(const ValueType& type) {
       return "an axis or axes as (0, 1)";
     case ParamKind::bounds:
       return "bounds as (0, None)";
+    case ParamKind::numbers:
+      return "numbers as (0.1, 0.2)";
     default:
       return cat(type.name == "int" ? "an " : "a ", type.name);
   }

@@ -34,6 +34,7 @@
 #include <strop/ops/finite.hpp>
 #include <strop/ops/fully_connected.hpp>
 #include <strop/ops/group_norm.hpp>
+#include <strop/ops/histogram.hpp>
 #include <strop/ops/im2col.hpp>
 #include <strop/ops/index/embedding.hpp>
 #include <strop/ops/index/gather.hpp>
@@ -41,6 +42,7 @@
 #include <strop/ops/index/one_hot.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
+#include <strop/ops/interleaved_matmul.hpp>
 #include <strop/ops/khatri_rao.hpp>
 #include <strop/ops/large_batch.hpp>
 #include <strop/ops/leaky_relu.hpp>
@@ -55,6 +57,7 @@
 #include <strop/ops/optimizer.hpp>
 #include <strop/ops/order.hpp>
 #include <strop/ops/pooling.hpp>
+#include <strop/ops/quantization.hpp>
 #include <strop/ops/random.hpp>
 #include <strop/ops/random_counts.hpp>
 #include <strop/ops/random_pdf.hpp>
@@ -62,6 +65,7 @@
 #include <strop/ops/random_zipfian.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/ops/regression_output.hpp>
+#include <strop/ops/rnn.hpp>
 #include <strop/ops/sddmm.hpp>
 #include <strop/ops/sequence.hpp>
 #include <strop/ops/shape/broadcast.hpp>
@@ -81,8 +85,15 @@
 #include <strop/ops/stored_softmax.hpp>
 #include <strop/ops/svm_output.hpp>
 #include <strop/ops/upsampling.hpp>
+#include <strop/ops/vision/box_targets.hpp>
 #include <strop/ops/vision/boxes.hpp>
 #include <strop/ops/vision/correlation.hpp>
+#include <strop/ops/vision/images.hpp>
+#include <strop/ops/vision/multibox.hpp>
+#include <strop/ops/vision/multibox_target.hpp>
+#include <strop/ops/vision/position_sensitive.hpp>
+#include <strop/ops/vision/proposals.hpp>
 #include <strop/ops/vision/regions.hpp>
 #include <strop/ops/vision/resize.hpp>
+#include <strop/ops/vision/rotated_regions.hpp>
 #include <strop/ops/vision/sampling.hpp>

@@ -44,12 +44,22 @@ struct ReduceGradient {
 };
 
 /// What sum, mean and their like share: axes, the shape of the result.
+#define STROP_REDUCE_FIELDS                                            \
+  static constexpr std::span<const Note> notes = detail::reduce_notes; \
+  Axes axis = {};                                                      \
+  bool keepdims = false, exclude = false;
 #define STROP_REDUCE_PARAMS                                                                                \
-  static constexpr std::span<const Note> notes = detail::reduce_notes;                                     \
-  Axes axis = {};                                                                                          \
-  bool keepdims = false, exclude = false;                                                                  \
+  STROP_REDUCE_FIELDS                                                                                      \
   constexpr void infer_shape(Shapes& s) const {                                                            \
     if (s.in(0).has_rank()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op())); \
+  }
+#define STROP_CHOICE_PARAMS                                                                                       \
+  STROP_REDUCE_FIELDS                                                                                             \
+  constexpr void infer_shape(Shapes& s) const {                                                                   \
+    if (!s.in(0).has_rank()) return;                                                                              \
+    s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op()));                                \
+    if (s.in(0).known() && s.in(0).size() == 0 && s.out(0).size() != 0)                                           \
+      s.fail(s.name_in(0), " has shape ", s.in(0), ", which leaves no element to choose along the axes that go"); \
   }
 
 // Of every reduction below: it goes over the axes given (all by default), over the others with `exclude`; negative ones
@@ -153,13 +163,13 @@ struct Nanprod {
   }
 };
 
-/// The largest element; NaN where one is NaN, −∞ (the least integer) for no element. Types: floating, i8, u8, i32, i64.
+/// The largest element; NaN where one is NaN. Error: there is none to choose. Types: floating, i8, u8, i32, i64.
 /// A sparse array is read by its stored values (CSR without exclude), beside which zeros count; the result is dense.
 /// The gradient goes to every element that equals it. `max(array({{1, 2}, {3, 4}}), {.axis = 0})` is [3, 4].
 struct Max {
   static constexpr std::string_view name = "max", aliases[] = {"max_axis"};
   static constexpr const char* doc = "Largest element over the given axes, all by default.";
-  STROP_REDUCE_PARAMS
+  STROP_CHOICE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
@@ -178,13 +188,13 @@ struct Max {
   }
 };
 
-/// The smallest element; NaN where one is NaN, ∞ (the greatest integer) for no element. Types: floating, i8, u8, i32,
+/// The smallest element; NaN where one is NaN. Error: there is none to choose. Types: floating, i8, u8, i32,
 /// i64. Storages as max. The gradient goes to every element that equals it. `min(array({{1, 2}, {3, 4}}), {.axis = 0})`
 /// is [1, 2].
 struct Min {
   static constexpr std::string_view name = "min", aliases[] = {"min_axis"};
   static constexpr const char* doc = "Smallest element over the given axes, all by default.";
-  STROP_REDUCE_PARAMS
+  STROP_CHOICE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
   void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
@@ -202,7 +212,9 @@ struct Min {
     return min(a, b);
   }
 };
+#undef STROP_CHOICE_PARAMS
 #undef STROP_REDUCE_PARAMS
+#undef STROP_REDUCE_FIELDS
 
 /// y = √Σ x² (ord 2) or Σ |x| (ord 1), in the type `out_dtype`; float64 is accumulated in as well. Squares neither
 /// over- nor underflow. Types: floating. A sparse array is read by its stored values; the result is dense. Gradient: dy

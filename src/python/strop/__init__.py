@@ -27,6 +27,7 @@ from . import symbol as sym
 from .symbol import Symbol
 from . import executor
 from .executor import Executor
+from . import rnn  # before operators get their names here: one of them, of nd and sym, is called so as well
 from . import _register, contrib, library, util
 from .library import get_include, load_library
 from .util import is_np_shape, np_compat, np_shape, set_np_shape, use_np_shape
@@ -68,8 +69,8 @@ from . import initializer as init  # noqa: E402
 from . import visualization as viz  # noqa: E402
 
 _LEFT_OUT = {
-    "mod": "modules", "module": "modules", "rnn": "cells of recurrent networks", "np": "the numpy namespace",
-    "npx": "the numpy namespace", "numpy": "the numpy namespace", "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
+    "mod": "modules", "module": "modules", "np": "the numpy namespace", "npx": "the numpy namespace",
+    "numpy": "the numpy namespace", "numpy_extension": "the numpy namespace", "kv": "parameter servers in Python",
     "kvstore": "parameter servers in Python", "monitor": "modules", "mon": "modules", "callback": "modules", "executor_manager": "modules",
     "profiler": "profiles", "rtc": "kernels compiled at run time",
 }

@@ -7,7 +7,7 @@ import re
 from . import _strop
 from .base import _hook, _Null
 
-_KINDS = {"boolean": bool, "integer": int, "real": float, "string": str, "enumeration": str, "shape": tuple, "axes": tuple, "bounds": tuple, "dtype": str}
+_KINDS = {"boolean": bool, "integer": int, "real": float, "string": str, "enumeration": str, "shape": tuple, "axes": tuple, "bounds": tuple, "dtype": str, "numbers": tuple}
 
 
 def value_of(param):
@@ -21,7 +21,7 @@ def value_of(param):
         return int(text)
     if kind == "real":
         return float(text)
-    if kind in ("shape", "axes", "bounds"):
+    if kind in ("shape", "axes", "bounds", "numbers"):
         try:
             return eval(text, {"__builtins__": {}})  # what the core has printed: numbers in brackets
         except (SyntaxError, NameError):

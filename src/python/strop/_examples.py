@@ -16,6 +16,11 @@ from .context import Context
 LARGEST_LITERAL = 16  # elements; larger arrays are drawn
 SEED = 1  # of what is drawn
 PLACES = ("", "contrib", "linalg", "image", "sparse", "random", "_internal")
+# (inputs, a line that makes them, the call) of operators whose inputs are of several types, which no row says.
+OWN = {
+    "_contrib_dequantize": (["data"], 'data = nd.array([-127, 0, 64], dtype="int8")', "{}(data, nd.array([-1]), nd.array([1]))"),
+    "_contrib_requantize": (["data"], 'data = nd.array([-2147483647, 0, 1073741824], dtype="int32")', "{}(data, nd.array([-1]), nd.array([1]))"),
+}
 _found = {}  # {(operator, how a program spells it): (session, shapes)} of examples that ran
 _running = threading.RLock()  # one example at a time, each once
 
@@ -54,7 +59,7 @@ def spelling_as(operator, about):
 
 def value_text(text, kind):
     """The value of a parameter as a program writes it."""
-    if kind in ("boolean", "integer", "real", "shape", "axes", "bounds"):
+    if kind in ("boolean", "integer", "real", "shape", "axes", "bounds", "numbers"):
         if text in ("inf", "-inf", "nan"):
             return f'float("{text}")'
         try:
@@ -185,9 +190,13 @@ def call_of(about, spelled, example, names, kinds):
 def attempt(about, differentiable, spelled, example):
     """(the session of an example, the shapes of inputs and results); raises what the call raises."""
     kinds = {param["name"]: param["kind"] for param in about["params"]}
-    names = [one["name"] + "_" * keyword.iskeyword(one["name"]) for one in example["inputs"]]
-    lines = [input_text(sample, name, about["dtypes"], salt) for salt, (sample, name) in enumerate(zip(example["inputs"], names))]
-    call = call_of(about, spelled, example, names, kinds)
+    if about["name"] in OWN:
+        names, line, call = OWN[about["name"]]
+        lines, call = [line], call.format(spelled)
+    else:
+        names = [one["name"] + "_" * keyword.iskeyword(one["name"]) for one in example["inputs"]]
+        lines = [input_text(sample, name, about["dtypes"], salt) for salt, (sample, name) in enumerate(zip(example["inputs"], names))]
+        call = call_of(about, spelled, example, names, kinds)
     session = Session()
     if lines:
         session.do(*lines)

@@ -243,6 +243,34 @@ class LSTMBias(Initializer):
         arr[:] = values
 
 
+@register
+class FusedRNN(Initializer):
+    """The vector of parameters of rnn.FusedRNNCell, which is given the same numbers: each gate's weights and biases by `init`,
+    None for the initializer of the whole network; biases of what an LSTM forgets are forget_bias."""
+
+    def __init__(self, init, num_hidden, num_layers, mode, bidirectional=False, forget_bias=1.0):
+        init = create(init) if isinstance(init, str) else init
+        super().__init__(init=None if init is None else init.dumps(), num_hidden=num_hidden, num_layers=num_layers, mode=mode,
+                         bidirectional=bidirectional, forget_bias=forget_bias)
+        self._init, self._mode, self._forget_bias = init, mode, forget_bias
+        self._cell = num_hidden, num_layers, mode, bidirectional
+
+    def _init_weight(self, desc, arr):
+        from .rnn import FusedRNNCell  # which stands on this module
+
+        general = getattr(desc, "global_init", None)
+        if self._init is None and general is None:
+            raise _strop.ValueError(f"FusedRNN: {str(desc)!r} has no initializer of the whole network, which has to set it where init is None")
+        cell = FusedRNNCell(*self._cell, forget_bias=self._forget_bias, prefix="")
+        parts = cell.unpack_weights({"parameters": arr})
+        for name, part in parts.items():
+            if self._mode == "lstm" and name.endswith("_f_bias"):
+                part[:] = self._forget_bias
+            else:
+                (self._init or general)(InitDesc(name, global_init=general), part)
+        arr[:] = cell.pack_weights(parts)["parameters"]
+
+
 class Mixed:
     """Patterns and initializers: of a name the first pattern that it matches decides."""
 

@@ -115,11 +115,14 @@ namespace detail {
 constexpr void check_blocks(Shapes& s, int block) {
   if (block < 1) s.fail("block_size is ", block, ", expected at least 1");
   s.expect_rank(0, 4);
+  for (int k = 1; k < 4 && s.in(0).known(); ++k)
+    if (s.in(0)[k] == 0) s.fail(s.name_in(0), " of shape ", s.in(0), " has an axis without elements");
 }
 }  // namespace detail
 
 /// depth_to_space: (n, c·b², h, w) → (n, c, h·b, w·b): each group of b² channels becomes a block of b × b places.
-/// All types. Error: not 4 axes, block_size below 1, channels that are no multiple of b².
+/// All types. Error: not 4 axes, one but the first without elements, block_size below 1, channels that are no multiple
+/// of b².
 struct DepthToSpace {
   Required<int> block_size = {};
   static constexpr std::string_view name = "depth_to_space";
@@ -152,7 +155,8 @@ struct DepthToSpace {
 };
 
 /// space_to_depth: (n, c, h·b, w·b) → (n, c·b², h, w): the inverse of depth_to_space.
-/// All types. Error: not 4 axes, block_size below 1, h or w that is no multiple of b.
+/// All types. Error: not 4 axes, one but the first without elements, block_size below 1, h or w that is no multiple of
+/// b.
 struct SpaceToDepth {
   Required<int> block_size = {};
   static constexpr std::string_view name = "space_to_depth";

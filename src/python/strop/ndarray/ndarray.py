@@ -430,12 +430,13 @@ def histogram(a, bins=10, range=None):  # noqa: A002
     so many bins of one width between the two ends of ``range``, the least and the greatest element where it is None. The
     last bin has its upper edge in it; what lies outside is not counted."""
     if isinstance(bins, NDArray):
-        counts, edges = np.histogram(a.asnumpy(), bins.asnumpy())
-    elif isinstance(bins, (int, np.integer)):
-        counts, edges = np.histogram(a.asnumpy(), int(bins), range)
-    else:
+        return operators()._histogram(a, bins)
+    if not isinstance(bins, (int, np.integer)):
         raise _strop.ValueError(f"histogram: bins is of type {type(bins).__name__}, expected a number or an NDArray")
-    return [array(counts, a.context, "int64"), array(edges, a.context, bins.dtype if isinstance(bins, NDArray) else a.dtype)]
+    if range is None:  # as the original, by NumPy
+        counts, edges = np.histogram(a.asnumpy(), int(bins))
+        return [array(counts, a.context, "int64"), array(edges, a.context, a.dtype)]
+    return operators()._histogram(a, bin_cnt=int(bins), range=range)
 
 
 def fill_element_0index(lhs, mhs, rhs):

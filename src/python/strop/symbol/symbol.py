@@ -15,7 +15,7 @@ from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, stor
 from ..context import current_context
 from ..util import is_np_shape
 
-__all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "hypot", "lesser",
+__all__ = ["Group", "Symbol", "Variable", "arange", "equal", "eye", "full", "greater", "greater_equal", "histogram", "hypot", "lesser",
            "lesser_equal", "linspace", "load", "load_json", "logical_and", "logical_or", "logical_xor", "maximum",
            "minimum", "not_equal", "ones", "pow", "power", "split_v2", "var", "zeros"]
 
@@ -508,6 +508,18 @@ def ones(shape, dtype=None, **kwargs):
 def full(shape, val, dtype=None, **kwargs):
     """A node of one value."""
     return _find("_full")(shape=_read(shape), value=float(val), dtype=dtype or np.float32, **kwargs)
+
+
+def histogram(a, bins=10, range=None, **kwargs):  # noqa: A002
+    """A node of two outputs, how many elements lie in each bin and the bins' edges: between the edges that a symbol gives, or
+    in so many bins of one width between the two ends of ``range``."""
+    if isinstance(bins, Symbol):
+        return _find("_histogram")(a, bins, **kwargs)
+    if not isinstance(bins, (int, np.integer)):
+        raise _strop.ValueError(f"histogram: bins is of type {type(bins).__name__}, expected a number or a Symbol")
+    if range is None:
+        raise _strop.ValueError("histogram: range is None; a node does not know the least and the greatest element")
+    return _find("_histogram")(a, bin_cnt=int(bins), range=range, **kwargs)
 
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, name=None, dtype=None):

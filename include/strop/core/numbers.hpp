@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Numbers: parameters that are lists of real numbers, such as the sizes of boxes or the means of channels.
+#pragma once
+#include <strop/core/params.hpp>
+#include <strop/core/span.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace strop::inline v0 {
+
+/// Real numbers in their order: `{.sizes = {0.5, 0.25}}`; one alone is a list of one.
+struct Numbers {
+  std::vector<double> list;
+
+  Numbers() = default;
+  constexpr Numbers(double one) : list{one} {}
+  constexpr Numbers(std::initializer_list<double> numbers) : list(numbers) {}
+  constexpr explicit Numbers(std::vector<double> numbers) : list(std::move(numbers)) {}
+
+  friend bool operator==(const Numbers&, const Numbers&) = default;
+
+  constexpr int count() const { return static_cast<int>(list.size()); }
+  constexpr double operator[](int k) const { return list[detail::unsigned_size(k)]; }
+  constexpr auto begin() const { return list.begin(); }
+  constexpr auto end() const { return list.end(); }
+};
+
+namespace detail {
+
+/// "(0.1, 0.2)", "[0.1,0.2]", "()", "0.1", "(0.1,)".
+inline bool parse_numbers(std::string_view text, std::vector<double>& list) {
+  text = trimmed(text);
+  double number = 0;
+  if (parse_real(text, number)) return list.push_back(number), true;
+  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
+    return false;
+  text = trimmed(text.substr(1, text.size() - 2));
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (!parse_real(text.substr(0, comma), number)) return false;
+    list.push_back(number);
+    text = trimmed(text.substr(std::min(comma + 1, text.size())));
+  }
+  return true;
+}
+
+inline std::string print_numbers(const std::vector<double>& list) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += print_real(list[i]);
+  }
+  return text + (list.size() == 1 ? ",)" : ")");
+}
+
+template <>
+struct Text<Numbers> {
+  static constexpr std::string_view name = "numbers";
+  static constexpr ParamKind kind = ParamKind::numbers;
+  static bool parse(Numbers& value, std::string_view text) {
+    value.list.clear();
+    return parse_numbers(text, value.list);
+  }
+  static std::string print(const Numbers& value) { return print_numbers(value.list); }
+};
+
+}  // namespace detail
+}  // namespace strop::inline v0

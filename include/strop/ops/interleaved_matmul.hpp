@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Products of attention heads whose queries, keys and values lie side by side in one array: _contrib_interleaved_
+/// matmul_selfatt_qk, _contrib_interleaved_matmul_selfatt_valatt, _contrib_interleaved_matmul_encdec_qk,
+/// _contrib_interleaved_matmul_encdec_valatt.
+#pragma once
+#include <strop/core/checked.hpp>
+#include <strop/core/list.hpp>
+#include <strop/op/op.hpp>
+#include <strop/ops/gemm.hpp>
+#include <strop/ops/list.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+inline constexpr Note head_notes[] = {{"heads", "how many heads there are"}};
+inline constexpr Range head_ranges[] = {{"heads", 1}};
+
+/// Input i is (length, batch, heads · parts · width): how many matrices it has of each part, batch · heads, unknown
+/// while the batch is.
+constexpr std::int64_t infer_heads(Shapes& s, int i, int heads, int parts) {
+  constexpr std::int64_t any = Shape::unknown_extent;
+  s.set_in(i, {any, any, any});
+  const Shape& x = s.in(i);
+  const std::int64_t unit = std::int64_t{heads} * parts;
+  if (x[2] >= 0 && x[2] % unit != 0)
+    s.fail(s.name_in(i), " has shape ", x, ", expected a last extent that is a multiple of ", unit);
+  return x[1] < 0 ? any : checked_product(x[1], heads, s.op());
+}
+/// The extent that `parts` of each head have in all, of an array in which there are `of`.
+constexpr std::int64_t extent_of_parts(std::int64_t extent, int parts, int of) {
+  return extent < 0 ? Shape::unknown_extent : extent / of * parts;
+}
+
+inline namespace STROP_ISA {
+
+/// An array (length, batch, heads · parts · width) as matrices of length × width, `parts` for each of batch · heads.
+/// Without memory it is a gradient that nobody asks for.
+template <class E>
+struct Heads {
+  using Number = std::remove_const_t<E>;
+  E* data;
+  std::int64_t length, count, parts, width;
+
+  Heads(View<E, 3> x, int heads, int of_each)
+      : data(x.data()),
+        length(x.shape()[0]),
+        count(x.shape()[1] * heads),
+        parts(of_each),
+        width(x.shape()[2] / (std::int64_t{heads} * of_each)) {}
+  explicit operator bool() const { return data != nullptr; }
+  std::int64_t step() const { return count * parts * width; }
+  E* start(std::int64_t i, std::int64_t part) const { return data + (i * parts + part) * width; }
+  Strided<Number> matrix(std::int64_t i, std::int64_t part) const { return {start(i, part), step(), 1}; }
+  void clear() const {
+    if (*this) std::fill_n(data, length * step(), Number(0));
+  }
+  /// The matrix becomes factor · a · b, with a of `inner` columns.
+  void put_product(std::int64_t i, std::int64_t part, std::int64_t inner, Strided<Number> a, Strided<Number> b,
+                   Number factor = 1) const {
+    List<Number> product(length * width);
+    gemm(length, width, inner, a, b, product.data());
+    for (std::int64_t row = 0; row < length; ++row)
+      for (std::int64_t j = 0; j < width; ++j) start(i, part)[row * step() + j] = factor * product[row * width + j];
+  }
+};
+
+/// 1 / √width; sums of no products stay 0.
+template <class E>
+E head_scale(std::int64_t width) {
+  return static_cast<E>(1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, width))));
+}
+
+/// y = q · kᵀ / √width for every head; y is one matrix after the other.
+template <class E>
+void head_scores(Heads<const E> q, Heads<const E> k, std::int64_t k_part, E* y) {
+  const std::int64_t size = q.length * k.length;
+  const E scale = head_scale<E>(q.width);
+  each_product(q.count, size * q.width, [&](std::int64_t i) {
+    gemm(q.length, k.length, q.width, q.matrix(i, 0), k.matrix(i, k_part).transpose(), y + i * size);
+    for (E& score : Span<E>(y + i * size, size)) score *= scale;
+  });
+}
+/// The gradients of q and of k.
+template <class E>
+void head_scores_gradient(const E* dy, Heads<const E> q, Heads<const E> k, std::int64_t k_part, Heads<E> dq,
+                          Heads<E> dk) {
+  const std::int64_t size = q.length * k.length;
+  const E scale = head_scale<E>(q.width);
+  each_product(q.count, 2 * size * q.width, [&](std::int64_t i) {
+    const Strided<E> head{dy + i * size, k.length, 1};
+    if (dq) dq.put_product(i, 0, k.length, head, k.matrix(i, k_part), scale);
+    if (dk) dk.put_product(i, k_part, q.length, head.transpose(), q.matrix(i, 0), scale);
+  });
+}
+/// y = attention · v for every head.
+template <class E>
+void head_values(const E* attention, Heads<const E> v, std::int64_t part, Heads<E> y) {
+  const std::int64_t size = y.length * v.length;
+  each_product(v.count, size * v.width, [&](std::int64_t i) {
+    y.put_product(i, 0, v.length, Strided<E>{attention + i * size, v.length, 1}, v.matrix(i, part));
+  });
+}
+/// The gradients of v and of attention.
+template <class E>
+void head_values_gradient(Heads<const E> dy, const E* attention, Heads<const E> v, std::int64_t part, Heads<E> dv,
+                          E* dattention) {
+  const std::int64_t size = dy.length * v.length;
+  each_product(v.count, 2 * size * v.width, [&](std::int64_t i) {
+    if (dv) dv.put_product(i, part, dy.length, Strided<E>{attention + i * size, 1, v.length}, dy.matrix(i, 0));
+    if (dattention != nullptr)
+      gemm(dy.length, v.length, v.width, dy.matrix(i, 0), v.matrix(i, part).transpose(), dattention + i * size);
+  });
+}
+
+}  // namespace STROP_ISA
+}  // namespace detail
+
+/// _contrib_interleaved_matmul_selfatt_qk: how much each place of a sequence attends to each: Q · Kᵀ / √width for every
+/// head of every sequence.
+///
+/// queries_keys_values (length, batch, heads · 3 · width): of each head first the queries, then the keys, then the
+/// values, which are not read. The result is (batch · heads, length, length), the heads of the first sequence first.
+/// Floating types; sparse arrays by the dense fallback. Error: other dimensions, a last extent that is no multiple of
+/// 3 · heads, which MXNet takes.
+///
+/// Example: `interleaved_matmul_selfatt_qk(array({{{2, 3, 0}}}), {.heads = 1})` is [[[6]]].
+struct InterleavedMatmulSelfattQk {
+  Required<int> heads = {};
+
+  static constexpr std::string_view name = "_contrib_interleaved_matmul_selfatt_qk",
+                                    aliases[] = {"interleaved_matmul_selfatt_qk"}, inputs[] = {"queries_keys_values"};
+  static constexpr const char* doc = "Products of queries with keys, over the root of their width, for every head.";
+  static constexpr std::span<const Note> notes = detail::head_notes;
+  static constexpr std::span<const Range> range = detail::head_ranges;
+
+  constexpr void infer_shape(Shapes& s) const {
+    const std::int64_t count = detail::infer_heads(s, 0, heads, 3);
+    s.set_out(0, {count, s.in(0)[0], s.in(0)[0]});
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E, 3> x, View<E, 3> y) const {
+    const detail::Heads<const E> all(x, heads, 3);
+    detail::head_scores(all, all, 1, y.data());
+  }
+  template <Real E>
+  void grad_use_in(Cpu&, View<const E, 3> dy, View<const E, 3> x, View<E, 3> dx) const {
+    const detail::Heads<const E> all(x, heads, 3);
+    const detail::Heads<E> dall(dx, heads, 3);
+    dall.clear();
+    detail::head_scores_gradient(dy.data(), all, all, 1, dall, dall);
+  }
+};
+
+/// _contrib_interleaved_matmul_selfatt_valatt: the values that each place of a sequence attends to, attention · V for
+/// every head of every sequence.
+///
+/// queries_keys_values (length, batch, heads · 3 · width), of which the values are read, the last third of each head;
+/// attention (batch · heads, length, length); the result is (length, batch, heads · width). Floating types; sparse
+/// arrays by the dense fallback. Error: other dimensions, a last extent that is no multiple of 3 · heads, which MXNet
+/// takes.
+///
+/// Example: `interleaved_matmul_selfatt_valatt(array({{{2, 3, 4}}}), array({{{5}}}), {.heads = 1})` is [[[20]]].
+struct InterleavedMatmulSelfattValatt {
+  Required<int> heads = {};
+
+  static constexpr std::string_view name = "_contrib_interleaved_matmul_selfatt_valatt",
+                                    aliases[] = {"interleaved_matmul_selfatt_valatt"},
+                                    inputs[] = {"queries_keys_values", "attention"};
+  static constexpr const char* doc = "Products of attention with values, for every head.";
+  static constexpr std::span<const Note> notes = detail::head_notes;
+  static constexpr std::span<const Range> range = detail::head_ranges;
+
+  constexpr void infer_shape(Shapes& s) const {
+    const std::int64_t count = detail::infer_heads(s, 0, heads, 3);
+    s.set_in(1, {count, s.in(0)[0], s.in(0)[0]});
+    s.set_out(0, {s.in(0)[0], s.in(0)[1], detail::extent_of_parts(s.in(0)[2], 1, 3)});
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E, 3> x, View<const E, 3> attention, View<E, 3> y) const {
+    detail::head_values<E>(attention.data(), {x, heads, 3}, 2, {y, heads, 1});
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E, 3>> dy, In<"queries_keys_values", View<const E, 3>> x,
+            In<"attention", View<const E, 3>> attention, Grad<"queries_keys_values", View<E, 3>> dx,
+            Grad<"attention", View<E, 3>> dattention) const {
+    const detail::Heads<E> dall(dx, heads, 3);
+    dall.clear();
+    detail::head_values_gradient<E>({dy, heads, 1}, attention.data(), {x, heads, 3}, 2, dall, dattention.data());
+  }
+};
+
+/// _contrib_interleaved_matmul_encdec_qk: how much each place of a sequence attends to each of another: Q · Kᵀ / √width
+/// for every head of every pair of sequences.
+///
+/// queries (length, batch, heads · width), keys_values (other length, batch, heads · 2 · width): of each head first the
+/// keys, then the values, which are not read. The result is (batch · heads, length, other length), the heads of the
+/// first sequence first. Floating types; sparse arrays by the dense fallback. Error: other dimensions, extents that do
+/// not agree or are no multiples.
+///
+/// Example: `interleaved_matmul_encdec_qk(array({{{2}}}), array({{{3, 0}}}), {.heads = 1})` is [[[6]]].
+struct InterleavedMatmulEncdecQk {
+  Required<int> heads = {};
+
+  static constexpr std::string_view name = "_contrib_interleaved_matmul_encdec_qk",
+                                    aliases[] = {"interleaved_matmul_encdec_qk"}, inputs[] = {"queries", "keys_values"};
+  static constexpr const char* doc =
+      "Products of queries with the keys of another sequence, over the root of their width, for every head.";
+  static constexpr std::span<const Note> notes = detail::head_notes;
+  static constexpr std::span<const Range> range = detail::head_ranges;
+
+  constexpr void infer_shape(Shapes& s) const {
+    constexpr std::int64_t any = Shape::unknown_extent;
+    detail::infer_heads(s, 0, heads, 1);
+    s.set_in(1, {any, s.in(0)[1], detail::extent_of_parts(s.in(0)[2], 2, 1)});
+    const std::int64_t count = detail::infer_heads(s, 1, heads, 2);
+    s.set_in(0, {any, s.in(1)[1], detail::extent_of_parts(s.in(1)[2], 1, 2)});
+    s.set_out(0, {count, s.in(0)[0], s.in(1)[0]});
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E, 3> queries, View<const E, 3> keys_values, View<E, 3> y) const {
+    detail::head_scores<E>({queries, heads, 1}, {keys_values, heads, 2}, 0, y.data());
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E, 3>> dy, In<"queries", View<const E, 3>> queries,
+            In<"keys_values", View<const E, 3>> keys_values, Grad<"queries", View<E, 3>> dqueries,
+            Grad<"keys_values", View<E, 3>> dkeys_values) const {
+    const detail::Heads<E> both(dkeys_values, heads, 2);
+    both.clear();
+    detail::head_scores_gradient<E>(dy.data(), {queries, heads, 1}, {keys_values, heads, 2}, 0, {dqueries, heads, 1},
+                                    both);
+  }
+};
+
+/// _contrib_interleaved_matmul_encdec_valatt: the values of another sequence that each place of one attends to,
+/// attention · V for every head of every pair of sequences.
+///
+/// keys_values (other length, batch, heads · 2 · width), of which the values are read, the last half of each head;
+/// attention (batch · heads, length, other length); the result is (length, batch, heads · width). Floating types;
+/// sparse arrays by the dense fallback. Error: other dimensions, a last extent that is no multiple of 2 · heads.
+///
+/// Example: `interleaved_matmul_encdec_valatt(array({{{2, 3}}}), array({{{5}}}), {.heads = 1})` is [[[15]]].
+struct InterleavedMatmulEncdecValatt {
+  Required<int> heads = {};
+
+  static constexpr std::string_view name = "_contrib_interleaved_matmul_encdec_valatt",
+                                    aliases[] = {"interleaved_matmul_encdec_valatt"},
+                                    inputs[] = {"keys_values", "attention"};
+  static constexpr const char* doc = "Products of attention with the values of another sequence, for every head.";
+  static constexpr std::span<const Note> notes = detail::head_notes;
+  static constexpr std::span<const Range> range = detail::head_ranges;
+
+  constexpr void infer_shape(Shapes& s) const {
+    const std::int64_t count = detail::infer_heads(s, 0, heads, 2);
+    s.set_in(1, {count, Shape::unknown_extent, s.in(0)[0]});
+    s.set_out(0, {s.in(1)[1], s.in(0)[1], detail::extent_of_parts(s.in(0)[2], 1, 2)});
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E, 3> keys_values, View<const E, 3> attention, View<E, 3> y) const {
+    detail::head_values<E>(attention.data(), {keys_values, heads, 2}, 1, {y, heads, 1});
+  }
+  template <Real E>
+  void grad(Cpu&, Head<"output", View<const E, 3>> dy, In<"keys_values", View<const E, 3>> keys_values,
+            In<"attention", View<const E, 3>> attention, Grad<"keys_values", View<E, 3>> dkeys_values,
+            Grad<"attention", View<E, 3>> dattention) const {
+    const detail::Heads<E> both(dkeys_values, heads, 2);
+    both.clear();
+    detail::head_values_gradient<E>({dy, heads, 1}, attention.data(), {keys_values, heads, 2}, 1, both,
+                                    dattention.data());
+  }
+};
+
+inline constexpr Op<InterleavedMatmulSelfattQk, OnUse> interleaved_matmul_selfatt_qk;
+inline constexpr Op<InterleavedMatmulSelfattValatt, OnUse> interleaved_matmul_selfatt_valatt;
+inline constexpr Op<InterleavedMatmulEncdecQk, OnUse> interleaved_matmul_encdec_qk;
+inline constexpr Op<InterleavedMatmulEncdecValatt, OnUse> interleaved_matmul_encdec_valatt;
+
+using InterleavedMatmulOps = OpList<InterleavedMatmulSelfattQk, InterleavedMatmulSelfattValatt,
+                                    InterleavedMatmulEncdecQk, InterleavedMatmulEncdecValatt>;
+
+}  // namespace strop::inline v0
