@@ -182,3 +182,13 @@ def test_what_is_read_takes_memory_for_itself_alone(key):
         assert (x[key].asnumpy() == 3).all() and tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
+
+
+def test_what_lies_together():
+    for key, want in (((slice(None), slice(1, 2)), False), ((slice(1, 3), slice(None)), True), ((0, slice(1, 3)), True), ((slice(0, 1), slice(None, None, 2)), False),
+                      ((slice(None, None, -1), slice(None)), False), ((slice(1, 2), slice(None, None, 20)), True)):
+        x = mx.nd.zeros((4, 5))
+        assert mx.nd.NDArray._basic_indexing_slice_is_contiguous(key, (4, 5)) == want == np.empty((4, 5))[key].flags.c_contiguous
+        if want:  # then it is a view
+            x[key][:] = 1
+            assert (x[key].asnumpy() == 1).all() and x.asnumpy().sum() == x[key].size

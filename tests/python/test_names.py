@@ -213,6 +213,8 @@ def test_numbers_for_each_element_of_arrays():
         single = getattr(nd.random, name)(*arrays, shape=(50,))
         mx.random.seed(7)
         assert np.array_equal(getattr(nd.random, name)(*arrays, shape=(50,)).asnumpy(), single.asnumpy()) and single.dtype == np.float32
+    node = sym.random.randn(loc=1, data=sym.ones((4, 5)), name="z")  # which is passed over, as in the original
+    assert node.list_arguments() == [] and (node + sym.var("x")).infer_shape(x=(2, 3))[1] == [(2, 3)]
     assert not hasattr(nd.NDArray, "sample_uniform")
     assert abs(nd.sample_exponential(lam=nd.array([4.0]), shape=(4000,)).asnumpy().mean() - 0.25) < 0.05
     with pytest.raises(ValueError, match="_sample_gamma: alpha or beta is not above 0 at position 1"):

@@ -295,3 +295,46 @@ def test_a_list_that_contains_itself_is_no_parameter():
 def test_a_symbol_without_an_object():
     with pytest.raises(TypeError):
         mx.sym.relu(mx.sym.Symbol.__new__(mx.sym.Symbol))
+
+
+def hawkes(lda, alpha, beta, state, lags, marks, valid_length, max_time):
+    """(log likelihood, state at the end) of one history, event by event."""
+    state, last, now, total = state.copy(), np.zeros(len(alpha)), 0.0, 0.0
+    for lag, k in list(zip(lags, marks))[:int(valid_length)]:
+        now += lag
+        decay = np.exp(-beta[k] * (now - last[k]))
+        total += np.log(lda[k] + alpha[k] * beta[k] * state[k] * decay) - lda[k] * (now - last[k]) - alpha[k] * state[k] * (1 - decay)
+        state[k], last[k] = 1 + state[k] * decay, now
+    decay = np.exp(-beta * (max_time - last))
+    return total - np.sum(lda * (max_time - last) + alpha * state * (1 - decay)), state * decay
+
+
+def test_hawkesll():
+    rng = np.random.default_rng(3)
+    lda, alpha, beta = rng.uniform(0.2, 2, (3, 2)), rng.uniform(0.2, 1, 2), rng.uniform(0.5, 2, 2)
+    lda[1, 1] = 0  # of what never happens
+    state, lags, marks = rng.uniform(0, 1, (3, 2)), rng.uniform(0, 2, (3, 5)), np.array([[0, 1, 1, 0, 1], [0, 0, 0, 1, 1], [1, 0, 1, 0, 0]])
+    state[1, 1] = 0
+    known = [state, lags, marks, np.array([0.0, 3, 5]), np.array([20.0, 25, 30])]
+
+    def expected(*params):
+        rows = [hawkes(params[0][n], *params[1:], *(part[n] for part in known)) for n in range(3)]
+        return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+    given = [nd.array(part, dtype="float64") for part in (lda, alpha, beta)]
+    for part in given:
+        part.attach_grad()
+    rest = [nd.array(part, dtype="int32" if part is marks else "float64") for part in known]
+    with mx.autograd.record():
+        made, states = nd.contrib.hawkesll(*given, *rest)
+    made.backward()
+    for found, want in zip((made, states), expected(lda, alpha, beta)):
+        np.testing.assert_allclose(found.asnumpy(), want)
+    for i, part in enumerate((lda, alpha, beta)):
+        for at in np.ndindex(part.shape):
+            step = [np.array(p) for p in (lda, alpha, beta)]
+            step[i][at] += 1e-6
+            slope = (expected(*step)[0].sum() - made.asnumpy().sum()) / 1e-6
+            np.testing.assert_allclose(given[i].grad.asnumpy()[at], slope, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match=r"hawkesll: beta has shape \(3,\), expected \(2,\)"):
+        nd.contrib.hawkesll(given[0], given[1], nd.ones((3,)), *rest)

@@ -25,13 +25,23 @@ def test_imports():
         with pytest.raises(AttributeError, match="left out"):
             getattr(mx, gone)
     from strop.gluon import block, nn  # a file that begins so has tests without them
+    from strop.test_utils import use_np
     from strop.util import _NumpyArrayScope
 
     with pytest.raises(AttributeError, match="left out"):
         nn.Dense(3)
-    for left_out in (block, _NumpyArrayScope):
+
+    @use_np
+    def of_the_namespace(x):
+        return x
+
+    assert mx.use_np is mx.util.use_np is use_np and of_the_namespace.__name__ == "of_the_namespace"
+    for left_out in (block, of_the_namespace, use_np(type("Block", (), {})), mx.np_array().__enter__):
         with pytest.raises(NotImplementedError, match="left out"):
             left_out()
+    with mx.np_array(False):
+        assert not mx.is_np_array()
+    assert _NumpyArrayScope(True)._is_np_array
 
 
 def test_the_history_as_a_symbol():

@@ -501,3 +501,21 @@ def test_copies_are_deep():
     z = copy.copy(y)
     z._set_attr(mood="good")
     assert y.attr("mood") is None and z.attr("mood") == "good"
+
+
+def test_a_node_alone():
+    net = sym.FullyConnected(sym.relu(sym.var("x")), num_hidden=3, no_bias=True, attr={"__mood__": "good"})
+    alone = net._gen_atomic_symbol()
+    assert alone.attr("num_hidden") == "3" and alone.attr("__mood__") == "good" and len(alone.list_arguments()) == 2 and len(alone.get_internals()) == 3
+    assert len(sym.split(sym.var("x"), num_outputs=3)._gen_atomic_symbol()) == 3
+    with pytest.raises(mx.Error, match="has no operator"):
+        sym.var("x")._gen_atomic_symbol()
+
+
+def test_head_gradients_of_other_devices():
+    with mx.AttrScope(ctx_group="second"):
+        net = sym.var("x") * 3
+    run = net.simple_bind(mx.cpu(0), group2ctx={"second": mx.cpu(1)}, x=(2,))
+    run.forward(is_train=True, x=nd.ones((2,)))
+    run.backward(nd.array([1, 2], mx.cpu(0)))
+    assert run.grad_dict["x"].context == mx.cpu(1) and run.grad_dict["x"].asnumpy().tolist() == [3, 6]

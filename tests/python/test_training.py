@@ -199,6 +199,27 @@ def test_adamw_with_a_number():
     np.testing.assert_array_equal(nd.contrib.adamw_update(w, g, mean, var, float("nan"), 0.1, 0.5).asnumpy(), before)  # nothing is updated then
 
 
+def test_adamw_of_several_weights():
+    def arrays(dtype="float32"):
+        return [[nd.array(np.linspace(low, 2, n), dtype=dtype) for n in (3, 4)] for low in (-1, 0.5, 0, 1)]
+
+    rates = {"lrs": [0.1, 0.2], "wds": [0.1, 0], "etas": [0.5, 1]}
+    w, g, mean, var = arrays()
+    assert nd.contrib.multi_adamw_update(w, g, mean, var, 0.5, out=w, beta1=0.8, **rates) is w
+    half, small, means, variances = arrays("float16")
+    means, variances, full = *arrays()[2:], arrays()[0]
+    nd.contrib.multi_mp_adamw_update(half, small, means, variances, full, nd.array([0.5]), out=half, beta1=0.8, **rates)
+    for i, one in enumerate(zip(*arrays())):
+        expected = nd.contrib.adamw_update(*one, 0.5, lr=rates["lrs"][i], wd=rates["wds"][i], eta=rates["etas"][i], beta1=0.8).asnumpy()
+        np.testing.assert_array_equal(w[i].asnumpy(), expected)
+        np.testing.assert_allclose(full[i].asnumpy(), expected, rtol=1e-3)
+        np.testing.assert_allclose(half[i].asnumpy(), expected, rtol=1e-3, atol=1e-3)
+    before = w[0].asnumpy()
+    with pytest.raises(ValueError, match="there are 2 weights, and a list is shorter"):
+        nd.contrib.multi_adamw_update(w, g, mean, var, 0.5, [0.1], [0, 0], [1, 1], out=w)
+    np.testing.assert_array_equal(w[0].asnumpy(), before)
+
+
 def test_clipping_and_scaling():
     made = optimizer.create("sgd", learning_rate=1.0, rescale_grad=0.5, clip_gradient=1.0)
     np.testing.assert_allclose(steps(made, np.zeros(3, "f4"), [np.array([1, 4, -8.0], "f4")]), [-0.5, -1, 1])

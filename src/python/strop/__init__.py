@@ -30,7 +30,7 @@ from .executor import Executor
 from . import rnn  # before operators get their names here: one of them, of nd and sym, is called so as well
 from . import _register, contrib, library, util
 from .library import get_include, load_library
-from .util import is_np_shape, np_compat, np_shape, set_np_shape, use_np_shape
+from .util import is_np_array, is_np_shape, np_array, np_compat, np_shape, set_np_shape, use_np, use_np_shape
 
 __version__ = "0.1.0"
 

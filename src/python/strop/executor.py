@@ -78,7 +78,7 @@ class _Members:
         outputs = list(self.outputs)
         for output in outputs:
             output.wait_to_read()
-        del heads[len(outputs):]
+        heads = [head.as_in_context(output.context) if isinstance(head, NDArray) else head for head, output in zip(heads, outputs)]
         try:
             self._backward(heads)
         except _strop.ValueError as error:

@@ -25,6 +25,7 @@ from .context import Context, current_context
 from .ndarray import NDArray, array
 from .runtime import Features  # noqa: F401
 from .symbol import Symbol
+from .util import use_np  # noqa: F401
 
 
 def default_context():

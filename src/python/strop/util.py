@@ -91,7 +91,40 @@ def use_np_shape(func):
     return run
 
 
-_NumpyArrayScope = LeftOut("util._NumpyArrayScope", "the original's numpy namespace is left out")
+_LEFT_OUT = "the original's numpy namespace is left out"
+
+
+class _NumpyArrayScope:
+    """What np_array opens. One that is on can be made and looked at, but not entered."""
+
+    _current = threading.local()
+
+    def __init__(self, is_np_array):
+        self._is_np_array = bool(is_np_array)
+
+    def __enter__(self):
+        if self._is_np_array:
+            LeftOut("util.np_array", _LEFT_OUT)()
+        return self
+
+    def __exit__(self, *failure):
+        pass
+
+
+def np_array(active=True):
+    """``with np_array(False):`` has arrays be NDArray, which they always are; the original's numpy namespace is left out."""
+    return _NumpyArrayScope(active)
+
+
+def use_np(func):
+    """The original's decorator of what works on its numpy namespace: the function, or the class, can be defined here, so that
+    files with such functions among others run; calling it says what is left out."""
+
+    @functools.wraps(func, updated=())
+    def refuse(*_, **__):
+        LeftOut(f"util.use_np: {func.__name__}", _LEFT_OUT)()
+
+    return refuse
 
 
 def is_np_array():

@@ -114,6 +114,12 @@ class _Members:
     def _fresh_grad(self, fresh):
         _strop.set_fresh(self, bool(fresh))
 
+    @staticmethod
+    def _basic_indexing_slice_is_contiguous(slc_key, shape):
+        """Whether what a key of slices and positions takes of that shape lies together; programs of the original ask this."""
+        steps = [math.prod(shape[axis + 1:]) for axis in range(len(shape))]
+        return np.lib.stride_tricks.as_strided(np.empty(1, "int8"), shape, steps)[slc_key].flags.c_contiguous
+
     def _slice(self, start, stop):
         return self[start:stop]
 

@@ -315,6 +315,15 @@ class _Members:
                 lines += ["Attrs:", *(f"\t{key}={text}" for key, text in sorted(node["attrs"].items()))]
         return "\n".join(lines) + "\n"
 
+    def _gen_atomic_symbol(self):
+        """Its operator with its parameters and attributes, on variables of its own."""
+        node = json.loads(self.tojson(remove_amp_cast=False))["nodes"][-1]
+        if node["op"] == "null":
+            raise _strop.Error("_gen_atomic_symbol: a variable has no operator")
+        said = node.get("attrs", {})
+        own = {key: text for key, text in said.items() if key.startswith("__")}
+        return _find(node["op"])(attr=own or None, **{key: text for key, text in said.items() if key not in own})
+
     def _compose(self, *args, **kwargs):
         """Refused: symbols that others hold do not change."""
         raise _strop.Error("_compose: a symbol does not change; call it, net(data=other), for a new one")
