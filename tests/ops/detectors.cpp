@@ -67,9 +67,9 @@ TEST_CASE("boxes seen from anchors as MXNet sees them") {
                same = strop::invoke_all("_contrib_box_encode", {samples, matches, anchors, refs, means, stds});
   CHECK(values(y[0]) == values(same[0]));
   CHECK(refusal("_contrib_box_encode", {}, {samples, array({{0, 0, 2, 0}}), anchors, refs, means, stds}) ==
-        "_contrib_box_encode: match 2 at (0, 2) is no box, expected 0 to 1");
+        "_contrib_box_encode: match 2 at (0, 2) is none of the 2 boxes of 'refs', which are numbered from 0");
   CHECK(refusal("_contrib_box_encode", {}, {samples, array({{NaN, 0, 0, 0}}), anchors, refs, means, stds}) ==
-        "_contrib_box_encode: match nan at (0, 0) is no box, expected 0 to 1");
+        "_contrib_box_encode: match nan at (0, 0) is none of the 2 boxes of 'refs', which are numbered from 0");
   CHECK(refusal("_contrib_box_encode", {}, {samples, matches, anchors, count({2, 2, 4}), means, stds}) ==
         "_contrib_box_encode: input 'refs' has shape (2, 2, 4), expected (1, ?, 4)");
 }

@@ -166,7 +166,6 @@ def test_parameters_begin():
         init.FusedRNN(None, 3, 1, "lstm").init_weight("x", nd.zeros((120,)))
 
 
-@pytest.mark.skipif(not hasattr(sym, "RNN"), reason="the operator RNN is not in the registry")
 @pytest.mark.filterwarnings("ignore:FusedRNNCell")
 @pytest.mark.parametrize("mode, gates, two, depth", FUSED)
 def test_fused_cells_are_those_that_unfuse_makes(mode, gates, two, depth, rng):
@@ -180,6 +179,35 @@ def test_fused_cells_are_those_that_unfuse_makes(mode, gates, two, depth, rng):
         known = stack.pack_weights(cell.unpack_weights({"f_parameters": nd.array(given["f_parameters"])}))
         known.update((state.name, nd.array(given[f"f_begin_state_{i % len(states)}"][i // len(states)])) for i, state in enumerate(begin))
         np.testing.assert_allclose(apart.eval(x=nd.array(given["x"]), **known)[0].asnumpy(), values[0], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:FusedRNNCell")
+@pytest.mark.parametrize("mode", ["lstm", "gru", "rnn_tanh", "rnn_relu"])
+@pytest.mark.parametrize("units, batch", [(33, 3), (300, 40)])
+def test_wide_layers(mode, units, batch, rng):
+    """Of more units and sequences than a register, a tile and a block have."""
+    cell = rnn.FusedRNNCell(units, 2, mode, True, prefix="f_")
+    net, _ = cell.unroll(3, sym.var("x"), begin_state=cell.begin_state(func=sym.Variable), layout="TNC", merge_outputs=True)
+    shapes = net.infer_shape(x=(3, batch, 9))[0]
+    given = {name: nd.array(rng.uniform(-0.1, 0.1, shape).astype("f4")) for name, shape in zip(net.list_arguments(), shapes)}
+    stack = cell.unfuse()
+    begin = stack.begin_state(func=sym.Variable)
+    apart, _ = stack.unroll(3, sym.var("x"), begin_state=begin, layout="TNC", merge_outputs=True)
+    known = stack.pack_weights(cell.unpack_weights({"f_parameters": given["f_parameters"]}))
+    each = len(begin) // 4
+    known.update((state.name, given[f"f_begin_state_{i % each}"][i // each]) for i, state in enumerate(begin))
+    known["x"] = given["x"]
+    runs = []
+    for symbol, arrays in ((net, given), (apart, known)):
+        grads = {name: nd.zeros_like(a) for name, a in arrays.items()}
+        one = symbol.bind(mx.cpu(), arrays, grads)
+        one.forward(is_train=True)
+        one.backward(nd.ones(one.outputs[0].shape))
+        runs.append((one.outputs[0].asnumpy(), grads))
+    np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(runs[0][1]["x"].asnumpy(), runs[1][1]["x"].asnumpy(), rtol=1e-3, atol=1e-3)
+    packed = cell.pack_weights(stack.unpack_weights(runs[1][1]))["f_parameters"].asnumpy()
+    np.testing.assert_allclose(runs[0][1]["f_parameters"].asnumpy(), packed, rtol=1e-2, atol=1e-2)
 
 
 def test_checkpoints(tmp_path):

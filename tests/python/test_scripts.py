@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scripts of the original import and expect by its names."""
+import copy
 import subprocess
 import sys
 import types
@@ -42,6 +43,12 @@ def test_imports():
     with mx.np_array(False):
         assert not mx.is_np_array()
     assert _NumpyArrayScope(True)._is_np_array
+    with pytest.raises(NotImplementedError, match="left out"):
+        isinstance(3, block)
+    with pytest.raises(NotImplementedError, match="left out"):
+        class Net(nn):
+            pass
+    assert not hasattr(copy.copy(block), "__len__")
 
 
 def test_the_history_as_a_symbol():

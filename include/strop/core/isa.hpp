@@ -58,8 +58,10 @@
 #define STROP_X86_BYTES 0
 #endif
 
-// A macro that is defined as 1 gives the digit 1, one that is not the digit 0; four of them a hexadecimal digit.
+// A macro that is defined as a number gives the digit 1, one that is not the digit 0; four of them a hexadecimal digit.
 #define STROP_ISA_YES_1 ~, 1
+#define STROP_ISA_YES_2 ~, 1
+#define STROP_ISA_YES_3 ~, 1
 #define STROP_ISA_SECOND(first, second, ...) second
 #define STROP_ISA_PICK(a, b, c) STROP_ISA_SECOND(a, b, c)
 #define STROP_ISA_BIT(value) STROP_ISA_PICK(STROP_ISA_YES_##value, 0, ~)
@@ -99,15 +101,16 @@
                  STROP_ISA_DIGIT(__AVXVNNIINT16__, __APX_F__, __SSE4A__, __XOP__),                  \
                  STROP_ISA_DIGIT(__FMA4__, __TBM__, , ))
 #elif defined(__aarch64__)
-#define STROP_ISA_NEEDS(to)                                                                                          \
-  STROP_ISA_JOIN(                                                                                                    \
-      to,                                                                                                            \
-      STROP_ISA_DIGIT(__ARM_FEATURE_CRC32, __ARM_FEATURE_ATOMICS, __ARM_FEATURE_FP16_SCALAR_ARITHMETIC,              \
-                      __ARM_FEATURE_FP16_VECTOR_ARITHMETIC),                                                         \
-      STROP_ISA_DIGIT(__ARM_FEATURE_QRDMX, __ARM_FEATURE_JCVT, __ARM_FEATURE_COMPLEX, __ARM_FEATURE_RCPC),           \
-      STROP_ISA_DIGIT(__ARM_FEATURE_DOTPROD, __ARM_FEATURE_SVE, __ARM_FEATURE_FP16_FML, __ARM_FEATURE_SVE2),         \
-      STROP_ISA_DIGIT(__ARM_FEATURE_FRINT, __ARM_FEATURE_MATMUL_INT8, __ARM_FEATURE_BF16_VECTOR_ARITHMETIC, ), 0, 0, \
-      0, 0, 0, 0)
+#define STROP_ISA_NEEDS(to)                                                                                  \
+  STROP_ISA_JOIN(                                                                                            \
+      to,                                                                                                    \
+      STROP_ISA_DIGIT(__ARM_FEATURE_CRC32, __ARM_FEATURE_ATOMICS, __ARM_FEATURE_FP16_SCALAR_ARITHMETIC,      \
+                      __ARM_FEATURE_FP16_VECTOR_ARITHMETIC),                                                 \
+      STROP_ISA_DIGIT(__ARM_FEATURE_QRDMX, __ARM_FEATURE_JCVT, __ARM_FEATURE_COMPLEX, __ARM_FEATURE_RCPC),   \
+      STROP_ISA_DIGIT(__ARM_FEATURE_SHA3, __ARM_FEATURE_DOTPROD, __ARM_FEATURE_SVE, __ARM_FEATURE_FP16_FML), \
+      STROP_ISA_DIGIT(__ARM_FEATURE_SVE2, __ARM_FEATURE_FRINT, __ARM_FEATURE_MATMUL_INT8,                    \
+                      __ARM_FEATURE_BF16_VECTOR_ARITHMETIC),                                                 \
+      STROP_ISA_DIGIT(__ARM_FEATURE_MOPS, , , ), 0, 0, 0, 0, 0)
 #else
 #define STROP_ISA_NEEDS(to) to
 #endif

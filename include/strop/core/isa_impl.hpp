@@ -20,10 +20,10 @@ namespace strop::inline v0::detail {
 static_assert(
     [] {
       std::uint64_t needs = 0, bit = 1;
-// A macro that is defined as 1 is written as "1" in a string, one that is not by its name.
+// A macro that is defined is written in a string as what it is, one that is not by its name.
 #define STROP_TEXT(macro) #macro
-#define STROP_EXTENSION(macro, ...)                              \
-  needs |= std::string_view(STROP_TEXT(macro)) == "1" ? bit : 0; \
+#define STROP_EXTENSION(macro, ...)                                 \
+  needs |= std::string_view(STROP_TEXT(macro)) != #macro ? bit : 0; \
   bit <<= 1;
 #if defined(__x86_64__)
 #include <strop/core/extensions.def>

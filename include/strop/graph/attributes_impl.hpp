@@ -123,6 +123,19 @@ STROP_IMPL std::string text_of(Shape shape, bool zero_is_extent) {
   return print_shape(shape);
 }
 
+/// Whether a parameter says the shape of what is made of no input, whose extents may follow from what it meets.
+STROP_IMPL bool says_shape(const Entry& entry, std::string_view parameter) {
+  return entry.inputs == 0 && entry.library && parameter == "shape";
+}
+/// Such a text of the original's with −1 in place of the 0 that stands for an extent which is not known.
+STROP_IMPL std::string with_open_extents(std::string_view text) {
+  Shape shape;
+  if (!parse_shape(text, shape) || !has_zero_extent(shape)) return std::string(text);
+  for (std::int64_t& extent : shape)
+    if (extent == 0) extent = Shape::unknown_extent;
+  return print_shape(shape);
+}
+
 /// Sets an attribute of a node, as a program says it.
 STROP_IMPL void set_attribute(Node& node, std::string_view key, std::string_view text) {
   try {

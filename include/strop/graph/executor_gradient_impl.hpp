@@ -269,19 +269,19 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
 }
 
 /// Copies each into its place, all as they are before any of them is written: a source may lie where another goes.
-STROP_IMPL void copy_all(Span<NDArray> from, Span<const NDArray> to) {
-  List<const NDArray*> sources;
-  List<NDArray> places;
+STROP_IMPL void copy_all(Span<const NDArray> from, Span<const NDArray> to) {
+  List<NDArray> sources, places;  // of those that have somewhere to go
+  List<const NDArray*> read;
   for (Index i = 0; i < from.size(); ++i) {
     if (from[i].is(to[i])) continue;
-    sources.push_back(&from[i]);
+    sources.push_back(from[i]);
     places.push_back(to[i]);
   }
-  const bool apart = sources.size() < 2 || lie_apart(sources.span(), places.span());
-  for (Index i = 0; i < from.size(); ++i)
-    if (!apart && !from[i].is(to[i])) from[i] = from[i].copy();
-  for (Index i = 0; i < from.size(); ++i)
-    if (!from[i].is(to[i])) copy_into(from[i], to[i]);
+  for (const NDArray& source : sources) read.push_back(&source);
+  const bool apart = sources.size() < 2 || lie_apart(read.span(), places.span());
+  for (NDArray& source : sources)
+    if (!apart) source = source.copy();
+  for (Index i = 0; i < sources.size(); ++i) copy_into(sources[i], places[i]);
 }
 
 STROP_IMPL void BoundGraph::set_arguments(const NamedArrays& inputs) {

@@ -317,10 +317,13 @@ class GraphMaker {
     node->entry = &entry;
     std::int64_t count = -1;  // num_args of an operator that counts by itself
     std::vector<std::pair<std::string_view, std::string_view>> parameters, of_inputs;
+    std::string opened;  // what stands in place of the file's text of a shape
     const bool counts = entry.inputs < 0 && (entry.params == nullptr || !entry.params->find("num_args"));
     for (const auto& [key, text] : record.attributes) {
       if (const auto field = entry.params != nullptr ? entry.params->find(key) : std::nullopt) {
         parameters.emplace_back(key, upgraded(*entry.params, key, text, from_.version));
+        if (!from_.zero_is_extent && says_shape(entry, key))
+          parameters.back().second = opened = with_open_extents(parameters.back().second);
         if (parameters.back().second == text)  // else it is another one, which nobody has written
           set_text(node->said, entry.params->fields[*field].name, text);
       } else if (counts && key == "num_args" && parse_integer(text, count))

@@ -30,8 +30,11 @@ class GraphWriter {
     for (int n = 0; n < graph_.size(); ++n)
       if (const Node& node = graph_.node(n); node.is_variable()) {
         const Shape& shape = node.variable.shape;
-        zero_is_extent_ = zero_is_extent_ || (shape.has_rank() && shape.empty());
-        for (const std::int64_t extent : shape) zero_is_extent_ = zero_is_extent_ || extent == 0;
+        zero_is_extent_ = zero_is_extent_ || (shape.has_rank() && shape.empty()) || has_zero_extent(shape);
+      } else {
+        for (const auto& [key, text] : parameters_of(node))
+          if (Shape shape; says_shape(*node.entry, key) && parse_shape(text, shape))
+            zero_is_extent_ = zero_is_extent_ || has_zero_extent(shape);
       }
   }
 

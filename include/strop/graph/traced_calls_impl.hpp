@@ -2,6 +2,8 @@
 /// \file
 /// How the calls of a traced function run one by one, each of which is recorded where calls are.
 #pragma once
+#include <strop/autograd/function.hpp>
+#include <strop/autograd/tape.hpp>
 #include <strop/autograd/views_impl.hpp>
 #include <strop/core/config.hpp>
 #include <strop/graph/control.hpp>
@@ -22,60 +24,91 @@ namespace strop::inline v0::detail {
 
 STROP_IMPL void run_traced_call(const Node& node, const FlowOperators* flow, Inputs in, Span<NDArray> out);
 
-/// A loop or a branch as the calls of its steps, which have gradients of every order. It takes the steps that its node
-/// takes, and draws the same numbers.
+/// The history of a result that the steps which were taken did not compute from any input: its gradients are zero.
+class FlatStep : public Function {
+ public:
+  explicit FlatStep(Inputs in) {
+    for (const NDArray* a : in) zeros_.push_back(shell_of(*a, dense));  // without elements: known to be zero
+  }
+  std::vector<NDArray> forward(std::span<const NDArray>) override { return {}; }
+  std::vector<NDArray> backward(std::span<const NDArray>) override { return zeros_; }
+
+  static void link(Inputs in, const NDArray& made) {
+    bool tracked = false;
+    for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
+    if (recording() == nullptr || is_tracked(made) || !tracked) return;
+    auto* node = new TapeNode;
+    const Ref<Lineage> owner(node);
+    node->function = Ref<Function>(new FlatStep(in));
+    node->inputs.resize(in.size());
+    for (Index i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], false);
+    node->outputs.resize(1);
+    link_output(*node, owner, 0, made, false);
+  }
+
+ private:
+  bool is_linear() const override { return true; }
+  std::vector<NDArray> zeros_;
+};
+
+/// A while_loop or a cond as the calls of its steps, which have gradients of every order. It takes the steps that its
+/// node takes, and draws the same numbers.
 class UnrolledFlow {
  public:
   UnrolledFlow(const Node& node, const FlowOperators& operators, Inputs in)
       : node_(node), flow_(*flow_of(node)), operators_(operators), in_(in) {
+    for (const SubGraph& sub : flow_.graphs) graphs_.emplace_back(sub.results);
     List<Shape> shapes;
     for (const NDArray* a : in) shapes.push_back(a->shape());
     if (flow_.drawn >= 0 && flow_resources(node.op(), shapes.span()).random) drawn_ = random::next(in[0]->device());
   }
 
-  /// What a caller of the node sees.
+  /// What a caller of the node sees: arrays of their own, each with a history where an input has one.
   std::vector<NDArray> run() const {
-    std::vector<NDArray> out = flow_.is_loop() ? loop() : branch();
-    for (NDArray& made : out)
-      for (const NDArray* a : in_)
-        if (made.is(*a)) made = operators_.copy(made);  // results are arrays of their own
+    std::vector<NDArray> out = flow_.kind == FlowKind::while_loop ? loop() : branch();
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      const auto shares = [&](const NDArray& a) { return a.body().buffer && a.body().buffer == out[k].body().buffer; };
+      bool apart = true;
+      for (const NDArray* a : in_) apart = apart && !shares(*a);
+      for (std::size_t j = 0; j < k; ++j) apart = apart && !shares(out[j]);
+      if (!apart) out[k] = operators_.copy(out[k]);
+      FlatStep::link(in_, out[k]);
+    }
     return out;
   }
 
  private:
   std::vector<NDArray> loop() const {
-    const std::int64_t most = flow_.kind == FlowKind::foreach ? in_[0]->shape()[0] : flow_.most;
     std::vector<NDArray> now;
     for (const int input : flow_.states) now.push_back(*in_[input]);
     CollectedSteps made(flow_.name());
-    for (std::int64_t step = 0; step < most; ++step) {
-      if (flow_.kind == FlowKind::while_loop && !condition(step, now)) break;
-      std::vector<NDArray> given = run_body(flow_.body(), step, now, false);
+    for (std::int64_t step = 0; step < flow_.most && condition(step, now); ++step) {
+      std::vector<NDArray> given = run_body(1, step, now, false);
       now.assign(given.begin() + flow_.stacked, given.end());
       given.resize(unsigned_size(flow_.stacked));
       made.add(std::move(given));
     }
     std::vector<NDArray> out;
-    for (const std::vector<NDArray>& steps : made.each(most)) out.push_back(operators_.stack(steps));
+    for (const std::vector<NDArray>& steps : made.each(flow_.most)) out.push_back(operators_.stack(steps));
     if (made.count() == 0) out = zeros_of_no_step();
     out.insert(out.end(), now.begin(), now.end());
     return out;
   }
-  std::vector<NDArray> branch() const { return run_body(flow_.body(condition(0, {}) ? 0 : 1), 0, {}, false); }
+  std::vector<NDArray> branch() const { return run_body(condition(0, {}) ? 1 : 2, 0, {}, false); }
   bool condition(std::int64_t step, const std::vector<NDArray>& now) const {
-    return holds(flow_.name(), run_body(flow_.graphs[0], step, now, true)[0]);
+    return holds(flow_.name(), run_body(0, step, now, true)[0]);
   }
 
-  /// One step of a sub-graph, node after node in the order in which its executor runs them.
-  std::vector<NDArray> run_body(const SubGraph& sub, std::int64_t step, const std::vector<NDArray>& now,
-                                bool is_condition) const {
+  /// One step of sub-graph g, node after node in the order in which its executor runs them.
+  std::vector<NDArray> run_body(Index g, std::int64_t step, const std::vector<NDArray>& now, bool is_condition) const {
     std::optional<random::Replay> numbers;
     if (drawn_) numbers.emplace(*drawn_, flow_stream(step, is_condition));
-    const Graph graph(sub.results);
+    const SubGraph& sub = flow_.graphs[g];
+    const Graph& graph = element(graphs_, g);
     List<NDArray> values(graph.values()), inputs;
     for (Index i = 0; i < sub.inputs.size(); ++i) {
       const int link = sub.links[i], j = flow_.state_of(link);
-      inputs.push_back(link < flow_.data ? (*in_[link])[step] : j >= 0 ? element(now, j) : *in_[link]);
+      inputs.push_back(j >= 0 ? element(now, j) : *in_[link]);
       if (const int v = graph.value(sub.inputs[i]); v >= 0) values[v] = inputs[i];
     }
     const NDArray absent;
@@ -104,6 +137,7 @@ class UnrolledFlow {
   const Flow& flow_;
   const FlowOperators& operators_;
   const Inputs in_;
+  std::vector<Graph> graphs_;  // of the sub-graphs, for every step
   std::optional<random::Stream> drawn_;
 };
 

@@ -193,7 +193,7 @@ STROP_IMPL void sample_graph(const EdgeReader& graph, const NDArray* weights, co
     fail(op, ": ", seeds.size(), " seed vertices, expected max_num_vertices = ", sizes.vertices, " at most");
   MetVertices met(most);
   auto& list = met.list();
-  for (const std::int64_t v : positions(seeds, extent, Outside::raise, op)) met.add(v, 0);
+  for (const std::int64_t v : positions(seeds, extent, Outside::from_end, op)) met.add(v, 0);
   EdgeSampler sampler(graph, weights, sizes.neighbors, draws, op);
   List<std::int64_t> taken, ends;
   std::int64_t at = 0;
@@ -261,7 +261,7 @@ STROP_IMPL void DglSubgraph::forward(Cpu&, const NDArray& graph, std::span<const
                                      std::span<NDArray> y) const {
   const detail::EdgeReader edges(graph);
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const auto kept = detail::positions(vertices[i], graph.shape()[0], detail::Outside::raise, name);
+    const auto kept = detail::positions(vertices[i], graph.shape()[0], detail::Outside::from_end, name);
     if (!std::is_sorted(kept.begin(), kept.end())) fail(name, ": the vertices of input ", i + 1, " do not ascend");
     detail::TakenEdges taken;
     for (const std::int64_t v : kept) {

@@ -54,7 +54,8 @@ struct Histogram {
       if (range->count() != 2) s.fail("range has ", range->count(), " numbers, expected 2");
       const double width = (*range)[1] - (*range)[0];
       if (!(width >= 0 && width <= Range::unbounded))
-        s.fail("range is from ", (*range)[0], " to ", (*range)[1], ", expected two finite numbers in order");
+        s.fail("range is from ", (*range)[0], " to ", (*range)[1],
+               ", expected two numbers in order, at most 1e308 apart");
       s.set_out(0, {*bin_cnt});
       s.set_out(1, {std::int64_t{*bin_cnt} + 1});
       return;

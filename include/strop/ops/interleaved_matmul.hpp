@@ -83,6 +83,7 @@ E head_scale(std::int64_t width) {
 template <class E>
 void head_scores(Heads<const E> q, Heads<const E> k, std::int64_t k_part, E* y) {
   const std::int64_t size = q.length * k.length;
+  if (size == 0) return;  // however many heads there are
   const E scale = head_scale<E>(q.width);
   each_product(q.count, size * q.width, [&](std::int64_t i) {
     gemm(q.length, k.length, q.width, q.matrix(i, 0), k.matrix(i, k_part).transpose(), y + i * size);
@@ -94,6 +95,7 @@ template <class E>
 void head_scores_gradient(const E* dy, Heads<const E> q, Heads<const E> k, std::int64_t k_part, Heads<E> dq,
                           Heads<E> dk) {
   const std::int64_t size = q.length * k.length;
+  if (q.length * q.width == 0 && k.length * k.width == 0) return;
   const E scale = head_scale<E>(q.width);
   each_product(q.count, 2 * size * q.width, [&](std::int64_t i) {
     const Strided<E> head{dy + i * size, k.length, 1};
@@ -105,6 +107,7 @@ void head_scores_gradient(const E* dy, Heads<const E> q, Heads<const E> k, std::
 template <class E>
 void head_values(const E* attention, Heads<const E> v, std::int64_t part, Heads<E> y) {
   const std::int64_t size = y.length * v.length;
+  if (y.length * y.width == 0) return;
   each_product(v.count, size * v.width, [&](std::int64_t i) {
     y.put_product(i, 0, v.length, Strided<E>{attention + i * size, v.length, 1}, v.matrix(i, part));
   });
@@ -114,6 +117,7 @@ template <class E>
 void head_values_gradient(Heads<const E> dy, const E* attention, Heads<const E> v, std::int64_t part, Heads<E> dv,
                           E* dattention) {
   const std::int64_t size = dy.length * v.length;
+  if (size == 0 && v.length * v.width == 0) return;
   each_product(v.count, 2 * size * v.width, [&](std::int64_t i) {
     if (dv) dv.put_product(i, part, dy.length, Strided<E>{attention + i * size, 1, v.length}, dy.matrix(i, 0));
     if (dattention != nullptr)

@@ -88,6 +88,12 @@ struct BatchNorm {
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean,
                View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> scaling) const {
+    normalize(false, ctx, x, gain, beta, moving_mean, moving_var, y, centre, scaling);
+  }
+  /// forward, whose last result is 1 / √(var + eps) or the variance.
+  template <Real E>
+  void normalize(bool gives_variance, Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta,
+                 View<E, 1> moving_mean, View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> spread) const {
     const detail::AxisSplit s = split(x.shape());
     const bool batch = ctx.train && !use_global_stats && x.size() != 0;
     const detail::List<detail::Moments> now =
@@ -104,7 +110,7 @@ struct BatchNorm {
       const double inverse = 1 / std::sqrt(m.variance + eps),
                    factor = inverse * (fix_gamma ? 1 : static_cast<double>(gain[c]));
       centre[c] = static_cast<E>(m.mean);
-      scaling[c] = static_cast<E>(inverse);
+      spread[c] = static_cast<E>(gives_variance ? m.variance : inverse);
       // The centre is rounded, and what it lost is put back.
       const double lost = m.mean - static_cast<double>(centre[c]);
       linear[c] = {.x_factor = static_cast<E>(factor),
@@ -178,11 +184,7 @@ struct SyncBatchNorm {
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E, 1> moving_mean,
                View<E, 1> moving_var, View<E> y, View<E, 1> centre, View<E, 1> variance) const {
-    one().forward(ctx, x, gain, beta, moving_mean, moving_var, y, centre, variance);
-    for (std::int64_t c = 0; c < variance.size(); ++c) {
-      const double inverse = static_cast<double>(variance[c]);
-      variance[c] = static_cast<E>(1 / (inverse * inverse) - eps);
-    }
+    one().normalize(true, ctx, x, gain, beta, moving_mean, moving_var, y, centre, variance);
   }
 
   template <Real E>

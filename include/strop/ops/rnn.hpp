@@ -34,11 +34,12 @@ namespace strop::inline v0 {
 /// training an element of what one layer gives to the next is 0 with probability p, else divided by 1 − p. Floating
 /// types; sparse arrays by the dense fallback.
 ///
-/// With `use_sequence_length` there is an input sequence_length (batch,), except of an LSTM of data's type: behind the
-/// end of its sequence the output is 0, and the states stay. That and the bounds of the cells are as MXNet has them on
-/// GPUs; on the CPU it refuses or ignores them. Where a bound is reached, the gradient is 0. The hidden output
-/// `reserve` keeps what the layers but the last give; the gates are computed again for the gradient. Error: other
-/// shapes, projection_size, one bound of the cells without the other, a length outside 0 … steps.
+/// With `use_sequence_length` there is an input sequence_length (batch,), except of an LSTM of data's type, whose
+/// fractions are cut off: behind the end of its sequence the output is 0, and the states stay. That and the bounds of
+/// the cells are as MXNet has them on GPUs; on the CPU it refuses or ignores them. Where a bound is reached, the
+/// gradient is 0. The hidden output `reserve` keeps what the layers but the last give; the gates are computed again for
+/// the gradient. Error: other shapes, projection_size, one bound of the cells without the other, a length outside 0 …
+/// steps.
 ///
 /// Example: `rnn(array({{{1}}, {{2}}}), array({1, 1, 0, 0}), zeros({1, 1, 1}), {.state_size = 1, .num_layers = 1, .mode
 /// = RNN::rnn_relu})[0]` is [[[1]], [[3]]].
@@ -91,8 +92,9 @@ struct RNN {
       s.fail("lstm_state_clip_min and lstm_state_clip_max come together");
     if (lstm_state_clip_min && !(*lstm_state_clip_min <= *lstm_state_clip_max))
       s.fail("lstm_state_clip_min is above lstm_state_clip_max");
-    const std::int64_t sets = detail::checked_product(*num_layers, directions(), s.op());
-    s.set_out(0, {any, any, directions() * *state_size});
+    const std::int64_t sets = detail::checked_product(*num_layers, directions(), s.op()),
+                       units = detail::checked_product(directions(), *state_size, s.op());
+    s.set_out(0, {any, any, units});
     s.set_in(0, {s.out(0)[0], s.out(0)[1], any});
     s.set_in(2, {sets, s.in(0)[1], *state_size});
     s.set_in(0, {any, s.in(2)[1], any});
@@ -108,7 +110,6 @@ struct RNN {
       s.set_in(1, {sizes(steps, batch, s.in(0)[2]).parameters()});
     }
     if (steps >= 0 && batch >= 0) {
-      const std::int64_t units = detail::checked_product(directions(), *state_size, s.op());
       const std::int64_t given = detail::checked_product(detail::checked_product(steps, batch, s.op()), units, s.op());
       s.set_out(3, {detail::checked_product(given, kept_arrays(), s.op())});
     }

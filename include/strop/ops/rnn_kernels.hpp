@@ -254,8 +254,9 @@ class RnnLayer {
     List<E> states(2 * state, E(0)), fresh(apart(s_) ? N * H : 0);
     std::copy_n(h0, N * H, states.data());
     if (c0 != nullptr) std::copy_n(c0, N * H, c1);
+    const std::int64_t steps = N == 0 ? 0 : s_.steps;
     Panels<E> weights(Strided<E>::of(of_state_, H, true), H, H, s_.gates());
-    for (std::int64_t step = 0; step < s_.steps; ++step) {
+    for (std::int64_t step = 0; step < steps; ++step) {
       const E* const before = states.data() + step % 2 * state;
       E* const after = states.data() + (step + 1) % 2 * state;
       const std::int64_t t = at(step), grain = Gemm<E>::grain(N * H * s_.gates() * Panels<E>::cols);
@@ -276,14 +277,15 @@ class RnnLayer {
               continue;
             }
             E* const c = c0 != nullptr ? c1 + i * H + j : nullptr;
-            gates_.template forward<false>(n, room + (t * N + i) * rows + j, fresh.data() + i * H + j, bias_.data() + j,
+            E* const of_state = apart(s_) ? fresh.data() + i * H + j : nullptr;
+            gates_.template forward<false>(n, room + (t * N + i) * rows + j, of_state, bias_.data() + j,
                                            before + i * H + j, h, c, c);
             std::copy_n(h, n, to);
           }
         }
       });
     }
-    std::copy_n(states.data() + s_.steps % 2 * state, N * H, h1);
+    std::copy_n(states.data() + steps % 2 * state, N * H, h1);
   }
 
   /// What backward needs besides what forward took and gave, and where it puts the gradients; null where nobody asks.
@@ -305,12 +307,13 @@ class RnnLayer {
     });
     if (s_.mode == RnnMode::lstm || s_.mode == RnnMode::gru) again(b, of_state);
     Panels<E> weights(Strided<E>::of(of_state_, H, false), rows, H, 1);
-    for (std::int64_t step = s_.steps; step >= 0; --step) {  // after the gates of the first step its products are left
-      const std::int64_t t = step < s_.steps ? at(step) : 0, grain = Gemm<E>::grain(N * rows * Panels<E>::cols);
+    const std::int64_t steps = N == 0 ? 0 : s_.steps;
+    for (std::int64_t step = steps; step >= 0; --step) {  // after the gates of the first step its products are left
+      const std::int64_t t = step < steps ? at(step) : 0, grain = Gemm<E>::grain(N * rows * Panels<E>::cols);
       parallel_for(weights.blocks(), grain, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
           const std::int64_t j = block * Panels<E>::cols, n = weights.width(block);
-          if (step == s_.steps)
+          if (step == steps)
             weights.pack(0, block);
           else
             weights.multiply(0, block, N, of_state + t * N * rows, rows, b.dh + j, H, true);

@@ -87,8 +87,8 @@ struct EdgeId {
   }
   void forward(Cpu&, const NDArray& data, const NDArray& u, const NDArray& v, NDArray& y) const {
     const NDArray x = detail::merged(detail::cast_storage(data, csr));
-    const auto rows = detail::positions(u, x.shape()[0], detail::Outside::raise, name),
-               cols = detail::positions(v, x.shape()[1], detail::Outside::raise, name);
+    const auto rows = detail::positions(u, x.shape()[0], detail::Outside::from_end, name),
+               cols = detail::positions(v, x.shape()[1], detail::Outside::from_end, name);
     const detail::IndexReader indices(x.indices()), indptr(x.indptr());
     const double none = -1;
     const std::int64_t size = size_of(y.dtype());

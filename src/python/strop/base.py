@@ -210,7 +210,15 @@ class LeftOut:
         raise also(_strop.TypeError, NotImplementedError)(self._refusal)
 
     def __getattr__(self, name):
+        if name.startswith("__") or name == "_refusal":
+            raise AttributeError(name)
         raise AttributeError(self._refusal)
+
+    def __mro_entries__(self, bases):
+        return self()
+
+    def __instancecheck__(self, instance):
+        return self()
 
 
 # The functions that the core calls, by their number.

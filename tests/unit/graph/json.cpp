@@ -5,7 +5,9 @@
 
 #include <strop/core/json.hpp>
 #include <strop/graph/gradient.hpp>
+#include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/elementwise/sum.hpp>
+#include <strop/ops/init.hpp>
 
 #include <doctest/doctest.h>
 
@@ -189,6 +191,26 @@ TEST_CASE("of a key in two of attrs, attr and param the last holds; texts of par
   CHECK(written(R"("attr": {"num_hidden": "5"}, "param": {"num_hidden": "2"})") == NamedTexts{{"num_hidden", "2"}});
   CHECK(written(R"("attrs": {"no_bias": "False", "num_hidden": "+4"})") ==
         NamedTexts{{"num_hidden", "+4"}, {"no_bias", "False"}});
+}
+
+TEST_CASE("an extent of 0 in the original's files of zeros follows from what these meet") {
+  CHECK(strop::elemwise_add(strop::zeros_op({.shape = {0, 3}}), strop::zeros({0, 3})).shape() == Shape{0, 3});
+  const auto net = [](std::string_view shape) {
+    return cat(
+        R"({"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "_zeros", "name": "z", "attrs": {"shape": ")",
+        shape, R"("}, "inputs": []}, {"op": "elemwise_add", "name": "y", "inputs": [[0, 0, 0], [1, 0, 0]]}],
+"heads": [[2, 0, 0]])");
+  };
+  for (const std::string_view shape : {"(0, 3)", "[0,0]", "(-1, 3)"}) {
+    const Symbol read = Symbol::from_json(net(shape) + "}"), again = Symbol::from_json(read.to_json());
+    for (const Symbol& one : {read, again})
+      CHECK(one.infer_shape({{"x", {2, 3}}}).outputs == std::vector<Shape>{{2, 3}});
+    Executor run = read.simple_bind(cpu(), {{"x", {2, 3}}});
+    CHECK(run.forward(false)[0].shape() == Shape{2, 3});
+  }
+  const Symbol none = Symbol::from_json(net("(0, 3)") + R"(, "attrs": {"is_np_shape": ["int", 1]}})");
+  CHECK(none.infer_shape({}).outputs == std::vector<Shape>{{0, 3}});
+  CHECK(Symbol::from_json(none.to_json()).infer_shape({}).outputs == std::vector<Shape>{{0, 3}});
 }
 
 TEST_CASE("operators that the program lacks stand in one sentence") {

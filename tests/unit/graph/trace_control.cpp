@@ -228,3 +228,62 @@ TEST_CASE("steps of a loop draw the same numbers in a call that traces, in a rep
     CHECK(same(second, y * 2.0 / array<double>({9, 4})));
   }
 }
+
+TEST_CASE("what a recorded loop or branch gives shares no memory with its inputs, nor with another result") {
+  for (int view = 0; view < 2; ++view) {
+    const NDArray m = array<double>({{1, 2}, {3, 4}});
+    m.attach_grad();
+    const auto f = trace_function([&](const NDArray& a, const NDArray& p) {
+      return cond(
+          p,
+          [&] {
+            const NDArray y = view != 0 ? a[0] : times(a, a);
+            return std::vector<NDArray>{y, y};
+          },
+          [&] {
+            const NDArray y = view != 0 ? a[1] : a;
+            return std::vector<NDArray>{y, y};
+          });
+    });
+    for (const double way : {1.0, 0.0})
+      for (int call = 0; call < 3; ++call) {
+        const record scope;
+        const std::vector<NDArray> y = f(m, array<double>({way}));
+        const NDArray expected = y[0].copy();
+        y[1] += 10;
+        CHECK(same(y[0], expected));
+        CHECK(same(m, array<double>({{1, 2}, {3, 4}})));
+      }
+  }
+}
+
+TEST_CASE("a recorded branch that reads no input has zero gradients") {
+  const NDArray x = array<double>({1, 2}), c = array<double>({5, 6}), no = array<double>({0});
+  const auto branch = trace_function([&](const NDArray& a, const NDArray& p) {
+    return cond(p, [&] { return times(a, a); }, [&] { return times(c, c); });
+  });
+  const auto loop = trace_function([&](const NDArray& a, const NDArray& p) {
+    const auto body = [&](const NDArray& s) { return std::pair(times(s, s), times(s, s)); };
+    return while_loop([&](const NDArray&) { return p; }, body, a, 2).first;
+  });
+  const auto check = [&](const auto& f) {
+    x.attach_grad();
+    for (int call = 0; call < 3; ++call) {
+      {
+        const record scope;
+        times(x, x).backward();
+      }
+      CHECK(same(x.grad(), array<double>({2, 4})));
+      {
+        const record scope;
+        f(x, no).backward();
+      }
+      CHECK(same(x.grad(), array<double>({0, 0})));
+      const record scope;
+      const NDArray y = f(x, no);
+      CHECK(same(grad(sum(y), {x}, {.create_graph = true})[0], array<double>({0, 0})));
+    }
+  };
+  check(branch);
+  check(loop);
+}

@@ -115,7 +115,7 @@ struct Embedding {
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense && s.in(1) != csr; }
   void forward(Cpu&, const NDArray& data, const NDArray& weight, NDArray& y) const {
     const bool sparse = weight.storage() == row_sparse;
-    const detail::ReadPositions ids(data, *input_dim, sparse ? detail::Outside::raise : detail::Outside::clip,
+    const detail::ReadPositions ids(data, *input_dim, sparse ? detail::Outside::refuse : detail::Outside::clip,
                                     "embedding");
     if (sparse)
       detail::take_stored_rows(weight, ids.span(), y);

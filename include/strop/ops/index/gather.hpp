@@ -33,7 +33,7 @@ inline detail::List<std::int64_t> block_positions(const NDArray& indices, const 
   detail::List<std::int64_t> at(count, 0), one(at.size());
   for (int m = 0; m < axes; ++m) {
     convert_elements(indices.dtype(), indices.bytes() + m * count * size_of(indices.dtype()), i64, one.data(), count);
-    bring_inside(one, of[m], Outside::raise, op);
+    bring_inside(one, of[m], Outside::from_end, op);
     for (std::int64_t i = 0; i < at.size(); ++i) at[i] = at[i] * of[m] + one[i];
   }
   return at;

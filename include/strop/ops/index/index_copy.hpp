@@ -89,7 +89,7 @@ struct IndexCopy {
     t.set_in(2, t.in(0));
   }
   void forward(Cpu&, const NDArray& old, const NDArray& at, const NDArray& rows, NDArray& y) const {
-    const detail::List<std::int64_t> places = detail::positions(at, y.shape()[0], detail::Outside::raise, name);
+    const detail::List<std::int64_t> places = detail::positions(at, y.shape()[0], detail::Outside::from_end, name);
     detail::copy_elements(old, y);
     detail::place_blocks(rows, places, y, y.shape().size(1, y.ndim()));
   }

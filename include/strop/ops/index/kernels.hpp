@@ -20,9 +20,9 @@
 
 namespace strop::inline v0::detail {
 
-/// What happens to a position outside: an Error, counted round, moved to the nearest end; with `raise` an Error as
-/// well, but negative ones count from the end.
-enum class Outside { refuse, wrap, clip, raise };
+/// What happens to a position outside: an Error, counted round, moved to the nearest end; or negative ones count from
+/// the end, and others are an Error.
+enum class Outside { refuse, wrap, clip, from_end };
 
 inline void bring_inside(detail::List<std::int64_t>& at, std::int64_t extent, Outside outside, std::string_view op) {
   if (at.empty()) return;
@@ -33,7 +33,7 @@ inline void bring_inside(detail::List<std::int64_t>& at, std::int64_t extent, Ou
       i = i < 0 ? 0 : extent - 1;
     else if (outside == Outside::wrap)
       i = i % extent < 0 ? i % extent + extent : i % extent;
-    else if (outside == Outside::raise && i < 0 && i >= -extent)
+    else if (outside == Outside::from_end && i < 0 && i >= -extent)
       i += extent;
     else
       fail(op, ": position ", i, " is outside an axis of extent ", extent);

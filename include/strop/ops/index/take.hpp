@@ -37,6 +37,10 @@ struct Take {
   static constexpr Note notes[] = {{"axis", "the axis of a"}, {"mode", "what happens to positions outside"}};
   static constexpr std::string_view gradient_reads[] = {"indices"};
 
+  /// What the kernels make of a mode.
+  static constexpr detail::Outside outside(Mode mode) {
+    return mode == raise ? detail::Outside::refuse : mode == wrap ? detail::Outside::wrap : detail::Outside::clip;
+  }
   constexpr void infer_shape(Shapes& s) const {
     const Shape &a = s.in(0), &at = s.in(1);
     if (!a.has_rank() || !at.has_rank()) return;
@@ -54,8 +58,7 @@ struct Take {
   }
   void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
     const int k = detail::checked_axis(axis, a.ndim(), name);
-    const detail::List<std::int64_t> at =
-        detail::positions(indices, a.shape()[k], static_cast<detail::Outside>(mode), name);
+    const detail::List<std::int64_t> at = detail::positions(indices, a.shape()[k], outside(mode), name);
     if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
     detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
   }
@@ -84,8 +87,7 @@ struct TakeGradient {
   void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& da) const {
     const Shape& shape = da.shape();
     const int k = detail::checked_axis(axis, shape.ndim(), name);
-    const detail::List<std::int64_t> at =
-        detail::positions(indices, shape[k], static_cast<detail::Outside>(mode), name);
+    const detail::List<std::int64_t> at = detail::positions(indices, shape[k], Take::outside(mode), name);
     if (dy.storage() == csr) return detail::add_csr_rows(dy, at, da);
     detail::add_blocks(dy.pointer<const E>(), at, da.pointer<E>(), shape.size(0, k), shape[k],
                        shape.size(k + 1, shape.ndim()));

@@ -159,8 +159,8 @@ struct BoxEncode {
     const auto has_box = [&](std::int64_t i) { return samples[i] > E(0.5); };
     for (std::int64_t i = 0; i < samples.size(); ++i)  // before threads begin: of several errors the first one is said
       if (has_box(i) && !(matches[i] > E(-1) && matches[i] < static_cast<E>(boxes)))
-        fail("_contrib_box_encode: match ", matches[i], " at (", i / count, ", ", i % count,
-             ") is no box, expected 0 to ", boxes - 1);
+        fail("_contrib_box_encode: match ", matches[i], " at (", i / count, ", ", i % count, ") is none of the ", boxes,
+             " boxes of 'refs', which are numbered from 0");
     parallel_for(samples.size(), 1 << 10, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         E *const to = targets.data() + i * 4, *const mask = masks.data() + i * 4;

@@ -30,6 +30,9 @@ def isfinite(data):
 def boolean_mask(data, index, axis=0):
     """The entries of data along the first axis where index, a vector as long, is not 0. How many there are follows from its
     values, so that there is no node of it."""
+    for name, a in (("data", data), ("index", index)):
+        if not isinstance(a, NDArray):
+            raise _strop.TypeError(f"boolean_mask: input {name!r} is of type {type(a).__name__}, expected an NDArray")
     if axis != 0 or index.ndim != 1 or index.shape[0] != data.shape[0]:
         raise _strop.ValueError(f"boolean_mask: data of shape {data.shape}, index of shape {index.shape} and axis {axis}, expected one "
                                 "element for each entry of axis 0")

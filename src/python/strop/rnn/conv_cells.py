@@ -19,6 +19,8 @@ class BaseConvRNNCell(BaseRNNCell):
         super().__init__(prefix, params)
         if any(extent % 2 == 0 for extent in h2h_kernel):
             refuse(f"{type(self).__name__}: h2h_kernel is {h2h_kernel}, expected odd extents")
+        if conv_layout not in ("NCHW", "NCW", "NCDHW"):
+            refuse(f"{type(self).__name__}: conv_layout is {conv_layout!r}, expected channels behind the batch, NCHW")
         self._num_hidden, self._activation, self._conv_layout = num_hidden, activation, conv_layout
         self._i2h = {"kernel": i2h_kernel, "stride": i2h_stride, "pad": i2h_pad, "dilate": i2h_dilate, "layout": conv_layout}
         pad = tuple(step * (extent - 1) // 2 for extent, step in zip(h2h_kernel, h2h_dilate))
@@ -57,7 +59,7 @@ class ConvLSTMCell(LSTMGates, BaseConvRNNCell):
                  h2h_bias_initializer="zeros", activation=_LEAKY, prefix="ConvLSTM_", params=None, conv_layout="NCHW"):
         super().__init__(input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate, i2h_weight_initializer,
                          h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix, params, conv_layout)
-        self._axis = {"axis": conv_layout.find("C")}
+        self._axis = {"axis": 1}
 
     @property
     def state_info(self):
@@ -72,5 +74,3 @@ class ConvGRUCell(GRUGates, BaseConvRNNCell):
                  h2h_bias_initializer="zeros", activation=_LEAKY, prefix="ConvGRU_", params=None, conv_layout="NCHW"):
         super().__init__(input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate, i2h_weight_initializer,
                          h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix, params, conv_layout)
-        if conv_layout.find("C") != 1:
-            self._axis = {"axis": conv_layout.find("C")}

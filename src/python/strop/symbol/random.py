@@ -4,13 +4,14 @@ from .. import _drawn
 from .._strop import Symbol
 from ..base import _Null
 from . import _internal, contrib
+from .symbol import _read
 
 __all__ = ["exponential", "multinomial", "normal", "randint", "randn", "shuffle", "uniform"]
 
 
 def _draw_numbers(operator, parameters, shape, dtype, **more):
     more.pop("ctx", None)  # a node is where its executor is
-    return operator(**parameters, shape=shape, dtype=dtype, **more)
+    return operator(**parameters, shape=shape if shape is _Null or shape is None else _read(shape), dtype=dtype, **more)
 
 
 def _draw_of_symbols(operator, symbols, shape, dtype, **more):
