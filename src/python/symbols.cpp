@@ -73,6 +73,10 @@ nb::tuple infer_shapes(const Symbol& symbol, const NamedShapes& known, bool part
 nb::tuple infer_types(const Symbol& symbol, const NamedTypes& known) {
   return in_lists(symbol.infer_type(known), [](Dtype type) { return nb::borrow(dtype_object(type)); });
 }
+nb::tuple infer_types_partial(const Symbol& symbol, const NamedTypes& known) {
+  return in_lists(symbol.infer_type_partial(known),
+                  [](const std::optional<Dtype>& type) { return type ? nb::borrow(dtype_object(*type)) : nb::none(); });
+}
 nb::tuple infer_storages(const Symbol& symbol, const std::vector<std::pair<std::string, int>>& known) {
   NamedStorages storages;
   for (const auto& [name, storage] : known) storages.emplace_back(name, static_cast<Storage>(storage));
@@ -254,6 +258,7 @@ void add_symbols(nb::module_& module) {
                           const std::string& name) { return name.empty() ? s(with) : renamed(s(with), name); })
       .def("_infer_shape", &infer_shapes)
       .def("_infer_type", &infer_types)
+      .def("_infer_type_partial", &infer_types_partial)
       .def("_infer_storage", &infer_storages)
       .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of the original's version 1.7.")
       .def(

@@ -419,6 +419,7 @@ def test_while_loop_and_cond():
 
 def test_what_is_left_to_be_known():
     x, y = sym.var("x"), sym.var("y")
+    assert sym.FullyConnected(sym.Cast(x, dtype="float32"), num_hidden=3).infer_type_partial() == ([None, *[np.float32] * 2], [np.float32], [])
     assert (x + y).infer_type_partial() == ([None, None], [None], []) and (x + y).infer_type_partial(x="float16")[1] == [np.float16]
     net = sym.FullyConnected(x, None, y, num_hidden=3, name="f")  # None is an input that becomes a variable
     assert net.list_arguments() == ["x", "f_weight", "y"] and sym.where(x, None, y, name="w").list_arguments() == ["x", "w_x", "y"]

@@ -363,6 +363,13 @@ STROP_IMPL Inferred<Dtype> Symbol::infer_type(const NamedTypes& known) const {
   return run.collect<Dtype>(*this, [&](int value) { return *run.inference.type(value); });
 }
 
+STROP_IMPL Inferred<std::optional<Dtype>> Symbol::infer_type_partial(const NamedTypes& known) const {
+  detail::NamedInference run(*this);
+  run.give("infer_type", known, [&](int n, Dtype type) { run.inference.give_type(n, type); });
+  run.inference.infer_known_types();
+  return run.collect<std::optional<Dtype>>(*this, [&](int value) { return run.inference.type(value); });
+}
+
 STROP_IMPL Inferred<Storage> Symbol::infer_storage(const NamedStorages& known) const {
   detail::NamedInference run(*this);
   for (int n = 0; n < run.graph.size(); ++n)

@@ -135,6 +135,8 @@ class Symbol {
   Inferred<Shape> infer_shape_partial(const NamedShapes& known) const;
   /// Element types; arguments of which nothing follows are float32.
   Inferred<Dtype> infer_type(const NamedTypes& known = {}) const;
+  /// The same, with nothing where nothing follows.
+  Inferred<std::optional<Dtype>> infer_type_partial(const NamedTypes& known = {}) const;
   /// Storages; arguments are dense unless said.
   Inferred<Storage> infer_storage(const NamedStorages& known = {}) const;
 

@@ -229,9 +229,8 @@ class _Members:
         return found
 
     def infer_type_partial(self, *args, **kwargs):
-        """The same, each None where nothing is said of any."""
-        found = self.infer_type(*args, **kwargs)
-        return tuple([None] * len(kind) for kind in self._infer_type([])) if found[0] is None else found
+        """The same, None for what does not follow."""
+        return self._infer_type_partial(self._known(args, kwargs))
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
