@@ -233,7 +233,7 @@ void add_layer_rows(std::vector<Row>& rows) {
   const std::vector<Sample> batch{image, channels, channels, channels, positive};
   rows.push_back({"BatchNorm", "fix_gamma=False", batch, layer});
   rows.push_back({"BatchNorm", "", batch, layer});
-  rows.push_back({"_contrib_SyncBatchNorm", "key=bn; fix_gamma=False; output_mean_var=True", batch, layer});
+  rows.push_back({"_contrib_SyncBatchNorm", "key=bn; fix_gamma=False", batch, layer});
   rows.push_back({"BatchNorm", "fix_gamma=False; use_global_stats=True; output_mean_var=True", batch, layer});
   rows.push_back({"BatchNorm",
                   "axis=-1; eps=0.01",

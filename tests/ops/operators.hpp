@@ -63,7 +63,7 @@ _contrib_Proposal(cls_prob, bbox_pred, im_info; rpn_pre_nms_top_n=6000, rpn_post
 _contrib_ROIAlign(data, rois; pooled_size, spatial_scale, sample_ratio=-1, position_sensitive=False, aligned=False) ROIAlign roi_align
 _contrib_RROIAlign(data, rois; pooled_size, spatial_scale, sampling_ratio=-1) RROIAlign rroi_align
 _contrib_SparseEmbedding(data, weight; input_dim, output_dim, dtype=float32, deterministic=False) SparseEmbedding sparse_embedding
-_contrib_SyncBatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, ndev=1, key=)
+_contrib_SyncBatchNorm(data, gamma, beta, moving_mean, moving_var; eps=0.001, momentum=0.9, fix_gamma=True, use_global_stats=False, output_mean_var=False, ndev=1, key=) sync_batch_norm
 _contrib_allclose(a, b; rtol=1e-05, atol=1e-08, equal_nan=True) allclose
 _contrib_arange_like(data; start=0, step=1, repeat=1, ctx=, axis=None) arange_like _npx_arange_like
 _contrib_bipartite_matching(data; is_ascend=False, threshold, topk=-1) bipartite_matching
@@ -104,7 +104,7 @@ _greater(lhs, rhs) _Greater elemwise_greater
 _greater_equal(lhs, rhs) _Greater_Equal elemwise_greater_equal
 _greater_equal_scalar(data; scalar=1, is_int=True) _GreaterEqualScalar greater_equal_scalar
 _greater_scalar(data; scalar=1, is_int=True) _GreaterScalar greater_scalar
-_histogram(data, bins; bin_cnt=None, range=None) _npi_histogram
+_histogram(data; bin_cnt=None, range=None) _npi_histogram histogram
 _hypot(lhs, rhs) _Hypot elemwise_hypot
 _hypot_scalar(data; scalar=1, is_int=True) _npi_hypot_scalar _HypotScalar hypot_scalar
 _identity_with_attr_like_rhs(lhs, rhs) identity_like

@@ -140,8 +140,6 @@ class BackwardPass {
     }
     if (!any && zero && !tells && (!node.function || node.function->is_linear())) return step_zero(node);
     if (!any && !zero) return;
-    for (const TapeInput& in : node.inputs)
-      if (has_zero_gradient(in)) contribute_zero(in);
     for (Index i = 0; i < node.inputs.size(); ++i)
       check_version(node, node.inputs[i].kept, node.inputs[i].array, node.inputs[i].version, "input", i);
     for (Index i = 0; i < node.outputs.size(); ++i)
@@ -208,6 +206,7 @@ class BackwardPass {
     for (int i : roles.gives) {
       const Storage storage = *storages[out.size()];
       const TapeInput& input = node.inputs[i];
+      if (has_zero_gradient(input)) contribute_zero(input);
       const bool wants = wanted(input) && !given[i];
       asked = asked || wants;
       NDArray direct = wants && !widened ? direct_target(node, input, i, held, storage) : NDArray();
@@ -433,6 +432,7 @@ class BackwardPass {
     const GradientRule& rule = node.entry->gradient;
     const TapeInput& in = node.inputs[0];
     if (rule.spread == nullptr || create_graph_ || in.array.device().kind != DeviceKind::cpu) return false;
+    if (has_zero_gradient(in)) contribute_zero(in);
     if (!wanted(in)) return true;
     const NDArray gradient = rule.spread(node.op(), take_head(node, 0), in.array.shape());
     Shape common = in.array.shape();
@@ -475,6 +475,7 @@ class BackwardPass {
       fail("backward: the gradient of ", node.name(), " returned ", gradients.size(), " arrays for ",
            node.inputs.size(), " inputs");
     for (Index i = 0; i < gradients.size(); ++i) {
+      if (gradients[i] && has_zero_gradient(node.inputs[i])) contribute_zero(node.inputs[i]);
       if (!gradients[i] || !wanted(node.inputs[i])) continue;
       if (gradients[i].shape() != node.inputs[i].array.shape())
         fail("backward: the gradient of ", node.name(), " for input ", i, " has shape ", gradients[i].shape(),

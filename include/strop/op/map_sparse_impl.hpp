@@ -210,16 +210,12 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const
 }
 
 STROP_IMPL NDArray add_stored(const NDArray& one, const NDArray& two) {
-  if (one.stored() == 0) return two;
-  if (two.stored() == 0) return one;
-  NDArray a = one, b = two;
+  const NDArray a = merged(one, true), b = merged(two, true);  // each place once
+  if (a.stored() == 0) return b;
+  if (b.stored() == 0) return a;
   StoredPattern pattern = pattern_of(a);
   const bool alike = pattern == pattern_of(b);
-  if (!alike) {
-    a = merged(one, true);
-    b = merged(two, true);
-    pattern = merge_patterns(pattern_of(a), pattern_of(b), false);
-  }
+  if (!alike) pattern = merge_patterns(pattern, pattern_of(b), false);
   const NDArray result(a.shape(), a.dtype(), a.device(), a.storage());
   store_pattern(result, pattern);
   const auto values = [&](const NDArray& x) {

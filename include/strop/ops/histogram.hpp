@@ -34,7 +34,7 @@ struct Histogram {
   std::optional<int> bin_cnt = {};
   std::optional<Numbers> range = {};
 
-  static constexpr std::string_view name = "_histogram", aliases[] = {"_npi_histogram"},
+  static constexpr std::string_view name = "_histogram", aliases[] = {"_npi_histogram", "histogram"},
                                     outputs[] = {"output0", "output1"};
   static constexpr const char* doc = "How many elements lie in each of the bins, and the edges of these.";
   static constexpr Note notes[] = {{"bin_cnt", "how many bins of one width there are; None: there is an input bins"},

@@ -161,7 +161,7 @@ struct SyncBatchNorm {
   int ndev = 1;
   std::string key = {};
 
-  static constexpr std::string_view name = "_contrib_SyncBatchNorm";
+  static constexpr std::string_view name = "_contrib_SyncBatchNorm", aliases[] = {"sync_batch_norm"};
   static constexpr std::string_view inputs[] = {"data", "gamma", "beta", "moving_mean", "moving_var"},
                                     outputs[] = {"output", "mean", "var"};
   static constexpr std::string_view mutates[] = {"moving_mean", "moving_var"};

@@ -120,9 +120,9 @@ TEST_CASE("a dense result does not go to the parts of a sparse input") {
   const NDArray d = array({{1, 2}, {3, 4}}), full_rows = array({{5, 6}, {7, 8}});
   const NDArray rows = full_rows.to(row_sparse), m = full_rows.to(csr);
   CHECK(sentence([&] { add_n(rows, d, into(rows.data())); }) ==
-        "add_n: output 'output' is dense and overlaps the memory of input 'args', which is row_sparse");
+        "add_n: output 'output' is dense and overlaps the memory of input 'arg0', which is row_sparse");
   CHECK(sentence([&] { add_n(d, m, into(m.data().reshape({2, 2}))); }) ==
-        "add_n: output 'output' is dense and overlaps the memory of input 'args', which is csr");
+        "add_n: output 'output' is dense and overlaps the memory of input 'arg1', which is csr");
   CHECK(sentence([&] { two(m, into({NDArray(), m.data().reshape({2, 2})})); }) ==
         "refused_two: output 'triple' is dense and overlaps the memory of input 'data', which is csr");
   CHECK(sentence([&] { cast(m, {.dtype = i64}, into(m.indices().reshape({2, 2}))); }) ==
