@@ -88,8 +88,8 @@ TEST_CASE("add_n") {
   CHECK(strop::add_n({c, c, c}).storage() == strop::csr);
   CHECK(strop::add_n({c.to(strop::row_sparse), c.to(strop::row_sparse)}).storage() == strop::row_sparse);
   CHECK(values(strop::invoke("ElementWiseSum", {x, x}, {{"num_args", "2"}})) == Numbers{2, 4, 6});
-  CHECK(error_of([&] { strop::add_n({x, strop::array({1})}); }) == "add_n: input 'args' has shape (1,), expected (3,)");
-  CHECK(error_of([&] { strop::add_n({x, x.to(strop::i32)}); }) == "add_n: input 'args' is int32, expected float32");
+  CHECK(error_of([&] { strop::add_n({x, strop::array({1})}); }) == "add_n: input 'arg1' has shape (1,), expected (3,)");
+  CHECK(error_of([&] { strop::add_n({x, x.to(strop::i32)}); }) == "add_n: input 'arg1' is int32, expected float32");
   CHECK(error_of([&] { strop::add_n({x, x}, {.num_args = 3}); }) == "add_n: num_args is 3, 2 inputs were given");
   // Big enough for several threads and blocks.
   const NDArray big = strop::arange(0, 100003);

@@ -299,8 +299,7 @@ TEST_CASE("the example of every operator works, on inputs as it states them") {
   for (const verify::Row& row : verify::rows()) {
     if (row.op.starts_with("_backward_") || (!firsts.empty() && firsts.back()->op == row.op)) continue;
     if (std::filesystem::exists(folder / std::string(row.op).c_str())) continue;
-    const DtypeSet types = detail::look_up(row.op)->dtypes;
-    if (!types.contains(f32) && !types.contains(i64)) continue;  // inputs of several types
+    if (row.op == "_contrib_dequantize" || row.op == "_contrib_requantize") continue;  // inputs of several types
     std::filesystem::create_directory(folder / std::string(row.op).c_str());
     firsts.push_back(&row);
     describe += cat(strop, "describe ", row.op, " > ", row.op, "/page\n");
