@@ -82,12 +82,13 @@ struct Histogram {
         return last_from(x, edges);
       });
     }
-    const auto [low, high] = ends();
+    const std::pair<double, double> span = ends();
+    const double low = span.first, high = span.second;
     for (std::int64_t i = 0; i <= count; ++i) {
       const double at = static_cast<double>(i), all = static_cast<double>(count);
       edges[i] = detail::from_double<E>((high * at + low * (all - at)) / all);
     }
-    tally(data, counts, [&, low = low, high = high](E x) {
+    tally(data, counts, [&](E x) {
       const double value = static_cast<double>(x);
       if (!(value >= low && value <= high)) return std::int64_t{-1};
       const double share = (value - low) / (high - low);  // no number where numbers of that size have no halves

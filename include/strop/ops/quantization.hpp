@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -63,17 +64,18 @@ struct Extremes {
     high = other.high > high ? other.high : high;
   }
   void take(const E* x, std::int64_t size) {
-    constexpr int lanes = 64 / sizeof(E);
-    E least[lanes], most[lanes];
+    constexpr std::size_t bytes = 64;
+    constexpr auto lanes = static_cast<std::int64_t>(bytes / sizeof(E));
+    E least[bytes / sizeof(E)], most[bytes / sizeof(E)];
     std::fill_n(least, lanes, low);
     std::fill_n(most, lanes, high);
     std::int64_t i = 0;
     for (; i + lanes <= size; i += lanes)
-      for (int j = 0; j < lanes; ++j) {
+      for (std::int64_t j = 0; j < lanes; ++j) {
         least[j] = x[i + j] < least[j] ? x[i + j] : least[j];
         most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
       }
-    for (int j = 0; j < lanes; ++j) take({least[j], most[j]});
+    for (std::int64_t j = 0; j < lanes; ++j) take({least[j], most[j]});
     for (; i < size; ++i) take({x[i], x[i]});
   }
   static Extremes of(View<const E> x) {

@@ -164,13 +164,13 @@ struct MultiBoxTarget {
   void forward(Cpu&, View<const E, 3> anchors, View<const E, 3> labels, View<const E, 3> predictions,
                View<E, 2> loc_target, View<E, 2> loc_mask, View<E, 2> cls_target) const {
     using detail::Index, detail::CentredBox;
-    const auto [batch, most, width] = labels.shape();
+    const Index batch = labels.shape()[0], most = labels.shape()[1], width = labels.shape()[2];
     const Index count = anchors.shape()[1];
     std::fill(loc_target.begin(), loc_target.end(), E(0));
     std::fill(loc_mask.begin(), loc_mask.end(), E(0));
     std::fill(cls_target.begin(), cls_target.end(), static_cast<E>(ignore_label));
     const detail::List<Index> objects = count_objects(labels);
-    parallel_for(batch, 1, [&, this, most = most, width = width](std::int64_t begin, std::int64_t end) {
+    parallel_for(batch, 1, [&, this](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n) {
         if (objects[n] == 0) continue;
         const E* const rows = labels.data() + n * most * width;
