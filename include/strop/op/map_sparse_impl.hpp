@@ -210,7 +210,7 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const
 }
 
 STROP_IMPL NDArray add_stored(const NDArray& one, const NDArray& two) {
-  const NDArray a = merged(one, true), b = merged(two, true);  // each place once
+  NDArray a = merged(one, true), b = merged(two, true);  // each place once
   if (a.stored() == 0) return b;
   if (b.stored() == 0) return a;
   StoredPattern pattern = pattern_of(a);
