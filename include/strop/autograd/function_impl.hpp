@@ -47,23 +47,13 @@ STROP_IMPL std::vector<NDArray> apply_function(const Ref<Function>& function, st
     const ModeScope unrecorded(nullptr, call_mode.training);
     out = function->forward(in);
   }
-  bool tracked = false;
-  for (const NDArray& a : in) tracked = tracked || is_tracked(a);
-  if (call_mode.recorder == nullptr || !tracked) return out;
-  auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
-  node->function = function;
-  node->training = call_mode.training;
-  node->inputs.resize(in.size());
-  Index next = 0;
-  for (const NDArray& a : in) fill_input(node->inputs[next++], a, false);
-  node->outputs.resize(out.size());
-  next = 0;
-  for (NDArray& y : out) {
+  List<const NDArray*> inputs;
+  for (const NDArray& a : in) inputs.push_back(&a);
+  if (call_mode.recorder == nullptr || !any_tracked(inputs.span())) return out;
+  for (NDArray& y : out)
     for (const NDArray& a : in)
       if (y.is(a)) y = a.detach();  // an input that is handed through gets a history of its own
-    link_output(*node, owner, next++, y, false);
-  }
+  record_step(function, inputs.span(), out);
   return out;
 }
 

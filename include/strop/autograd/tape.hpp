@@ -71,6 +71,12 @@ struct TapeNode : Lineage, memory::Recycled<TapeNode> {
 inline bool has_history(const Body& a) { return a.lineage && !static_cast<const TapeNode*>(a.lineage.get())->freed; }
 inline bool is_tracked(const NDArray& a) { return a.body().leaf || has_history(a.body()); }
 
+inline bool any_tracked(Inputs in) {
+  for (const NDArray* a : in)
+    if (is_tracked(*a)) return true;
+  return false;
+}
+
 inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.body().buffer->version() : 0; }
 
 /// Shape, dtype and storage (or another one) of an array without its elements.
@@ -84,6 +90,8 @@ void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, const NDArr
 /// Called after each call while recording.
 void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site site);
 inline constexpr Recorder tape{&record_call};
+/// Puts what a Function made of tracked inputs on the tape as one step.
+void record_step(const Ref<Function>& function, Inputs in, Span<const NDArray> out);
 
 }  // namespace detail
 

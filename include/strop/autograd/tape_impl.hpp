@@ -54,9 +54,7 @@ STROP_IMPL void link_output(TapeNode& node, const Ref<Lineage>& owner, Index k, 
 }
 
 STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<NDArray> out, StateBox* state, Site) {
-  bool tracked = false;
-  for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
-  if (!tracked) {
+  if (!any_tracked(in)) {
     for (const NDArray& a : out)
       if (a) a.body().lineage = nullptr;
     return;
@@ -72,6 +70,17 @@ STROP_IMPL void record_call(const Entry& entry, const void* op, Inputs in, Span<
   for (Index i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], in_mask(kept, i));
   node->outputs.resize(out.size());
   for (Index k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], in_mask(entry.gradient.out, k));
+}
+
+STROP_IMPL void record_step(const Ref<Function>& function, Inputs in, Span<const NDArray> out) {
+  auto* node = new TapeNode;
+  const Ref<Lineage> owner(node);
+  node->function = function;
+  node->training = call_mode.training;
+  node->inputs.resize(in.size());
+  for (Index i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], false);
+  node->outputs.resize(out.size());
+  for (Index k = 0; k < out.size(); ++k) link_output(*node, owner, k, out[k], false);
 }
 
 }  // namespace strop::inline v0::detail

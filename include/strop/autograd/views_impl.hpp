@@ -20,13 +20,8 @@ namespace detail {
 template <class Step, class... Arguments>
 void link_step(const NDArray& from, NDArray& made, const Arguments&... arguments) {
   if (recording() == nullptr || !is_tracked(from)) return;
-  auto* node = new TapeNode;
-  const Ref<Lineage> owner(node);
-  node->function = Ref<Function>(new Step(arguments...));
-  node->inputs.resize(1);
-  fill_input(node->inputs[0], from, false);
-  node->outputs.resize(1);
-  link_output(*node, owner, 0, made, false);
+  const NDArray* const in = &from;
+  record_step(Ref<Function>(new Step(arguments...)), {&in, 1}, {&made, 1});
 }
 
 /// The rows of `part`, from row `first` on, in an array of `rows` rows that stores nothing else. Both are CSR.

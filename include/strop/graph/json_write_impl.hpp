@@ -31,7 +31,7 @@ class GraphWriter {
       if (const Node& node = graph_.node(n); node.is_variable()) {
         const Shape& shape = node.variable.shape;
         zero_is_extent_ = zero_is_extent_ || (shape.has_rank() && shape.empty()) || has_zero_extent(shape);
-      } else {
+      } else if (node.inputs.empty()) {
         for (const auto& [key, text] : parameters_of(node))
           if (Shape shape; says_shape(*node.entry, key) && parse_shape(text, shape))
             zero_is_extent_ = zero_is_extent_ || has_zero_extent(shape);

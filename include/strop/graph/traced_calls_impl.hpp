@@ -34,16 +34,8 @@ class FlatStep : public Function {
   std::vector<NDArray> backward(std::span<const NDArray>) override { return zeros_; }
 
   static void link(Inputs in, const NDArray& made) {
-    bool tracked = false;
-    for (const NDArray* a : in) tracked = tracked || is_tracked(*a);
-    if (recording() == nullptr || is_tracked(made) || !tracked) return;
-    auto* node = new TapeNode;
-    const Ref<Lineage> owner(node);
-    node->function = Ref<Function>(new FlatStep(in));
-    node->inputs.resize(in.size());
-    for (Index i = 0; i < in.size(); ++i) fill_input(node->inputs[i], *in[i], false);
-    node->outputs.resize(1);
-    link_output(*node, owner, 0, made, false);
+    if (recording() == nullptr || is_tracked(made) || !any_tracked(in)) return;
+    record_step(Ref<Function>(new FlatStep(in)), in, {&made, 1});
   }
 
  private:

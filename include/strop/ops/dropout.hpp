@@ -6,6 +6,7 @@
 #include <strop/memory/random.hpp>
 #include <strop/op/broadcast.hpp>
 #include <strop/op/op.hpp>
+#include <strop/ops/dropout_factors.hpp>
 #include <strop/ops/elementwise/broadcast.hpp>
 #include <strop/ops/list.hpp>
 
@@ -62,20 +63,15 @@ struct Dropout {
   template <Real E>
   void forward(Cpu& ctx, View<const E> x, View<E> y, View<E> mask) const {
     const bool drop = drops(ctx.train);
-    const float keep = 1 - p;
-    const E factor = keep > 0 ? E(1) / static_cast<E>(keep) : E(0);
     const bool whole = mask.size() == x.size();
     const random::Stream stream = drop ? ctx.random() : random::Stream{};
     parallel_for(mask.size(), grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t at = begin; at < end; at += block) {
         const std::int64_t count = std::min(block, end - at);
-        if (drop) {
-          float u[block];
-          stream.from(at).fill_uniform(u, count);
-          for (std::int64_t i = 0; i < count; ++i) mask[at + i] = u[i] < keep ? factor : E(0);
-        } else {
+        if (drop)
+          detail::draw_dropout(stream.from(at), p, mask.data() + at, count);
+        else
           std::fill(mask.data() + at, mask.data() + at + count, E(1));
-        }
         if (whole)
           for (std::int64_t i = at; i < at + count; ++i) y[i] = x[i] * mask[i];
       }
@@ -94,15 +90,11 @@ struct Dropout {
   }
 
  private:
-  static constexpr std::int64_t block = 1024, grain = 16 * block;
+  static constexpr std::int64_t block = detail::dropout_block, grain = detail::dropout_grain;
 
   template <class E>
   static void multiply(View<const E> x, View<const E> mask, View<E> y) {
-    if (x.size() == mask.size()) {
-      return parallel_for(x.size(), 2 * grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] * mask[i];
-      });
-    }
+    if (x.size() == mask.size()) return detail::multiply_dropout(x.data(), mask.data(), y.data(), x.size());
     const detail::Walk walk = detail::Walk::of(Shape(x.shape()), Shape(mask.shape()));
     parallel_for(x.size(), grain, [&](std::int64_t begin, std::int64_t end) {
       E factors[block];

@@ -6,6 +6,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/op.hpp>
+#include <strop/ops/dropout_factors.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/rnn_kernels.hpp>
 #include <strop/ops/shape/move.hpp>
@@ -142,7 +143,7 @@ struct RNN {
         if (dropped != nullptr) {
           E* const mask = mask_of(s, l, reserve.data());
           draw(drops(ctx.train), stream.from((l - 1) * s.given()), mask, s.given());
-          multiply(x, mask, dropped, s.given());
+          detail::multiply_dropout(x, mask, dropped, s.given());
           x = dropped;
         }
       }
@@ -184,7 +185,7 @@ struct RNN {
       const E* x = data.data();
       const E* const mask = dropped != nullptr && l > 0 ? mask_of(s, l, reserve.data()) : nullptr;
       if (l > 0) x = given_by(s, l - 1, y.data(), reserve.data());
-      if (mask != nullptr) multiply(x, mask, dropped, s.given()), x = dropped;
+      if (mask != nullptr) detail::multiply_dropout(x, mask, dropped, s.given()), x = dropped;
       E* const dx = l == 0 ? ddata.data() : (s.layers - l) % 2 == 1 ? below : above;
       for (std::int64_t d = 0; d < s.directions; ++d) {
         const std::int64_t at = (l * s.directions + d) * s.batch * s.units;
@@ -205,7 +206,7 @@ struct RNN {
                        .cells = kept_cells},
                       l, d);
       }
-      if (mask != nullptr) multiply(dx, mask, dx, s.given());
+      if (mask != nullptr) detail::multiply_dropout(dx, mask, dx, s.given());
       head = dx;
     }
   }
@@ -262,25 +263,12 @@ struct RNN {
   static E* mask_of(const detail::RnnSizes& s, std::int64_t l, E* reserve) {
     return reserve + (s.layers - 1 + l - 1) * s.given();
   }
-  static constexpr std::int64_t block = 1024, grain = 16 * block;
   template <class E>
   void draw(bool drop, const random::Stream& stream, E* mask, std::int64_t n) const {
     if (!drop) return std::fill_n(mask, n, E(1)), void();
-    const float keep = 1 - p;
-    const E factor = keep > 0 ? E(1) / static_cast<E>(keep) : E(0);
-    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t at = begin; at < end; at += block) {
-        float u[block];
-        const std::int64_t count = std::min(block, end - at);
-        stream.from(at).fill_uniform(u, count);
-        for (std::int64_t i = 0; i < count; ++i) mask[at + i] = u[i] < keep ? factor : E(0);
-      }
-    });
-  }
-  template <class E>
-  static void multiply(const E* x, const E* mask, E* y, std::int64_t n) {
-    parallel_for(n, 2 * grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] * mask[i];
+    parallel_for(n, detail::dropout_grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t at = begin; at < end; at += detail::dropout_block)
+        detail::draw_dropout(stream.from(at), p, mask + at, std::min(detail::dropout_block, end - at));
     });
   }
 };

@@ -4,10 +4,10 @@
 /// and deviations of channels.
 #pragma once
 #include <strop/core/numbers.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/vision/planes.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -35,18 +35,6 @@ constexpr Shape turned_extents(const Shape& x, int by) {
   return out;
 }
 
-inline namespace STROP_ISA {
-
-/// f(channel) for the channels of all images, of `size` elements each.
-template <class F>
-void each_channel(std::int64_t channels, std::int64_t size, F f) {
-  parallel_for(channels, std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, size)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t channel = begin; channel < end; ++channel) f(channel);
-               });
-}
-
-}  // namespace STROP_ISA
 }  // namespace detail
 
 /// _image_to_tensor: an image (rows, columns, channels) with elements from 0 to 255 as (channels, rows, columns) with
@@ -88,7 +76,7 @@ struct ImageToTensor {
     const std::size_t axis = shape.size() - 3;
     const std::int64_t channels = shape[axis], places = shape[axis + 1] * shape[axis + 2];
     const std::int64_t images = axis == 0 ? 1 : shape[0];
-    detail::each_channel(images * channels, places, [&](std::int64_t plane) {
+    detail::each_plane(images * channels, places, [&](std::int64_t plane) {
       f(plane * places, plane / channels * channels * places + plane % channels, places);
     });
   }
@@ -152,7 +140,7 @@ struct ImageNormalize {
   void each(std::span<const std::int64_t> shape, F f) const {
     const std::size_t axis = shape.size() - 3;
     const std::int64_t channels = shape[axis], size = shape[axis + 1] * shape[axis + 2];
-    detail::each_channel((axis == 0 ? 1 : shape[0]) * channels, size, [&](std::int64_t plane) {
+    detail::each_plane((axis == 0 ? 1 : shape[0]) * channels, size, [&](std::int64_t plane) {
       const int channel = static_cast<int>(plane % channels);
       f(plane * size, (plane + 1) * size, mean[mean.count() == 1 ? 0 : channel], std[std.count() == 1 ? 0 : channel]);
     });

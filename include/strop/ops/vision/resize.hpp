@@ -4,10 +4,10 @@
 #pragma once
 #include <strop/core/checked.hpp>
 #include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/vision/bilinear.hpp>
+#include <strop/ops/vision/planes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,15 +19,6 @@ namespace strop::inline v0 {
 
 namespace detail {
 inline namespace STROP_ISA {
-
-/// f(plane) for each plane of images, each of `size` elements.
-template <class F>
-void each_plane(std::int64_t planes, std::int64_t size, F f) {
-  parallel_for(planes, std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, size)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) f(i);
-               });
-}
 
 /// Where along an axis of `from` elements each of `to` elements lies.
 template <class E>

@@ -198,7 +198,7 @@ class LSTMGates:
     """A step of a long short-term memory: gates of the input, of what is forgotten, and of the output."""
 
     _activation = "tanh"
-    _axis = {}  # what SliceChannel is told of the channels' axis where it is not the second one
+    _axis = {}  # what SliceChannel is told of the channels' axis
 
     @property
     def _gate_names(self):
@@ -220,7 +220,6 @@ class GRUGates:
     """A step of a gated unit, as cuDNN has it: the gate of resetting acts on the layer of the state, not on the state."""
 
     _activation = "tanh"
-    _axis = {}
 
     @property
     def _gate_names(self):
@@ -229,7 +228,7 @@ class GRUGates:
     def __call__(self, inputs, states):
         name = self._next_name()
         i2h, h2h = self._layers(inputs, states, name)
-        i2h, h2h = (list(symbol.SliceChannel(layer, num_outputs=3, name=f"{name}_{of}_slice", **self._axis)) for of, layer in (("i2h", i2h), ("h2h", h2h)))
+        i2h, h2h = (list(symbol.SliceChannel(layer, num_outputs=3, name=f"{name}_{of}_slice")) for of, layer in (("i2h", i2h), ("h2h", h2h)))
         reset, update = (symbol.Activation(i2h[i] + h2h[i], act_type="sigmoid", name=f"{name}_{'rz'[i]}_act") for i in range(2))
         content = self._get_activation(i2h[2] + reset * h2h[2], self._activation, name=f"{name}_h_act")
         output = symbol._internal._plus((1.0 - update) * content, update * states[0], name=f"{name}out")

@@ -54,12 +54,13 @@ class ConvRNNCell(PlainGates, BaseConvRNNCell):
 class ConvLSTMCell(LSTMGates, BaseConvRNNCell):
     """A long short-term memory of images."""
 
+    _axis = {"axis": 1}  # which the original says in its nodes
+
     def __init__(self, input_shape, num_hidden, h2h_kernel=(3, 3), h2h_dilate=(1, 1), i2h_kernel=(3, 3), i2h_stride=(1, 1), i2h_pad=(1, 1),
                  i2h_dilate=(1, 1), i2h_weight_initializer=None, h2h_weight_initializer=None, i2h_bias_initializer="zeros",
                  h2h_bias_initializer="zeros", activation=_LEAKY, prefix="ConvLSTM_", params=None, conv_layout="NCHW"):
         super().__init__(input_shape, num_hidden, h2h_kernel, h2h_dilate, i2h_kernel, i2h_stride, i2h_pad, i2h_dilate, i2h_weight_initializer,
                          h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer, activation, prefix, params, conv_layout)
-        self._axis = {"axis": 1}
 
     @property
     def state_info(self):
