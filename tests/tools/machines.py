@@ -9,8 +9,9 @@ Compiled and no more (-fsyntax-only instantiates every template):
   by turns       the spec programs, the examples and the largest unit file of each layer: each by one compiler on one level,
                  so that every pair has some, the first header-only
 What is run where the machine, or qemu, can: the lanes' tests, one unit file of core and one of op and the design page's
-spellings for aarch64; the design page's program against libc++, by the oldest clang, without optimisation, and with all of
-it at link time. The unit programs run on the levels below this machine's as `unit LAYER, LEVEL`.
+spellings for aarch64; the design page's program with the checks of libstdc++ and of libc++, by the oldest clang, without
+optimisation, and with all of it at link time. The unit programs run on x86-64 and -v3 as `unit LAYER, LEVEL`, on -v2 only the
+lanes' tests (`unit number, SSE4`) and the design page's program do.
 """
 import glob
 import pathlib
@@ -82,7 +83,7 @@ def main():
         served.add("x86-64-v2 with g++")
         add(compiles, "the rest as C++23 without run-time types with g++", g,
             ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
-        add(runs, f"{PROGRAM.name} with g++ -O0", g, ["-O0"], [PROGRAM, "-lfmt"])
+        add(runs, f"{PROGRAM.name} with g++ -O0 -D_GLIBCXX_DEBUG", g, ["-O0", "-D_GLIBCXX_DEBUG", *march("x86-64-v2")], [PROGRAM, "-lfmt"])
         add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
     if clang:
         add(runs, f"{PROGRAM.name} with clang++ -O0", clang, ["-O0"], [PROGRAM, "-lfmt"])
@@ -90,7 +91,8 @@ def main():
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
         if status == 0:
-            add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O0", "-stdlib=libc++"], [PROGRAM, "-lfmt"])
+            checked = ["-stdlib=libc++", "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG"]
+            add(runs, f"{PROGRAM.name} with clang++ -stdlib=libc++", clang, ["-O0", *checked], [PROGRAM, "-lfmt"])
             served.add("x86-64-v3 with clang++")
             add(compiles, "the rest as C++23 without run-time types with clang++ -stdlib=libc++", clang,
                 ["-stdlib=libc++", "-std=c++23", "-fno-rtti", *march("x86-64-v3"), *EVERY_WARNING], REST)

@@ -5,7 +5,6 @@
 #include <strop/core/params.hpp>
 #include <strop/core/span.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -20,33 +19,28 @@ struct Numbers {
   std::vector<double> list;
 
   Numbers() = default;
-  constexpr Numbers(double one) : list{one} {}
-  constexpr Numbers(std::initializer_list<double> numbers) : list(numbers) {}
-  constexpr explicit Numbers(std::vector<double> numbers) : list(std::move(numbers)) {}
+  Numbers(double one) : list{one} {}
+  Numbers(std::initializer_list<double> numbers) : list(numbers) {}
+  explicit Numbers(std::vector<double> numbers) : list(std::move(numbers)) {}
 
   friend bool operator==(const Numbers&, const Numbers&) = default;
 
-  constexpr int count() const { return static_cast<int>(list.size()); }
-  constexpr double operator[](int k) const { return list[detail::unsigned_size(k)]; }
-  constexpr auto begin() const { return list.begin(); }
-  constexpr auto end() const { return list.end(); }
+  int count() const { return static_cast<int>(list.size()); }
+  double operator[](int k) const { return list[detail::unsigned_size(k)]; }
+  auto begin() const { return list.begin(); }
+  auto end() const { return list.end(); }
 };
 
 namespace detail {
 
 /// "(0.1, 0.2)", "[0.1,0.2]", "()", "0.1", "(0.1,)".
 inline bool parse_numbers(std::string_view text, std::vector<double>& list) {
-  text = trimmed(text);
   double number = 0;
-  if (parse_real(text, number)) return list.push_back(number), true;
-  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
-    return false;
-  text = trimmed(text.substr(1, text.size() - 2));
+  if (parse_real(trimmed(text), number)) return list.push_back(number), true;
+  if (!unbracket(text)) return false;
   while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    if (!parse_real(text.substr(0, comma), number)) return false;
+    if (!parse_real(take_item(text), number)) return false;
     list.push_back(number);
-    text = trimmed(text.substr(std::min(comma + 1, text.size())));
   }
   return true;
 }

@@ -28,6 +28,10 @@ std::string print_real(double value);
 bool parse_dtype(std::string_view text, Dtype& value);
 /// "float32", or "one of float32, float64".
 std::string one_of(DtypeSet types);
+/// Leaves of "(1, 2)" or "[1,2]" what stands between the brackets; false of other text.
+bool unbracket(std::string_view& text);
+/// Takes the first item off "1, 2" or "1,": the text before the comma.
+std::string_view take_item(std::string_view& list);
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
 bool parse_shape(std::string_view text, Shape& value);
 /// "(2, -1)", "(3,)": unlike to_text() with negative numbers as they are, which a parameter may well have.

@@ -131,20 +131,29 @@ STROP_IMPL std::string one_of(DtypeSet types) {
   return list.find(',') == std::string::npos ? list : cat("one of ", list);
 }
 
-/// "(1, 2)", "[1,2]", "()", "3", "(3,)", "(1L, 2L)".
-STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
+STROP_IMPL bool unbracket(std::string_view& text) {
   text = trimmed(text);
-  value = Shape{};
-  std::int64_t extent = 0;
-  if (parse_integer(text, extent)) return value.push_back(extent), true;
   if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
     return false;
   text = trimmed(text.substr(1, text.size() - 2));
+  return true;
+}
+STROP_IMPL std::string_view take_item(std::string_view& list) {
+  const std::size_t comma = least(list.find(','), list.size());
+  const std::string_view item = list.substr(0, comma);
+  list = trimmed(list.substr(least(comma + 1, list.size())));
+  return item;
+}
+
+/// "(1, 2)", "[1,2]", "()", "3", "(3,)", "(1L, 2L)".
+STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
+  value = Shape{};
+  std::int64_t extent = 0;
+  if (parse_integer(trimmed(text), extent)) return value.push_back(extent), true;
+  if (!unbracket(text)) return false;
   while (!text.empty()) {
-    const std::size_t comma = least(text.find(','), text.size());
-    if (!parse_integer(text.substr(0, comma), extent)) return false;
+    if (!parse_integer(take_item(text), extent)) return false;
     value.push_back(extent);
-    text = trimmed(text.substr(least(comma + 1, text.size())));
   }
   return true;
 }

@@ -107,12 +107,12 @@ namespace detail {
 
 /// Input `made` of an operator must have the shape of output `k` that `forward` gives where its inputs have the shapes
 /// of inputs `from`…: a gradient that is called by name is not given what its operator made.
-template <class T>
-constexpr void expect_made_by(const T& forward, Shapes& s, int made, std::initializer_list<int> from) {
-  std::vector<Shape> in;
-  for (int i : from) {
-    if (!s.in(i).known()) return;
-    in.push_back(s.in(i));
+template <class T, std::size_t N>
+constexpr void expect_made_by(const T& forward, Shapes& s, int made, const int (&from)[N]) {
+  Shape in[N];
+  for (std::size_t k = 0; k < N; ++k) {
+    in[k] = s.in(from[k]);
+    if (!in[k].known()) return;
   }
   Shape out = Shape::unknown();
   const CallNames names{s.op()};

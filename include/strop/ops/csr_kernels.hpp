@@ -110,9 +110,10 @@ inline namespace STROP_ISA {
 template <class Piece, bool Every, bool Ahead, class E, class I, class Row>
 [[gnu::always_inline]] inline Piece sum_of_rows(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
                                                 std::int64_t last, Row row) {
-  constexpr std::int64_t distance = std::clamp<std::int64_t>(4096 / Piece::bytes, 8, 64);
+  constexpr std::int64_t distance = std::clamp<std::int64_t>(4096 / Piece::bytes, 8, 32);
   constexpr int chains = Piece::registers >= 8 ? 1 : Piece::registers >= 4 ? 2 : 4;
-  Piece sum[std::size_t{chains}];
+  Chains<Piece, chains> sums;
+  Piece* const sum = sums.of;
   const auto add = [&](Piece& to, std::int64_t k) __attribute__((always_inline)) {
     if constexpr (Ahead) prefetch<Piece::bytes>(row(a.indices[std::min(k + distance, last)]));
     const E* const from = row(a.indices[k]);

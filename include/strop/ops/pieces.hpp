@@ -94,6 +94,15 @@ struct NarrowPiece<E, 1> {
   void store(E* to) const { *to = v; }
 };
 
+/// N sums of one kind. Each is made by an expression of its own: g++ makes those of an array in a loop, in memory,
+/// which costs as much as twenty products.
+template <class Piece, int N, class = std::make_integer_sequence<int, N>>
+struct Chains;
+template <class Piece, int N, int... I>
+struct Chains<Piece, N, std::integer_sequence<int, I...>> {
+  Piece of[N] = {(static_cast<void>(I), Piece())...};
+};
+
 /// f.operator()<Piece>(column) for pieces that make up n columns: the widest first.
 template <class E, class F>
 void each_piece(std::int64_t n, F&& f) {

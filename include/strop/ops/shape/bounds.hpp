@@ -22,7 +22,7 @@ struct Bounds {
 
   Bounds() = default;
   constexpr Bounds(std::initializer_list<One> list) : value(list) {}
-  constexpr Bounds(std::vector<One> list) : value(std::move(list)) {}
+  Bounds(std::vector<One> list) : value(std::move(list)) {}
   template <bool Other>
   constexpr Bounds(const Bounds<Other>& other) : value(other.value) {}
 
@@ -36,22 +36,17 @@ struct Bounds {
 namespace detail {
 
 inline bool parse_bounds(std::string_view text, std::vector<std::optional<std::int64_t>>& list) {
-  text = trimmed(text);
   std::int64_t number = 0;
-  if (parse_integer(text, number)) return list.push_back(number), true;
-  if (text.size() < 2 || !((text.front() == '(' && text.back() == ')') || (text.front() == '[' && text.back() == ']')))
-    return false;
-  text = trimmed(text.substr(1, text.size() - 2));
+  if (parse_integer(trimmed(text), number)) return list.push_back(number), true;
+  if (!unbracket(text)) return false;
   while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view one = trimmed(text.substr(0, comma));
+    const std::string_view one = trimmed(take_item(text));
     if (one == "None")
       list.emplace_back();
     else if (parse_integer(one, number))
       list.emplace_back(number);
     else
       return false;
-    text = trimmed(text.substr(std::min(comma + 1, text.size())));
   }
   return true;
 }

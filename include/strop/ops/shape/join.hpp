@@ -161,7 +161,7 @@ struct ConcatGradient {
   static constexpr const char* doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
-  constexpr void infer_shape(Shapes& s) const {
+  void infer_shape(Shapes& s) const {
     if (s.inputs() != num_args + 1) s.fail("takes num_args = ", num_args, " arrays after data, not ", s.inputs() - 1);
     std::vector<Shape> parts;
     for (int k = 0; k < s.outputs(); ++k) {

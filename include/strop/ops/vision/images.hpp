@@ -101,7 +101,7 @@ struct ImageNormalize {
                                    {"data", "an image (channels, rows, columns), or several"}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  constexpr void infer_shape(Shapes& s) const {
+  void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (!detail::expect_images(s)) return;
