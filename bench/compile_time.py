@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a program of strop costs the compiler: processor time and peak memory of g++ -O2, without any cache, header-only
-and with the compiled library (STROP_COMPILED).
+with the compiled library (STROP_COMPILED) and, where library operators are called, with that of all operators
+(STROP_OPERATORS_COMPILED).
 
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
 design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, the
 same without the headers of graphs that strop.hpp includes, and with one operator more; the median over the rounds of the
-differences is what graphs and an operator cost. Best of three, the units taken in turn. Last, what is in the object of the program of one operator: bytes of code and data by layer and by
-header, where the compiler's line table says that they come from.
+differences is what graphs and an operator cost. Best of three, the units taken in turn. Last, what is in the object of
+the program of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
 """
 import collections
 import os
@@ -102,6 +103,8 @@ def main():
             jobs = {name: (place, ()) for name, place in places.items()}
             for name, place in list(places.items())[1:]:
                 jobs[f"{name}, compiled library"] = place, ("-DSTROP_COMPILED",)
+            if section2.exists():
+                jobs["the design page's program, compiled operators"] = section2, ("-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED")
             taken = {name: [] for name in jobs}
             for _ in range(ROUNDS):
                 for name, (place, defines) in jobs.items():

@@ -342,6 +342,9 @@ PyObject* bind(PyObject* self, PyObject* object, PyObject*) {
 PyObject* show(PyObject* self) {
   return PyUnicode_FromFormat("<operator %U>", reinterpret_cast<OperatorObject*>(self)->name);
 }
+PyObject* get_symbolic(PyObject* self, void*) {
+  return PyBool_FromLong(reinterpret_cast<OperatorObject*>(self)->symbolic ? 1 : 0);
+}
 PyObject* get_name(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<OperatorObject*>(self)->name); }
 template <Hook which>
 PyObject* get_by_hook(PyObject* self, void*) {
@@ -432,6 +435,8 @@ PyGetSetDef operator_members[] = {
     {"is_method", get_is_method, nullptr, "Whether it takes a fixed number of arrays and writes none of them.",
      nullptr},
     {"description", get_description, nullptr, "What the registry knows of the operator.", nullptr},
+    {"symbolic", get_symbolic, nullptr, "Whether it is of sym: it makes nodes also where no input is a symbol.",
+     nullptr},
     {"card", get_card, nullptr, "What follows from that: gradient, storages, cost, and an example where there is one.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of what is recorded."""
 import gc
+import traceback
 import weakref
 
 import numpy as np
@@ -197,8 +198,10 @@ def test_failures_in_a_function_are_its_own():
     x.attach_grad()
     with autograd.record():
         y = Wrong()(x)
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(KeyError, match="mine") as found:
         y.backward()
+    assert isinstance(found.value, mx.MXNetError)
+    assert 'raise KeyError("mine")' in "".join(traceback.format_exception(found.value))
     f = Wrong()
     f(x)
     with pytest.raises(mx.Error):

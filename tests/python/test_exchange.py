@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory that is shared with others: who may look at it, who gives it back."""
 import gc
+import os
 import sys
 import weakref
 
@@ -139,6 +140,36 @@ def test_arrays_go_when_nobody_holds_them():
     del x
     gc.collect()
     assert gone() is None and y.shape == (2,)
+
+
+def _resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+def test_results_give_their_memory_back():
+    """Arrays are no objects that Python's collector lists: one lost in each round would be 512 MB in all."""
+    x = mx.nd.ones((128, 1024))
+    x.attach_grad()
+    y = mx.sym.sum(mx.sym.square(mx.sym.Variable("x"))).bind(mx.cpu(), {"x": x})
+
+    def rounds(n):
+        for _ in range(n):
+            z = mx.nd.relu(x, out=None) * 2
+            z[0], z[:, 1], z.T, z.asnumpy(), mx.nd.from_dlpack(z), mx.nd.array(z.asnumpy())  # noqa: B018
+            with mx.autograd.record():
+                loss = (x * x).sum()
+            loss.backward()
+            y.forward()
+            with pytest.raises(mx.Error):
+                mx.nd.elemwise_add(z, z[0])
+        mx.nd.waitall()
+
+    rounds(100)
+    before = _resident()
+    rounds(1000)
+    assert _resident() - before < 100e6
 
 
 def test_calls_leak_nothing():

@@ -67,6 +67,26 @@ def test_scipy_both_ways():
     assert batches[0].data[0].stype == "csr" and (batches[0].data[0].asnumpy() == DENSE).all()
 
 
+def test_scipy_shares():
+    """Each part lies where it lay; what is shared is written in one place alone."""
+    scipy = pytest.importorskip("scipy.sparse")
+    source = scipy.csr_matrix(DENSE)
+    parts = [part.ctypes.data for part in (source.data, source.indices, source.indptr)]
+    made = sp.from_scipy(source)
+    assert [part._pointer for part in (made.data, made.indices, made.indptr)] == parts
+    back = made.asscipy(copy=False)
+    assert [part.ctypes.data for part in (back.data, back.indices, back.indptr)] == parts
+    with pytest.raises(ValueError):
+        source.data[0] = 7
+    made.data[:] = made.data * 2
+    np.testing.assert_array_equal(back.toarray(), 2 * DENSE)
+    assert made.asscipy().data.ctypes.data != parts[0]
+    twice = scipy.csr_matrix((np.ones(2, "f4"), [1, 1], [0, 2]), shape=(1, 3))
+    with pytest.raises(ValueError, match="from_scipy: the columns of a row do not ascend"):
+        sp.from_scipy(twice)
+    assert twice.data.flags["WRITEABLE"]
+
+
 def test_rows():
     a = sp.csr_matrix(DENSE)
     assert a[0].stype == "csr" and a[0].asnumpy().tolist() == [[1, 0, 2]]

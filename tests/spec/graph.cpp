@@ -40,6 +40,18 @@ static void files() {
     refused = true;
   }
   CHECK(refused);
+  std::string said;
+  try {
+    (void)strop::Symbol::from_json(
+        R"({"nodes": [{"op": "null", "name": "x", "inputs": []},
+                      {"op": "SoftmaxOutput", "name": "s", "inputs": [[0, 0, 0], [0, 0, 0]]}],
+            "arg_nodes": [0], "heads": [[1, 0, 0]]})");
+  } catch (const strop::Error& error) {
+    said = error.what();
+  }
+  CHECK(said ==
+        "from_json: this program has no operators SoftmaxOutput (node 's'); the library's join where the program "
+        "calls them, or all together with #include <strop/ops/all.hpp>: SoftmaxOutput");
 }
 
 static void without_a_name() {

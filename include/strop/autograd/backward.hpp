@@ -34,6 +34,9 @@ struct GradAdd {
   auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
 };
 
+template <>
+inline constexpr bool built_where_called<GradAdd> = true;
+
 /// Built where gradients are differentiated again.
 template <std::same_as<GradAdd> G = GradAdd>
 NDArray add_recorded(const NDArray& a, const NDArray& b) {

@@ -14,21 +14,29 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+/// A template, so that it may be no constant where std::vector is none: before C++23 with -D_GLIBCXX_DEBUG.
+template <class List>
+struct NumbersIn {
+  List list;
+
+  NumbersIn() = default;
+  constexpr NumbersIn(double one) : list{one} {}
+  constexpr NumbersIn(std::initializer_list<double> numbers) : list(numbers) {}
+  constexpr explicit NumbersIn(List numbers) : list(std::move(numbers)) {}
+
+  friend bool operator==(const NumbersIn&, const NumbersIn&) = default;
+
+  constexpr int count() const { return static_cast<int>(list.size()); }
+  constexpr double operator[](int k) const { return list[unsigned_size(k)]; }
+  constexpr auto begin() const { return list.begin(); }
+  constexpr auto end() const { return list.end(); }
+};
+}  // namespace detail
+
 /// Real numbers in their order: `{.sizes = {0.5, 0.25}}`; one alone is a list of one.
-struct Numbers {
-  std::vector<double> list;
-
-  Numbers() = default;
-  Numbers(double one) : list{one} {}
-  Numbers(std::initializer_list<double> numbers) : list(numbers) {}
-  explicit Numbers(std::vector<double> numbers) : list(std::move(numbers)) {}
-
-  friend bool operator==(const Numbers&, const Numbers&) = default;
-
-  int count() const { return static_cast<int>(list.size()); }
-  double operator[](int k) const { return list[detail::unsigned_size(k)]; }
-  auto begin() const { return list.begin(); }
-  auto end() const { return list.end(); }
+struct Numbers : detail::NumbersIn<std::vector<double>> {
+  using NumbersIn::NumbersIn;
 };
 
 namespace detail {

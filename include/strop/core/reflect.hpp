@@ -28,7 +28,9 @@ template <class T>
 struct AnyBut {
   template <class U>
     requires(!std::same_as<std::remove_cv_t<U>, T>)
-  operator U() const;
+  operator U() const {  // never called; libc++ refers to it, and of a type without linkage nobody else could define it
+    __builtin_unreachable();
+  }
 };
 
 template <class T, std::size_t... I>

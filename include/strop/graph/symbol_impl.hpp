@@ -73,7 +73,8 @@ STROP_IMPL std::string Node::output_name(int k) const {
   if (const OriginalOutputs* const original = original_outputs_of(*this);
       original != nullptr && original->numbers && count_of(*original, *this) > 1)
     return cat(name, "_output", k);
-  return cat(name, '_', element(signature.outputs, k));
+  const std::string_view own = element(signature.outputs, k);
+  return name.empty() ? std::string(own) : cat(name, '_', own);
 }
 
 STROP_IMPL void fail_in(const Node& node, const Error& error) {

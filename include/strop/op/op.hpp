@@ -99,19 +99,35 @@ struct RegistersIf<T, false> {
 template <class T, bool Library>
 using Registers = typename RegistersIf<T, Library>::type;
 
+/// Whether the program is linked with a library that has every operator of ours, whose kernels no file of the program
+/// builds again then.
+#if defined(STROP_OPERATORS_COMPILED)
+inline constexpr bool operators_compiled = true;
+#else
+inline constexpr bool operators_compiled = false;
+#endif
+
+/// Of operators of ours in no list of a family, which are in no such library: they are built where they are called.
+template <class T>
+inline constexpr bool built_where_called = false;
+
 /// The entry in use. Before main has begun it may not be enrolled yet; where the machine runs none, it is refused.
-template <class T, bool Library>
+template <class T, bool Library, bool Linked = Library && operators_compiled && !built_where_called<T>>
 const Entry& entry_in_use() {
 #if defined(__CUDACC__)
   (void)&GpuEnroller<T>::instance;
 #endif
-  if constexpr (Library)
-    LibraryEnroller<T>::run();
-  else
+  if constexpr (!Library)
     (void)&Enroller<T>::instance;
+  else if constexpr (!Linked)
+    LibraryEnroller<T>::run();
   const Entry* entry = slot<T>.entry.load(std::memory_order_acquire);
-  if (entry == nullptr) [[unlikely]]
-    return runnable(entry_for<T, Library>());
+  if (entry == nullptr) [[unlikely]] {
+    if constexpr (Linked)
+      refuse_unlinked(operator_name<T>());
+    else
+      return runnable(entry_for<T, Library>());
+  }
   return *entry;
 }
 

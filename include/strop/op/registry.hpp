@@ -25,6 +25,8 @@ namespace detail {
 const Entry* look_up(std::string_view name);
 /// Every operator of the program once, sorted by its name.
 std::vector<const Entry*> all_operators();
+/// Says that an operator of the library is called where the library of all operators is not linked, or not set up yet.
+[[noreturn, gnu::cold]] void refuse_unlinked(std::string_view name);
 /// The five names nearest to this one, for the end of a sentence.
 std::string nearest_operators(std::string_view name);
 /// The operator of that name. Throws Error with the nearest names when there is none.

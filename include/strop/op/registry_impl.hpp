@@ -158,6 +158,12 @@ STROP_IMPL Ref<ParamBox> parse_params(const Entry& entry, AttributeSpan attribut
   return box;
 }
 
+STROP_IMPL void refuse_unlinked(std::string_view name) {
+  fail(name,
+       ": STROP_OPERATORS_COMPILED leaves it to the library of all operators, which is not linked or, before main, not "
+       "set up yet");
+}
+
 STROP_IMPL std::pair<int, int> count_outputs(const Entry& entry, const void* op, int inputs) {
   if (entry.is_map()) return {entry.outputs, entry.visible};
   const Signature s = signature_of(entry, op, inputs);

@@ -46,7 +46,7 @@ struct Histogram {
     return names;
   }
   constexpr int input_count() const { return bin_cnt ? 1 : 2; }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (bin_cnt.has_value() != range.has_value())
       s.fail(bin_cnt ? "bin_cnt is given without range" : "range is given without bin_cnt");
     if (bin_cnt) {

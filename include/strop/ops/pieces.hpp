@@ -100,7 +100,7 @@ template <class Piece, int N, class = std::make_integer_sequence<int, N>>
 struct Chains;
 template <class Piece, int N, int... I>
 struct Chains<Piece, N, std::integer_sequence<int, I...>> {
-  Piece of[N] = {(static_cast<void>(I), Piece())...};
+  Piece of[std::size_t{N}] = {(static_cast<void>(I), Piece())...};
 };
 
 /// f.operator()<Piece>(column) for pieces that make up n columns: the widest first.

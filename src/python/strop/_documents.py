@@ -31,8 +31,10 @@ def value_of(param):
 
 @_hook("signature")
 def signature_of(operator):
-    """The signature of an operator: inputs, parameters with their defaults, what every call takes."""
+    """The signature of an operator: inputs, parameters with their defaults, what every call takes. A symbol's inputs may be
+    left out: they become variables."""
     about = operator.description
+    array = _array_of(operator)
     Parameter = inspect.Parameter
     inputs, params = [], []
     variadic = False
@@ -40,10 +42,10 @@ def signature_of(operator):
         name = one["name"] if not keyword.iskeyword(one["name"]) else one["name"] + "_"
         if one["variadic"]:
             variadic = True
-            inputs = [Parameter("args", Parameter.VAR_POSITIONAL, annotation="NDArray")]
+            inputs = [Parameter("args", Parameter.VAR_POSITIONAL, annotation=array)]
             break
-        default = {"default": None} if one["optional"] else {}
-        inputs.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation="NDArray", **default))
+        default = {"default": None} if one["optional"] or operator.symbolic else {}
+        inputs.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=array, **default))
     kind = Parameter.KEYWORD_ONLY if variadic else Parameter.POSITIONAL_OR_KEYWORD
     seen_default = any(p.default is not Parameter.empty for p in inputs)
     for one in about["params"]:
@@ -55,21 +57,27 @@ def signature_of(operator):
             default = Parameter.empty
         seen_default = seen_default or default is not Parameter.empty
         params.append(Parameter(one["name"], kind, default=default, annotation=annotation))
-    for name in ("out", "name"):
+    for name in ("out", "name", "attr") if operator.symbolic else ("out", "name"):
         params.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None))
+    if operator.symbolic:  # a symbol of several outputs is one symbol
+        return inspect.Signature([*inputs, *params, Parameter("attributes", Parameter.VAR_KEYWORD)], return_annotation=array)
     several = len([o for o in about["outputs"] if not o["hidden"]]) > 1
-    return inspect.Signature(inputs + params, return_annotation="list[NDArray]" if several else "NDArray")
+    return inspect.Signature(inputs + params, return_annotation=f"list[{array}]" if several else array)
 
 
-def head_of(about):
-    """The part of a document that says what an operator takes and gives."""
+def _array_of(operator):
+    return "Symbol" if operator.symbolic else "NDArray"
+
+
+def head_of(about, array="NDArray"):
+    """The part of a document that says what an operator takes and gives: arrays, or symbols."""
     computes, _, _ = about["doc"].partition(" Example: ")
     lines = [computes or about["name"], ""]
     if about["inputs"] or about["params"]:
         lines += ["Parameters", "----------"]
     for one in about["inputs"]:
         words = [w for w in ("optional", "variadic", "written") if one[w]]
-        lines.append(f"{one['name']} : NDArray" + (f", {', '.join(words)}" if words else ""))
+        lines.append(f"{one['name']} : {array}" + (f", {', '.join(words)}" if words else ""))
         if one["doc"]:
             lines.append(f"    {one['doc']}")
     for one in about["params"]:
@@ -81,7 +89,7 @@ def head_of(about):
     lines += ["", "Returns", "-------"]
     for one in about["outputs"]:
         if not one["hidden"]:
-            lines.append(f"{one['name']} : NDArray")
+            lines.append(f"{one['name']} : {array}")
             if one["doc"]:
                 lines.append(f"    {one['doc']}")
     return lines
@@ -115,7 +123,7 @@ def document_of(operator):
 
     about, card = operator.description, operator.card
     found = _example(_examples, operator, about)
-    lines = [*head_of(about), "", "Notes", "-----"]
+    lines = [*head_of(about, _array_of(operator)), "", "Notes", "-----"]
     if about["map"] and "broadcast" not in about["doc"]:
         lines.append("Shapes: one, of all inputs and of the result.")
     elif found is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of what is computed while it is recorded."""
 from . import _strop
+from ._failures import run_written
 from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
 from .base import GRAD_REQUESTS, also
 
@@ -146,12 +147,12 @@ class Function:
         raise NotImplementedError
 
     def _forward(self, inputs):
-        made = self.forward(*inputs)
+        made = run_written(self.forward, *inputs)
         self._several = isinstance(made, (list, tuple))
         return self._arrays(made, "forward")
 
     def _backward(self, gradients):
-        found = self._arrays(self.backward(*gradients), "backward")
+        found = self._arrays(run_written(self.backward, *gradients), "backward")
         if len(found) != self._inputs:
             raise _strop.ValueError(f"{type(self).__name__}.backward: {len(found)} gradients for {self._inputs} inputs")
         return found

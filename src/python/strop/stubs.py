@@ -53,8 +53,10 @@ def _call(function, of_class=False, kinds=None):
     arrays = (kinds or {}).get("NDArray")
     if arrays in ("Symbol", "_A"):  # a symbol's missing inputs are made, a parameter behind them comes by name
         params = [p.replace(default=...) if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD and p.name != "self" else p for p in params]
+        attributes = [p for p in params if p.kind == p.VAR_KEYWORD] or [inspect.Parameter("attributes", inspect.Parameter.VAR_KEYWORD, annotation="Any")]
+        params = [p for p in params if p.name != "attr" and p.kind != p.VAR_KEYWORD]
         params.append(inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None))
-        params += [inspect.Parameter("attributes", inspect.Parameter.VAR_KEYWORD, annotation="Any")] if arrays == "Symbol" else []
+        params += attributes if arrays == "Symbol" else []
     written, star = [], False
     for p in params:
         if p.kind == p.KEYWORD_ONLY and not star:

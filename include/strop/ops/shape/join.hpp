@@ -153,6 +153,21 @@ struct Concat {
   auto gradient(const auto& dy, std::span<const Node> parts) const;
 };
 
+namespace detail {
+/// The shape that the arrays behind the first are joined to. A template, so that it may be no constant where
+/// std::vector is none: before C++23 with -D_GLIBCXX_DEBUG.
+template <class Parts = std::vector<Shape>>
+constexpr Shape shape_of_joined(Shapes& s, NameList parts_named, int axis) {
+  Parts parts;
+  for (int i = 1; i < s.inputs(); ++i) parts.push_back(s.in(i));
+  Shape whole = Shape::unknown();
+  const CallNames names{s.op(), parts_named};
+  Shapes joined(names, parts, {&whole, 1});
+  infer_joined(joined, axis);
+  return whole;
+}
+}  // namespace detail
+
 /// The parts of `data` along axis `dim`, with the shapes of the arrays that follow: the gradient of Concat. Internal.
 struct ConcatGradient {
   int num_args = 1;
@@ -161,18 +176,10 @@ struct ConcatGradient {
   static constexpr const char* doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     if (s.inputs() != num_args + 1) s.fail("takes num_args = ", num_args, " arrays after data, not ", s.inputs() - 1);
-    std::vector<Shape> parts;
-    for (int k = 0; k < s.outputs(); ++k) {
-      s.set_out(k, s.in(k + 1));
-      parts.push_back(s.in(k + 1));
-    }
-    Shape whole = Shape::unknown();
-    const detail::CallNames names{s.op(), {inputs + 1, 1}};
-    Shapes joined(names, parts, {&whole, 1});
-    detail::infer_joined(joined, dim);
-    s.set_in(0, whole);
+    for (int k = 0; k < s.outputs(); ++k) s.set_out(k, s.in(k + 1));
+    s.set_in(0, detail::shape_of_joined(s, {inputs + 1, 1}, dim));
   }
   /// The arrays after data lend their shapes alone, in whatever storage.
   constexpr bool infer_storage(Storages& s) const {

@@ -101,21 +101,20 @@ struct ImageNormalize {
                                    {"data", "an image (channels, rows, columns), or several"}};
   static constexpr Share inplace[] = {{0, 0}};
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (!detail::expect_images(s)) return;
     const std::int64_t channels = s.in(0)[s.in(0).ndim() - 3];
     if (channels < 0) return;
     if (channels != 1 && channels != 3) s.fail(s.name_in(0), " has shape ", s.in(0), ", expected 1 or 3 channels");
-    const auto expect = [&](std::string_view parameter, const Numbers& given, const Numbers& unless) {
-      if (given.count() != 1 && given.count() != channels && given.list != unless.list)
+    const auto expect = [&](std::string_view parameter, const Numbers& given, const Numbers ImageNormalize::* unless) {
+      if (given.count() != 1 && given.count() != channels && given != ImageNormalize().*unless)
         s.fail(parameter, " has ", given.count(), " numbers, expected 1",
                channels == 1 ? "" : " or one of each channel, 3");
     };
-    const ImageNormalize without;
-    expect("mean", mean, without.mean);
-    expect("std", std, without.std);
+    expect("mean", mean, &ImageNormalize::mean);
+    expect("std", std, &ImageNormalize::std);
   }
   template <detail::Summable E>
   void forward(Cpu&, View<const E> x, View<E> y) const {

@@ -20,7 +20,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-inline void expect_numbers(const Shapes& s, std::string_view parameter, const Numbers& numbers, int count) {
+constexpr void expect_numbers(const Shapes& s, std::string_view parameter, const Numbers& numbers, int count) {
   if (numbers.count() != count)
     s.fail("parameter '", parameter, "' is ", print_numbers(numbers.list), ", expected ", count, " numbers");
 }
@@ -101,7 +101,7 @@ struct MultiBoxPrior {
                                    {"offsets", "where in a step a place is, down and along"}};
   static constexpr bool zero_gradient = true;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     const auto expect = [&](bool holds, std::string_view parameter, const Numbers& numbers, std::string_view what) {
       if (!holds) s.fail("parameter '", parameter, "' is ", detail::print_numbers(numbers.list), ", expected ", what);
     };
@@ -110,7 +110,7 @@ struct MultiBoxPrior {
     detail::expect_numbers(s, "steps", steps, 2);
     expect(steps[0] * steps[1] >= 0, "steps", steps, "numbers of one sign");
     detail::expect_numbers(s, "offsets", offsets, 2);
-    for (const double offset : offsets) expect(offset >= 0 && offset <= 1, "offsets", offsets, "numbers from 0 to 1");
+    for (int k = 0; k < 2; ++k) expect(offsets[k] >= 0 && offsets[k] <= 1, "offsets", offsets, "numbers from 0 to 1");
     const Shape& x = s.in(0);
     std::int64_t count = Shape::unknown_extent;
     if (x.has_rank()) {
@@ -154,7 +154,7 @@ struct MultiBoxPrior {
 
  private:
   /// How many boxes a place has.
-  std::int64_t boxes() const { return std::int64_t{sizes.count()} + ratios.count() - 1; }
+  constexpr std::int64_t boxes() const { return std::int64_t{sizes.count()} + ratios.count() - 1; }
 };
 
 /// _contrib_MultiBoxDetection: the boxes that anchors see, best first. An anchor's class is the most probable one but
@@ -196,7 +196,7 @@ struct MultiBoxDetection {
                                    {"nms_topk", "how many of the best boxes count; 0 or less: all"}};
   static constexpr bool zero_gradient = true;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     detail::expect_numbers(s, "variances", variances, 4);
     s.set_in(0, {any, any, any});

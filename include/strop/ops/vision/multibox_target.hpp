@@ -140,7 +140,7 @@ struct MultiBoxTarget {
       {"variances", "what the numbers of a box are divided by"}};
   static constexpr bool zero_gradient = true;
 
-  void infer_shape(Shapes& s) const {
+  constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     detail::expect_numbers(s, "variances", variances, 4);
     if (negative_mining_ratio > 0 && !(negative_mining_thresh > 0))

@@ -35,7 +35,7 @@ inline constexpr Range proposal_range[] = {{"rpn_post_nms_top_n", 0}, {"feature_
 
 /// Shapes of a call; `images` is how many it takes, or unknown.
 template <class T>
-inline void infer_proposal_shapes(Shapes& s, const T& op, std::int64_t images) {
+constexpr void infer_proposal_shapes(Shapes& s, const T& op, std::int64_t images) {
   constexpr std::int64_t any = Shape::unknown_extent;
   const std::int64_t anchors = static_cast<std::int64_t>(op.scales.count()) * op.ratios.count();
   if (anchors == 0) s.fail("scales or ratios has no numbers, expected one or more of each");
@@ -254,7 +254,7 @@ struct Proposal {
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_score ? 2 : 1; }
-  void infer_shape(Shapes& s) const { detail::infer_proposal_shapes(s, *this, 1); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_proposal_shapes(s, *this, 1); }
   template <Real E>
   void forward(Cpu&, View<const E, 4> cls_prob, View<const E, 4> bbox_pred, View<const E, 2> im_info, View<E, 2> y,
                View<E, 2> score) const {
@@ -289,7 +289,7 @@ struct MultiProposal {
 
   static constexpr int visible = 1;
   constexpr int visible_count() const { return output_score ? 2 : 1; }
-  void infer_shape(Shapes& s) const { detail::infer_proposal_shapes(s, *this, Shape::unknown_extent); }
+  constexpr void infer_shape(Shapes& s) const { detail::infer_proposal_shapes(s, *this, Shape::unknown_extent); }
   template <Real E>
   void forward(Cpu&, View<const E, 4> cls_prob, View<const E, 4> bbox_pred, View<const E, 2> im_info, View<E, 2> y,
                View<E, 2> score) const {

@@ -110,11 +110,13 @@ class CSRNDArray(BaseSparseNDArray):
         """How many values are stored."""
         return self.data.size
 
-    def asscipy(self):
-        """A copy as scipy.sparse.csr_matrix."""
+    def asscipy(self, copy=True):
+        """The matrix as scipy.sparse.csr_matrix: a copy, or over the same memory, where SciPy takes the positions as they
+        are (it makes int32 of int64 where that is enough)."""
         import scipy.sparse
 
-        return scipy.sparse.csr_matrix((self.data.asnumpy(), self.indices.asnumpy(), self.indptr.asnumpy()), shape=self.shape, dtype=self.dtype)
+        parts = [part.asnumpy() if copy else np.asarray(part) for part in (self.data, self.indices, self.indptr)]
+        return scipy.sparse.csr_matrix(tuple(parts), shape=self.shape, dtype=self.dtype)
 
     def _aux(self):
         return [self.indptr, self.indices]
@@ -262,6 +264,17 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
             made.check_format()
         return _strop.to_device(made, ctx)
     return _from_any(arg1, "csr", shape, ctx, dtype)
+
+
+def from_scipy(matrix):
+    """A CSR matrix over the memory of SciPy's, which can then be written here alone, as with from_numpy. A ValueError where a
+    row has columns twice or out of order: csr_matrix() makes a copy that has not."""
+    made = matrix.tocsr()
+    if not made.has_canonical_format:
+        raise _strop.ValueError("from_scipy: the columns of a row do not ascend; say sum_duplicates() first, or csr_matrix(matrix), which copies")
+    shared = _strop.csr_matrix(*(_dense.from_numpy(part) for part in (made.data, made.indices, made.indptr)), made.shape)
+    shared.check_format()
+    return shared
 
 
 def _sorted(a):
