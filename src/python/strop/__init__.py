@@ -61,7 +61,7 @@ def set_fallback(mode):
 
 fallbacks = _strop.fallbacks
 clear_fallbacks = _strop.clear_fallbacks
-set_asynchronous = _strop.set_asynchronous
+set_asynchronous = engine.set_asynchronous
 
 from . import initializer, lr_scheduler, metric, operator, optimizer, test_utils  # noqa: E402  they stand on everything above
 from . import gluon, io, libinfo, model, recordio, runtime, visualization  # noqa: E402

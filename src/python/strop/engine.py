@@ -2,10 +2,16 @@
 """Which calls are handed to the engine, and the original's bulks."""
 import contextlib
 
-from ._strop import _Trace, set_asynchronous  # noqa: F401
+from . import _strop
+from ._strop import _Trace
 from ._strop import wait_all as waitall  # noqa: F401
 
 _size = 15
+
+
+def set_asynchronous(on, elements=1 << 18):
+    """Whether calls on arrays of so many elements or more are handed to the engine and return at once, in this process."""
+    _strop.set_asynchronous(on, elements)
 
 
 def set_bulk_size(size):

@@ -49,7 +49,7 @@ def _call(function, of_class=False, kinds=None):
         return f"({'self, ' if of_class else ''}*args: Any, **kwargs: Any) -> Any"
     params = list(signature.parameters.values())
     if of_class and isinstance(function, strop._strop.Operator):
-        params[:1] = [params[0].replace(name="self", annotation=params[0].empty)]
+        params[:1] = [params[0].replace(name="self", annotation=params[0].empty, default=params[0].empty)]
     arrays = (kinds or {}).get("NDArray")
     if arrays in ("Symbol", "_A"):  # a symbol's missing inputs are made, a parameter behind them comes by name
         params = [p.replace(default=...) if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD and p.name != "self" else p for p in params]

@@ -8,7 +8,7 @@ from ..base import NotSupportedForSparseNDArray, also, mx_real_t, storage_number
 from ..context import current_context
 from . import ndarray as _dense
 
-__all__ = ["BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty",
+__all__ = ["BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty", "from_scipy",
            "multiply", "row_sparse_array", "subtract", "zeros"]
 
 
@@ -272,7 +272,9 @@ def from_scipy(matrix):
     made = matrix.tocsr()
     if not made.has_canonical_format:
         raise _strop.ValueError("from_scipy: the columns of a row do not ascend; say sum_duplicates() first, or csr_matrix(matrix), which copies")
-    shared = _strop.csr_matrix(*(_dense.from_numpy(part) for part in (made.data, made.indices, made.indptr)), made.shape)
+    if len(made.data) != len(made.indices) or made.indices.dtype not in (np.int32, np.int64) or made.indptr.dtype != made.indices.dtype:
+        raise _strop.ValueError("from_scipy: data and indices have other lengths, or positions are of another type than int32 or int64")
+    shared = _strop.csr_over(*(_dense.from_numpy(part) for part in (made.data, made.indices, made.indptr)), made.shape)
     shared.check_format()
     return shared
 
