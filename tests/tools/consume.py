@@ -217,6 +217,16 @@ def part_of_the_operators(folder):
     return folder
 
 
+def only_some_are_compiled(prefix):
+    """Programs of an installation that has all operators build none; this one has part_of_the_operators(), so they shall."""
+    flag = "-DSTROP_OPERATORS_COMPILED"
+    for path in prefix.rglob("strop.pc"):
+        text = path.read_text()
+        if flag not in text:
+            raise Failed(f"{path.name} does not bring {flag}")
+        path.write_text(text.replace(flag, ""))
+
+
 def command_of(work, environment, launcher, level):
     """The installed command says what it takes, and computes with it; `level` is the set that it should take, if known."""
     strop = [*launcher, pathlib.Path(environment["PREFIX"], "bin/strop")]
@@ -292,6 +302,7 @@ def main():
             report.passed("install")
             shared = install(work / "shared", os.environ, "-Ddefault_library=shared", "-Doperators=true", PLAIN, command="auto",
                              source=source)
+            only_some_are_compiled(work / "shared")
             report.passed("install, shared with operators and the command")
             runtime = archive
             if clang:
