@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of strop costs the compiler: processor time and peak memory of g++ -O2, without any cache, header-only
+"""What a program of strop costs the compiler: processor time and peak memory of g++ -O2, without any cache, header-only,
 with the compiled library (STROP_COMPILED) and, where library operators are called, with that of all operators
 (STROP_OPERATORS_COMPILED).
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What headers define is weak or local, so that any number of objects may have it: symbols.py --builds-none CALLS LIBRARY ARCHIVE...
+"""What headers define is weak or local, so that any number of objects may have it: symbols.py CALLS LIBRARY ARCHIVE...
 
 The archives are of tests/odr.cpp, which includes the headers, and of all operators, the last; spec.py asks the same of
 header-only programs. LIBRARY is the compiled library, the one place with strong definitions: a control. CALLS is the
@@ -16,7 +16,7 @@ ENTRY = "LibraryEntryOf"  # the class whose static member is an operator's entry
 
 def main():
     report = Report("symbols")
-    _, calls, library, *archives = sys.argv[1:]
+    calls, library, *archives = sys.argv[1:]
     built = {archive: ENTRY in run(["nm", "--defined-only", archive])[1] for archive in (calls, archives[-1])}
     if built == {calls: False, archives[-1]: True}:
         report.passed("calls of compiled operators")
