@@ -149,9 +149,16 @@ TEST_CASE("a chain of maps is one map") {
   const NamedArrays args{{"x", drawn({3, 50}, f32, 1)}};
   const Symbol made = optimized(net, cpu(), args);
   CHECK(fused(made) == Names{"first, second, third"});
-  // In a cache the gradient reads the result of a function sooner than it computes it again.
-  CHECK(fused(optimized(net, cpu(), args, {"x"})) == Names{"second, third"});
-  CHECK(fused(optimized(net, cpu(), {{"x", zeros({600, 600})}}, {"x"})) == Names{"first, second, third"});
+  // In a cache the gradient reads what the maps' gradients read sooner than it computes it again; larger arrays it
+  // reads once, and keeps nothing between.
+  const auto rule = [&](const Shape& shape) {
+    const Symbol trained = optimized(net, cpu(), {{"x", zeros(shape)}}, {"x"});
+    CHECK(fused(trained) == Names{"first, second, third"});
+    const detail::GradientRule& of = trained.outputs()[0].node->entry->gradient;
+    return std::pair(trained.outputs()[0].node->outputs(), std::popcount(of.in) + std::popcount(of.out));
+  };
+  CHECK(rule({3, 50}) == std::pair(2, 3));  // the second needs no result of its own
+  CHECK(rule({600, 600}) == std::pair(1, 2));
   CHECK(made.list_outputs() == Names{"third_output"});
   CHECK(made.list_arguments() == Names{"x"});
   CHECK(count(made, "_fused_maps") == 1);
@@ -207,7 +214,7 @@ TEST_CASE("several results of one map") {
   const Symbol m = mix(wave(var("x"), {}, "w"), var("y"), {}, "m");
   const Symbol net = times(squash(m[0], {}, "s"), m[1], {}, "t");
   CHECK(fused(optimized(net, cpu(), args)) == Names{"w, m, s, t"});
-  CHECK(fused(optimized(net, cpu(), args, {"x", "y"})) == Names{});
+  CHECK(fused(optimized(net, cpu(), args, {"x", "y"})) == Names{"w, m, s, t"});
   const std::vector<NDArray> heads{drawn({333}, f32, 10)};
   CHECK(outcome(net, args, heads) == unfused(net, args, heads));
   const Symbol ends = group({m[0], m[1]});  // the last map gives both, one without readers
@@ -306,9 +313,14 @@ TEST_CASE("a fused gradient keeps no more than the gradients of its members") {
   const detail::GradientRule& rule = made.outputs()[0].node->entry->gradient;
   CHECK(rule.in == 0);
   CHECK(rule.out == 1);
-  // the member's result, once; both inputs were more
+  // the member's result, once; both inputs, which are what a gradient beyond the caches would read, were more
   const Symbol squared = by_itself(elemwise_add(var("x"), var("y"), {}, "sum"), {}, "squared");
-  CHECK(fused(optimized(squared, cpu(), args, {"x", "y"})).empty());
+  const Symbol within = optimized(squared, cpu(), args, {"x", "y"});
+  CHECK(fused(within) == Names{"sum, squared"});
+  CHECK(within.outputs()[0].node->entry->gradient.in == 0);
+  CHECK(std::popcount(within.outputs()[0].node->entry->gradient.out) == 1);
+  const NamedArrays large{{"x", zeros({600, 600})}, {"y", zeros({600, 600})}};
+  CHECK(fused(optimized(squared, cpu(), large, {"x", "y"})).empty());
   CHECK(fused(optimized(squared, cpu(), args)) == Names{"sum, squared"});
   for (const Symbol& net : {rectified, squared}) {
     const Outcome together = outcome(net, args, {array({{1, 2}, {3, 4}})});

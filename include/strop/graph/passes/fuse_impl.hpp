@@ -24,6 +24,7 @@ class Fusion {
       : graph_(graph),
         made_(graph),
         leads_(graph.graph.values()),
+        shown_(graph.is_output),
         reader_(graph.graph.values(), nobody),
         group_(graph.graph.size(), nobody) {
     for (int n = 0; n < graph.graph.size(); ++n)
@@ -33,6 +34,9 @@ class Fusion {
     for (int n = 0; n < graph.graph.size(); ++n)
       if (leads_through(n))
         for (int k = 0; k < graph.graph.node(n).outputs(); ++k) leads_[graph.graph.value(n, k)] = true;
+    for (int n = 0; n < graph.graph.size(); ++n)
+      for (int v : read_by_gradient(n))
+        shown_[v] = shown_[v] || (is_cached(v) && !is_mirrored(graph.graph.node(owner_[v])));
   }
 
   KnownGraph run() {
@@ -118,7 +122,6 @@ class Fusion {
     if (!graph_.runs[n]) return;
     const Node& node = graph_.graph.node(n);
     int group = is_plain(n) ? readers(n) : several;
-    if (group >= 0 && stays_in_memory(n)) group = nobody;
     if (group != several && (group == nobody || !fits(n, groups_[group]))) {
       group = static_cast<int>(groups_.size());
       Group fresh;
@@ -138,12 +141,10 @@ class Fusion {
         reader = reader == nobody || reader == group ? group : several;
       }
   }
-  /// Whether the gradient had better read the node's results than compute them again: where arrays stay in a cache.
-  bool stays_in_memory(int n) const {
+  /// Whether a gradient had better read a value than compute it again: where arrays stay in a cache.
+  bool is_cached(int v) const {
     constexpr std::int64_t cached_bytes = 1 << 20;
-    const int first = graph_.graph.value(n, 0);
-    return leads_[first] && graph_.shapes[first].size() * size_of(graph_.types[first]) <= cached_bytes &&
-           is_costly(graph_.graph.node(n));
+    return graph_.shapes[v].known() && graph_.shapes[v].size() * size_of(graph_.types[v]) <= cached_bytes;
   }
   /// The one group that reads results of a node; nobody where there is none, or where others read them as well.
   int readers(int n) const {
@@ -165,7 +166,7 @@ class Fusion {
       return false;
     int shown = group.outputs;
     for (int k = 0; k < outputs; ++k)
-      if (graph_.is_output[first + k]) ++shown;
+      if (shown_[first + k]) ++shown;
     Index inputs = 0;
     for (int v : group.inputs)
       if (v < first || v >= first + outputs) ++inputs;
@@ -191,7 +192,7 @@ class Fusion {
       if (!has(inputs, value(in))) inputs.push_back(value(in));
     group.inputs = std::move(inputs);
     for (int k = 0; k < outputs; ++k)
-      if (graph_.is_output[first + k] || group.maps == 0) ++group.outputs;
+      if (shown_[first + k] || group.maps == 0) ++group.outputs;
     group.values += outputs;
     ++group.maps;
   }
@@ -203,6 +204,7 @@ class Fusion {
     FusedParts parts;
     parts.stored = group.type;
     parts.inputs = static_cast<int>(group.inputs.size());
+    parts.cached = !group.mirrored && is_cached(graph_.graph.value(group.members.back(), 0));
     List<int> numbered = group.inputs;  // values of the graph by their numbers within
     for (int v : group.inputs) parts.wanted.push_back(leads_[v]);
     List<int> shown;
@@ -220,7 +222,8 @@ class Fusion {
       for (int k = 0; k < member.node->outputs(); ++k) {
         const int v = graph_.graph.value(n, k);
         const bool read_outside = n == group.members.back() && reader_[v] != nobody;
-        if (graph_.is_output[v] || read_outside) {
+        if (shown_[v] || read_outside) {
+          if (!graph_.is_output[v] && !read_outside) parts.inner |= std::uint64_t{1} << parts.outputs.size();
           parts.outputs.push_back(static_cast<int>(numbered.size()));
           shown.push_back(v);
         }
@@ -244,18 +247,26 @@ class Fusion {
   bool keeps_more(const Group& group, const Node& node, const List<int>& shown) const {
     List<int> apart, together;
     for (int n : group.members)
-      if (leads_through(n)) {
-        const Node& member = graph_.graph.node(n);
-        const auto& facts = member.entry->facts;
-        const std::uint64_t read =
-            facts.kept != nullptr ? facts.kept(member.op(), usual_compute_type(group.type)) : every;
-        for (const GradientArgument& kept : kept_by(member))
-          if (kept.role == Role::out || in_mask(read, kept.at))
-            note(apart, kept.role == Role::out ? graph_.graph.value(n, kept.at) : value(member.inputs[kept.at]));
-      }
+      for (int v : read_by_gradient(n)) note(apart, v);
     for (const GradientArgument& kept : kept_by(node))
       note(together, kept.role == Role::out ? shown[kept.at] : group.inputs[kept.at]);
     return bytes_of(together) > bytes_of(apart);
+  }
+  /// Values that a map's own gradient reads, where one is wanted.
+  List<int> read_by_gradient(int n) const {
+    List<int> values;
+    const Node& node = graph_.graph.node(n);
+    if (node.is_variable() || !node.entry->is_map() || !leads_through(n)) return values;
+    const int first = graph_.graph.value(n, 0);
+    const auto& facts = node.entry->facts;
+    const std::uint64_t read =
+        facts.kept != nullptr ? facts.kept(node.op(), usual_compute_type(graph_.types[first])) : every;
+    for (const GradientArgument& kept : kept_by(node))
+      if (kept.role == Role::out)
+        values.push_back(first + kept.at);
+      else if (in_mask(read, kept.at) && node.inputs[kept.at].node)
+        values.push_back(value(node.inputs[kept.at]));
+    return values;
   }
   static List<GradientArgument, 8> kept_by(const Node& node) {
     List<GradientArgument, 8> kept;
@@ -278,6 +289,7 @@ class Fusion {
   const KnownGraph& graph_;
   Rewriting made_;
   List<bool> leads_;
+  List<bool> shown_;  // values that are in memory for the caller or for a gradient
   List<int> reader_;  // of each value: the group that reads it, nobody or several
   List<int> group_;   // of each node
   List<int> owner_;   // of each value: its node

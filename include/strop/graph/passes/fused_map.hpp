@@ -27,6 +27,7 @@ struct FusedCode {
   int inputs = 0, outputs = 0, buffers = 0;
   Index block = 0;                     // elements
   bool rounds = false;                 // whether a step does
+  bool cached = false;                 // its arrays stay in a cache
   Dtype stored = f32, computed = f32;  // the type of the arrays, and that of the loops
   List<int> last_read, first_written;  // steps, by input and by output
 };
@@ -47,11 +48,14 @@ struct FusedParts {
   int inputs = 0;
   List<FusedMember> members;  // each behind those that it reads
   List<int> outputs;          // values
+  std::uint64_t inner = 0;    // of outputs: those that the gradient alone reads, a bit each
+  bool cached = false;        // arrays stay in a cache: the gradient reads values from there
   List<bool> wanted;          // of each value: whether it leads to a gradient that is wanted
 };
 
-/// The entry of a fused map and of its gradient, which computes what it needs of the map again from its inputs. Both
-/// belong to the nodes that have it as their parameters.
+/// The entry of a fused map and of its gradient. Where arrays stay in a cache, values that the gradient reads are
+/// outputs of the map; elsewhere it computes them again from the inputs. Both entries belong to the nodes that have the
+/// program as their parameters.
 struct FusedProgram : Counted {
   Entry entry, gradient_entry;
   FusedCode forward, backward;
@@ -68,7 +72,7 @@ struct FusedOp {
 };
 
 /// Greatest numbers of what is fused: maps, values in all, inputs and outputs.
-inline constexpr int most_fused_maps = 32, most_fused_values = 64, most_fused_inputs = 8, most_fused_outputs = 4;
+inline constexpr int most_fused_maps = 32, most_fused_values = 64, most_fused_inputs = 8, most_fused_outputs = 12;
 
 /// Whether a map takes longer to compute than to read from a cache: it has a function such as exp.
 bool is_costly(const Node& node);

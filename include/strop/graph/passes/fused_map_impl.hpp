@@ -59,19 +59,19 @@ STROP_IMPL void run_fused(const FusedCode& code, const void* const* in, void* co
   std::byte* place[most_fused_places];
   bool staged[most_fused_places];
   const Index size = size_of(code.computed), bytes = code.block * size;
-  const bool past = past_caches;  // results that nobody reads soon go round the caches, a block at a time
+  const bool past =
+      past_caches && !code.cached;  // results that nobody reads soon go round the caches, a block at a time
   past_caches = false;
   std::byte* next = room;
   const auto take = [&] { return std::exchange(next, next + bytes + fused_gap); };
   std::byte* const narrow = code.rounds ? take() : nullptr;
   for (int i = 0; i < code.inputs; ++i) place[i] = static_cast<std::byte*>(const_cast<void*>(in[i]));
   for (int k = 0; k < code.outputs; ++k) {
-    std::byte* const own = take();
     staged[k] = past;
     // A result in the memory of an input waits until the input has been read.
     for (int i = 0; i < code.inputs; ++i)
       staged[k] = staged[k] || (in[i] == out[k] && code.last_read[i] > code.first_written[k]);
-    place[code.inputs + k] = staged[k] ? own : static_cast<std::byte*>(out[k]);
+    place[code.inputs + k] = staged[k] ? take() : static_cast<std::byte*>(out[k]);
   }
   for (int b = 0; b < code.buffers; ++b) place[code.inputs + code.outputs + b] = take();
   place[code.inputs + code.outputs + code.buffers] = unread;
@@ -86,7 +86,7 @@ STROP_IMPL void run_fused(const FusedCode& code, const void* const* in, void* co
       for (const Index end = std::min(asked + part, ahead); asked < end; asked += 64)
         for (int i = 0; i < code.inputs; ++i) __builtin_prefetch(place[i] + count * size + asked);
       const void* x[most_fused_inputs * 3];
-      void* y[most_fused_inputs];
+      void* y[most_fused_outputs];
       const int* operand = code.operands.data() + step.first;
       for (int i = 0; i < step.inputs; ++i) x[i] = place[*operand++];
       for (int k = 0; k < step.outputs; ++k) y[k] = place[*operand++];
@@ -139,9 +139,10 @@ class FusedCoder {
     bool gives_f64 = false, runs = false;
   };
 
-  FusedCoder(Dtype stored, int inputs) : inputs_(inputs), values_(inputs) {
-    code_.stored = stored;
-    code_.computed = usual_compute_type(stored);
+  FusedCoder(const FusedParts& parts, int inputs) : inputs_(inputs), values_(inputs) {
+    code_.stored = parts.stored;
+    code_.computed = usual_compute_type(parts.stored);
+    code_.cached = parts.cached;
   }
   int value() { return values_++; }
   void step(Step step) { steps_.push_back(std::move(step)); }
@@ -241,8 +242,10 @@ class FusedCoder {
     const int places = buffers_at + code.buffers + 1;
     for (int& operand : code.operands)
       if (operand == zeros) operand = places - 1;
-    const int blocks = code.buffers + code.outputs + (code.rounds ? 1 : 0);
-    const Index each = fused_room / blocks / 64 * 64 - fused_gap;
+    // Within the caches a result waits in a block only where it is in the memory of an input.
+    const int waiting = code.cached ? std::min(code.inputs, code.outputs) : code.outputs;
+    const int blocks = code.buffers + waiting + (code.rounds ? 1 : 0);
+    const Index each = fused_room / std::max(blocks, 1) / 64 * 64 - fused_gap;
     code.block = std::min(each, fused_block_bytes) / size_of(code.computed);
     return places <= most_fused_places && each >= 256;
   }
@@ -316,7 +319,7 @@ struct FusedBackward {
 /// cost more than that.
 STROP_IMPL FusedBackward code_gradients(const FusedParts& parts, List<int> gradients, int heads, bool from_outputs) {
   const int outs_at = heads + parts.inputs;
-  FusedBackward made{FusedCoder(parts.stored, outs_at + static_cast<int>(parts.outputs.size())), {}, 0};
+  FusedBackward made{FusedCoder(parts, outs_at + static_cast<int>(parts.outputs.size())), {}, 0};
   List<int> values;
   for (int i = 0; i < parts.inputs; ++i) values.push_back(heads + i);
   code_members(parts, made.coder, values);
@@ -350,20 +353,20 @@ STROP_IMPL std::uint64_t sources_of(const FusedParts& parts, int output) {
   return found;
 }
 
-/// The gradient: a map of the head gradients and of what it reads of inputs and outputs, which is as little as it can
-/// be.
+/// The gradient: a map of the head gradients and of what it reads of inputs and outputs, beyond the caches as little as
+/// it can be.
 STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
   GradientRule& rule = program.entry.gradient;
   List<int> heads(parts.wanted.size(), -1), inputs, outputs;
   for (Index k = 0; k < parts.outputs.size(); ++k)
-    if (parts.wanted[parts.outputs[k]]) {
+    if (parts.wanted[parts.outputs[k]] && !in_mask(parts.inner, static_cast<int>(k))) {
       heads[parts.outputs[k]] = program.heads++;
       rule.heads |= std::uint64_t{1} << k;
     }
   const int outs_at = program.heads + parts.inputs, given = outs_at + static_cast<int>(parts.outputs.size());
-  FusedBackward made = code_gradients(parts, heads, program.heads, false);
-  if (FusedBackward other = code_gradients(parts, heads, program.heads, true);
-      std::popcount(other.read >> program.heads) < std::popcount(made.read >> program.heads))
+  FusedBackward made = code_gradients(parts, heads, program.heads, true);
+  if (FusedBackward other = code_gradients(parts, heads, program.heads, false);
+      !parts.cached && std::popcount(other.read >> program.heads) <= std::popcount(made.read >> program.heads))
     made = std::move(other);
   for (int i = 0; i < parts.inputs; ++i)
     if (made.gradients[i] >= 0) {
@@ -410,7 +413,7 @@ STROP_IMPL Ref<Node> fused_node(const FusedParts& parts) {
   const Ref<FusedProgram> program(new FusedProgram);
   List<int> values, inputs, outputs;
   for (int i = 0; i < parts.inputs; ++i) values.push_back(i), inputs.push_back(i);
-  FusedCoder coder(parts.stored, parts.inputs);
+  FusedCoder coder(parts, parts.inputs);
   code_members(parts, coder, values);
   for (int v : parts.outputs) outputs.push_back(values[v]), program->sources.push_back(sources_of(parts, v));
   coder.depend(outputs);
