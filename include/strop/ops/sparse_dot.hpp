@@ -24,45 +24,58 @@ E inner_product(const E* x, std::int64_t x_step, const E* y, std::int64_t y_step
   return total;
 }
 
-/// to[m] = Σ x · y[m] of n elements that follow each other, for four m at once: x is read once, and the sums are added
-/// up across their registers together. The bits of each do not depend on the others.
-template <class E>
-[[gnu::always_inline]] inline void four_dots(const E* x, const E* const (&y)[4], std::int64_t n, E* to) {
-  using R = number::Rep<number::Vec<E>>;
-  typedef E V __attribute__((vector_size(16)));
-  constexpr std::int64_t side = 16 / sizeof(E), lanes = R::lanes;
-  const auto load = [](const E* from) {
+/// Four sums of products in registers of P elements.
+template <class E, int P>
+struct FourSums {
+  typedef E V __attribute__((vector_size(P * sizeof(E))));
+  V s0{}, s1{}, s2{}, s3{};
+  [[gnu::always_inline]] static V load(const E* from) {
     V v;
     std::memcpy(&v, from, sizeof v);
     return v;
-  };
-  V s[4] = {};
-  std::int64_t k = 0;
-  if constexpr (lanes > side)
-    if (n >= lanes) {
-      number::Vec<E> sums[4] = {};
-      for (; k + lanes <= n; k += lanes) {
-        const auto from = R::load(x + k);
-        unrolled<4>([&](int m) __attribute__((always_inline)) { sums[m] += from * R::load(y[m] + k); });
-      }
-      unrolled<4>([&](int m) __attribute__((always_inline)) { s[m] = folded<side, lanes>(sums[m]); });
-    }
-  for (; k + side <= n; k += side) {
-    const V from = load(x + k);
-    unrolled<4>([&](int m) __attribute__((always_inline)) { s[m] += from * load(y[m] + k); });
   }
-  V total[4 * sizeof(E) / 16];
+  [[gnu::always_inline]] void add(const E* x, const E* y0, const E* y1, const E* y2, const E* y3) {
+    const V from = load(x);
+    s0 += from * load(y0), s1 += from * load(y1), s2 += from * load(y2), s3 += from * load(y3);
+  }
+  [[gnu::always_inline]] FourSums<E, P / 2> halved() const {
+    return {folded<P / 2, P>(s0), folded<P / 2, P>(s1), folded<P / 2, P>(s2), folded<P / 2, P>(s3)};
+  }
+};
+
+/// The sums, with x · ym of the elements from k to n, of which fewer than a register of 16 bytes stay behind at k.
+template <class E, int P>
+[[gnu::always_inline]] inline auto summed(FourSums<E, P> sums, const E* x, const E* y0, const E* y1, const E* y2,
+                                          const E* y3, std::int64_t n, std::int64_t& k) {
+  for (; k + P <= n; k += P) sums.add(x + k, y0 + k, y1 + k, y2 + k, y3 + k);
+  if constexpr (P * sizeof(E) == 16)
+    return sums;
+  else
+    return summed<E, P / 2>(sums.halved(), x, y0, y1, y2, y3, n, k);
+}
+
+/// to[m] = Σ x · ym of n elements that follow each other, for four m at once: x is read once, and the sums are added up
+/// across their registers together. The bits of each do not depend on the others. Each pointer has a name: of an array
+/// of four g++ makes a vector, and takes it apart again.
+template <class E>
+[[gnu::always_inline]] inline void four_dots(const E* x, const E* y0, const E* y1, const E* y2, const E* y3,
+                                             std::int64_t n, E* to) {
+  constexpr int side = 16 / sizeof(E), lanes = number::Rep<number::Vec<E>>::lanes;
+  constexpr int wide = std::max(side, lanes), narrow = std::max(side, wide / 2);
+  std::int64_t k = 0;
+  const auto s =
+      n < wide ? summed<E, narrow>({}, x, y0, y1, y2, y3, n, k) : summed<E, wide>({}, x, y0, y1, y2, y3, n, k);
+  typename FourSums<E, side>::V total[4 * sizeof(E) / 16];
   if constexpr (side == 2) {
-    total[0] = __builtin_shufflevector(s[0], s[1], 0, 2) + __builtin_shufflevector(s[0], s[1], 1, 3);
-    total[1] = __builtin_shufflevector(s[2], s[3], 0, 2) + __builtin_shufflevector(s[2], s[3], 1, 3);
+    total[0] = __builtin_shufflevector(s.s0, s.s1, 0, 2) + __builtin_shufflevector(s.s0, s.s1, 1, 3);
+    total[1] = __builtin_shufflevector(s.s2, s.s3, 0, 2) + __builtin_shufflevector(s.s2, s.s3, 1, 3);
   } else {
-    const V a = __builtin_shufflevector(s[0], s[1], 0, 4, 1, 5) + __builtin_shufflevector(s[0], s[1], 2, 6, 3, 7);
-    const V b = __builtin_shufflevector(s[2], s[3], 0, 4, 1, 5) + __builtin_shufflevector(s[2], s[3], 2, 6, 3, 7);
+    const auto a = __builtin_shufflevector(s.s0, s.s1, 0, 4, 1, 5) + __builtin_shufflevector(s.s0, s.s1, 2, 6, 3, 7);
+    const auto b = __builtin_shufflevector(s.s2, s.s3, 0, 4, 1, 5) + __builtin_shufflevector(s.s2, s.s3, 2, 6, 3, 7);
     total[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
   }
   std::memcpy(to, total, sizeof total);
-  for (; k < n; ++k)
-    for (int m = 0; m < 4; ++m) to[m] += x[k] * y[m][k];
+  for (; k < n; ++k) to[0] += x[k] * y0[k], to[1] += x[k] * y1[k], to[2] += x[k] * y2[k], to[3] += x[k] * y3[k];
 }
 
 /// to[k] = x · y(columns[k]), rows of `depth` elements, for `count` columns. Where `known` is not null, rows of the
@@ -78,13 +91,12 @@ void dots_of_row(const E* x, const Rows& y, std::int64_t depth, const I* columns
         const E* const row = y(columns[k + ahead + m]);
         for (std::int64_t at = 0; at < depth; at += line) __builtin_prefetch(row + at);
       }
-    four_dots(x, {y(columns[k]), y(columns[k + 1]), y(columns[k + 2]), y(columns[k + 3])}, depth, to + k);
+    four_dots(x, y(columns[k]), y(columns[k + 1]), y(columns[k + 2]), y(columns[k + 3]), depth, to + k);
   }
   if (k == count) return;
-  const E* rows[4];
-  for (std::int64_t m = 0; m < 4; ++m) rows[m] = y(columns[std::min(k + m, count - 1)]);
+  const auto row = [&](std::int64_t m) { return y(columns[std::min(k + m, count - 1)]); };
   E sums[4];
-  four_dots(x, rows, depth, sums);
+  four_dots(x, row(0), row(1), row(2), row(3), depth, sums);
   for (std::int64_t m = 0; k + m < count; ++m) to[k + m] = sums[m];
 }
 
