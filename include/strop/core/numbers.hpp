@@ -5,7 +5,6 @@
 #include <strop/core/params.hpp>
 #include <strop/core/span.hpp>
 
-#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -54,12 +53,7 @@ inline bool parse_numbers(std::string_view text, std::vector<double>& list) {
 }
 
 inline std::string print_numbers(const std::vector<double>& list) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i != 0) text += ", ";
-    text += print_real(list[i]);
-  }
-  return text + (list.size() == 1 ? ",)" : ")");
+  return print_list(list, [](double number) { return print_real(number); });
 }
 
 template <>

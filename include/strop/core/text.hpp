@@ -32,6 +32,13 @@ std::string one_of(DtypeSet types);
 bool unbracket(std::string_view& text);
 /// Takes the first item off "1, 2" or "1,": the text before the comma.
 std::string_view take_item(std::string_view& list);
+/// "(1, 2)", "(1,)", "()": what `print` makes of each item.
+template <class List, class Print>
+std::string print_list(const List& list, Print print) {
+  std::string text;
+  for (const auto& one : list) text += cat(text.empty() ? "(" : ", ", print(one));
+  return text.empty() ? "()" : text + (list.end() - list.begin() == 1 ? ",)" : ")");
+}
 /// "(1, 2)", "[1,2]", "()", "3", "(3,)".
 bool parse_shape(std::string_view text, Shape& value);
 /// "(2, -1)", "(3,)": unlike to_text() with negative numbers as they are, which a parameter may well have.

@@ -159,9 +159,7 @@ STROP_IMPL bool parse_shape(std::string_view text, Shape& value) {
 }
 
 STROP_IMPL std::string print_shape(const Shape& value) {
-  std::string out = "(";
-  for (int i = 0; i < value.ndim(); ++i) out += cat(i == 0 ? "" : ", ", value[i]);
-  return out + (value.ndim() == 1 ? ",)" : ")");
+  return print_list(value, [](std::int64_t extent) { return extent; });
 }
 
 /// Edits that turn one word into the other, in any case.

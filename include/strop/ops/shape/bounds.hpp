@@ -52,12 +52,7 @@ inline bool parse_bounds(std::string_view text, std::vector<std::optional<std::i
 }
 
 inline std::string print_bounds(const std::vector<std::optional<std::int64_t>>& list) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (i != 0) text += ", ";
-    text += list[i] ? cat(*list[i]) : std::string("None");
-  }
-  return text + (list.size() == 1 ? ",)" : ")");
+  return print_list(list, [](const auto& one) { return one ? cat(*one) : "None"; });
 }
 
 template <bool Needed>

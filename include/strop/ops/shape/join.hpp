@@ -154,8 +154,7 @@ struct Concat {
 };
 
 namespace detail {
-/// The shape that the arrays behind the first are joined to. A template, so that it may be no constant where
-/// std::vector is none: before C++23 with -D_GLIBCXX_DEBUG.
+/// The shape that the arrays behind the first are joined to. A template for the reason of NumbersIn (core/numbers.hpp).
 template <class Parts = std::vector<Shape>>
 constexpr Shape shape_of_joined(Shapes& s, NameList parts_named, int axis) {
   Parts parts;
