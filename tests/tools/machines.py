@@ -6,12 +6,14 @@ Compiled and no more (-fsyntax-only instantiates every template):
   everything     all operators, the runtime and Eigen's views: every level of x86-64 and aarch64, by g++ and by clang
   the rest       these, the suites, the command and export headers, without run-time types, as C++23, with libc++, by the
                  oldest clang, with every warning that a user may have: one job a compiler, each on a level of its own
-  by turns       the spec programs, the examples and the largest unit file of each layer: each by one compiler on one level,
-                 so that every pair has some, the first header-only
+  by turns       the spec programs, the examples and the largest unit file of each layer that is not run here: each by one
+                 compiler on one level, so that every pair has some, the first header-only
+  the level      that core/isa.hpp finds for what processors to come have
 What is run where the machine, or qemu, can: the lanes' tests, one unit file of core and one of op and the design page's
-spellings for aarch64; the design page's program with the checks of libstdc++ and of libc++, by the oldest clang, without
-optimisation, and with all of it at link time. The unit programs run on x86-64 and -v3 as `unit LAYER, LEVEL`, on -v2 only the
-lanes' tests (`unit number, SSE4`) and the design page's program do.
+spellings for aarch64; one of autograd, graph and engine each by clang; the design page's program with the checks of libstdc++
+and of libc++, by the oldest clang, and with all optimisation at link time, and on a processor that is too old for it. The unit
+programs run on x86-64 and -v3 as `unit LAYER, LEVEL`, on -v2 only the lanes' tests (`unit number, SSE4`) and the design page's
+program do.
 """
 import glob
 import pathlib
@@ -45,14 +47,15 @@ def main():
         status, messages = syntax_check(compiler, [*SYSTEM, *WARNINGS, *arguments], source)
         report.passed(name) if status == 0 else report.failed(name, messages)
 
-    def runs(name, compiler, arguments, sources, launcher=()):
-        """Builds a program of these sources and runs it; a doctest program says by its status how it went."""
+    def runs(name, compiler, arguments, sources, launcher=(), too_old=()):
+        """Builds a program of these sources and runs it; a doctest program says by its status how it went. The launcher
+        `too_old` runs it on a processor that lacks what it is built for: a sentence says so."""
         if not report.wanted(name):
             return
         program = folder / re.sub(r"\W+", "-", name)
         command = [compiler.path, "-std=c++20", "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}",
                    *SYSTEM, *WARNINGS, *arguments, *sources, "-o", program]
-        key = [compiler.version, *map(str, command), *map(digest, sources)]
+        key = [compiler.version, *map(str, command), *map(digest, [*sources, *sorted((ROOT / "tests/unit").rglob("*.hpp"))])]
 
         def build():
             status, out, err = run(command, timeout=900)
@@ -63,6 +66,11 @@ def main():
             status, out, err = run([*launcher, program], timeout=900)
             messages = f"exit status {status}\n{out}\n{err}"
         report.passed(name) if status == 0 else report.failed(name, messages)
+        if status == 0 and too_old:
+            status, out, err = run([*too_old, program], timeout=900)
+            refused = status != 0 and "this program has it for x86-64-v2 with __SSSE3__ alone, which this processor does not run" in err
+            name += " on a processor that is too old"
+            report.passed(name) if refused else report.failed(name, f"exit status {status}\n{out}\n{err}")
 
     def add(what, *arguments):
         jobs.append((what, arguments))
@@ -76,6 +84,9 @@ def main():
 
     g, clang = found.get("g++"), found.get("clang++")
     lanes = [ROOT / "tests/unit/number/lanes.cpp", ROOT / "tests/unit/main.cpp"]
+    run_by_clang = [ROOT / "tests/unit" / name for name in ("autograd/backward.cpp", "graph/executor.cpp", "engine/engine.cpp")]
+    older = shutil.which("qemu-x86_64") if x86 else None
+
     def march(level):
         return [f"-march={level}"] if x86 else []
 
@@ -83,11 +94,13 @@ def main():
         served.add("x86-64-v2 with g++")
         add(compiles, "the rest as C++23 without run-time types with g++", g,
             ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
-        add(runs, f"{PROGRAM.name} with g++ -O0 -D_GLIBCXX_DEBUG", g, ["-O0", "-D_GLIBCXX_DEBUG", *march("x86-64-v2")], [PROGRAM, "-lfmt"])
+        add(runs, f"{PROGRAM.name} with g++ -O0 -D_GLIBCXX_DEBUG", g, ["-O0", "-D_GLIBCXX_DEBUG", *march("x86-64-v2")], [PROGRAM, "-lfmt"],
+            (), [older, "-cpu", "qemu64"] if older else [])
         add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
     if clang:
         add(runs, "lanes with clang++", clang, ["-O1", *march("native")], lanes)
-        add(runs, f"{PROGRAM.name} with clang++ -O0", clang, ["-O0"], [PROGRAM, "-lfmt"])
+        add(runs, "units of autograd, graph and engine with clang++", clang, ["-O0", "-DSTROP_COMPILED", *march("native")],
+            [*run_by_clang, lanes[1], ROOT / "src/strop.cpp", "-lfmt"])
         add(runs, "functions.cpp with clang++ -fassociative-math", clang,
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])
@@ -141,10 +154,18 @@ def main():
     else:
         report.skipped("aarch64", f"there is no compiler for it (apt-get install g++-{ARM})")
 
+    to_come = {"-march=x86-64-v4 -mno-evex512": 3, "-mavx10.1-256": 3, "-march=x86-64-v4 -D__AVX10_2__=1": 4, "-mapxf": 1,
+               "-march=clearwaterforest": 3} if x86 else {}
+    to_come |= {f"--target={ARM} -march={name}": 1 for name in ("armv9.4-a+sve2p1", "armv8.2-a+rcpc3")} if cross else {}
+    for flags, level in to_come.items() if clang else ():
+        if run([clang.path, *flags.split(), "-fsyntax-only", "-x", "c++", "/dev/null"])[0] == 0:  # clang up to 21 has the first
+            add(compiles, f"the level of {flags} with clang++", clang, flags.split(),
+                f"#include <strop/core/isa_impl.hpp>\nstatic_assert(STROP_LEVEL == {level});\n")
+
     for name, compiler, arguments in (pair for pair in pairs if pair[0] not in served):
         add(compiles, f"everything for {name}", compiler, [*arguments, "-DSTROP_COMPILED"], EVERYTHING)
     turns = [*sorted((ROOT / "tests/spec").glob("*.cpp")), *sorted((ROOT / "examples").glob("*.cpp"))]
-    for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir()):
+    for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir() and not (clang and p in [u.parent for u in run_by_clang])):
         turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
     tests = [f"-I{ROOT / folder}" for folder in ("tests", "tests/unit", "src")]
     for turn, path in enumerate(turns) if pairs else ():

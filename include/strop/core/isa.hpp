@@ -29,10 +29,10 @@
 #define STROP_LEVEL 0
 #define STROP_ISA_BYTES 0
 #elif defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && \
-    defined(__FMA__)
+    defined(__FMA__) && (defined(__EVEX512__) || !(defined(__EVEX256__) || defined(__AVX10_1_256__)))
 #define STROP_LEVEL 4
 #define STROP_ISA_BYTES 64
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif defined(__AVX2__) && defined(__FMA__)  // with AVX-512 of 256 bits as well (-mavx10.1-256, -mno-evex512)
 #define STROP_LEVEL 3
 #define STROP_ISA_BYTES 32
 #elif defined(__SSE4_2__)  // with AVX as well: the encoding of the instructions differs, the width does not
@@ -99,7 +99,7 @@
                  STROP_ISA_DIGIT(__AVX512VPOPCNTDQ__, __AVX512FP16__, __AVXVNNI__, __AVX512BF16__), \
                  STROP_ISA_DIGIT(__AVXIFMA__, __AVXVNNIINT8__, __AVXNECONVERT__, __CMPCCXADD__),    \
                  STROP_ISA_DIGIT(__AVXVNNIINT16__, __APX_F__, __SSE4A__, __XOP__),                  \
-                 STROP_ISA_DIGIT(__FMA4__, __TBM__, , ))
+                 STROP_ISA_DIGIT(__FMA4__, __TBM__, __AVX10_2__, ))
 #elif defined(__aarch64__)
 #define STROP_ISA_NEEDS(to)                                                                                  \
   STROP_ISA_JOIN(                                                                                            \
@@ -110,7 +110,7 @@
       STROP_ISA_DIGIT(__ARM_FEATURE_SHA3, __ARM_FEATURE_DOTPROD, __ARM_FEATURE_SVE, __ARM_FEATURE_FP16_FML), \
       STROP_ISA_DIGIT(__ARM_FEATURE_SVE2, __ARM_FEATURE_FRINT, __ARM_FEATURE_MATMUL_INT8,                    \
                       __ARM_FEATURE_BF16_VECTOR_ARITHMETIC),                                                 \
-      STROP_ISA_DIGIT(__ARM_FEATURE_MOPS, , , ), 0, 0, 0, 0, 0)
+      STROP_ISA_DIGIT(__ARM_FEATURE_MOPS, __ARM_FEATURE_SVE2p1, __ARM_FEATURE_CSSC, ), 0, 0, 0, 0, 0)
 #else
 #define STROP_ISA_NEEDS(to) to
 #endif

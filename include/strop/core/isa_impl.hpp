@@ -7,6 +7,8 @@
 #include <strop/core/error.hpp>
 #include <strop/core/isa.hpp>
 
+#include <bit>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
@@ -64,6 +66,7 @@ STROP_IMPL std::uint64_t present_extensions() {
       leaf_read = e.leaf, subleaf_read = e.subleaf;
       if (__get_cpuid_count(e.leaf, e.subleaf, &words[0], &words[1], &words[2], &words[3]) == 0)
         for (std::uint32_t& none_of_it : words) none_of_it = 0;
+      if (e.leaf == 0x24) words[1] = (2u << (words[1] & 0x1F)) - 1;
     }
     if ((kept & e.keeps) == e.keeps && (words[e.word] >> e.place & 1) != 0) present |= at;
     at <<= 1;
@@ -106,7 +109,18 @@ STROP_IMPL bool preferred(const Isa& a, const Isa& b) {
 }
 
 STROP_IMPL void refuse_isa(std::string_view op, const Isa& isa) {
-  fail(op, ": this program has it for ", isa.name, " alone, which this processor does not run");
+  static constexpr const char* macros[] = {
+#define STROP_EXTENSION(macro, ...) #macro,
+#if defined(__x86_64__)
+#include <strop/core/extensions.def>
+#elif defined(__aarch64__)
+#include <strop/core/extensions_aarch64.def>
+#endif
+#undef STROP_EXTENSION
+      ""};
+  const int missing = std::countr_zero(isa.needs & ~present_extensions());
+  fail(op, ": this program has it for ", isa.name, " with ", macros[missing],
+       " alone, which this processor does not run");
 }
 
 }  // namespace strop::inline v0::detail
