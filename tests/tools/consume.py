@@ -35,14 +35,16 @@ def must(command, **options):
     return out
 
 
-def clone(folder):
-    """A git repository of the working tree as it is: what is tracked or would be."""
+def clone(folder, operators=None):
+    """A git repository of the working tree as it is: what is tracked or would be, of src/ops the files named `operators`
+    alone, where such are: those of every level compile elsewhere (machines, unit ops, LEVEL)."""
     status, out, _ = run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"])
     if status != 0:
         raise Failed("the working tree is no git repository, so there is nothing to clone")
     for name in filter(None, out.split("\0")):
         source, target = ROOT / name, folder / name
-        if source.is_symlink() or source.is_file():
+        left_out = operators and source.parent == ROOT / "src/ops" and source.stem not in operators
+        if not left_out and (source.is_symlink() or source.is_file()):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
     git = ["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost"]
@@ -67,20 +69,20 @@ def expect(project, out):
         raise Failed(f"expected the line: {missing}\nstandard output:\n{indent(out)}")
 
 
-def wrap(project):
+def wrap(project, operators=None):
     """The wrap of a project: a clone that lies beside it."""
     origin = project / "origin"
     origin.mkdir()
-    clone(origin)
+    clone(origin, operators)
     (project / "subprojects").mkdir()
     (project / "subprojects/strop.wrap").write_text(
         f"[wrap-git]\nurl = file://{origin}\nrevision = main\ndepth = 1\n\n"
         "[provide]\ndependency_names = strop, strop-command\n")
 
 
-def meson_wrap(work, project, _, *options, units=0, build=True):
+def meson_wrap(work, project, _, *options, units=0, operators=None):
     """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
-    wrap(project)
+    wrap(project, operators)
     must(["meson", "setup", "build", f"-Dwerror={'true' if WERROR else 'false'}", *options], cwd=project)
     commands = json.loads((project / "build/compile_commands.json").read_text())
     if len(commands) != 1 + units:
@@ -90,10 +92,9 @@ def meson_wrap(work, project, _, *options, units=0, build=True):
     imposed = [flag for flag in imposed if not flag.startswith("-fdiagnostics-color")]
     if imposed:
         raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
-    if not build:
-        return
     must(["ninja", "-C", "build"], cwd=project)
-    expect(project, must([project / "build/app"]))
+    if operators is None:
+        expect(project, must([project / "build/app"]))
 
 
 def meson_default(work, project, environment):
@@ -105,10 +106,11 @@ def meson_headers(work, project, environment):
     meson_wrap(work, project, environment, "-Dstrop:header_only=true")
 
 
-def meson_operators(work, project, environment):
-    """The option `operators`, configured: what it builds is tested where its objects are, by tests/by_name.cpp."""
-    units = len(list((ROOT / "src/ops").glob("*.cpp")))
-    meson_wrap(work, project, environment, "-Dstrop:operators=true", units=1 + units, build=False)
+def meson_levels(work, project, environment):
+    """Operators and loops for every level in the program: the file, the levels' two beside it, and the choice of them."""
+    meson_wrap(work, project, environment, PLAIN, "-Dstrop:operators=true", "-Dstrop:levels=enabled", operators=["cast_identity"],
+               units=1 + 1 + 2 * (1 + 2) + 1)
+    takes_levels(project / "build/app", os.environ, lambda level: [level, "[1.5, 2.5]", f"Cast for {level}: [1, 2]"])
 
 
 def command_works(program, environment=None):
@@ -156,15 +158,20 @@ def script(work, project, environment):
     expect(project, must(["sh", "build.sh"], cwd=project, env=environment))
 
 
-def runtime_levels(work, project, environment):
-    """The runtime that is installed by default has its loops for the highest level that the machine runs."""
-    must(["sh", "build.sh"], cwd=project, env=environment)
+def takes_levels(program, environment, lines):
+    """The program takes the highest level that the machine runs, or the one that STROP_ISA names, and so says `lines` of it."""
     flags = re.search(r"(?m)^flags.*$", pathlib.Path("/proc/cpuinfo").read_text())[0].split()
     levels = [name for name, flag in (("x86-64-v4", "avx512vl"), ("x86-64-v3", "avx2"), ("x86-64", "sse2")) if flag in flags]
     for forced in ("", *levels):
-        out = must([project / "app"], env={**environment, **({"STROP_ISA": forced} if forced else {})})
-        if out.split("\n")[:2] != [forced or levels[0], "[1.5, 2.5]"]:
-            raise Failed(f"with STROP_ISA={forced!r} expected the loops of {forced or levels[0]}, found:\n{indent(out)}")
+        out = must([program], env={**environment, **({"STROP_ISA": forced} if forced else {})})
+        if out.splitlines() != lines(forced or levels[0]):
+            raise Failed(f"with STROP_ISA={forced!r} expected what is of {forced or levels[0]}, found:\n{indent(out)}")
+
+
+def runtime_levels(work, project, environment):
+    """The runtime that is installed by default has its loops for the highest level that the machine runs."""
+    must(["sh", "build.sh"], cwd=project, env=environment)
+    takes_levels(project / "app", environment, lambda level: [level, "[1.5, 2.5]"])
 
 
 def library(work, project, environment):
@@ -208,17 +215,18 @@ def npy(values):
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + array.array("f", values).tobytes()
 
 
-def part_of_the_operators(folder):
-    """The working tree with few operators: those of every level compile elsewhere (machines, unit ops, LEVEL)."""
-    clone(folder)
-    for path in (folder / "src/ops").glob("*.cpp"):
-        if path.stem not in ("cast_identity", "functions", "products"):
-            path.unlink()
-    return folder
+def refuses_native(folder):
+    """What is built for the machine at hand is nothing to install: a sentence says so, and parts that are asked for install nothing."""
+    must(["meson", "setup", folder / "build", ROOT, f"--prefix={folder}/prefix", "-Dmarch=native", "-Dtests=false", "-Dcommand=disabled"])
+    for tags in ((), ("--tags=devel",), ("--tags=runtime",)):
+        status, out, err = run(["meson", "install", "-C", folder / "build", "--no-rebuild", *tags])
+        sentence = "strop: this folder is built for the machine at hand (-Dmarch=native), which is nothing to install"
+        if (folder / "prefix").exists() or (not tags and (status == 0 or sentence not in out + err)):
+            raise Failed(f"meson install {' '.join(tags)} of -Dmarch=native: status {status}, it said:\n{out}\n{err}")
 
 
 def only_some_are_compiled(prefix):
-    """Programs of an installation that has all operators build none; this one has part_of_the_operators(), so they shall."""
+    """Programs of an installation that has all operators build none; this one has a part of them, so they shall."""
     flag = "-DSTROP_OPERATORS_COMPILED"
     for path in prefix.rglob("strop.pc"):
         text = path.read_text()
@@ -296,7 +304,10 @@ def main():
         try:
             headers = install(work / "headers", os.environ, "-Dheader_only=true")
             report.passed("install, header-only")
-            source = part_of_the_operators(work / "source")
+            refuses_native(work / "native")
+            report.passed("install, refused of -march=native")
+            source = work / "source"
+            clone(source, ["cast_identity", "functions", "products"])
             # Where ccache is, the second takes most of its objects from the first.
             archive = install(work / "archive", os.environ, PLAIN, command="enabled", source=source)
             report.passed("install")
@@ -330,7 +341,6 @@ def main():
                 report.failed(name, str(failure))
 
         jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
-                ("meson-wrap, operators", meson_operators, archive),
                 ("command, by wrap", meson_command, archive), ("command, by pkg-config", script_command, archive),
                 ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}),
                 *((f"sanitizer, {one}", script, {**runtime, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
@@ -340,7 +350,7 @@ def main():
                  ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
                  ("library, shared", library, shared)]
         if os.uname().machine == "x86_64":
-            jobs += [("two-isa", script, both), ("levels", runtime_levels, runtime)]
+            jobs += [("two-isa", script, both), ("levels", runtime_levels, runtime), ("levels, by wrap", meson_levels, archive)]
         else:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):
