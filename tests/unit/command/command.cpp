@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <strop/tensor/create.hpp>
@@ -151,6 +153,40 @@ TEST_CASE("every subcommand counts the operators alike") {
   CHECK(info.find("operators        " + number + "\n") != std::string::npos);
   CHECK(strop_says(folder, "info --kernels").out == strop::sparse_kernels());
   CHECK(checked.starts_with("check  " + number + " operators, "));
+}
+
+TEST_CASE("info --products says how each product of its table is computed") {
+  const test::Folder folder;
+  const std::string said = strop_says(folder, "info --products").out;
+  const std::size_t tiles = said.find(": tiles of at most ");
+  REQUIRE(said.starts_with("m x n x k, float32     kernels of "));
+  REQUIRE(tiles < said.find('\n'));
+  const int rows = std::atoi(said.c_str() + tiles + sizeof ": tiles of at most " - 1);  // of a tile, as the level has
+  const std::string in_place = "tiles, B in place", copied = "tiles, B copied", dots = "dot products";
+  const std::pair<const char*, std::string> expected[] = {
+      {"16x16x16", in_place},
+      {"64x64x64", in_place},
+      {"128x128x128", in_place},
+      {"256x256x256", copied},
+      {"512x512x512", copied},
+      {"1024x1024x1024", copied},
+      {"16x1024x1024", 16 <= 2 * rows ? in_place : copied},
+      {"64x1024x1024", copied},
+      {"4096x64x576", copied},
+      {"128x256x784 B'", copied},
+      {"256x784x128 A'", copied},
+      {"128x10x256 B'", 10 <= rows ? dots : copied},
+      {"10x256x128 A'", 10 <= 2 * rows ? in_place : copied},
+      {"128x256x10", in_place},
+      {"1x256x784 B'", dots},
+      {"256x784x1 A'", "multiples of the row of B"},
+      {"1024x1x1024", "as a row: " + dots},
+      {"1x1024x1024", "a sum of rows of B"},
+      {"4096x1x4096", "as a row: " + dots},
+  };
+  std::string lines;
+  for (const auto& [shape, route] : expected) lines += shape + std::string(23 - std::strlen(shape), ' ') + route + '\n';
+  CHECK(said.substr(said.find('\n') + 1) == lines);
 }
 
 TEST_CASE("output that cannot be written is a failure") {
