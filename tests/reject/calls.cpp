@@ -3,6 +3,10 @@
 // reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(g++): then its parameters, {.factor, .shift}
 // reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(clang++): strop: no call of the operator takes
 // reject-first UNKNOWN UNKNOWN_OF_ALL NUMBER NUMBER_FIRST TEXT SYMBOL(clang++): <Scaled,
+// reject-first UNNAMED UNNAMED_NUMBER(g++): strop: no call of scaled takes these
+// reject-first UNNAMED UNNAMED_NUMBER(g++): then its parameters, {.factor, .shift}
+// reject-first UNNAMED UNNAMED_NUMBER(clang++): strop: no call of the operator takes
+// reject-first UNNAMED UNNAMED_NUMBER(clang++): <Scaled,
 // reject-first UNKNOWN(clang++): "factor"
 // reject-first UNKNOWN(clang++): "shift"
 // reject-first NONE(g++): strop: no call of plain takes these arguments: inputs of one kind stand first
@@ -41,6 +45,10 @@ auto call(strop::NDArray x) {
   return scaled(x, {.factor = "2"});
 #elif defined(SYMBOL)
   return scaled(strop::Symbol(), 2);
+#elif defined(UNNAMED)
+  return strop::Op<Scaled>{}(x, {.factr = 2});
+#elif defined(UNNAMED_NUMBER)
+  return strop::Op<Scaled>{}(x, 2);
 #elif defined(NONE)
   return plain(x, {.factor = 2});
 #elif defined(OF_THE_LIBRARY)
