@@ -40,6 +40,33 @@ NDArray leaf(const NDArray& x, GradRequest request = GradRequest::write) {
   x.attach_grad(request);
   return x;
 }
+/// Passes the head gradient on as it comes, and says where it lies; one that keeps it holds it as well.
+struct Passing : Function {
+  struct Seen {
+    bool keeps = false;
+    const void* at = nullptr;
+    NDArray kept = {};
+  };
+  Seen& seen;
+  explicit Passing(Seen& s) : seen(s) {}
+  std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
+  std::vector<NDArray> backward(std::span<const NDArray> dy) override {
+    seen.at = dy[0].bytes();
+    if (seen.keeps) seen.kept = dy[0];
+    return {dy[0]};
+  }
+};
+NDArray passing(const NDArray& x, Passing::Seen& seen) { return apply<Passing>({x}, seen)[0]; }
+
+/// Calls that are not handed to the engine, which holds their arrays until they have run.
+struct AtOnce {
+  AtOnce() { set_asynchronous(false); }
+  AtOnce(const AtOnce&) = delete;
+  AtOnce& operator=(const AtOnce&) = delete;
+  ~AtOnce() { set_asynchronous(true, before); }
+  const std::int64_t before = detail::order_from;
+};
+
 using testing::sentence;
 bool equal(const NDArray& a, std::vector<double> b) { return a.to_vector<double>() == b; }
 
@@ -238,6 +265,89 @@ TEST_CASE("the head gradient may be the array's own gradient") {
   record scope;
   cube(x).backward(x.grad());
   CHECK(equal(x.grad(), {6, 48}));
+}
+
+TEST_CASE("a gradient is computed in the memory of its head gradient where nobody else holds that") {
+  const AtOnce calls;
+  const NDArray x = leaf(array({1, 2, 3})), z = leaf(array({4, 5, 6}));
+  Passing::Seen first, second, last;
+  {
+    const record scope;
+    passing(twice(passing(cube(passing(twice(x), first)), second)), last).backward();
+  }
+  CHECK(last.at != nullptr);
+  CHECK(second.at == last.at);
+  CHECK(first.at == last.at);
+  CHECK(equal(x.grad(), {48, 192, 432}));
+  {  // of two gradients one
+    const record scope;
+    passing(product(passing(x, first), passing(z, second)), last).backward();
+  }
+  CHECK((first.at == last.at) != (second.at == last.at));
+  CHECK(equal(x.grad(), {4, 5, 6}));
+  CHECK(equal(z.grad(), {1, 2, 3}));
+  const NDArray large = leaf(ones({1 << 14}));
+  NDArray y = large;
+  {
+    const record scope;
+    for (int i = 0; i < 8; ++i) y = twice(y);
+  }
+  memory::reset_peak(cpu());
+  const std::int64_t before = memory::statistics(cpu()).live_bytes;
+  y.backward();
+  CHECK(memory::statistics(cpu()).peak_bytes - before < 2 * (4 << 14));  // one array for all of them
+  CHECK(large.grad().to_vector<float>() == std::vector<float>(1 << 14, 256));
+}
+
+TEST_CASE("a head gradient that somebody else holds is not written over") {
+  const AtOnce calls;
+  const NDArray x = leaf(array({1, 2, 3})), z = leaf(array({4, 5, 6}));
+  Passing::Seen first, last;
+  const NDArray head = array({5, 6, 7});
+  {
+    const record scope;
+    twice(passing(twice(x), first)).backward(head);
+  }
+  CHECK(first.at != head.bytes());
+  CHECK(equal(head, {5, 6, 7}));
+  CHECK(equal(x.grad(), {20, 24, 28}));
+  last.keeps = true;
+  {
+    const record scope;
+    passing(twice(passing(cube(x), first)), last).backward();
+  }
+  CHECK(first.at != last.at);
+  CHECK(equal(last.kept, {1, 1, 1}));
+  CHECK(equal(x.grad(), {6, 24, 54}));
+  // Two nodes that were given the same array, of which the first to run must leave it to the other.
+  struct Fork : Function {
+    std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] + in[1]}; }
+    std::vector<NDArray> backward(std::span<const NDArray> dy) override { return {dy[0], dy[0]}; }
+  };
+  {
+    const record scope;
+    apply<Fork>({twice(passing(twice(x), first)), cube(passing(twice(z), last))})[0].backward();
+  }
+  CHECK(equal(x.grad(), {4, 4, 4}));
+  CHECK(equal(z.grad(), {6 * 64, 6 * 100, 6 * 144}));
+  // A view shares the elements, and not the handle.
+  struct Shows : Function {
+    NDArray& own;
+    explicit Shows(NDArray& o) : own(o) {}
+    std::vector<NDArray> forward(std::span<const NDArray> in) override { return {in[0] * 1}; }
+    std::vector<NDArray> backward(std::span<const NDArray> dy) override {
+      own = dy[0] * 5;
+      return {own.reshape({3})};
+    }
+  };
+  NDArray own;
+  {
+    const record scope;
+    apply<Shows>({twice(passing(x, first))}, own)[0].backward();
+  }
+  CHECK(first.at != own.bytes());
+  CHECK(equal(own, {5, 5, 5}));
+  CHECK(equal(x.grad(), {10, 10, 10}));
 }
 
 TEST_CASE("what a gradient does not need is let go") {
