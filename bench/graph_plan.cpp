@@ -137,33 +137,16 @@ void row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
               static_cast<double>(eager_peak(net, {{"data", data}})) / (1 << 20));
 }
 
-/// Operations of the layers with weights, as multiples of the size of a result: of all, and of those named.
-double operations(const strop::Symbol& net, const strop::NamedShapes& shapes, const strop::MemoryPlan* plan) {
-  const auto found = net.infer_shape(shapes), inner = net.get_internals().infer_shape(shapes);
-  double sum = 0;
-  for (const std::string& name : net.list_arguments()) {
-    if (!name.ends_with("_weight")) continue;
-    const std::string node = name.substr(0, name.size() - 7);
-    bool counts = plan == nullptr;
-    if (plan != nullptr)
-      for (const auto& value : plan->values()) counts = counts || value.node == node + "_mirror";
-    if (counts)
-      sum += static_cast<double>(inner[node + "_output"].size()) * static_cast<double>(found[name].size()) /
-             static_cast<double>(found[name][0]);
-  }
-  return sum;
-}
-
 void mirror_row(const char* what, const strop::Symbol& net, const strop::Shape& data) {
   if (!bench::wanted(what)) return;
   const strop::NamedShapes shapes = {{"data", data}};
   const auto plain = static_cast<double>(strop::mirror_within(net, shapes, INT64_MAX));
-  const double forward = operations(net, shapes, nullptr);
+  const double forward = bench::operations(net, shapes);
   for (const double share : {0.35, 0.0}) {
     const auto planned =
         static_cast<double>(strop::mirror_within(net, shapes, static_cast<std::int64_t>(share * plain)));
     const strop::MemoryPlan plan = net.simple_bind(strop::cpu(), shapes).plan();
-    const double more = 1 + operations(net, shapes, &plan) / (3 * forward);
+    const double more = 1 + bench::operations(net, shapes, &plan) / (3 * forward);
     std::printf("%-34s %8.2f MiB: %.3fx of the plain arena, %.3fx the operations\n", what, planned / (1 << 20),
                 planned / plain, more);
   }
