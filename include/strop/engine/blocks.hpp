@@ -8,6 +8,7 @@
 #include <new>
 #include <strop/core/sanitizer.hpp>
 #include <strop/engine/sync.hpp>
+#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -100,6 +101,49 @@ class Blocks {
   }
 
   static inline constinit BlockShard shards[count]{};
+};
+
+/// Blocks of one size that one owner takes again and again, larger than the common ones: another is made where all are
+/// out, and they stay as long as the owner. Any thread gives them back, also when the owner is gone.
+class OwnBlocks {
+ public:
+  /// Of the same size each time, aligned to 64. Throws std::bad_alloc.
+  void* take(std::size_t size) {
+    Head* all = guards_memory() ? nullptr : free_.exchange(nullptr, std::memory_order_acquire);
+    Head* const head = all != nullptr ? std::exchange(all, all->next)
+                                      : ::new (::operator new(sizeof(Head) + size, std::align_val_t{64})) Head;
+    while (all != nullptr) put(std::exchange(all, all->next));
+    head->home = this;
+    holders_.fetch_add(1, std::memory_order_relaxed);
+    return head + 1;
+  }
+  static void give(void* block) noexcept {
+    Head* const head = static_cast<Head*>(block) - 1;
+    OwnBlocks& home = *head->home;
+    guards_memory() ? release(head) : home.put(head);
+    home.drop();
+  }
+  /// By the owner, when it goes.
+  void drop() noexcept {
+    if (holders_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    for (Head* head = free_.load(std::memory_order_relaxed); head != nullptr;) release(std::exchange(head, head->next));
+    delete this;
+  }
+
+ private:
+  struct alignas(64) Head {
+    OwnBlocks* home;
+    Head* next;
+  };
+  void put(Head* head) noexcept {
+    head->next = free_.load(std::memory_order_relaxed);
+    while (!free_.compare_exchange_weak(head->next, head, std::memory_order_release, std::memory_order_relaxed))
+      pause();
+  }
+  static void release(Head* head) noexcept { ::operator delete(static_cast<void*>(head), std::align_val_t{64}); }
+
+  std::atomic<Head*> free_{nullptr};
+  std::atomic<std::uint32_t> holders_{1};  // the owner, and each block that is out
 };
 
 }  // namespace strop::inline v0::detail

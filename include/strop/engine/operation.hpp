@@ -37,6 +37,9 @@ enum AsyncState : std::uint8_t {
   async_completed = 4,  // and has completed the uses; the later one of this and async_returned destroys the function
 };
 
+/// Where the memory of an operation comes from.
+enum class BlockHome : std::uint8_t { heap, common, step };
+
 /// The header; the function follows it at once, then the uses, then the name.
 struct alignas(64) Operation {
   using Block = Blocks<256>;
@@ -55,13 +58,13 @@ struct alignas(64) Operation {
   std::uint16_t uses = 0;
   std::uint8_t level = 16;  // of priority 0
   bool queued = false;      // in a level of the ready queue; guarded by the queue's lock
-  bool pooled;
+  BlockHome home;
   std::atomic<std::uint8_t> state{0};  // asynchronous ones: AsyncState
   std::uint8_t lane = 0;               // the queue that it becomes ready in: context.hpp
   bool traced = false;
 
-  Operation(Core* core_, const FunctionTable* table_, std::source_location where_, bool pooled_)
-      : core(core_), table(table_), where(where_), pooled(pooled_) {}
+  Operation(Core* core_, const FunctionTable* table_, std::source_location where_, BlockHome home_)
+      : core(core_), table(table_), where(where_), home(home_) {}
 
   Link* links() { return reinterpret_cast<Link*>(reinterpret_cast<char*>(this) + table->links); }
   void* function() { return this + 1; }
@@ -72,9 +75,10 @@ struct alignas(64) Operation {
     record = as;
   }
 
-  /// A block with room for `uses` uses and a copy of the name; the function is still to be made. May throw bad_alloc.
+  /// A block with room for `uses` uses and a copy of the name; the function is still to be made. `own` has those that
+  /// are larger than the common ones, instead of the heap. May throw bad_alloc.
   static Operation* make(Core* core, const FunctionTable& table, std::size_t uses, std::string_view name,
-                         std::source_location where);
+                         std::source_location where, OwnBlocks* own = nullptr);
 
   /// Gives the block back; the function is gone already.
   void free();

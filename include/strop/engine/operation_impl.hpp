@@ -16,13 +16,14 @@
 namespace strop::inline v0::detail {
 
 STROP_IMPL Operation* Operation::make(Core* core, const FunctionTable& table, std::size_t uses, std::string_view name,
-                                      std::source_location where) {
+                                      std::source_location where, OwnBlocks* own) {
   const std::size_t named = table.links + uses * sizeof(Link);
   const std::size_t size = named + (name.empty() ? 0 : name.size() + 1);
-  const bool pooled = size <= Block::size;
-  char* memory =
-      static_cast<char*>(pooled ? Block::take() : ::operator new(size, std::align_val_t{alignof(Operation)}));
-  Operation* operation = ::new (static_cast<void*>(memory)) Operation(core, &table, where, pooled);
+  const BlockHome home = size <= Block::size ? BlockHome::common : own != nullptr ? BlockHome::step : BlockHome::heap;
+  char* memory = static_cast<char*>(home == BlockHome::common ? Block::take()
+                                    : home == BlockHome::step ? own->take(size)
+                                                              : ::operator new(size, std::align_val_t{64}));
+  Operation* operation = ::new (static_cast<void*>(memory)) Operation(core, &table, where, home);
   if (!name.empty()) {
     std::memcpy(memory + named, name.data(), name.size());
     memory[named + name.size()] = 0;
@@ -33,9 +34,16 @@ STROP_IMPL Operation* Operation::make(Core* core, const FunctionTable& table, st
 
 STROP_IMPL void Operation::free() {
   void* memory = this;
-  const bool was_pooled = pooled;
+  const BlockHome from = home;
   this->~Operation();
-  was_pooled ? Block::give(memory) : ::operator delete(memory, std::align_val_t{alignof(Operation)});
+  switch (from) {
+    case BlockHome::common:
+      return Block::give(memory);
+    case BlockHome::step:
+      return OwnBlocks::give(memory);
+    case BlockHome::heap:
+      return ::operator delete(memory, std::align_val_t{64});
+  }
 }
 
 STROP_IMPL void sort_uses(Link* links, std::size_t n) {

@@ -34,6 +34,7 @@ struct StepState {
   std::uint8_t level, lane;
   std::uint16_t uses = 0;
   Link* links = nullptr;
+  OwnBlocks* blocks = nullptr;  // of pushes whose uses do not fit into the common ones
 
   StepState(Core& core_, Run run_, bool asynchronous_, const EngineUses& said, std::source_location where_);
   virtual ~StepState() { let_go(); }

@@ -31,6 +31,7 @@ STROP_IMPL StepState::StepState(Core& core_, Run run_, bool asynchronous_, const
   links = new Link[n];
   try {
     uses = static_cast<std::uint16_t>(Access::gather(&core, said, links));
+    blocks = new OwnBlocks;
   } catch (...) {
     delete[] links;
     throw;
@@ -41,6 +42,7 @@ STROP_IMPL StepState::StepState(Core& core_, Run run_, bool asynchronous_, const
 STROP_IMPL void StepState::let_go() {
   for (std::size_t i = 0; i < uses; ++i) links[i].var->drop();
   delete[] links;
+  blocks->drop();
 }
 
 /// The function of a pushed step: a share of its state.
@@ -82,7 +84,7 @@ STROP_IMPL void StepState::push() {
   }
   const FunctionTable& table = asynchronous ? FunctionTableOf<StepShare, CallStep<true>>::value
                                             : FunctionTableOf<StepShare, CallStep<false>>::value;
-  Operation* const operation = Operation::make(&core, table, uses, {}, where);
+  Operation* const operation = Operation::make(&core, table, uses, {}, where, blocks);
   ::new (operation->function()) StepShare(*this);
   operation->text = name.c_str();  // alive as long as the share
   operation->level = level;

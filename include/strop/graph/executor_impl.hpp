@@ -3,6 +3,7 @@
 /// How a graph is bound to its arrays and runs forward.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/engine/step.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>
@@ -16,6 +17,7 @@
 #include <strop/tensor/arena.hpp>
 
 #include <atomic>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -84,9 +86,13 @@ struct Delivery {
 /// engine as one operation, and what does not depend on them may run beside it.
 struct Segment {
   int begin = 0, end = 0;
-  bool whole = false;          // it may go as one: all of its arrays stay, and lie where the engine orders calls
-  std::int64_t elements = 0;   // of the largest array
-  Ref<Pending::Work> work[2];  // of prediction and of training, made when it goes first
+  bool whole = false;         // it may go as one: all of its arrays stay, and lie where the engine orders calls
+  std::int64_t elements = 0;  // of the largest array
+  struct Prepared {
+    EngineStep step;
+    List<Ref<Buffer>> changed;  // by results, not as bytes that another one takes over
+  };
+  std::optional<Prepared> prepared[2];  // of prediction and of training, made when it goes first
 };
 
 /// What comes to an output of a graph from what was computed of it.

@@ -3,18 +3,20 @@
 /// Steps of a graph that go to the engine as one operation.
 #pragma once
 #include <strop/core/config.hpp>
+#include <strop/engine/engine.hpp>
 #include <strop/graph/executor_impl.hpp>
 #include <strop/op/deferred_impl.hpp>
+#include <strop/tensor/variable.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace strop::inline v0::detail {
 
-/// What the engine runs of a segment. It is made once and pushed often, and works on arrays of its own over the same
-/// memory, which wait for nothing.
-class SegmentWork final : public Pending::Work {
+/// What the engine runs of a segment. It works on arrays of its own over the same memory, which wait for nothing.
+class SegmentWork final : public Counted {
  public:
   SegmentWork(Span<const Step> steps, const List<Ref<Buffer>>& blocks, bool training) : training_(training) {
     for (const Step& step : steps) {
@@ -35,36 +37,27 @@ class SegmentWork final : public Pending::Work {
         use.written = use.changed = true;
       }
       calls_.push_back(Call(step));
-      names_ += cat(names_.empty() ? "" : ", ", step.node->name);
     }
-    name_ = steps.size() == 1 ? std::string(steps[0].node->entry->snake)
-                              : cat(steps[0].node->name, " to ", steps[steps.size() - 1].node->name);
   }
 
-  /// Has it run after everything that was pushed before it and touches its arrays.
-  void push() {
-    List<Pending*, 24> reads, writes;
+  /// The operation that the segment is: it runs after everything that was pushed before it and touches its arrays.
+  EngineStep prepare(Span<const Step> steps, List<Ref<Buffer>>& changed) {
+    List<EngineVariable> reads, writes;
     for (const Use& use : uses_) {
-      Pending* order = use.buffer->pending();
+      const Pending* order = use.buffer->pending();
       if (order == nullptr) order = &use.buffer->order(order_maker.get("an array that waits")());
-      if (use.read) reads.push_back(order);
-      if (use.written) writes.push_back(order);
-      if (use.changed) use.buffer->written();
+      if (use.read) reads.push_back(variable_of(*order));
+      if (use.written) writes.push_back(variable_of(*order));
+      if (use.changed) changed.push_back(use.buffer);
     }
-    writes[0]->run(reads, writes, name_, {}, Ref<Pending::Work>(this));
+    std::string names;
+    for (const Step& step : steps) names += cat(names.empty() ? "" : ", ", step.node->name);
+    const std::string name = steps.size() == 1 ? std::string(steps[0].node->entry->snake)
+                                               : cat(steps[0].node->name, " to ", steps[steps.size() - 1].node->name);
+    const auto notes = [&names](TraceNotes& note) { note("nodes", names); };
+    return Engine::global().prepare([self = Ref(this)] { self->run(); },
+                                    {.reads = reads, .writes = writes, .name = name, .notes = notes}, {});
   }
-
-  void run() override {
-    const ModeScope mode(nullptr, training_);
-    for (Call& call : calls_) {
-      try {
-        execute(*call.plan, {call.node->op(), nullptr, nullptr, true}, call.given.span(), call.out.span());
-      } catch (const Error& error) {
-        fail_in(*call.node, error);
-      }
-    }
-  }
-  void describe(Note note, void* to) const override { note(to, "nodes", names_); }
 
  private:
   struct Call {
@@ -80,6 +73,16 @@ class SegmentWork final : public Pending::Work {
     Call(const Call&) = delete;
     Call(Call&&) = default;
   };
+  void run() {
+    const ModeScope mode(nullptr, training_);
+    for (Call& call : calls_) {
+      try {
+        execute(*call.plan, {call.node->op(), nullptr, nullptr, true}, call.given.span(), call.out.span());
+      } catch (const Error& error) {
+        fail_in(*call.node, error);
+      }
+    }
+  }
   struct Use {
     Ref<Buffer> buffer;
     bool read = false, written = false;  // of what was there before; at all
@@ -103,7 +106,6 @@ class SegmentWork final : public Pending::Work {
 
   List<Call> calls_;
   List<Use> uses_;
-  std::string name_, names_;
   bool training_;
 };
 
@@ -206,11 +208,16 @@ STROP_IMPL bool BoundGraph::goes_as_one(const List<Step>& steps, const Segment& 
 }
 
 STROP_IMPL void BoundGraph::push(const List<Step>& steps, Segment& segment) {
-  Ref<Pending::Work>& work = segment.work[train ? 1 : 0];
-  if (!work)
-    work = Ref<Pending::Work>(
-        new SegmentWork(steps.span().subspan(segment.begin, segment.end - segment.begin), blocks, train));
-  static_cast<SegmentWork&>(*work).push();
+  std::optional<Segment::Prepared>& prepared = segment.prepared[train ? 1 : 0];
+  if (!prepared) {
+    const Span<const Step> own = steps.span().subspan(segment.begin, segment.end - segment.begin);
+    const Ref<SegmentWork> work(new SegmentWork(own, blocks, train));
+    List<Ref<Buffer>> changed;
+    EngineStep step = work->prepare(own, changed);
+    prepared = Segment::Prepared{std::move(step), std::move(changed)};
+  }
+  for (const Ref<Buffer>& buffer : prepared->changed) buffer->written();
+  prepared->step.push();
 }
 
 }  // namespace strop::inline v0::detail

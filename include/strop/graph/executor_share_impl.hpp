@@ -47,7 +47,7 @@ STROP_IMPL void move_to_pool(BoundGraph& graph) {
   graph.turn = 0;
   graph.use_parts(std::move(parts));
   for (List<Segment>* segments : {&graph.forward_segments, &graph.backward_segments})
-    for (Segment& segment : *segments) segment.work[0] = segment.work[1] = {};  // which hold addresses
+    for (Segment& segment : *segments) segment.prepared[0] = segment.prepared[1] = {};  // which hold addresses
 }
 
 STROP_IMPL void enter_pool(BoundGraph& graph, bool forward) {

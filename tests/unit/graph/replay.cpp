@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a run of a bound graph asks the system for once it has run before: nothing.
+#include <strop/core/sanitizer.hpp>
+#include <strop/engine/engine.hpp>
+
+#include "operators.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+using namespace graph_tests;
+
+namespace {
+std::atomic<std::int64_t> requests_made{0};
+
+void* memory_for(std::size_t bytes, std::size_t alignment) {
+  ++requests_made;
+  return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+}
+/// Out of line: compilers that see both ends warn of `free` on what an operator new has given.
+[[gnu::noinline]] void give_back(void* data) { std::free(data); }
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  if (void* const data = memory_for(bytes, alignof(std::max_align_t))) return data;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return memory_for(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  if (void* const data = memory_for(bytes, static_cast<std::size_t>(alignment))) return data;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return memory_for(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* data) noexcept { give_back(data); }
+void operator delete(void* data, std::size_t) noexcept { give_back(data); }
+void operator delete(void* data, const std::nothrow_t&) noexcept { give_back(data); }
+void operator delete(void* data, std::align_val_t) noexcept { give_back(data); }
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept { give_back(data); }
+void operator delete(void* data, std::align_val_t, const std::nothrow_t&) noexcept { give_back(data); }
+
+TEST_CASE("a graph of many parameters runs again and again without a request for memory") {
+  if (strop::detail::guards_memory()) return;  // nothing is kept to be used again, so that misuse is seen
+  Symbol net = var("data");
+  for (int layer = 0; layer < 30; ++layer) net = squash(dense_layer(net, {.num_hidden = 4}, cat("fc", layer)));
+  net = loss(net, {}, "loss");
+  struct Restore {
+    ~Restore() {
+      set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);
+    }
+  } restore;
+  for (const bool handed_over : {false, true}) {
+    CAPTURE(handed_over);
+    set_asynchronous(handed_over, 0);
+    Executor run = net.simple_bind(cpu(), {{"data", {2, 4}}, {"loss_label", {2, 4}}});
+    CHECK(run.args().size() == 62);
+    for (const auto& [name, array] : run.args()) quadratic(array, {.c = 0.1f}, into(array));
+    const auto step = [&] {
+      run.forward(true);
+      run.backward();
+      Engine::global().wait_all();  // every block of the engine is back
+    };
+    for (int i = 0; i < 3; ++i) step();
+    const std::int64_t before = requests_made;
+    for (int i = 0; i < 5; ++i) step();
+    CHECK(requests_made - before == 0);
+    CHECK(run.grad("fc0_weight").to_vector<double>()[0] != 0);
+  }
+}
