@@ -196,6 +196,12 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
                                             bool make) {
   for (const NodeOutput& g : gradients)
     if (g.node) ++uses[graph.value(g)];
+  List<bool> brought(values.size());
+  for (const NodeOutput& head : heads)
+    if (const int v = graph.value(head); v >= 0) brought[v] = true;
+  for (Step& step : backward_steps)
+    for (Index i = 0; i < step.in.size(); ++i)
+      step.takes_head = step.takes_head || (step.reads(i) && brought[step.in[i]]);
   List<int> step_of(values.size(), -1);
   for (int s = 0; s < backward_steps.size(); ++s)
     for (int v : backward_steps[s].out) step_of[v] = s;
@@ -319,11 +325,13 @@ STROP_IMPL void BoundGraph::gather_params(const NamedArrays& from, const NamedAr
   }
 }
 
-/// The head gradients become values of the graph until the end of backward.
+/// The head gradients become values of the graph until the end of backward, sparse ones as they are: operators that
+/// have no form for one take it as a dense copy, which is logged, as of every call.
 STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
   if (!given.empty() && given.size() != std::ssize(outputs))
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");
   const NDArray none;
+  sparse_heads = false;
   for (int i = 0; i < head_values.size(); ++i) {
     if (head_values[i] < 0) continue;
     const NDArray &output = element(outputs, i), &head = i < given.size() ? given[i] : none;
@@ -338,11 +346,15 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
            to_text(output.device()));
     NDArray& slot = values[head_values[i]];
     slot = head;
-    bool apart = head.dtype() == output.dtype() && head.storage() == dense;  // and from what backward writes
+    // GPUs and gradients of integers are for dense arrays alone.
+    const Storage storage =
+        head.device().kind == DeviceKind::cpu && is_floating(output.dtype()) ? head.storage() : dense;
+    sparse_heads = sparse_heads || storage != dense;
+    bool apart = head.dtype() == output.dtype() && head.storage() == storage;  // and from what backward writes
     for (const auto& [argument, buffer] : grads)
-      apart = apart && !(buffer && overlap(memory_of(buffer), memory_of(head)));
+      apart = apart && !(buffer && (buffer.is(head) || overlap(memory_of(buffer), memory_of(head))));
     if (apart) continue;
-    slot = NDArray(output.shape(), output.dtype(), output.device());
+    slot = NDArray(output.shape(), output.dtype(), output.device(), storage);
     copy_into(head, slot);
   }
 }

@@ -55,6 +55,7 @@ struct Step {
   List<int> added_to;
   /// Of a gradient: it meets integers that its operator does not take, computes in double, and truncates.
   bool widened = false;
+  bool takes_head = false;  // that backward brings
 
   const Ref<Plan>& plan_for(bool training) const { return !training && predicting ? predicting : plan; }
   bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
@@ -141,6 +142,7 @@ struct BoundGraph : Counted {
   List<Delivery> deliveries;
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
+  bool sparse_heads = false;  // the last backward has brought one that is sparse
   Placement placement;
   List<Ref<Buffer>> blocks;  // of the arena
   bool overwrites = false;   // backward writes over what it reads of forward
@@ -428,8 +430,9 @@ STROP_IMPL const NDArray* BoundGraph::absent_on(Device there) {
   return nullptr;  // which is not met: each device is that of bind or of a group
 }
 
-/// Decides every step once: what runs later only executes. A head gradient, which backward brings, is dense. A copy
-/// from another device is decided as if its input were there.
+/// Decides every step once: what runs later only executes. A head gradient, which backward brings, is taken to be
+/// dense; where it is not, who reads it decides at the run. A copy from another device is decided as if its input were
+/// there.
 STROP_IMPL void BoundGraph::resolve_steps(Inference& inference, List<Step>& steps) {
   Index next_shell = 0;  // steps of forward read all that they are given
   for (Step& step : steps) {
@@ -495,8 +498,13 @@ STROP_IMPL void BoundGraph::run_step(Step& step) {
     for (const Step::Handover& bytes : step.handovers) follow(*blocks[bytes.later], *blocks[bytes.earlier]);
     run_on_patterns(step);
     if (step.widened) return run_widened(*this, step);
-    dispatch_planned(step.plan_for(train), step.node->op(), step.inputs.span(), step.outputs.span(), step.node->site,
-                     step.state < 0 ? nullptr : &kept[step.state]->box);
+    const Inputs in = step.inputs.span();
+    Ref<StateBox>* const state = step.state < 0 ? nullptr : &kept[step.state]->box;
+    if (step.takes_head && sparse_heads)
+      dispatch(*step.node->entry, step.node->op(), in, step.outputs.span(), step.requests.span(), step.node->site,
+               state);
+    else
+      dispatch_planned(step.plan_for(train), step.node->op(), in, step.outputs.span(), step.node->site, state);
   } catch (const Error& error) {
     fail_in(*step.node, error);
   }
