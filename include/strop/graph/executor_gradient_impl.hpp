@@ -271,7 +271,8 @@ STROP_IMPL Executor BoundGraph::reshape(const NamedShapes& shapes) {
     new_aux.emplace_back(name, of_shape(array, inferred.known() ? inferred : array.shape()));
   }
   const Executor self{Ref<BoundGraph>(this)};
-  return symbol.bind(device, new_args, new_grads, wishes, new_aux, {.group2ctx = groups, .shared = &self});
+  return symbol.bind(device, new_args, new_grads, wishes, new_aux,
+                     {.group2ctx = groups, .shared = &self, .side_by_side = side_by_side});
 }
 
 /// Copies each into its place, all as they are before any of them is written: a source may lie where another goes.
@@ -483,6 +484,7 @@ STROP_IMPL Executor Symbol::bind(Device device, const NamedArrays& args, const N
   const detail::Ref<detail::BoundGraph> run(new detail::BoundGraph(*this, device));
   run->groups = options.group2ctx;
   run->share_with(options.shared);
+  run->side_by_side = options.side_by_side;
   run->take_arrays(args, aux);
   run->take_gradients(grads, requests, detail::BoundGraph::Make::none);
   return run->as_executor();
@@ -524,6 +526,7 @@ STROP_IMPL Executor Symbol::simple_bind(Device device, const NamedShapes& shapes
     const detail::Ref<BoundGraph> run(new BoundGraph(*this, device));
     run->groups = options.group2ctx;
     run->share_with(options.shared);
+    run->side_by_side = options.side_by_side;
     run->take_arrays(args, aux);
     run->take_gradients(grads, requests, make);
     return run;

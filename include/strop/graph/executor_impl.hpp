@@ -167,7 +167,8 @@ struct BoundGraph : Counted {
   void (*show)(BoundGraph&, const Step&, bool results) = nullptr;
   bool as_written = false;  // each node computes what it is said to, and nothing else
 
-  bool dry = false;  // it is planned, and not run
+  bool dry = false;           // it is planned, and not run
+  bool side_by_side = false;  // as BindOptions says
 
   /// A state of a copy of a node, which begins as the node's own state was at the last forward.
   struct Snapshot {
@@ -204,7 +205,6 @@ struct BoundGraph : Counted {
   void add_in_place(List<Step>& steps, Inference& inference);
   bool takes_add(const Step& step, Inference& inference, int value) const;
   void make_values(const Graph& graph, Inference& inference);
-  void add_to_task(MemoryTask& task, Inference& inference, Step& step, bool all);
   void add_shares(MemoryTask::Step& task, Inference& inference, const Step& step,
                   const List<std::int64_t>& bytes) const;
   void find_places(const MemoryTask& task);

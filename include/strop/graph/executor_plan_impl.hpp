@@ -196,6 +196,7 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
 /// Makes the arrays of all values that steps write: those of the arena, and others of their own.
 STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference) {
   MemoryTask task;
+  task.apart = side_by_side;
   task.bytes = List<std::int64_t>(values.size(), MemoryTask::outside);
   List<bool> seen(values.size());
   for (const NodeOutput& output : net) seen[graph.value(output)] = true;

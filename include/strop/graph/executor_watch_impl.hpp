@@ -46,6 +46,7 @@ STROP_IMPL void BoundGraph::watch(const Ref<Monitor>& by) {
   const Ref<BoundGraph> made(new BoundGraph(symbol, device));
   made->as_written = true;
   made->groups = groups;
+  made->side_by_side = side_by_side;
   made->kept = kept;  // states go on, and what they have become stays when the monitor goes
   made->outputs = outputs;
   made->take_arrays(args, aux);

@@ -27,7 +27,8 @@ struct MemoryTask {
 
   List<std::int64_t> bytes;  // of each value; `outside`, or 0, of one that takes none of the arena
   List<Step> steps;
-  List<int> kept;  // values that are read behind the last step
+  List<int> kept;      // values that are read behind the last step
+  bool apart = false;  // every block has bytes of its own: steps wait for what they read alone
 };
 
 /// Where the values lie. Values that are computed in place of one another form a block, which has one offset.

@@ -152,9 +152,13 @@ class Placing {
     make_blocks();
     find_bound();
     if (blocks().empty()) return std::move(made_);
-    try_order_of_execution(false);
-    try_order_of_execution(true);
-    try_by_size();
+    if (task_.apart) {
+      lay_apart();
+    } else {
+      try_order_of_execution(false);
+      try_order_of_execution(true);
+      try_by_size();
+    }
     for (Index b = 0; b < blocks().size(); ++b) made_.blocks[b].offset = best_[b] * Placement::alignment;
     made_.bytes = smallest_ * Placement::alignment;
     made_.bound *= Placement::alignment;
@@ -185,12 +189,15 @@ class Placing {
 
   /// A value takes the memory of one that is read for the last time by the step that makes it.
   void make_blocks() {
-    List<int> taken(task_.bytes.size(), -1);
+    List<int> taken(task_.bytes.size(), -1), readers(task_.bytes.size());
+    for (int s = 0; s < steps_ && task_.apart; ++s)  // who computes in place waits for the others
+      for (int v : task_.steps[s].reads) readers[v] += made_.last[v] == s ? 0 : 1;
     for (int s = 0; s < steps_; ++s) {
       for (const MemoryTask::Share& share : task_.steps[s].shares) {
         const int in = share.in, out = share.out;
         if (made_.block[in] < 0 || made_.first[out] != s || made_.block[out] >= 0 || taken[in] >= 0) continue;
         if (made_.last[in] != s || made_.first[in] == s || task_.bytes[in] != task_.bytes[out]) continue;
+        if (readers[in] > 0) continue;
         taken[in] = out;
         made_.in_place_of[out] = in;
         made_.block[out] = made_.block[in];
@@ -224,6 +231,16 @@ class Placing {
     smallest_ = end;
     made_.strategy = strategy;
     std::swap(best_, offsets);
+  }
+
+  void lay_apart() {
+    List<std::int64_t> offsets;
+    std::int64_t end = 0;
+    for (const Placement::Block& block : blocks()) {
+      offsets.push_back(end);
+      end += block.bytes;
+    }
+    offer(offsets, "side by side");
   }
 
   /// Best fit step by step, from the first to the last, or the other way round.

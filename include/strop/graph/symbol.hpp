@@ -75,6 +75,9 @@ struct BindOptions {
   std::vector<std::string> shared_args = {};
   /// Of simple_bind: storages of arguments that are not as their variables say.
   NamedStorages storages = {};
+  /// No value lies where another one has lain, but one computed in place of an input that nobody else reads: branches
+  /// never wait for each other's memory where calls go to the engine. The arena is nearly as large as all values.
+  bool side_by_side = false;
 };
 
 /// One or several outputs of a symbolic graph. Copying shares the graph; nothing is computed until it is bound.

@@ -193,6 +193,18 @@ TEST_CASE("random tasks: nothing overlaps, the bound holds, who takes over bytes
     check_takeovers(random, placed, forward);
     CHECK(overwrites_inputs(placed, forward) == overwrites_one_by_one(task, placed, forward));
     CHECK(place_values(task).bytes == placed.bytes);
+    MemoryTask side_by_side = task;
+    side_by_side.apart = true;
+    const Placement apart = place_values(side_by_side);
+    check_placement(side_by_side, apart);
+    CHECK(takeovers(apart, forward).empty());                      // nobody waits for anybody's bytes,
+    for (int v = 0; v < static_cast<int>(task.bytes.size()); ++v)  // and in place computes who reads the value alone
+      if (const int in = apart.in_place_of[v]; in >= 0) {
+        int readers = 0;
+        for (const MemoryTask::Step& step : task.steps)
+          readers += std::count(step.reads.begin(), step.reads.end(), in) > 0 ? 1 : 0;
+        CHECK(readers == 1);
+      }
   }
   CHECK(place_values(MemoryTask()).bytes == 0);
 }

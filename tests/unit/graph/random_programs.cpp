@@ -154,7 +154,7 @@ TEST_CASE("random programs") {
         }
     }
     ::setenv("STROP_FUSE", seed % 2 == 0 ? "1" : "0", 1);
-    auto run = net.bind(strop::cpu(), args, grads);
+    auto run = net.bind(strop::cpu(), args, grads, strop::GradRequest::write, {}, {.side_by_side = seed % 5 == 0});
     ::unsetenv("STROP_FUSE");
     const std::vector<double> eager = y.to_vector<double>(), graph = run.forward(true)[0].to_vector<double>();
     CHECK(eager == graph);

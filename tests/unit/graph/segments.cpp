@@ -141,6 +141,29 @@ TEST_CASE("branches of a graph run side by side") {
   }
 }
 
+TEST_CASE(
+    "branches that lie in the same bytes wait for each other, but where bind is asked to keep them side by side") {
+  const Fuse as_written("0");
+  const NDArray x = array({1, 2, 3});
+  const Symbol stem = turned(var("x"));
+  const auto branch = [&] { return turned(meeting(turned(stem))); };
+  const Symbol net = plus(branch(), branch());
+  CHECK(net.simple_bind(cpu(), {{"x", {3}}}, GradRequest::null).plan().bytes() == 3 * 64);
+  auto run = net.simple_bind(cpu(), {{"x", {3}}}, GradRequest::null, {}, {.side_by_side = true});
+  CHECK(run.plan().bytes() == run.plan().unshared());
+  run.plan().check();
+  CHECK(run.reshape({{"x", {4}}}).plan().bytes() == run.plan().bytes());
+  if (Engine::global().threads() < 2 || Engine::global().kind() == EngineKind::naive) return;
+  for (int i = 0; i < 3; ++i) {
+    SegMeet::there = 0;
+    {
+      const Handed over;
+      run.forward(false, {{"x", x}});
+    }
+    CHECK(same(run.outputs()[0], array({6, 4, 2})));
+  }
+}
+
 TEST_CASE("runs that overlap keep their order, in training and prediction, and a failure names its node and heals") {
   const Fuse as_written("0");
   const Handed over;
