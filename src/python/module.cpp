@@ -183,15 +183,7 @@ void add_memory(nb::module_& module) {
   module.def("csr_matrix", [](Array data, Array indices, Array indptr, const Shape& shape) {
     return on_elements([&](Array d, Array i, Array p) { return csr_matrix(d, i, p, shape); }, data, indices, indptr);
   });
-  // Over the memory of its parts, which sparse_array.py has looked at: their types are right, their sizes
-  // check_format's.
-  module.def("csr_over", [](Array data, Array indices, Array indptr, const Shape& shape) {
-    const NDArray made = NDArray::shell(shape, data.dtype(), cpu(), csr);
-    made.body().buffer = data.body().buffer;
-    made.body().indices = indices.body_ref();
-    made.body().indptr = indptr.body_ref();
-    return made;
-  });
+  module.def("csr_over", &detail::csr_over);  // of parts that sparse_array.py and check_format look at
   module.def("csr_from_coordinates", [](Array data, Array row, Array col, const Shape& shape) {
     return on_elements([&](Array d, Array r, Array c) { return csr_matrix(d, {.row = r, .col = c}, shape); }, data, row,
                        col);
@@ -350,6 +342,7 @@ void add_system(nb::module_& module) {
   nb::class_<Trace>(module, "_Trace")
       .def(nb::init<std::string>())
       .def("finish", &Trace::finish, nb::call_guard<nb::gil_scoped_release>());
+  module.attr("large_call") = detail::large_call;
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
   module.def("set_fallback", [](int mode) { return static_cast<int>(set_fallback(static_cast<Fallback>(mode))); });
   module.def("fallbacks", [] {

@@ -325,5 +325,6 @@ def test_the_page_says_what_happens(curves, rows, capsys, tmp_path, monkeypatch)
 
 def test_scikit_build_core_makes_a_wheel(tmp_path):
     pytest.importorskip("scikit_build_core")
+    pytest.importorskip("pip")
     must(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", tmp_path, EXAMPLES / "python-scikit-build", cwd=tmp_path)
     assert len(list(tmp_path.glob("rows-0.1.0-*.whl"))) == 1

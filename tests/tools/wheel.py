@@ -186,7 +186,7 @@ def main():
             numpy, ours, resident = figures(installed, folder)
             lines.append(f"  Python {version}: {', '.join(taken)}; import {ours:.0f} ms after NumPy's {numpy:.0f} ms, then {resident:.0f} MB resident")
             if not options.no_suite:
-                run(installed, "-m", "pip", "install", "--quiet", "pytest", "scipy", "meson")  # Meson 1.3 is the first that knows 3.12
+                run(installed, "-m", "pip", "install", "--quiet", f"{wheel}[test]")
                 lines.append(f"    {suite(installed, folder)} tests passed")
     print("\n".join([*lines, f"They are in {folder}"]))
 

@@ -52,6 +52,14 @@ STROP_IMPL NDArray narrowed_like(const NDArray& list, const NDArray& beside) {
   return as_type(list, i32);
 }
 
+STROP_IMPL NDArray csr_over(const NDArray& data, const NDArray& indices, const NDArray& indptr, const Shape& shape) {
+  const NDArray out = NDArray::shell(shape, data.dtype(), cpu(), csr);
+  out.body().buffer = data.body().buffer;
+  out.body().indices = indices.body_ref();
+  out.body().indptr = indptr.body_ref();
+  return out;
+}
+
 }  // namespace detail
 
 STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const detail::SparsePart& indices,
@@ -67,11 +75,7 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const detail::Spar
     fail(me, ": data has ", values.size(), " values and indices has ", columns.size());
   if (starts.size() - 1 != shape[0])
     fail(me, ": indptr of a matrix of ", shape[0], " rows has ", shape[0] + 1, " entries, not ", starts.size());
-  const NDArray out = NDArray::shell(shape, values.dtype(), cpu(), csr);
-  detail::Body& body = out.body();
-  body.buffer = data.own(values).body().buffer;
-  body.indices = indices.own(columns).body_ref();
-  body.indptr = indptr.own(starts).body_ref();
+  const NDArray out = detail::csr_over(data.own(values), indices.own(columns), indptr.own(starts), shape);
   return detail::on_device(out, data.device());
 }
 

@@ -188,9 +188,23 @@ def _dtype_name(dtype):
         return "bfloat16"
     try:
         dtype = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         return str(dtype)
     return "bfloat16" if dtype == bfloat16 else dtype.name
+
+
+def extents_of(shape):
+    """A shape as a tuple; one number alone is a shape as well."""
+    if isinstance(shape, integer_types):
+        return (int(shape),)
+    try:
+        given = tuple(shape)
+        made = tuple(int(extent) for extent in given)
+        if made == given:
+            return made
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise also(_strop.ValueError, TypeError)(f"strop: the shape is {shape!r}, expected whole numbers")
 
 
 def storage_number(stype):

@@ -33,7 +33,10 @@ class Context(metaclass=_Default):
         if device_type not in self.devstr2type:
             raise also(_strop.ValueError, KeyError)(f"Context: no kind of device {device_type!r}, expected cpu or gpu")
         self.device_typeid = self.devstr2type[device_type]
-        self.device_id = int(device_id)
+        try:
+            self.device_id = int(device_id)
+        except (TypeError, ValueError):
+            raise also(_strop.ValueError, TypeError)(f"Context: the number of the device is {device_id!r}, expected a whole one") from None
 
     @property
     def device_type(self):

@@ -9,7 +9,7 @@ from ._strop import wait_all as waitall  # noqa: F401
 _size = 15
 
 
-def set_asynchronous(on, elements=1 << 18):
+def set_asynchronous(on, elements=_strop.large_call):
     """Whether calls on arrays of so many elements or more are handed to the engine and return at once, in this process."""
     _strop.set_asynchronous(on, elements)
 

@@ -50,13 +50,9 @@ def _call(function, of_class=False, kinds=None):
     params = list(signature.parameters.values())
     if of_class and isinstance(function, strop._strop.Operator):
         params[:1] = [params[0].replace(name="self", annotation=params[0].empty, default=params[0].empty)]
-    arrays = (kinds or {}).get("NDArray")
-    if arrays in ("Symbol", "_A"):  # a symbol's missing inputs are made, a parameter behind them comes by name
-        params = [p.replace(default=...) if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD and p.name != "self" else p for p in params]
-        attributes = [p for p in params if p.kind == p.VAR_KEYWORD] or [inspect.Parameter("attributes", inspect.Parameter.VAR_KEYWORD, annotation="Any")]
-        params = [p for p in params if p.name != "attr" and p.kind != p.VAR_KEYWORD]
+    if (kinds or {}).get("NDArray") == "_A":  # symbols too, whose missing inputs are made: a parameter behind them comes by name
+        params = [p.replace(default=...) if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD else p for p in params]
         params.append(inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None))
-        params += attributes if arrays == "Symbol" else []
     written, star = [], False
     for p in params:
         if p.kind == p.KEYWORD_ONLY and not star:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also
+from ..base import _dtype_name, also, extents_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -324,7 +324,7 @@ class LibSVMIter(DataIter):
                  round_batch=True, prefetch_buffer=4, dtype=np.float32, data_name="data", label_name="softmax_label", one_based=False,
                  **kwargs):
         super().__init__(batch_size)
-        self._shapes = _extents(data_shape), _extents(label_shape)
+        self._shapes = extents_of(data_shape), extents_of(label_shape)
         self._names, self._dtype = (data_name, label_name), dtype
         known = {"num_parts": num_parts, "part_index": part_index}
         for name in kwargs:
@@ -379,10 +379,6 @@ class LibSVMIter(DataIter):
         return batch
 
 
-def _extents(shape):
-    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
-
-
 class CSVIter(DataIter):
     """Batches of the lines of a file of numbers between commas, each reshaped. Labels of one number are vectors. The last batch
     is filled with the first lines, behind which the next epoch begins, or with zeros where round_batch is not set."""
@@ -391,8 +387,8 @@ class CSVIter(DataIter):
                  data_name="data", label_name="softmax_label", **_):
         super().__init__(batch_size)
         self._dtype, self._names = np.dtype(dtype).type, (data_name, label_name)
-        of_label = () if _extents(label_shape) == (1,) else _extents(label_shape)
-        self._data = self._read(data_csv, _extents(data_shape))
+        of_label = () if extents_of(label_shape) == (1,) else extents_of(label_shape)
+        self._data = self._read(data_csv, extents_of(data_shape))
         self._label = self._read(label_csv, of_label) if label_csv else np.zeros((len(self._data), *of_label), dtype)
         if len(self._label) != len(self._data):
             raise _strop.ValueError(f"CSVIter: {len(self._data)} lines of data and {len(self._label)} of labels")

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, mx_real_t, storage_number
+from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, extents_of, mx_real_t, storage_number
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -27,16 +27,6 @@ def operators():
     return op
 
 
-def _given(value, default):
-    return default if value is None or value is _Null else value
-
-
-def _extents(shape):
-    if isinstance(shape, str):
-        raise _strop.ValueError(f"strop: the shape is {shape!r}, expected whole numbers")
-    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(extent) for extent in shape)
-
-
 _DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
 # The numbers of files under the names that programs of the original use.
 _DTYPE_MX_TO_NP = {-1: None, **_DTYPES}
@@ -44,6 +34,15 @@ _DTYPE_NP_TO_MX = {None: -1, **{dtype if isinstance(dtype, type) else str(dtype)
 _STORAGE_TYPE_STR_TO_ID = {"undefined": -1, **{name: number for number, name in enumerate(STORAGES)}}
 _STORAGE_TYPE_ID_TO_STR = {number: name for name, number in _STORAGE_TYPE_STR_TO_ID.items()}
 _GRAD_REQ_MAP = dict(GRAD_REQUESTS)
+
+
+def _type_of(dtype, function):
+    """The type that elements are to have: float32 where none is said."""
+    if dtype is None or dtype is _Null:
+        return mx_real_t
+    if not (isinstance(dtype, type) and dtype in _DTYPE_NP_TO_MX) and _dtype_name(dtype) not in _DTYPE_NAMES:
+        raise also(_strop.ValueError, TypeError)(f"{function}: dtype is {_dtype_name(dtype)!r}, expected one of {', '.join(_DTYPE_NAMES)}")
+    return dtype
 
 
 def copied(a):
@@ -149,9 +148,7 @@ class _Members:
 
     def astype(self, dtype, copy=True):
         """The elements in another type; the array itself where it has that type and no copy is asked for."""
-        name = _dtype_name(dtype)
-        if name not in _DTYPE_NAMES:
-            raise also(_strop.ValueError, TypeError)(f"astype: dtype is {name!r}, expected one of {', '.join(_DTYPE_NAMES)}")
+        name = _dtype_name(_type_of(dtype, "astype"))
         return self if not copy and name == _dtype_name(self.dtype) else operators().Cast(self, dtype=name)
 
     def copy(self):
@@ -210,7 +207,7 @@ class _Members:
             shape = shape[0]
         if kwargs:
             raise _strop.TypeError(f"reshape: no argument {next(iter(kwargs))!r}, expected shape or reverse")
-        shape = _extents(shape)
+        shape = extents_of(shape)
         if reverse:
             return operators().Reshape(self, shape=shape, reverse=True)
         if shape == () and self.size == 1:
@@ -263,7 +260,7 @@ class _Members:
 
     def broadcast_to(self, shape):
         """The elements repeated to a shape, which may have more axes in front."""
-        shape = _extents(shape)
+        shape = extents_of(shape)
         own = self if self.ndim >= len(shape) else _strop.reshape(self, (1,) * (len(shape) - self.ndim) + self.shape)
         return operators().broadcast_to(own, shape=shape)
 
@@ -342,7 +339,7 @@ def array(source_array, ctx=None, dtype=None):
     if dtype is not None and _dtype_name(dtype) == "bfloat16":
         return array(source_array, ctx, "float32").astype("bfloat16")
     try:
-        source = np.asarray(source_array, dtype=_given(dtype, mx_real_t))
+        source = np.asarray(source_array, dtype=_type_of(dtype, "array"))
     except (TypeError, ValueError) as error:
         raise _strop.TypeError(f"array: the source is no array of numbers: {error}") from None
     made = _strop.copy_of_buffer(source)
@@ -351,7 +348,7 @@ def array(source_array, ctx=None, dtype=None):
 
 def empty(shape, ctx=None, dtype=None, stype=None):
     """An array whose elements are not set."""
-    return _strop.empty(_extents(shape), _given(dtype, mx_real_t), ctx or current_context(), 0 if stype is None else storage_number(stype))
+    return _strop.empty(extents_of(shape), _type_of(dtype, "empty"), ctx or current_context(), 0 if stype is None else storage_number(stype))
 
 
 def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
@@ -361,7 +358,7 @@ def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
         return out
     if isinstance(val, (str, bytes)):
         raise also(_strop.TypeError, ValueError)(f"full: the value is {val!r}, expected a number")
-    return _strop.full(_extents(shape), float(val), _given(dtype, mx_real_t), ctx or current_context())
+    return _strop.full(extents_of(shape), float(val), _type_of(dtype, "full"), ctx or current_context())
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
@@ -378,7 +375,7 @@ def ones(shape, ctx=None, dtype=None, **kwargs):
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dtype=mx_real_t):
     """start, start + step, ... before stop, each `repeat` times; from 0 to start where stop is None."""
-    dtype = _given(dtype, mx_real_t)
+    dtype = _type_of(dtype, "arange")
     if stop is not None and np.dtype(dtype).kind in "iu":  # in whole numbers from the first on, which wrap, as NumPy's
         count = max(0, math.ceil((stop - start) / step))
         made = _strop.copy_of_buffer(np.repeat((int(start) + np.arange(count) * int(step)).astype(dtype), repeat))
@@ -389,13 +386,13 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dt
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=mx_real_t):
     """num numbers from start to stop."""
-    made = operators()._linspace(start=start, stop=stop, num=num, endpoint=endpoint, dtype=_given(dtype, mx_real_t))
+    made = operators()._linspace(start=start, stop=stop, num=num, endpoint=endpoint, dtype=_type_of(dtype, "linspace"))
     return _strop.to_device(made, ctx or current_context())
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
     """N rows and M columns (N where M is 0) with ones on diagonal k."""
-    made = operators()._eye(N=N, M=M or 0, k=k, dtype=_given(dtype, mx_real_t), **kwargs)
+    made = operators()._eye(N=N, M=M or 0, k=k, dtype=_type_of(dtype, "eye"), **kwargs)
     return _strop.to_device(made, ctx or current_context())
 
 
@@ -439,6 +436,8 @@ def histogram(a, bins=10, range=None):  # noqa: A002
         return operators()._histogram(a, bins)
     if not isinstance(bins, (int, np.integer)):
         raise _strop.ValueError(f"histogram: bins is of type {type(bins).__name__}, expected a number or an NDArray")
+    if bins < 1:
+        raise _strop.ValueError(f"histogram: bins is {bins}, expected 1 or more")
     if range is None:  # as the original, by NumPy
         counts, edges = np.histogram(a.asnumpy(), int(bins))
         return [array(counts, a.context, "int64"), array(edges, a.context, a.dtype)]
@@ -461,6 +460,8 @@ def onehot_encode(indices, out):
 
 def from_numpy(ndarray, zero_copy=True):
     """An array over the memory of a NumPy array, or a copy of it."""
+    if not isinstance(ndarray, np.ndarray):
+        raise _strop.TypeError(f"from_numpy: expected an array of NumPy, got {type(ndarray).__name__}")
     if not zero_copy:
         return array(ndarray, dtype=ndarray.dtype)
     if not ndarray.flags["C_CONTIGUOUS"]:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbol: what the core leaves to Python, and the functions that make variables and groups."""
 import json
-import numbers
 import os
 import warnings
 
@@ -11,7 +10,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, storage_number
+from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, extents_of, storage_number
 from ..context import current_context
 from ..util import is_np_shape
 
@@ -392,7 +391,7 @@ def _says_something(shape):
 
 def _read(shape):
     """A shape as the core has it, where -1 is an extent that is not known; only where np_shape() is open it is written so."""
-    shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
+    shape = extents_of(shape)
     return shape if is_np_shape() else tuple(extent or -1 for extent in shape)
 
 
