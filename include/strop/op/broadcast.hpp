@@ -13,15 +13,15 @@
 namespace strop::inline v0::detail {
 
 /// Takes one more operand into the common shape, aligned at the last axis; false where two extents differ and none
-/// is 1.
+/// is 1. An unknown extent is 1 or the one that it meets.
 constexpr bool broadcast_into(Shape& common, const Shape& operand) {
   if (common == operand) return true;
   while (common.ndim() < operand.ndim()) common.insert(0, 1);
   const int lead = common.ndim() - operand.ndim();
   for (int i = 0; i < operand.ndim(); ++i) {
     std::int64_t& extent = common[lead + i];
-    if (extent == operand[i] || operand[i] == 1) continue;
-    if (extent != 1) return false;
+    if (extent == operand[i] || operand[i] == 1 || (operand[i] < 0 && extent != 1)) continue;
+    if (extent != 1 && extent >= 0) return false;
     extent = operand[i];
   }
   return true;

@@ -40,7 +40,7 @@ STROP_IMPL void infer_map_shape(const Entry& entry, Shapes& shapes) {
   }
   Shape common;
   for (int i = 0; i < shapes.inputs(); ++i) {
-    if (!shapes.in(i).known()) return;
+    if (!shapes.in(i).has_rank()) return;
     if (i == 0)
       common = shapes.in(0);
     else if (!broadcast_into(common, shapes.in(i)))

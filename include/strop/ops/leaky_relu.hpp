@@ -98,6 +98,7 @@ struct LeakyReLU {
     shapes.set_out(1, act_type == rrelu ? x : Shape{0});
     if (act_type != prelu || !x.has_rank()) return;
     const Shape slopes = shapes.in(1);
+    if (slopes.ndim() > 1 && !(slopes.known() && x.known())) return;  // whether they fit shows when both are known
     if (slopes.known() && (slopes.size() == 1 || slopes_fit(slopes, x))) return;
     shapes.set_in(1, {x.ndim() < 2 ? 1 : x[1]});
   }

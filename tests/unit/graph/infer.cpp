@@ -76,6 +76,19 @@ TEST_CASE("what is known in part stays known; what is missing is named") {
         }).starts_with("infer_shape: from what is given these shapes do not follow: data (...), fc1_weight (8, ?), "));
 }
 
+TEST_CASE("an extent that is not known is 1 or the one that it broadcasts with") {
+  const auto product = [](const Shape& a, const Shape& b) {
+    return times(var("a"), var("b"), {}, "t").infer_shape_partial({{"a", a}, {"b", b}}).outputs[0];
+  };
+  CHECK(product({-1, 3}, {4, 1}) == Shape{4, 3});
+  CHECK(product({-1, 3}, {1, -1}) == Shape{-1, 3});
+  CHECK(product({2, -1, 3}, {-1, 1}) == Shape{2, -1, 3});
+  CHECK(product({-1}, {0, 1}) == Shape{0, -1});
+  CHECK_FALSE(product(Shape::unknown(), {2}).has_rank());
+  CHECK(sentence([&] { product({-1, 3}, {1, 2}); }) ==
+        "Error in node t: GtTimes: input 'rhs' has shape (1, 2), which does not broadcast with (?, 3)");
+}
+
 TEST_CASE("contradictions name the node, the argument and both shapes") {
   CHECK(sentence([] { mlp().infer_shape({{"data", {5, 4}}, {"fc1_weight", {8, 5}}}); }) ==
         "Error in node fc1: FullyConnected: input 'weight' has shape (8, 5), expected (8, 4)");
