@@ -407,6 +407,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   run_early(backward_steps);
   if (!as_written) add_in_place(backward_steps, inference);
   make_values(graph, inference);
+  if (const auto look = planned_graphs.load(std::memory_order_acquire); look != nullptr) look(*this);
   if (dry) return;
   resolve_steps(inference, forward_steps);
   resolve_steps(inference, backward_steps);

@@ -391,6 +391,8 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
     for (const Step& step : *steps) {
       for (Index i = 0; i < step.in.size(); ++i)
         if (step.reads(i)) last[step.in[i]] = s;
+      for (int v : step.added_to)
+        if (v >= 0) last[v] = s;
       ++s;
     }
   for (const Delivery& delivery : deliveries)
@@ -408,7 +410,7 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
         value.node = step.node->name;
         value.output = step.node->output_name(static_cast<int>(k));
         value.first = s;
-        value.last = block >= 0 ? placement.last[v] : std::max(last[v], s);
+        value.last = std::max(last[v], s);  // as the steps read it, not as the placement has it
         if (block >= 0) {
           value.bytes = placement.blocks[block].bytes;
           value.offset = placement.blocks[block].offset;
@@ -427,6 +429,7 @@ STROP_IMPL MemoryPlan BoundGraph::memory_plan() const {
   List<const FlowBodies*> met;
   return MemoryPlan(placement, forward, s, std::move(rows), body_bytes(met));
 }
+STROP_IMPL MemoryPlan plan_of(const BoundGraph& graph) { return graph.memory_plan(); }
 
 }  // namespace detail
 }  // namespace strop::inline v0

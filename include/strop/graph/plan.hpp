@@ -5,6 +5,7 @@
 #include <strop/fwd.hpp>
 #include <strop/tensor/print.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,8 +14,16 @@
 namespace strop::inline v0 {
 
 namespace detail {
+
+struct BoundGraph;
 struct Placement;
-}
+
+/// For tests: is given every graph when it is planned, those of bodies of loops and branches, of traced functions and
+/// of no executor at all as well.
+inline constinit std::atomic<void (*)(const BoundGraph&)> planned_graphs{nullptr};
+MemoryPlan plan_of(const BoundGraph& graph);
+
+}  // namespace detail
 
 /// What `fmt::print("{}", plan)` prints: a line of sums, and a table with a line for each value.
 std::string to_text(const MemoryPlan& plan);

@@ -158,9 +158,6 @@ TEST_CASE("random programs") {
     ::unsetenv("STROP_FUSE");
     const std::vector<double> eager = y.to_vector<double>(), graph = run.forward(true)[0].to_vector<double>();
     CHECK(eager == graph);
-    run.plan().check();
-    CHECK(run.plan().bound() <= run.plan().bytes());
-    CHECK(run.plan().bytes() <= run.plan().unshared());
     for (unsigned i = 0; i < seed % 4; ++i) {  // values lie at the same bytes; whatever ran before leaves no trace
       run.backward({weights});
       if (i == 1) CHECK(run.forward(false)[0].to_vector<double>() == eager);

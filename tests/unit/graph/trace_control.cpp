@@ -6,6 +6,7 @@
 #include <strop/autograd/backward.hpp>
 #include <strop/autograd/tape.hpp>
 #include <strop/graph/control.hpp>
+#include <strop/graph/mirror.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/ops/arithmetic.hpp>
@@ -14,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -59,6 +61,24 @@ void compare(const G& g, const std::vector<NDArray>& arguments, const NDArray& w
   CHECK(f.graphs() == 2);
   CHECK(f.graphs_by_calls() == 0);
 }
+
+/// Counts graphs as they are planned, while it lives in place of the check that all tests make.
+class PlansSeen {
+ public:
+  PlansSeen() : before_(detail::planned_graphs.exchange([](const detail::BoundGraph&) { ++seen_; })) {}
+  PlansSeen(const PlansSeen&) = delete;
+  PlansSeen& operator=(const PlansSeen&) = delete;
+  ~PlansSeen() { detail::planned_graphs = before_; }
+  int during(const auto& work) const {
+    seen_ = 0;
+    work();
+    return seen_;
+  }
+
+ private:
+  static inline std::atomic<int> seen_;
+  void (*before_)(const detail::BoundGraph&);
+};
 
 }  // namespace
 
@@ -286,4 +306,39 @@ TEST_CASE("a recorded branch that reads no input has zero gradients") {
   };
   check(branch);
   check(loop);
+}
+
+TEST_CASE("tests see the plan of every graph: of executors, loops, branches and traced functions, and dry ones") {
+  const PlansSeen plans;
+  const auto both_ways = [](const auto& v) {
+    const auto steps = while_loop([](const auto& s) { return sum(s) > 9; },
+                                  [](const auto& s) { return std::pair(s, times(s, s * 0.5)); }, v, 3);
+    const auto& last = steps.second;
+    return cond(sum(v) > 0, [&] { return squash(last); }, [&] { return last + v; });
+  };
+  const NamedShapes shapes = {{"x", {2}}};
+  const Symbol net = both_ways(var("x"));
+  CHECK(plans.during([&] { (void)detail::dry_plan(net, shapes, true); }) == 1);
+  auto run = net.simple_bind(cpu(), shapes);
+  CHECK(plans.during([&] { (void)net.simple_bind(cpu(), shapes); }) == 1);
+  const NDArray x = array({6, 4}), head = ones({2});
+  const auto step = [&] {
+    run.forward(true, {{"x", x}})[0].wait();
+    run.backward(head);
+    run.grad("x").wait();
+  };
+  CHECK(plans.during(step) == 5);  // the condition of the loop, its body, and the branch; the gradients of these two
+  CHECK(plans.during(step) == 0);
+  const auto traced = trace_function([&](const NDArray& v) { return both_ways(v); });
+  CHECK(plans.during([&] {
+    for (int i = 0; i < 2; ++i) traced(x).wait();
+  }) == 4);  // the function, and forward's
+  x.attach_grad();
+  CHECK(plans.during([&] {
+    for (int i = 0; i < 2; ++i) {
+      const record scope;
+      traced(x).backward();
+      x.grad().wait();
+    }
+  }) == 6);  // with the gradients
 }
