@@ -112,11 +112,11 @@ STROP_IMPL NDArray copied_by_all(const NDArray& list) {
 STROP_IMPL void copy_structure(const NDArray& from, const NDArray& to) {
   const Body& given = from.body();
   Body& body = to.body();
-  body.buffer = Ref(
-      new Buffer(body.device, checked_product(from.stored(), size_of(body.dtype), "strop: bytes of a sparse array")));
-  body.offset = 0;
   body.indices = copied_by_all(NDArray(given.indices)).body_ref();
   if (given.indptr) body.indptr = copied_by_all(NDArray(given.indptr)).body_ref();
+  body.buffer =  // for rows of its own width
+      Ref(new Buffer(body.device, checked_product(to.stored(), size_of(body.dtype), "strop: bytes of a sparse array")));
+  body.offset = 0;
 }
 
 STROP_IMPL NDArray dense_to_csr(const NDArray& a) {
