@@ -2,6 +2,7 @@
 /// \file
 /// FullyConnected: a linear layer.
 #pragma once
+#include <strop/core/list.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/gemm.hpp>
 #include <strop/ops/list.hpp>
@@ -48,8 +49,9 @@ constexpr bool is_column(const Shape& bias) { return bias.has_rank() && bias.ndi
 ///
 /// data (batch, …), weight (num_hidden, inputs), bias (num_hidden,) or (num_hidden, 1) unless `no_bias`; output (batch,
 /// num_hidden). With `flatten = False` the layer works on the last axis alone and the output has the other axes of
-/// data. Floating types. weight and bias may be row_sparse; other sparse arrays go by the dense fallback. The gradient
-/// needs data and weight. Error: num_hidden is missing, extents do not agree.
+/// data. Floating types. weight and bias may be row_sparse: rows that they do not store are zero, whatever data is;
+/// other sparse arrays go by the dense fallback. The gradient needs data and weight. Error: num_hidden is missing,
+/// extents do not agree.
 ///
 /// Example: `fully_connected(array({{1, 2}}), array({{1, 1}}), array({10}), {.num_hidden = 1})` is [[13]].
 struct FullyConnected {
@@ -107,7 +109,7 @@ struct FullyConnected {
     return 2 * product.operations(takes.subspan(1)) + (no_bias ? 0 : static_cast<double>(takes[0].size()));
   }
 
-  /// A weight or bias in row_sparse is read as it is where it stores all its rows.
+  /// Of a weight or bias in row_sparse the stored rows are read; the others are zero.
   constexpr bool infer_storage(Storages& s) const {
     for (int i = 1; i < s.inputs(); ++i)
       if (s.in(i) == csr) return false;
@@ -118,21 +120,34 @@ struct FullyConnected {
   void forward(Cpu& ctx, View<const E> x, const NDArray& weight, const NDArray& bias, View<E> y) const {
     const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
     if (y.size() == 0) return;
-    const NDArray w = all_rows(weight);
+    const NDArray w = detail::merged(weight), b = bias ? detail::merged(bias) : bias;  // whose rows ascend
+    const bool whole_weight = stores_all_rows(w), whole_bias = b && stores_all_rows(b);
     bool add = ctx.request() == Request::add;
-    if (bias) {
-      const NDArray b = all_rows(bias);
+    if (!add && !whole_bias && (b || !whole_weight)) {
+      std::fill_n(y.data(), y.size(), E(0));
+      add = true;
+    }
+    if (b) {
       const E* from = b.pointer<const E>();
       for (std::int64_t i = 0; i < examples; ++i) {
         E* to = y.data() + i * hidden;
-        if (!add)
+        if (whole_bias && !add)
           detail::copy_bytes(to, from, hidden * std::int64_t{sizeof(E)});
-        else
+        else if (whole_bias)
           for (std::int64_t j = 0; j < hidden; ++j) to[j] += from[j];
+        else
+          add_at_rows(b, from, to);
       }
       add = true;
     }
-    detail::gemm(examples, hidden, x.size() / examples, x.data(), false, w.pointer<const E>(), true, y.data(), add);
+    const std::int64_t inputs_of_each = x.size() / examples;
+    if (whole_weight)
+      return detail::gemm(examples, hidden, inputs_of_each, x.data(), false, w.pointer<const E>(), true, y.data(), add);
+    const std::int64_t stored = w.nnz();
+    if (stored == 0) return;
+    detail::List<E> products(examples * stored);
+    detail::gemm(examples, stored, inputs_of_each, x.data(), false, w.pointer<const E>(), true, products.data(), false);
+    for (std::int64_t i = 0; i < examples; ++i) add_at_rows(w, products.data() + i * stored, y.data() + i * hidden);
   }
 
   template <Real E>
@@ -150,13 +165,18 @@ struct FullyConnected {
   std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
 
  private:
-  static NDArray all_rows(const NDArray& given) {
-    NDArray a = detail::merged(given);
-    if (a.storage() == dense) return a;
+  static bool stores_all_rows(const NDArray& a) {
+    if (a.storage() == dense) return true;
     const std::int64_t rows = a.shape()[0];
-    const detail::IndexReader stored(a.indices());  // which ascend: so many of them are all rows
-    const bool all = a.nnz() == rows && rows != 0 && stored[0] == 0 && stored[rows - 1] == rows - 1;
-    return all ? a.data() : detail::cast_storage(a, dense);
+    if (rows == 0 || a.nnz() != rows) return false;
+    const detail::IndexReader stored(a.indices());  // which ascend
+    return stored[0] == 0 && stored[rows - 1] == rows - 1;
+  }
+  /// Adds from[k] to the element of `to` that belongs to the stored row k.
+  template <class E>
+  static void add_at_rows(const NDArray& a, const E* from, E* to) {
+    const detail::IndexReader rows(a.indices());
+    for (std::int64_t k = 0; k < a.nnz(); ++k) to[detail::checked_index(rows[k], a.shape()[0])] += from[k];
   }
 };
 template <>
