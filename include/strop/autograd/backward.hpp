@@ -30,6 +30,7 @@ std::vector<NDArray> collect_gradients(const NDArray& head, std::span<const NDAr
 /// a + b where gradients are differentiated again.
 struct GradAdd {
   static constexpr std::string_view name = "_grad_add";
+  static constexpr bool same_shape = true;
   constexpr auto forward(auto lhs, auto rhs) const { return lhs + rhs; }
   auto gradient(const auto& dy) const { return std::tuple(dy, dy); }
 };
