@@ -2,8 +2,10 @@
 /// \file
 /// Gradients in sparse buffers: those of the dense computation at the stored places, without a dense array on the way.
 #include <strop/strop.hpp>
+#include <strop/verify.hpp>
 
 #include <doctest/doctest.h>
+#include <cmath>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -195,4 +197,70 @@ TEST_CASE("a gradient that an operator states counts where its result is zero an
   CHECK(elemwise_mod(x, y).storage() == csr);
   check_gradients("elemwise_mod", {x, y}, [](const std::vector<NDArray>& a) { return elemwise_mod(a[0], a[1]); });
   CHECK(x.grad().to_vector<double>() == Values{1, 1, 1, 1});
+}
+
+TEST_CASE(
+    "heads that are stored as the leaf is reach it without a dense copy, also where the slope at zero is infinite") {
+  const NDArray head = array({{0, 0.5, 0, -1}, {0, 0, 0, 0}, {0, 0, 2, 3}}), x = strop::abs(matrix()) / 8;
+  for (const std::string_view op : {"sqrt", "cbrt", "rsqrt", "rcbrt", "reciprocal", "log", "log2", "log10", "log1p",
+                                    "gamma", "gammaln", "sin", "arccos", "arctanh", "square", "abs"})
+    for (const Storage storage : {csr, row_sparse})
+      for (const Storage buffer : {storage, dense}) {
+        const NDArray a = x.to(storage).copy(), whole = x.copy();
+        a.attach_grad(GradRequest::write, buffer);
+        whole.attach_grad();
+        const auto backward = [&](const NDArray& in, const NDArray& from) {
+          const verify::QuietFallbacks quiet;  // log and its like are not zero where nothing is stored
+          NDArray y;
+          {
+            record scope;
+            y = invoke(op, {in});
+          }
+          set_fallback(Fallback::error);
+          y.backward(from);
+        };
+        backward(whole, head);
+        backward(a, head.to(storage));
+        CAPTURE(op);
+        CHECK(a.grad().storage() == buffer);
+        const Values got = a.grad().to_vector<double>(), slopes = whole.grad().to_vector<double>(), there = places(a);
+        for (std::size_t e = 0; e < got.size(); ++e) {
+          if (there[e] == 0 && buffer != dense)
+            CHECK(got[e] == 0);
+          else if (std::isfinite(slopes[e]))
+            CHECK(got[e] == doctest::Approx(slopes[e]).epsilon(1e-5));
+          else
+            CHECK((got[e] == slopes[e] || std::isnan(slopes[e])));  // 0 · ∞ of a dense head
+        }
+      }
+}
+
+TEST_CASE("dense buffers of two sparse arrays take gradients of a map of both without dense copies") {
+  const verify::QuietFallbacks quiet;
+  for (const std::string_view op : {"elemwise_mul", "elemwise_div", "_power", "_hypot", "_maximum", "elemwise_sub"})
+    for (const Storage storage : {csr, row_sparse})
+      for (const Storage second : {dense, storage}) {
+        const std::vector<NDArray> x{matrix().to(storage), other().to(storage)}, whole{matrix().copy(), other().copy()};
+        for (const NDArray& a : whole) a.attach_grad();
+        x[0].attach_grad(GradRequest::write, dense);
+        x[1].attach_grad(GradRequest::write, second);
+        set_fallback(Fallback::error);
+        for (const bool stored : {false, true}) {
+          record scope;
+          const NDArray y = invoke(op, stored ? x : whole, Attributes{});
+          y.backward(matrix() + 2);
+        }
+        CAPTURE(op);
+        for (std::size_t i = 0; i < 2; ++i) {
+          const Values got = x[i].grad().to_vector<double>(), there = places(x[i]);
+          Values wanted = whole[i].grad().to_vector<double>();
+          for (std::size_t e = 0; e < got.size(); ++e) {
+            if (i == 1 && second != dense && there[e] == 0) wanted[e] = 0;
+            if (std::isfinite(wanted[e]))
+              CHECK(got[e] == doctest::Approx(wanted[e]).epsilon(1e-5));
+            else
+              CHECK((got[e] == wanted[e] || std::isnan(wanted[e])));
+          }
+        }
+      }
 }

@@ -64,7 +64,7 @@ STROP_IMPL bool runs_into_dense(const MapStorage& map, const StorageQuery& known
     const bool whole = known.out_shapes[k] == common;
     if (out[k].value_or(dense) != dense || !(zero_elsewhere ? fits(known.out_shapes[k]) : whole)) return false;
   }
-  return zero_elsewhere || map.stated_dense || (sparse == 1 && known.in.size() > 1);
+  return zero_elsewhere || map.stated_dense || sparse < known.in.size();
 }
 
 STROP_IMPL StorageChoice infer_storages(const Entry& entry, const void* op, const StorageQuery& known,
