@@ -45,7 +45,8 @@ def code_of(text):
 
 
 def package_index(packages=2000):
-    """An index in which the words of a description tell the section, but for one in twenty."""
+    """An index in which the words of a description tell the section, but for one in twenty, and each has a word that
+    two or three others have, so that a batch holds few of all words."""
     sections = ["libs", "games", "doc", "python"]
     words = [["shared", "runtime", "linker"], ["puzzle", "arcade", "level"], ["manual", "guide", "reference"],
              ["module", "interpreter", "script"]]
@@ -53,8 +54,9 @@ def package_index(packages=2000):
     for i in range(packages):
         kind = i * 7 % 4
         said = (kind + 1) % 4 if i % 20 == 0 else kind
-        text.append(f"Package: thing{i}\nVersion: 1\nDescription: {words[said][i % 3]} for {words[said][(i + 1) % 3]}s\n"
-                    f" more of it\nSection: {'contrib/' if i % 9 == 0 else ''}{sections[kind]}\n")
+        rare = "".join(chr(ord("a") + i % 601 // 26**k % 26) for k in range(2))
+        text.append(f"Package: thing{i}\nVersion: 1\nDescription: {words[said][i % 3]} for {words[said][(i + 1) % 3]}s "
+                    f"of{rare}\n more of it\nSection: {'contrib/' if i % 9 == 0 else ''}{sections[kind]}\n")
     return "\n".join(text)
 
 
@@ -68,7 +70,16 @@ def sparse_demo(program, check):
         check("sparse: packages", counts and int(counts[1]) + int(counts[2]) == 2000 and 150 < int(counts[2]) < 250, out)
         scores = [float(x) for x in re.findall(r"(?m)^epoch 3/3 .* test accuracy (0\.\d+)", out)]
         check("sparse: accuracies", len(scores) == 3 and all(0.9 < x < 1 for x in scores), out)
-        check("sparse: storages", re.search(r"row_sparse +[\d.]+ ms +[\d.]+ KB\n +dense +[\d.]+ ms +[\d.]+ KB", out), out)
+        memory = re.search(r"row_sparse +[\d.]+ ms +([\d.]+) KB\n +dense +[\d.]+ ms +([\d.]+) KB", out)
+        check("sparse: memory", memory and 0 < float(memory[1]) < float(memory[2]), out)
+        table = re.search(r"(?m)^confusion of the largest sections .*\n +(\w+(?: +\w+)*)\n((?: +\w+(?: +\d+)+\n)+)", out)
+        columns, rows = (table[1].split(), [row.split() for row in table[2].splitlines()]) if table else ([], [])
+        seen = {row[0]: [int(n) for n in row[1:]] for row in rows}
+        check("sparse: confusion", sorted(seen) == ["doc", "games", "libs", "python"] and columns == [*seen, "another"]
+              and all(len(row) == 5 and row[4] == 0 for row in seen.values()), out)
+        right = sum(row[i] for i, row in enumerate(seen.values()))
+        check("sparse: confusion and accuracy", counts and scores and sum(map(sum, seen.values())) == int(counts[2])
+              and abs(right / int(counts[2]) - scores[-1]) < 1e-4, out)
         again = run([program, index, 3], timeout=300)[1]
         steady = [re.sub(r"[\d.]+ m?s\b", "", text) for text in (out, again)]
         check("sparse: the same twice", steady[0] == steady[1], out + again)
