@@ -14,13 +14,13 @@ void add_update_rows(std::vector<Row>& rows) {
     rows.push_back({op, params, in, {.gradient = false, .sparse = false, .loose = 4, .updates = true}});
   };
   add("sgd_update", "lr=0.1", 0);
-  add("sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5", 0);
-  add("sgd_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 1);
-  add("adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5", 2);
   add("ftrl_update", "lr=0.1; wd=0.01; clip_gradient=0.5", 2);
   add("nag_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5", 1);
   add("rmsprop_update", "lr=0.1; wd=0.01; clip_gradient=0.5; clip_weights=0.7", 1);
   for (const std::string lazy : {"", "; lazy_update=False"}) {
+    add("sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5" + lazy, 0);
+    add("sgd_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5" + lazy, 1);
+    add("adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5" + lazy, 2);
     add("mp_sgd_update", "lr=0.1; wd=0.01; rescale_grad=2; clip_gradient=0.5" + lazy, 1);
     add("mp_sgd_mom_update", "lr=0.1; momentum=0.9; wd=0.01; clip_gradient=0.5" + lazy, 2);
     add("mp_adam_update", "lr=0.1; wd=0.01; clip_gradient=0.5" + lazy, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -205,6 +206,81 @@ TEST_CASE("lazy updates are those of the dense gradient in the stored rows") {
     for (std::size_t k = 2; k < lazy.size(); ++k) CHECK_MESSAGE((values(lazy[k][1]) == Numbers{0.5, 0.5}), op);
   }
   CHECK(strop::fallbacks().empty());
+}
+
+namespace {
+
+/// One element of an update by its formula in double; what a state is depends on the update.
+struct Element {
+  double weight, first = 0, second = 0;
+};
+constexpr double rate = 0.125, decay = 0.5, kept = 0.75, kept_squares = 0.875, epsilon = 1e-8;
+Element gradient_step(Element x, double grad) { return {x.weight - rate * (grad + decay * x.weight)}; }
+Element momentum_step(Element x, double grad) {
+  const double moved = kept * x.first - rate * (grad + decay * x.weight);
+  return {x.weight + moved, moved};
+}
+Element adam_step(Element x, double grad) {
+  const double g = grad + decay * x.weight, mean = kept * x.first + (1 - kept) * g,
+               square = kept_squares * x.second + (1 - kept_squares) * g * g;
+  return {x.weight - rate * mean / (std::sqrt(square) + epsilon), mean, square};
+}
+
+}  // namespace
+
+TEST_CASE("lazy_update alone decides whether rows without a gradient move, in every update that has it") {
+  const struct {
+    std::string_view op, kept;
+    std::size_t states;
+    Element (*step)(Element, double);
+  } updates[] = {{"sgd_update", "", 0, gradient_step},
+                 {"sgd_mom_update", "; momentum=0.75", 1, momentum_step},
+                 {"adam_update", "; beta1=0.75; beta2=0.875", 2, adam_step}};
+  std::vector<std::string> tested;
+  for (const auto& u : updates)
+    for (const std::string mixed : {"", "mp_"}) {
+      tested.push_back(mixed + std::string(u.op));
+      for (const Dtype type :
+           mixed.empty() ? std::vector{strop::f32, strop::f64} : std::vector{strop::f16, strop::bf16})
+        for (const Storage storage : {strop::dense, strop::row_sparse})
+          for (const bool lazy : {true, false}) {
+            const std::string at = cat(tested.back(), ' ', name_of(type), ' ', name_of(storage), ' ', lazy);
+            CAPTURE(at);
+            // Numbers that half precision holds; rows 0 and 2 of four have a gradient.
+            const Numbers weight{1, -2, 0.5, 4, -0.25, 2, 3, -1}, first{0.5, 1, -1, 2, 0.25, -0.5, 1, 3},
+                second{1, 2, 3, 4, 0.5, 0.25, 2, 1}, grad{0.5, -1, 0, 0, 2, 0.25, 0, 0};
+            const Dtype wide = mixed.empty() ? type : strop::f32;
+            const auto made = [&](const Numbers& x, Dtype as) {
+              return strop::array(x, {4, 2}).to(as).to(storage).copy();
+            };
+            Arrays in{made(weight, type),
+                      strop::row_sparse_array(strop::array({{0.5, -1}, {2, 0.25}}), {0, 2}, {4, 2}).to(type)};
+            if (u.states > 0) in.push_back(made(first, wide));
+            if (u.states > 1) in.push_back(made(second, wide));
+            if (!mixed.empty()) in.push_back(made(weight, wide));
+            const strop::verify::Row call{
+                {}, cat("lr=0.125; wd=0.5; lazy_update=", lazy ? "True" : "False", u.kept), {}};
+            const NDArray y = strop::invoke(tested.back(), in, call.attributes());
+            Numbers wanted[3];
+            for (std::size_t e = 0; e < weight.size(); ++e) {
+              const Element before{weight[e], first[e], second[e]}, after = u.step(before, grad[e]);
+              const bool moves = !lazy || e / 2 % 2 == 0;
+              CHECK(std::abs(after.weight - before.weight) > 0.01);  // so that the flag can be told
+              wanted[0].push_back(moves ? after.weight : before.weight);
+              wanted[1].push_back(moves ? after.first : before.first);
+              wanted[2].push_back(moves ? after.second : before.second);
+            }
+            const Shape shape{4, 2};
+            CHECK(difference(y, wanted[0], shape, {type == strop::bf16 ? 4e-3 : 1e-3, 0}) == "");
+            for (std::size_t k = 1; k <= u.states; ++k)
+              CHECK(difference(in[k + 1], wanted[k], shape, {1e-6, 1e-6}) == "");
+            // What the update computes in is as exact as it is, the weight itself or its copy.
+            CHECK(difference(mixed.empty() ? y : in.back(), wanted[0], shape, {1e-6, 1e-6}) == "");
+          }
+    }
+  for (const strop::Entry* e : strop::detail::all_operators())
+    if (e->library && e->params != nullptr && e->params->find("lazy_update"))
+      CHECK_MESSAGE(std::ranges::count(tested, e->name) == 1, e->name);
 }
 
 TEST_CASE("one dense state beside a row_sparse weight has every row updated") {

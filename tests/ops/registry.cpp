@@ -18,8 +18,11 @@ using Numbers = std::vector<double>;
 
 namespace {
 
-/// The library's operators, those that only gradients use included; without the sums and fills that enter the registry
-/// where gradients are first differentiated again.
+/// Sums and fills of gradients, which enter the registry where gradients are first built: they are no part of what the
+/// library lists, and belong to a program that has none of its other operators.
+const std::string_view of_gradients = "_grad_add _grad_sum2 _grad_sum3 _grad_sum4 _grad_zeros _grad_ones";
+
+/// The library's operators, those that only gradients use included, but for the above.
 std::vector<const Entry*> library() {
   std::vector<const Entry*> out;
   for (const Entry* e : strop::detail::all_operators())
@@ -66,6 +69,20 @@ TEST_CASE("every operator of the library does what its entry claims") {
         CHECK_MESSAGE(failure.empty(), row.op, " {", row.params, "} ", failure);
     }
   }
+}
+
+TEST_CASE("so do the sums and fills of gradients") {
+  strop::detail::enrol_gradient_operators();
+  CHECK(strop::Op<strop::detail::GradAdd>{}.entry().name == "_grad_add");
+  int there = 0;
+  for (const Entry* e : strop::detail::all_operators()) {
+    if (!e->name.starts_with("_grad_")) continue;
+    const strop::verify::Findings found = strop::verify::check(*e);
+    CHECK(found.checks > 0);
+    CHECK_MESSAGE(found.failures.empty(), found.text());
+    ++there;
+  }
+  CHECK(there == std::ranges::count(of_gradients, '_') / 2);
 }
 
 TEST_CASE("a claim without a row fails") {
@@ -177,6 +194,7 @@ const std::vector<Served> forward_served = {
     {"sigmoid exp log log10 log2 cos cosh arccos gamma gammaln rsqrt reciprocal", "", "d->d !r->d !c->d"},
     {"elemwise_add elemwise_sub", "", "dd->d rr->r cc->c dc->d cd->d dr->d rd->d"},
     {"elemwise_mul", "", "dd->d rr->r cc->c rd->r dr->r cd->c dc->c"},
+    {"_grad_add", "", "dd->d rr->r cc->c"},
     {"_maximum _minimum _hypot", "", "rr->r cc->c"},
     {"elemwise_div _power", "", "dd->d cd->d rd->d dc->d dr->d rr->d cc->d"},
     {"broadcast_add broadcast_sub", "", "cd->d", {{6, 4}, {1, 4}}},

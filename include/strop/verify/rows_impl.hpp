@@ -160,7 +160,7 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
         Subject typed = row.subject(type);
         for (NDArray& a : typed.in) a = detail::cast_storage(a, dense);
         sparse_patterns(found, typed, kept, row.parts.places, row.parts.loose);
-        if (type == f32 || type == f64) sparse_gradients(found, typed, kept, row.parts.places, row.parts.loose);
+        if (is_floating(type)) sparse_gradients(found, typed, kept, row.parts.places, row.parts.loose);
       }
     if (s.entry->is_map() && row.parts.same_shape) {
       const Subject rows = of_rank_three(sparsely);
@@ -178,7 +178,10 @@ STROP_VERIFY_IMPL Findings check_row(const Row& row) {
       const std::string refusal = error_of([&] {
         for (const NDArray& y : call(without)) y.wait();
       });
-      if (refusal == "no error") sparse(found, without);
+      if (refusal != "no error") continue;
+      sparse(found, without);
+      sparse_patterns(found, without, kept, row.parts.places, row.parts.loose);
+      sparse_gradients(found, without, kept, row.parts.places, row.parts.loose);
     }
   }
   if (row.parts.updates)
