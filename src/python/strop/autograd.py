@@ -3,7 +3,7 @@
 from . import _strop
 from ._failures import run_written
 from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
-from .base import GRAD_REQUESTS, also
+from .base import GRAD_REQUESTS, also, arrays_in
 
 __all__ = ["Function", "NDArray", "Symbol", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
            "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode"]
@@ -50,7 +50,7 @@ def _listed(value):
 
 def mark_variables(variables, gradients, grad_reqs="write"):
     """Asks for the gradients of the variables, in these arrays."""
-    variables, gradients = _listed(variables), _listed(gradients)
+    variables, gradients = (arrays_in(_listed(arrays), "mark_variables", what) for arrays, what in ((variables, "a variable"), (gradients, "a gradient")))
     requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(variables) == len(gradients) == len(requests):
         raise _strop.ValueError(f"mark_variables: {len(variables)} variables, {len(gradients)} gradients and {len(requests)} requests")
@@ -65,11 +65,12 @@ def request_number(request):
     return GRAD_REQUESTS[request]
 
 
-def _wait_for(heads):
-    """A wait for what is differentiated, which Ctrl-C ends; those of the core do not look at it."""
-    for head in heads:
-        if isinstance(head, NDArray):
-            head.wait_to_read()
+def _heads(heads, function):
+    """What is differentiated, after a wait that Ctrl-C ends; those of the core do not look at it."""
+    listed = arrays_in(_listed(heads), function, "a head")
+    for head in listed:
+        head.wait_to_read()
+    return listed
 
 
 def _head_gradients(heads, head_grads, what):
@@ -78,23 +79,21 @@ def _head_gradients(heads, head_grads, what):
     gradients = _listed(head_grads)
     if len(gradients) != len(heads):
         raise also(_strop.ValueError, AssertionError)(f"{what}: {len(heads)} heads and {len(gradients)} head gradients")
+    arrays_in([gradient for gradient in gradients if gradient is not None], what, "a head gradient")
     return gradients
 
 
 def backward(heads, head_grads=None, retain_graph=False, train_mode=True):  # pylint: disable=redefined-outer-name, unused-argument
     """Gradients of the heads for every array with attach_grad() that they were computed from. Calls are differentiated
     in the mode in which they were made."""
-    heads = _listed(heads)
-    _wait_for(heads)
+    heads = _heads(heads, "backward")
     _strop.backward(heads, _head_gradients(heads, head_grads, "backward"), retain_graph)
 
 
 def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=False, train_mode=True):  # pylint: disable=redefined-outer-name, unused-argument
     """The gradients of the heads' sum for the variables, as a list of new arrays, of one variable too. With create_graph they
     can be differentiated again."""
-    heads = _listed(heads)
-    wanted = _listed(variables)
-    _wait_for(heads)
+    heads, wanted = _heads(heads, "grad"), arrays_in(_listed(variables), "grad", "a variable")
     if not wanted:
         raise also(_strop.ValueError, AssertionError)("grad: no variables")
     gradients = _head_gradients(heads, head_grads, "grad") or [None] * len(heads)
@@ -169,11 +168,11 @@ class Function:
             raise _strop.Error("Function: an object is called once; make another for another call")
         self._used = True
         self._inputs = len(inputs)
-        made = _strop.apply_function(self, list(inputs))
+        made = _strop.apply_function(self, arrays_in(list(inputs), type(self).__name__, "an input"))
         return made if self._several else made[0]
 
 
 def get_symbol(x):
     """What the array was computed from while recording, as a symbol; its variables, var0, var1, ..., are the arrays that
     nothing was recorded of. A ValueError where backward has freed a part of the history."""
-    return _strop._history(x)
+    return _strop._history(*arrays_in([x], "get_symbol", "an object"))

@@ -193,6 +193,23 @@ def _dtype_name(dtype):
     return "bfloat16" if dtype == bfloat16 else dtype.name
 
 
+def arrays_in(values, function, what):
+    """A list of arrays as it is, where it holds nothing else."""
+    for value in values:
+        if not isinstance(value, _strop.NDArray):
+            raise also(_strop.TypeError, AttributeError)(f"{function}: {what} of type {type(value).__name__} is given, expected an NDArray")
+    return values
+
+
+def type_of(dtype, whose):
+    """An element type as it was said, float32 where none is."""
+    if dtype is None or dtype is _Null:
+        return mx_real_t
+    if not (isinstance(dtype, type) and dtype in _TYPES) and (name := _dtype_name(dtype)) not in DTYPE_NAMES:
+        raise also(_strop.ValueError, TypeError)(f"{whose}: dtype is {name!r}, expected one of {', '.join(DTYPE_NAMES)}")
+    return dtype
+
+
 def extents_of(shape):
     """A shape as a tuple; one number alone is a shape as well."""
     if isinstance(shape, integer_types):
@@ -205,6 +222,10 @@ def extents_of(shape):
     except (TypeError, ValueError, OverflowError):
         pass
     raise also(_strop.ValueError, TypeError)(f"strop: the shape is {shape!r}, expected whole numbers")
+
+
+_TYPES = {dtype for dtype in _DTYPES.values() if isinstance(dtype, type)}
+DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
 
 
 def storage_number(stype):

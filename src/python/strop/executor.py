@@ -4,7 +4,7 @@ import numpy as np
 
 from . import _strop
 from ._strop import Executor, NDArray
-from .base import extends
+from .base import _as_list, arrays_in, extends, extents_of
 from .context import current_context
 
 __all__ = ["Executor"]
@@ -74,20 +74,22 @@ class _Members:
         elif isinstance(out_grads, dict):
             heads = [out_grads[name] for name in self._symbol.list_outputs()]
         else:
-            heads = list(out_grads)
+            heads = _as_list(out_grads)
+            arrays_in([head for head in heads if head is not None], "backward", "a head gradient")
         outputs = list(self.outputs)
         for output in outputs:
             output.wait_to_read()
         heads = [head.as_in_context(output.context) if isinstance(head, NDArray) else head for head, output in zip(heads, outputs)]
-        try:
-            self._backward(heads)
-        except _strop.ValueError as error:
-            if "no argument asked for its gradient" in str(error):
-                return
-            if "forward has not run" not in str(error):
-                raise
+        for ran in (False, True):
+            try:
+                return self._backward(heads)
+            except _strop.ValueError as error:
+                if "no argument asked for its gradient" in str(error):
+                    return None
+                if ran or "forward has not run" not in str(error):
+                    raise
             self._forward(True, [])
-            self._backward(heads)
+        return None
 
     @property
     def _ctx(self):
@@ -103,9 +105,11 @@ class _Members:
         """Copies arrays into the arguments and states of their names: all of them, or none where one does not fit."""
         for given, own, what in ((arg_params, self._arg_names, "argument"), (aux_params or {}, self._aux_names, "auxiliary state")):
             known = set(own)
-            for name in given:
+            for name, a in given.items():
                 if name not in known and not allow_extra_params:
                     raise _strop.ValueError(f"copy_params_from: no {what} {name!r}")
+                if not isinstance(a, NDArray):
+                    raise _strop.TypeError(f"copy_params_from: {name!r} is of type {type(a).__name__}, expected an NDArray")
         self._copy_params(list(arg_params.items()), list((aux_params or {}).items()), True)
 
     def reshape(self, partial_shaping=False, allow_up_sizing=False, **kwargs):
@@ -113,7 +117,7 @@ class _Members:
         become smaller lie in the first elements of the larger ones, and the memory in between is shared as well: the two
         run one after the other. ``partial_shaping``: shapes of arguments that are not named may change with them.
         ``allow_up_sizing``: arrays may become larger, and are new ones then; an Error else."""
-        shapes = [(name, tuple(shape)) for name, shape in kwargs.items()]
+        shapes = [(name, extents_of(shape)) for name, shape in kwargs.items()]
         if partial_shaping:
             named = {name for name, _ in shapes}
             found = self._symbol.infer_shape_partial(**{name: shape for name, shape in shapes})[0]

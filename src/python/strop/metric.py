@@ -259,8 +259,8 @@ class MCC(_Binary):
 class PCC(EvalMetric):
     """The correlation of labels and predictions of any number of classes, from all that was seen."""
 
-    def __init__(self, name="pcc", output_names=None, label_names=None):
-        super().__init__(name, output_names, label_names)
+    def __init__(self, name="pcc", output_names=None, label_names=None, has_global_stats=True):
+        super().__init__(name, output_names, label_names, has_global_stats=has_global_stats)
 
     def reset(self):
         super().reset()

@@ -132,11 +132,14 @@ class _Described:
         """What a method says of inputs, of outputs and of states, which may be left out. None where it fails, but is not
         told enough for that to be its fault."""
         try:
-            found = [list(one) for one in _run(getattr(self._prop, method), list(given))]
+            found = _run(getattr(self._prop, method), list(given))
         except Exception:  # pylint: disable=broad-except
             if sure:
                 raise
             return None
+        if not isinstance(found, (list, tuple)) or not all(isinstance(one, (list, tuple)) for one in found):
+            raise _strop.TypeError(f"{self.name}: {method} gives {found!r}, expected lists of inputs, outputs and states")
+        found = [list(one) for one in found]
         found += [[]] * (3 - len(found))
         if len(found) != 3 or len(found[0]) != len(self.arguments) or len(found[1]) != len(self.outputs):
             raise _strop.ValueError(f"{self.name}: {method} gives lists of {', '.join(str(len(one)) for one in found)}, expected {len(self.arguments)} "

@@ -23,13 +23,17 @@ multiply = _plain("multiply", operator.mul)
 divide = _plain("divide", operator.truediv)
 true_divide = _plain("true_divide", operator.truediv)
 modulo = _plain("modulo", operator.mod)
-power = _plain("power", operator.pow)
 equal = _plain("equal", operator.eq)
 not_equal = _plain("not_equal", operator.ne)
 greater = _plain("greater", operator.gt)
 greater_equal = _plain("greater_equal", operator.ge)
 lesser = _plain("lesser", operator.lt)
 lesser_equal = _plain("lesser_equal", operator.le)
+
+
+def power(base, exp):
+    """base to the power exp, of arrays that broadcast, or of an array and a number."""
+    return base**exp
 
 
 def _named(name, number):
@@ -43,7 +47,7 @@ def _named(name, number):
             return getattr(op, "broadcast_" + name)(lhs, rhs)
         if first or second:
             array, scalar = (lhs, rhs) if first else (rhs, lhs)
-            return getattr(_internal, f"_{name}_scalar")(array, scalar=float(scalar))
+            return getattr(_internal, f"_{name}_scalar")(array, scalar=scalar)
         return number(lhs, rhs)
 
     call.__name__ = call.__qualname__ = name

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, _Null, also, bfloat16, extends, extents_of, mx_real_t, storage_number
+from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, mx_real_t, storage_number, type_of
 from ..context import Context, current_context, of_device
 from . import indexing
 
@@ -27,22 +27,12 @@ def operators():
     return op
 
 
-_DTYPE_NAMES = tuple(_dtype_name(dtype) for dtype in _DTYPES.values())
 # The numbers of files under the names that programs of the original use.
 _DTYPE_MX_TO_NP = {-1: None, **_DTYPES}
 _DTYPE_NP_TO_MX = {None: -1, **{dtype if isinstance(dtype, type) else str(dtype): number for number, dtype in _DTYPES.items()}}
 _STORAGE_TYPE_STR_TO_ID = {"undefined": -1, **{name: number for number, name in enumerate(STORAGES)}}
 _STORAGE_TYPE_ID_TO_STR = {number: name for name, number in _STORAGE_TYPE_STR_TO_ID.items()}
 _GRAD_REQ_MAP = dict(GRAD_REQUESTS)
-
-
-def _type_of(dtype, function):
-    """The type that elements are to have: float32 where none is said."""
-    if dtype is None or dtype is _Null:
-        return mx_real_t
-    if not (isinstance(dtype, type) and dtype in _DTYPE_NP_TO_MX) and _dtype_name(dtype) not in _DTYPE_NAMES:
-        raise also(_strop.ValueError, TypeError)(f"{function}: dtype is {_dtype_name(dtype)!r}, expected one of {', '.join(_DTYPE_NAMES)}")
-    return dtype
 
 
 def copied(a):
@@ -148,7 +138,7 @@ class _Members:
 
     def astype(self, dtype, copy=True):
         """The elements in another type; the array itself where it has that type and no copy is asked for."""
-        name = _dtype_name(_type_of(dtype, "astype"))
+        name = _dtype_name(type_of(dtype, "astype"))
         return self if not copy and name == _dtype_name(self.dtype) else operators().Cast(self, dtype=name)
 
     def copy(self):
@@ -250,7 +240,7 @@ class _Members:
     def backward(self, out_grad=None, retain_graph=False, train_mode=True):
         """Gradients of everything that the array was computed from."""
         self.wait_to_read()
-        _strop.backward([self], [] if out_grad is None else [out_grad], retain_graph)
+        _strop.backward([self], [] if out_grad is None else arrays_in([out_grad], "backward", "a head gradient"), retain_graph)
 
     def transpose(self, *axes, **kwargs):
         """The array with its axes in another order, in reverse order where none is given."""
@@ -338,8 +328,9 @@ def array(source_array, ctx=None, dtype=None):
         return sparse.array(source_array, ctx, dtype)
     if dtype is not None and _dtype_name(dtype) == "bfloat16":
         return array(source_array, ctx, "float32").astype("bfloat16")
+    dtype = type_of(dtype, "array")
     try:
-        source = np.asarray(source_array, dtype=_type_of(dtype, "array"))
+        source = np.asarray(source_array, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise _strop.TypeError(f"array: the source is no array of numbers: {error}") from None
     made = _strop.copy_of_buffer(source)
@@ -348,7 +339,7 @@ def array(source_array, ctx=None, dtype=None):
 
 def empty(shape, ctx=None, dtype=None, stype=None):
     """An array whose elements are not set."""
-    return _strop.empty(extents_of(shape), _type_of(dtype, "empty"), ctx or current_context(), 0 if stype is None else storage_number(stype))
+    return _strop.empty(extents_of(shape), type_of(dtype, "empty"), ctx or current_context(), 0 if stype is None else storage_number(stype))
 
 
 def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
@@ -358,7 +349,7 @@ def full(shape, val, ctx=None, dtype=mx_real_t, out=None):
         return out
     if isinstance(val, (str, bytes)):
         raise also(_strop.TypeError, ValueError)(f"full: the value is {val!r}, expected a number")
-    return _strop.full(extents_of(shape), float(val), _type_of(dtype, "full"), ctx or current_context())
+    return _strop.full(extents_of(shape), float(val), type_of(dtype, "full"), ctx or current_context())
 
 
 def zeros(shape, ctx=None, dtype=None, stype=None, **kwargs):
@@ -375,7 +366,7 @@ def ones(shape, ctx=None, dtype=None, **kwargs):
 
 def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dtype=mx_real_t):
     """start, start + step, ... before stop, each `repeat` times; from 0 to start where stop is None."""
-    dtype = _type_of(dtype, "arange")
+    dtype = type_of(dtype, "arange")
     if stop is not None and np.dtype(dtype).kind in "iu":  # in whole numbers from the first on, which wrap, as NumPy's
         count = max(0, math.ceil((stop - start) / step))
         made = _strop.copy_of_buffer(np.repeat((int(start) + np.arange(count) * int(step)).astype(dtype), repeat))
@@ -386,13 +377,13 @@ def arange(start, stop=None, step=1.0, repeat=1, infer_range=False, ctx=None, dt
 
 def linspace(start, stop, num, endpoint=True, ctx=None, dtype=mx_real_t):
     """num numbers from start to stop."""
-    made = operators()._linspace(start=start, stop=stop, num=num, endpoint=endpoint, dtype=_type_of(dtype, "linspace"))
+    made = operators()._linspace(start=start, stop=stop, num=num, endpoint=endpoint, dtype=type_of(dtype, "linspace"))
     return _strop.to_device(made, ctx or current_context())
 
 
 def eye(N, M=0, k=0, ctx=None, dtype=None, **kwargs):
     """N rows and M columns (N where M is 0) with ones on diagonal k."""
-    made = operators()._eye(N=N, M=M or 0, k=k, dtype=_type_of(dtype, "eye"), **kwargs)
+    made = operators()._eye(N=N, M=M or 0, k=k, dtype=type_of(dtype, "eye"), **kwargs)
     return _strop.to_device(made, ctx or current_context())
 
 
@@ -476,24 +467,24 @@ def from_numpy(ndarray, zero_copy=True):
     return made
 
 
-def from_dlpack(source):
+def from_dlpack(dlpack):
     """An array over the memory of an object with __dlpack__, or of a capsule."""
-    if hasattr(source, "__dlpack__"):
+    if hasattr(dlpack, "__dlpack__"):
         try:
-            source = source.__dlpack__(max_version=(1, 0))
+            dlpack = dlpack.__dlpack__(max_version=(1, 0))
         except TypeError:
-            source = source.__dlpack__()
-    return _strop.from_capsule(source)
+            dlpack = dlpack.__dlpack__()
+    return _strop.from_capsule(dlpack)
 
 
 def to_dlpack_for_read(data):
     """A capsule with the array's memory, for others to read."""
-    return _strop.to_capsule(data, False)
+    return _strop.to_capsule(*arrays_in([data], "to_dlpack_for_read", "an object"), False)
 
 
 def to_dlpack_for_write(data):
     """A capsule with the array's memory, for others to write."""
-    return _strop.to_capsule(data, False)
+    return _strop.to_capsule(*arrays_in([data], "to_dlpack_for_write", "an object"), False)
 
 
 def waitall():

@@ -4,8 +4,8 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
-from ..base import NotSupportedForSparseNDArray, also, mx_real_t, storage_number
-from ..context import current_context
+from ..base import NotSupportedForSparseNDArray, _dtype_name, also, extents_of, mx_real_t, storage_number, type_of
+from ..context import cpu, current_context
 from . import ndarray as _dense
 
 __all__ = ["BaseSparseNDArray", "CSRNDArray", "RowSparseNDArray", "add", "array", "csr_matrix", "divide", "empty", "from_scipy",
@@ -196,8 +196,8 @@ def _rebuild_rows(data, indices, shape):
 
 def _array_of(value, dtype):
     if isinstance(value, NDArray):
-        return value if value.dtype == np.dtype(dtype) else value.astype(dtype)
-    return _strop.copy_of_buffer(np.ascontiguousarray(np.asarray(value, dtype=dtype)))
+        return value if _dtype_name(value.dtype) == _dtype_name(dtype) else value.astype(dtype)
+    return _dense.array(value, cpu(), dtype)
 
 
 def _positions(*given):
@@ -207,9 +207,9 @@ def _positions(*given):
     other, made = np.int32 if widths == {np.dtype(np.int32)} else np.int64, []
     for a, kept in zip(given, typed):
         numbers = a if kept else a.asnumpy() if isinstance(a, NDArray) else np.asarray(a)
-        whole = numbers if kept else numbers.astype(other)
-        if not kept and (whole != numbers).any():
+        if not kept and (numbers.dtype.kind not in "biuf" or (numbers.astype(other) != numbers).any()):
             raise _strop.ValueError(f"sparse: positions are given that are not whole numbers of {np.dtype(other).name}")
+        whole = numbers if kept else numbers.astype(other)
         made.append(_array_of(whole, whole.dtype))
     return made
 
@@ -217,7 +217,7 @@ def _positions(*given):
 def _dtype_of(value, dtype):
     """The type of the values: as asked for, as an array says, else float32."""
     if dtype is not None:
-        return dtype
+        return type_of(dtype, "sparse")
     return value.dtype if isinstance(value, (NDArray, np.ndarray)) or hasattr(value, "tocsr") else mx_real_t
 
 
@@ -227,7 +227,7 @@ def _is_scipy(value):
 
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     """A CSR matrix: from (data, indices, indptr), from (data, (row, column)), a shape, a dense or sparse matrix."""
-    ctx = ctx or current_context()
+    ctx, shape = ctx or current_context(), None if shape is None else extents_of(shape)
     if _is_scipy(arg1):
         made = arg1.tocsr()
         if not made.has_canonical_format:
@@ -235,7 +235,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
             made.sum_duplicates()
         return _strop.to_device(_rebuild_csr(np.asarray(made.data, dtype=_dtype_of(arg1, dtype)), made.indices, made.indptr, made.shape), ctx)
     if isinstance(arg1, tuple):
-        if len(arg1) == 2 and isinstance(arg1[1], tuple):
+        if len(arg1) == 2 and isinstance(arg1[1], tuple) and len(arg1[1]) == 2:
             data, (row, column) = arg1
             data = data if isinstance(data, NDArray) else np.asarray(data, dtype=dtype)  # SciPy's rule here: integers stay integers
             row, column = _positions(row, column)
@@ -290,7 +290,7 @@ def _sorted(a):
 
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None):
     """A row-sparse array: from (data, indices), a shape, a dense or sparse array."""
-    ctx = ctx or current_context()
+    ctx, shape = ctx or current_context(), None if shape is None else extents_of(shape)
     if isinstance(arg1, tuple):
         if len(arg1) == 2 and not all(isinstance(extent, (int, np.integer)) for extent in arg1):
             data, (indices,) = _array_of(arg1[0], _dtype_of(arg1[0], dtype)), _positions(arg1[1])

@@ -10,7 +10,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, extents_of, storage_number
+from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, extents_of, storage_number, type_of
 from ..context import current_context
 from ..util import is_np_shape
 
@@ -221,7 +221,7 @@ class _Members:
     def infer_type(self, *args, **kwargs):
         """(types of arguments, of outputs, of auxiliary states) from those of some arguments, float32 where nothing says
         otherwise; three times None where nothing is said of any."""
-        known = self._known(args, kwargs)
+        known = _types(self._known(args, kwargs))
         found = self._infer_type(known)
         if not known and found[0] and self._takes_any_type():
             return None, None, None
@@ -229,7 +229,7 @@ class _Members:
 
     def infer_type_partial(self, *args, **kwargs):
         """The same, None for what does not follow."""
-        return self._infer_type_partial(self._known(args, kwargs))
+        return self._infer_type_partial(_types(self._known(args, kwargs)))
 
     def _takes_any_type(self):
         """Whether the symbol says nothing of the types of its arguments."""
@@ -276,8 +276,8 @@ class _Members:
         the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
         names = self.list_arguments()
         arguments = set(names)
-        shapes = [(name, tuple(shape)) for name, shape in kwargs.items() if name in arguments]
-        types = [(name, dtype) for name, dtype in (type_dict or {}).items() if dtype is not None]
+        shapes = [(name, extents_of(shape)) for name, shape in kwargs.items() if name in arguments]
+        types = _types((type_dict or {}).items())
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
             raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
@@ -395,6 +395,11 @@ def _read(shape):
     return shape if is_np_shape() else tuple(extent or -1 for extent in shape)
 
 
+def _types(said):
+    """The types that are said, by name."""
+    return [(name, type_of(dtype, name)) for name, dtype in said if dtype is not None]
+
+
 def _written(found):
     """Shapes of the core as they are written."""
     if is_np_shape():
@@ -406,11 +411,17 @@ def _named(names, given, what):
     if given is None:
         return []
     if isinstance(given, dict):
-        return [(name, given[name]) for name in names if name in given]
-    given = list(given)
-    if len(given) != len(names):
+        made = [(name, given[name]) for name in names if name in given]
+    elif not isinstance(given, (list, tuple)):
+        raise _strop.TypeError(f"bind: {what} is of type {type(given).__name__}, expected a list of arrays or a dictionary of them by name")
+    elif len(given) != len(names):
         raise _strop.ValueError(f"bind: {what} has {len(given)} arrays, expected one for each of {', '.join(names)}")
-    return list(zip(names, given))
+    else:
+        made = list(zip(names, given))
+    for name, a in made:
+        if not isinstance(a, _strop.NDArray) and not (a is None and what == "args_grad"):
+            raise _strop.TypeError(f"bind: {what} has for {name!r} an object of type {type(a).__name__}, expected an NDArray")
+    return made
 
 
 def _requests(names, grad_req):
@@ -499,7 +510,15 @@ for _operator, _plain in _PLAIN.items():
     _own = f"_{_operator.capitalize()}" if _operator in ("maximum", "minimum", "hypot") else f"_{_operator}"
     _scalar = "Scalar" if _own[1].isupper() else "_scalar"
     globals()[_operator] = _two(_operator, _own, _own + _scalar, f"_{_TURNED[_operator]}_scalar" if _operator in _TURNED else _own + _scalar, _plain)
-pow = power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a, b: a**b)  # noqa: A001
+_power = _two("power", "_Power", "_PowerScalar", "_RPowerScalar", lambda a, b: a**b)
+
+
+def power(base, exp):
+    """base to the power exp, of symbols, or of a symbol and a number."""
+    return _power(base, exp)
+
+
+pow = power  # noqa: A001
 
 
 def zeros(shape, dtype=None, **kwargs):
