@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What follows of the shapes of the public tensor operators, of the first row of each: from the first input alone, from
-/// the outputs alone, and where the first extent of the first input is not known. "?" follows what is known in part. A
-/// line that differs from the registry fails the suite; a new operator is a new line. Of maps all is known from any one
-/// tensor, and where they broadcast from all inputs.
+/// What follows of the shapes of the public tensor operators, of the first row of each: from the first input alone,
+/// from the outputs alone, and where the first extent of the first input is not known. "?" follows what is known in
+/// part. A line that differs from the registry fails the suite; a new operator is a new line. Of maps all is known from
+/// any one tensor, and where they broadcast from all inputs.
 #pragma once
 #include <string_view>
 

@@ -6,7 +6,6 @@
 #include <strop/autograd/backward.hpp>
 #include <strop/graph/gradient.hpp>
 #include <strop/graph/graph.hpp>
-#include <strop/graph/passes/devices.hpp>
 #include <strop/graph/passes/fused_map.hpp>
 #include <strop/graph/trace.hpp>
 #include <strop/op/map.hpp>
@@ -566,44 +565,4 @@ TEST_CASE("constants are folded, and what changes nothing is left out") {
   CHECK(outcome(affine(same_x), whole).outputs == unfused(affine(same_x), whole).outputs);
   const NamedArrays large{{"x", array<std::int64_t>({9007199254740993, 0, 7})}};
   CHECK(optimized(even(same_x), cpu(), large).get_children().list_outputs() != Names{"x"});
-}
-
-TEST_CASE("placement: one copy for each device that reads a value, and every node says where it runs") {
-  using strop::detail::BoundVariables, strop::detail::Graph, strop::detail::place_nodes, strop::detail::value_devices;
-  Symbol net, near;
-  const Symbol x = var("x");
-  {
-    const AttrScope scope{{"ctx_group", "far"}};
-    const Symbol y = wave(x, {}, "y");  // x is copied there once
-    net = mix(squash(y, {}, "z"), times(x, y, {}, "p"), {}, "m")[0];
-  }
-  {
-    const AttrScope scope{{"ctx_group", "home"}};
-    near = bend(net, {}, "back");  // and copied back
-  }
-  const Symbol after = squash(bend(net, {}, "still"), {}, "there");  // says nothing, and stays where its input is
-  const Symbol all = group({near, after, x});
-  BoundVariables variables;
-  variables.add(x.outputs()[0], array({1, 2}));
-  const NamedDevices groups = {{"far", cpu(3)}, {"home", cpu()}};
-  const auto placed = place_nodes(all.outputs(), cpu(), groups, variables);
-  const Graph graph(placed, true);
-  const auto devices = value_devices(graph, cpu(), groups, variables);
-  std::vector<std::string> names;
-  for (int n = 0; n < graph.size(); ++n) {
-    const auto& node = graph.node(n);
-    names.push_back(node.name);
-    const bool far =
-        std::string("y z p m still there x_on_cpu(3)").find(node.name) != std::string::npos && node.name != "x";
-    CHECK(devices[graph.value(n, 0)] == (far ? cpu(3) : cpu()));
-    if (far && node.name != "x_on_cpu(3)")
-      CHECK(Symbol(strop::detail::NodeOutput{strop::detail::Ref(&graph.node(n)), 0}).attr("ctx_group") == "far");
-    for (const auto& in : node.inputs)
-      if (!node.name.ends_with(")")) CHECK(devices[graph.value(in)] == devices[graph.value(n, 0)]);
-  }
-  CHECK(names == std::vector<std::string>{"x", "x_on_cpu(3)", "y", "z", "p", "m", "m_output0_on_cpu(0)", "back",
-                                          "still", "there"});
-  CHECK(placed[2].node == x.outputs()[0].node);
-  // On one device there is nothing to copy.
-  CHECK(Graph(place_nodes(all.outputs(), cpu(), {{"far", cpu()}}, variables)).size() == graph.size() - 2);
 }
