@@ -4,6 +4,7 @@ import ast
 import importlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -93,10 +94,11 @@ nd.no_such
     done = subprocess.run([sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", tmp_path / "cache", program], capture_output=True, text=True,
                           env={**os.environ, "MYPYPATH": str(site)}, cwd=tmp_path, timeout=300)
     said = [line.split(":", 2)[1:] for line in done.stdout.splitlines() if line.startswith("program.py")]
-    assert [(int(line), text.strip()) for line, text in said if "defined in" not in text] == [
+    # without the code behind it, which releases of mypy name each in its way
+    assert [(int(line), re.sub(r"  \[[a-z-]+\]$", "", text.strip())) for line, text in said if "defined in" not in text] == [
         (11, 'note: Revealed type is "strop._strop.NDArray"'), (12, 'note: Revealed type is "strop._strop.NDArray"'),
-        (13, 'note: Revealed type is "strop._strop.Symbol"'), (14, 'error: Too many positional arguments for "relu"  [call-arg]'),
-        (15, 'error: Module has no attribute "no_such"  [attr-defined]')], done.stdout + done.stderr
+        (13, 'note: Revealed type is "strop._strop.Symbol"'), (14, 'error: Too many positional arguments for "relu"'),
+        (15, 'error: Module has no attribute "no_such"')], done.stdout + done.stderr
 
 
 def test_signatures_stay_as_they_are():
