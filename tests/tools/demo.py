@@ -79,7 +79,7 @@ def sparse_demo(program, check):
               and all(len(row) == 5 and row[4] == 0 for row in seen.values()), out)
         right = sum(row[i] for i, row in enumerate(seen.values()))
         check("sparse: confusion and accuracy", counts and scores and sum(map(sum, seen.values())) == int(counts[2])
-              and abs(right / int(counts[2]) - scores[-1]) < 1e-4, out)
+              and abs(right / int(counts[2]) - scores[0]) < 1e-4, out)
         again = run([program, index, 3], timeout=300)[1]
         steady = [re.sub(r"[\d.]+ m?s\b", "", text) for text in (out, again)]
         check("sparse: the same twice", steady[0] == steady[1], out + again)
