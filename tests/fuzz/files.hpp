@@ -3,7 +3,7 @@
 /// What the fuzzers of files of arrays do: read any bytes, look at what came, write it and read it again.
 #pragma once
 #include <strop/core/output.hpp>
-#include <strop/op/dispatch.hpp>  // what a program with sparse arrays links, header-only
+#include <strop/op/dispatch.hpp>  // what a program with arrays links, header-only
 #include <strop/tensor/allclose.hpp>
 #include <strop/tensor/format/file.hpp>
 #include <strop/tensor/merged.hpp>

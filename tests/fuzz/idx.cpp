@@ -2,6 +2,7 @@
 /// \file
 /// Any bytes as an idx file, plain or gzip: an Error, or an array whose elements can be read.
 #include <strop/data/idx.hpp>
+#include <strop/op/dispatch.hpp>  // what a program with arrays links, header-only
 
 #include <cstdint>
 #include <cstdlib>

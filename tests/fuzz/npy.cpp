@@ -2,6 +2,7 @@
 /// \file
 /// Any bytes as NumPy's .npy files: an Error or arrays that can be used, and that are the same when written and read
 /// again.
+#include <strop/op/dispatch.hpp>  // what a program with arrays links, header-only
 #include <strop/tensor/allclose.hpp>
 #include <strop/tensor/format/npy.hpp>
 
