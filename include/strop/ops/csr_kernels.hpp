@@ -9,42 +9,13 @@
 #include <strop/ops/sparse_kernels.hpp>
 #include <strop/ops/sparse_rows.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/csr_shares.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <type_traits>
 
 namespace strop::inline v0::detail {
-
-inline namespace STROP_ISA {
-/// Whether n indices lie in [0, extent).
-template <class I>
-bool all_below(const I* indices, std::int64_t n, std::int64_t extent) {
-  using U = std::make_unsigned_t<I>;
-  if (extent <= 0) return n == 0;
-  const U last = static_cast<U>(std::min<std::int64_t>(extent - 1, std::numeric_limits<I>::max()));
-  std::int64_t k = 0;
-#ifndef STROP_NO_LANES
-  typedef U V __attribute__((vector_size(number::lane_bytes)));
-  constexpr std::int64_t lanes = number::lane_bytes / std::int64_t{sizeof(U)};
-  if (n >= lanes) {
-    V most{};
-    for (; k + lanes <= n; k += lanes) {
-      V x;
-      std::memcpy(&x, indices + k, sizeof x);
-      most = x > most ? x : most;
-    }
-    for (std::int64_t i = 0; i < lanes; ++i)
-      if (most[i] > last) return false;
-  }
-#endif
-  for (; k < n; ++k)
-    if (static_cast<U>(indices[k]) > last) return false;
-  return true;
-}
-}  // namespace STROP_ISA
 
 /// A CSR matrix in memory, whose columns are numbered by I. Rows and columns are checked where they are used: a file
 /// may claim anything.
@@ -71,26 +42,21 @@ struct CsrMatrix {
   }
 };
 
-/// The first row at which `work` has been done, where a stored value is a unit of it and a row another.
+/// The first row at which `work` has been done.
 template <class E, class I>
 std::int64_t row_after(const CsrMatrix<E, I>& a, std::int64_t work) {
-  if (work >= a.stored + a.rows) return a.rows;
-  std::int64_t first = 0, count = a.rows;
-  while (count > 0) {
-    const std::int64_t half = count / 2, at = first + half;
-    if (a.indptr[at] < work - at) {  // not yet checked: a sum of the two may have no place in 64 bits
-      first = at + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return first;
+  return row_after(a.rows, a.stored, work, [&](std::int64_t row) { return a.indptr[row]; });
 }
 /// The first row of part p of `parts` of the same work.
 template <class E, class I>
 std::int64_t part_begin(const CsrMatrix<E, I>& a, std::int64_t p, std::int64_t parts) {
   return p == 0 ? 0 : row_after(a, (a.stored + a.rows) * p / parts);
+}
+
+/// f(first, last) for ranges of its rows, shared out among threads.
+template <class E, class I, class F>
+void share_rows_out(const CsrMatrix<E, I>& a, std::int64_t share, F f) {
+  share_rows_out(a.rows, a.stored, share, [&](std::int64_t row) { return a.indptr[row]; }, f);
 }
 
 /// f(the CSR matrix that `a` is), of the type of index that it has.
@@ -177,11 +143,10 @@ template <class Piece, class E, class I>
 template <class E, class I>
 void csr_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {
   constexpr std::int64_t share = 1 << 15;
-  const std::int64_t n = b.width(), work = a.stored + a.rows;
+  const std::int64_t n = b.width();
   const std::int64_t unit = std::max<std::int64_t>(512, share / std::max<std::int64_t>(1, n));
   const bool varied = b.every() && n % number::Rep<number::Vec<E>>::lanes != 0 && has_varied_rows(a);
-  parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin == 0 ? 0 : row_after(a, begin * unit), last = row_after(a, end * unit);
+  share_rows_out(a, unit, [&](std::int64_t first, std::int64_t last) {
     a.check(first, last);
     each_piece<E>(n,
                   [&]<class Piece>(std::int64_t c) { rows_of_product<Piece>(a, first, last, b, c, varied, out, add); });

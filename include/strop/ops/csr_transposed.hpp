@@ -208,14 +208,6 @@ void add_up(const E* lists, std::int64_t n, std::int64_t parts, E* out, bool add
   });
 }
 
-/// In how many parts the rows are summed apart, each with sums of its own for all columns: a table costs about as much
-/// as a value a column. It depends on the shapes alone, so that the bits are the same for any number of threads.
-inline std::int64_t parts_of_sums(std::int64_t stored, std::int64_t columns, std::int64_t width) {
-  if (stored < columns || stored * width < (1 << 14)) return 1;
-  const std::int64_t parts = std::clamp<std::int64_t>(stored / (8 * columns + 1), 2, 16);
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(parts)));
-}
-
 /// out = aᵀ · b, or += it, as sums of parts of a's rows.
 template <class E, class I>
 void sums_of_parts(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out, bool add) {

@@ -172,15 +172,17 @@ void dense_times_csr_to_csr(const E* a, std::int64_t m, const NDArray& b, const 
   detail::List<std::int64_t> starts(m + 1);
   for (std::int64_t i = 0; i <= m; ++i) starts[i] = i * count;
   write_indices(out.indptr(), starts.data(), m + 1);
-  for (std::int64_t i = 0; i < m; ++i) {
-    write_indices(indices, kept.data(), count, i * count);
-    E* const to = data + i * count;
-    std::fill(to, to + count, E(0));
-    for (std::int64_t k = 0; k < y.rows; ++k) {
-      const E s = a[i * y.rows + k];
-      y.each(k, [&](std::int64_t j, E v) { to[positions(j)] += s * v; });
+  parallel_for(m, rows_per_share(m * (y.stored + y.rows), m), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      write_indices(indices, kept.data(), count, i * count);
+      E* const to = data + i * count;
+      std::fill(to, to + count, E(0));
+      for (std::int64_t k = 0; k < y.rows; ++k) {
+        const E s = a[i * y.rows + k];
+        y.each(k, [&](std::int64_t j, E v) { to[positions(j)] += s * v; });
+      }
     }
-  }
+  });
 }
 
 /// out = a · bᵀ, a dense of m rows, b in CSR; into dense memory.
@@ -210,10 +212,7 @@ void product_of_rows_on_pattern(const NDArray& places, const X& x, std::int64_t 
       sparse_kernel(SparseWork::on_pattern, {.width = depth, .adjacent = x_step == 1 && y_step == 1});
   with_csr<E>(pattern, [&](const auto& p) {
     const std::int64_t unit = std::max<std::int64_t>(256, least_products / std::max<std::int64_t>(1, depth));
-    const std::int64_t work = p.stored + p.rows;
-    parallel_for((work + unit - 1) / unit, 1, [&](std::int64_t begin, std::int64_t end) {
-      const std::int64_t first = begin == 0 ? 0 : row_after(p, begin * unit), last = row_after(p, end * unit);
-      if (first >= last) return;
+    share_rows_out(p, unit, [&](std::int64_t first, std::int64_t last) {
       p.check(first, last);
       const auto* const known = y_bytes >= far_bytes ? p.indices + p.indptr[last] : nullptr;
       for (std::int64_t i = first; i < last; ++i) {

@@ -8,6 +8,7 @@
 #include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
 #include <strop/tensor/convert.hpp>
+#include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/merged.hpp>
 
 #include <algorithm>
@@ -46,22 +47,19 @@ std::int64_t count_steps_down(const I* at, std::int64_t count) {
 template <class I, class J>
 bool columns_ascend(const I* at, const J* starts, std::int64_t rows, std::int64_t stored) {
   if (starts[0] != 0 || starts[rows] != stored) return false;
-  std::atomic<std::int64_t> steps{0};
-  std::atomic<bool> follow{true};
-  parallel_for(stored, 1 << 16, [&](std::int64_t first, std::int64_t last) {
-    const std::int64_t from = std::max<std::int64_t>(1, first) - 1;
-    steps += count_steps_down(at + from, last - from);
-  });
-  parallel_for(rows, 1 << 14, [&](std::int64_t first, std::int64_t last) {
+  std::atomic<bool> yes{true};
+  const auto before = [=](std::int64_t row) { return std::int64_t{starts[row]}; };
+  share_rows_out(rows, stored, 1 << 16, before, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t from = starts[first];
     std::int64_t between = 0;
     for (std::int64_t row = first; row < last; ++row) {
       const std::int64_t begin = starts[row], end = starts[row + 1];
-      if (begin < 0 || end < begin || end > stored) return follow.store(false);
-      if (begin != 0 && begin != end) between += at[begin] <= at[begin - 1] ? 1 : 0;
+      if (begin < 0 || end < begin || end > stored) return yes.store(false);
+      if (begin != from && begin != end) between += at[begin] <= at[begin - 1] ? 1 : 0;
     }
-    steps -= between;
+    if (count_steps_down(at + from, starts[last] - from) != between) yes = false;
   });
-  return follow && steps == 0;
+  return yes;
 }
 
 STROP_IMPL bool ascends(const NDArray& a) {

@@ -4,10 +4,13 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/sparse.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -172,8 +175,14 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
 namespace detail {
 
 STROP_IMPL void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
+  std::atomic<bool> inside{true};
   const IndexReader indices(a.indices());
-  for (std::int64_t k = 0; k < a.nnz(); ++k)
+  indices.as_stored([&](const auto* at) {
+    parallel_for(a.nnz(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+      if (!all_below(at + begin, end - begin, extent)) inside = false;
+    });
+  });
+  for (std::int64_t k = 0; !inside && k < a.nnz(); ++k)
     if (indices[k] < 0 || indices[k] >= extent)
       fail_structure("check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ",
                      what);
@@ -211,7 +220,12 @@ STROP_IMPL void check_bounds(const NDArray& a) {
   check_extents(a);
   if (a.storage() == row_sparse) return check_range(a, a.shape()[0], "stored rows");
   const IndexReader indptr(a.indptr());
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
+  std::atomic<bool> in_order{true};
+  parallel_for(a.shape()[0], 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      if (indptr[row + 1] < indptr[row]) in_order = false;
+  });
+  for (std::int64_t row = 0; !in_order && row < a.shape()[0]; ++row)
     if (indptr[row + 1] < indptr[row])
       fail_structure("check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
                      "] = ", indptr[row]);
