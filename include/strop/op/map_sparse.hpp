@@ -3,31 +3,11 @@
 /// Runs a map on sparse inputs: the pattern of the result is found, every input's values are laid along it, and the
 /// operator's own loop runs over the stored values only.
 #pragma once
-#include <strop/core/list.hpp>
 #include <strop/op/map_infer.hpp>
 #include <strop/op/mode.hpp>
-
-#include <vector>
+#include <strop/op/stored_pattern.hpp>
 
 namespace strop::inline v0::detail {
-
-/// Positions that the result stores: rows of a row-sparse array, (row, column) of a CSR one.
-struct StoredPattern {
-  List<std::int64_t> indptr;   // CSR
-  List<std::int64_t> indices;  // columns, or rows
-  bool narrow = false;         // it came from indices of 32 bits, and is stored in such
-  friend bool operator==(const StoredPattern& a, const StoredPattern& b) {
-    return a.indptr == b.indptr && a.indices == b.indices;
-  }
-};
-
-StoredPattern pattern_of(const NDArray& a);
-/// The positions of two sorted patterns: all of them, or what stands in both.
-StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both);
-/// The input's elements at the pattern's positions, contiguous; zero where a sparse input stores nothing.
-NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage);
-/// Gives a sparse array the pattern (its values stay to be written).
-void store_pattern(const NDArray& y, const StoredPattern& pattern);
 
 /// The elements of an array, whose shape broadcasts to that of `onto` where it is dense, at the positions that `onto`
 /// stores: a sparse array of the storage and pattern of `onto`.

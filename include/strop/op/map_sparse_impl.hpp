@@ -4,7 +4,6 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
-#include <strop/op/broadcast.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/map_sparse.hpp>
@@ -16,127 +15,6 @@
 #include <algorithm>
 
 namespace strop::inline v0::detail {
-
-/// Merges two ascending lists: all of both, or what stands in both.
-STROP_IMPL void merge_sorted(const std::int64_t* a, std::int64_t a_count, const std::int64_t* b, std::int64_t b_count,
-                             bool both, List<std::int64_t>& out) {
-  std::int64_t i = 0, j = 0;
-  while (i < a_count && j < b_count) {
-    if (a[i] == b[j]) {
-      out.push_back(a[i]);
-      ++i, ++j;
-    } else if (a[i] < b[j]) {
-      if (!both) out.push_back(a[i]);
-      ++i;
-    } else {
-      if (!both) out.push_back(b[j]);
-      ++j;
-    }
-  }
-  if (both) return;
-  for (; i < a_count; ++i) out.push_back(a[i]);
-  for (; j < b_count; ++j) out.push_back(b[j]);
-}
-
-STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
-  check_bounds(structure_of(a));  // a file may claim anything
-  StoredPattern p;
-  p.narrow = true;
-  const auto take = [&](const NDArray& given) {
-    p.narrow = p.narrow && given.dtype() == i32;
-    const NDArray part = as_type(on_device(given, cpu()), i64);
-    return List<std::int64_t>(Span(part.pointer<std::int64_t>(), part.size()));
-  };
-  p.indices = take(a.indices());
-  if (a.storage() == csr) p.indptr = take(a.indptr());
-  return p;
-}
-
-STROP_IMPL StoredPattern merge_patterns(const StoredPattern& a, const StoredPattern& b, bool both) {
-  StoredPattern out;
-  out.narrow = a.narrow && b.narrow && fits_narrow(a.indices.size() + b.indices.size());
-  if (a.indptr.empty()) {
-    merge_sorted(a.indices.data(), a.indices.size(), b.indices.data(), b.indices.size(), both, out.indices);
-    return out;
-  }
-  out.indptr.push_back(0);
-  for (Index row = 0; row + 1 < a.indptr.size(); ++row) {
-    merge_sorted(a.indices.data() + a.indptr[row], a.indptr[row + 1] - a.indptr[row], b.indices.data() + b.indptr[row],
-                 b.indptr[row + 1] - b.indptr[row], both, out.indices);
-    out.indptr.push_back(out.indices.size());
-  }
-  return out;
-}
-
-/// f(position in the pattern, position in an array of shape `operand`, which broadcasts to the sparse one's), one
-/// stored element after the other.
-template <class F>
-void each_place(const StoredPattern& pattern, const Shape& shape, const Shape& operand, F f) {
-  const Walk walk = Walk::of(shape, operand);
-  const auto follow = [&](std::int64_t at, std::int64_t begin, std::int64_t count) {
-    walk.runs(begin, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t done, std::int64_t length) {
-      if (walk.rank == 0) offset = 0;
-      for (std::int64_t i = 0; i < length; ++i) f(at + done + i, offset + i * stride);
-    });
-  };
-  if (pattern.indptr.empty()) {
-    const std::int64_t width = shape.size(1, shape.ndim());
-    for (Index k = 0; k < pattern.indices.size(); ++k) follow(k * width, pattern.indices[k] * width, width);
-    return;
-  }
-  for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
-    for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k)
-      follow(k, row * shape[1] + pattern.indices[k], 1);
-}
-
-STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
-  if (x.device() != cpu())  // patterns are laid on the CPU
-    return on_device(values_at(on_device(x, cpu()), pattern, shape, storage), x.device());
-  const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
-  const std::int64_t size = size_of(x.dtype());
-  NDArray out(Shape{pattern.indices.size() * width}, x.dtype());
-  std::byte* to = out.bytes();
-  const auto place = [&](std::int64_t at, const std::byte* from, std::int64_t count) {
-    if (count == 0) return;  // of no memory
-    if (from != nullptr)
-      detail::copy_bytes(to + at * size, from, count * size);
-    else
-      detail::clear_bytes(to + at * size, count * size);
-  };
-  if (x.storage() == dense) {
-    each_place(pattern, shape, x.shape(),
-               [&](std::int64_t at, std::int64_t from) { place(at, x.bytes() + from * size, 1); });
-    return out;
-  }
-  const IndexReader indices(x.indices());
-  const auto match = [&](std::int64_t from, std::int64_t end, std::int64_t p_from, std::int64_t p_end) {
-    for (std::int64_t k = p_from; k < p_end; ++k) {
-      const std::int64_t wanted = pattern.indices[k];
-      while (from < end && indices[from] < wanted) ++from;
-      place(k * width, from < end && indices[from] == wanted ? x.bytes() + from * width * size : nullptr, width);
-    }
-  };
-  if (storage == csr) {
-    const IndexReader indptr(x.indptr());
-    for (Index row = 0; row + 1 < pattern.indptr.size(); ++row)
-      match(indptr[row], row_span(indptr, row, x.nnz()).end, pattern.indptr[row], pattern.indptr[row + 1]);
-  } else {
-    match(0, x.nnz(), 0, pattern.indices.size());
-  }
-  return out;
-}
-
-STROP_IMPL void store_pattern(const NDArray& y, const StoredPattern& pattern) {
-  y.allocate_stored(pattern.indices.size());
-  const auto fill = [&](const NDArray& part, const List<std::int64_t>& from) {
-    if (!from.empty())
-      memory::detail::copy_bytes(y.device(), part.bytes(), cpu(), from.data(),
-                                 from.size() * static_cast<std::int64_t>(sizeof(std::int64_t)));
-    return pattern.narrow ? as_type(part, i32).body_ref() : part.body_ref();
-  };
-  y.body().indices = fill(y.indices(), pattern.indices);
-  if (y.storage() == csr) y.body().indptr = fill(y.indptr(), pattern.indptr);
-}
 
 /// The values, in the order of the pattern that `to` already has.
 STROP_IMPL void copy_values(const NDArray& values, const NDArray& to) {
@@ -164,19 +42,20 @@ STROP_IMPL NDArray spread_on(const NDArray& element, const NDArray& places) {
 STROP_IMPL NDArray projected(const NDArray& a, const NDArray& onto) {
   const NDArray places = merged(onto);
   if (a.storage() == dense && a.size() == 1 && a.device() == cpu()) return spread_on(a, places);
-  const StoredPattern pattern = pattern_of(places);
+  StoredPattern pattern = pattern_of(places);
   const NDArray result(onto.shape(), a.dtype(), onto.device(), onto.storage());
   store_pattern(result, pattern);
   const bool laid = a.storage() == onto.storage() && pattern_of(a) == pattern;  // as it is, whatever its order
-  const NDArray from = laid || a.storage() == dense ? a : is_sorted(places) ? merged(a, true) : dense_form(a);
-  copy_values(laid ? a.data() : values_at(from, pattern, onto.shape(), onto.storage()), result);
+  const bool meets = a.storage() == onto.storage() && is_sorted(places);
+  const NDArray from = laid || a.storage() == dense ? a : meets ? merged(a, true) : dense_form(a);
+  copy_values(values_at(from, pattern, onto.shape(), onto.storage()), result);
   return result;
 }
 
 STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const NDArray> in, Index outputs, Index k,
                                   const NDArray& given) {
   const NDArray onto = merged(given);  // a gradient has each place once
-  const StoredPattern pattern = pattern_of(onto);
+  StoredPattern pattern = pattern_of(onto);
   const Shape stored{onto.stored()};
   List<NDArray, 4> laid, out;
   List<const NDArray*, 4> operands;
@@ -193,8 +72,6 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const
       laid.push_back(view_as(values_at(dense_form(a), pattern, onto.shape(), onto.storage()), stored));
     } else if (!a.allocated())
       laid.push_back(NDArray::shell(stored, a.dtype(), a.device()));
-    else if (a.storage() == onto.storage() && (a.body().indices == onto.body().indices || pattern_of(a) == pattern))
-      laid.push_back(view_as(a.data(), stored));  // itself, whatever its order
     else
       laid.push_back(view_as(values_at(a, pattern, onto.shape(), onto.storage()), stored));
   }
@@ -213,14 +90,10 @@ STROP_IMPL NDArray add_stored(const NDArray& one, const NDArray& two) {
   NDArray a = merged(one, true), b = merged(two, true);  // each place once
   if (a.stored() == 0) return b;
   if (b.stored() == 0) return a;
-  StoredPattern pattern = pattern_of(a);
-  const bool alike = pattern == pattern_of(b);
-  if (!alike) pattern = merge_patterns(pattern, pattern_of(b), false);
+  StoredPattern pattern = merge_patterns(pattern_of(a), pattern_of(b), false);
   const NDArray result(a.shape(), a.dtype(), a.device(), a.storage());
   store_pattern(result, pattern);
-  const auto values = [&](const NDArray& x) {
-    return alike ? view_as(x.data(), {x.stored()}) : values_at(x, pattern, a.shape(), a.storage());
-  };
+  const auto values = [&](const NDArray& x) { return values_at(x, pattern, a.shape(), a.storage()); };
   add_elements(values(a), values(b), view_as(result.data(), {result.stored()}));
   return result;
 }
@@ -264,14 +137,16 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   }
   List<MapOperand, 4> x(in.size()), y(out.size() + mutated.size());
   const std::int64_t width = first->storage() == csr ? 1 : first->shape().size(1, first->ndim());
-  const Shape stored{alone ? first->stored() : pattern.indices.size() * width};
+  const Shape stored{alone ? first->stored() : pattern.count() * width};
   std::size_t at = 0;
+  const auto writes = [&](int i) { return std::find(mutated.begin(), mutated.end(), i) != mutated.end(); };
   for (const NDArray& a : given) {
     if (a.storage() == dense && !a.allocated()) {  // an input that a derived gradient does not read
       x[at++] = {nullptr, a.dtype(), Shape{}, Request::write};
       continue;
     }
     NDArray laid = alone ? view_as(a.data(), {a.stored()}) : values_at(a, pattern, first->shape(), first->storage());
+    if (writes(static_cast<int>(at)) && laid.body().buffer == a.body().buffer) laid = laid.copy();
     x[at++] = {laid.bytes(), laid.dtype(), laid.shape(), Request::write};
     values[at - 1] = std::move(laid);
   }
@@ -303,34 +178,6 @@ STROP_IMPL void run_sparse_map(const Entry& entry, const void* op, const MapStor
   }
 }
 
-/// Puts values of the stored positions to where they belong in a dense array.
-STROP_IMPL void scatter_values(const NDArray& values, const StoredPattern& pattern, const NDArray& to) {
-  const std::int64_t size = size_of(to.dtype());
-  if (pattern.indptr.empty()) {
-    const std::int64_t bytes = to.shape().size(1, to.ndim()) * size;
-    for (Index k = 0; k < pattern.indices.size() && bytes != 0; ++k)
-      copy_bytes(to.bytes() + pattern.indices[k] * bytes, values.bytes() + k * bytes, bytes);
-    return;
-  }
-  visit_bits(to.dtype(), [&]<class Bits>(Bits) {
-    const Bits* const from = values.pointer<const Bits>();
-    for (Index row = 0; row + 1 < pattern.indptr.size(); ++row) {
-      Bits* const at = to.pointer<Bits>() + row * to.shape()[1];
-      for (std::int64_t k = pattern.indptr[row]; k < pattern.indptr[row + 1]; ++k) at[pattern.indices[k]] = from[k];
-    }
-  });
-}
-
-/// Adds values of the stored positions up in a dense array whose shape broadcasts to `shape`, in double.
-STROP_IMPL void sum_values(const NDArray& values, const StoredPattern& pattern, const Shape& shape, const NDArray& to) {
-  const NDArray given = as_type(values, f64), sums(to.shape(), f64);
-  clear(sums, sums.size() * size_of(f64));
-  const double* const from = given.pointer<const double>();
-  double* const total = sums.pointer<double>();
-  each_place(pattern, shape, to.shape(), [&](std::int64_t k, std::int64_t at) { total[at] += from[k]; });
-  convert_elements(f64, sums.bytes(), to.dtype(), to.bytes(), to.size());
-}
-
 STROP_IMPL void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& how, Inputs in,
                                    Span<const NDArray> out, Span<const Request> requests) {
   const bool zero_elsewhere = how.storage != dense;
@@ -347,7 +194,7 @@ STROP_IMPL void run_map_into_dense(const Entry& entry, const void* op, const Map
     if (first == nullptr) first = &given[i];
   }
   const Shape& shape = first->shape();
-  const Shape stored{pattern.indices.size() * (first->storage() == csr ? 1 : shape.size(1, shape.ndim()))};
+  const Shape stored{pattern.count() * (first->storage() == csr ? 1 : shape.size(1, shape.ndim()))};
   const NDArray zero(Shape{}, first->dtype());
   clear(zero, size_of(zero.dtype()));
   List<MapOperand, 4> x, x_stored, y, y_stored;
@@ -358,7 +205,7 @@ STROP_IMPL void run_map_into_dense(const Entry& entry, const void* op, const Map
       x_stored.push_back(x.back());
       continue;
     }
-    laid.push_back(sparse == 1 && !whole ? view_as(a.data(), stored) : values_at(a, pattern, shape, first->storage()));
+    laid.push_back(values_at(a, pattern, shape, first->storage()));
     x.push_back({whole ? a.bytes() : zero.bytes(), a.dtype(), whole ? a.shape() : Shape{}, Request::write});
     x_stored.push_back({laid.back().bytes(), a.dtype(), stored, Request::write});
   }

@@ -98,7 +98,6 @@ STROP_IMPL void write_indices(const NDArray& to, const std::int64_t* from, std::
   convert_elements(i64, from, to.dtype(), to.bytes() + at * size_of(to.dtype()), count);
 }
 
-/// A copy of a list, made by all threads where it is long.
 STROP_IMPL NDArray copied_by_all(const NDArray& list) {
   if (list.device() != cpu()) return list.copy();
   const NDArray out(list.shape(), list.dtype(), list.device());

@@ -105,21 +105,17 @@ inline void choose_runs(const bool* condition, std::int64_t count, std::int64_t 
 /// The same for a condition in CSR of the arrays' shape: y, but where it stores a number that is not zero.
 inline void choose_stored(const NDArray& given, const NDArray& x, const NDArray& y, const NDArray& out) {
   const NDArray condition = merged(given);
-  const std::int64_t size = size_of(x.dtype()), rows = condition.shape()[0], cols = condition.shape()[1],
-                     stored = condition.nnz();
+  const std::int64_t size = size_of(x.dtype()), stored = condition.nnz();
   if (x.size() == 0) return;
-  copy_bytes(out.bytes(), y.bytes(), y.size() * size);
-  const NDArray truth(Shape{stored}, boolean);
+  parallel_for(y.size() * size, 1 << 18, [from = y.bytes(), to = out.bytes()](std::int64_t begin, std::int64_t end) {
+    copy_bytes(to + begin, from + begin, end - begin);
+  });
+  const NDArray truth(Shape{stored}, boolean), chosen(Shape{stored}, x.dtype());
   convert_elements(condition.dtype(), condition.bytes(), boolean, truth.bytes(), stored);
-  const bool* const chosen = truth.pointer<const bool>();
-  const IndexReader indices(condition.indices()), indptr(condition.indptr());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const RowSpan span = row_span(indptr, row, stored);
-    for (std::int64_t k = span.begin; k < span.end; ++k) {
-      const std::int64_t at = (row * cols + checked_index(indices[k], cols)) * size;
-      copy_bytes(out.bytes() + at, (chosen[k] ? x : y).bytes() + at, size);
-    }
-  }
+  const StoredPattern places = pattern_of(condition);
+  choose_runs(truth.pointer<const bool>(), stored, size, values_at(x, places, x.shape(), csr).bytes(),
+              values_at(y, places, x.shape(), csr).bytes(), chosen.bytes());
+  scatter_values(chosen, places, out);
 }
 
 }  // namespace detail
@@ -168,7 +164,7 @@ struct Where {
   void forward(Cpu& ctx, const NDArray& condition, const NDArray& x, const NDArray& y, NDArray& out) const {
     if (x.storage() == csr) {  // a place for what x or y stores: elsewhere both are zero
       const NDArray a = detail::merged(x, true), b = detail::merged(y, true), c = detail::merged(condition, true);
-      const detail::StoredPattern places = detail::merge_patterns(detail::pattern_of(a), detail::pattern_of(b), false);
+      detail::StoredPattern places = detail::merge_patterns(detail::pattern_of(a), detail::pattern_of(b), false);
       const auto laid = [&](const NDArray& from) { return detail::values_at(from, places, x.shape(), csr); };
       detail::store_pattern(out, places);
       NDArray chosen = detail::view_as(out.data(), {out.stored()});
