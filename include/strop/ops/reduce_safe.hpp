@@ -71,7 +71,7 @@ void euclidean_norm(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& ax
     reduce_array<MaxMagnitudeStep, E>(ctx, x, tops, axes, false);
   } else {
     std::fill(top, top + y.size(), E(0));
-    each_stored_reduced(x, axes, false, [&](std::int64_t i, std::int64_t at) {
+    each_stored_reduced(x, axes, false, false, [&](std::int64_t i, std::int64_t at) {
       top[at] = MaxMagnitudeStep::join(top[at], MaxMagnitudeStep::map(from[i]));
     });
   }
@@ -91,7 +91,7 @@ void euclidean_norm(Cpu& ctx, const NDArray& x, const NDArray& y, const Axes& ax
   if (x.storage() == dense)
     each_reduced(plan, x.size(), add);
   else
-    each_stored_reduced(x, axes, false, add);
+    each_stored_reduced(x, axes, false, false, add);
   for (std::int64_t i : again)
     if (const double scale = scales[i]; scale != 0) to[i] = static_cast<E>(std::sqrt(sums[i]) / scale);
 }

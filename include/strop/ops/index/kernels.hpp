@@ -178,23 +178,27 @@ inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& a
 /// Rows `at` of a CSR array.
 inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
   const IndexReader starts(a.indptr());
-  const auto span_of = [&](std::int64_t row) { return row_span(starts, row, a.nnz()); };
-  std::int64_t count = 0;
-  for (std::int64_t row : at) count += span_of(row).end - span_of(row).begin;
-  allocate_stored_as(y, count, a.indices().dtype());
+  const std::int64_t rows = at.size();
+  detail::List<std::int64_t> ends(rows + 1);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const RowSpan span = row_span(starts, at[i], a.nnz());
+    ends[i + 1] = ends[i] + span.end - span.begin;
+  }
+  allocate_stored_as(y, ends[rows], a.indices().dtype());
+  write_indices(y.indptr(), ends.data(), rows + 1);
   const std::int64_t size = size_of(a.dtype()), wide = size_of(a.indices().dtype());
   const std::byte *values = a.bytes(), *columns = a.indices().bytes();
   std::byte *to_values = y.bytes(), *to_columns = y.indices().bytes();
-  detail::List<std::int64_t> ends(1, 0);
-  for (std::int64_t row : at) {
-    const std::int64_t n = span_of(row).end - span_of(row).begin, next = ends.back();
-    if (n != 0) {
-      detail::copy_bytes(to_values + next * size, values + starts[row] * size, n * size);
-      detail::copy_bytes(to_columns + next * wide, columns + starts[row] * wide, n * wide);
-    }
-    ends.push_back(next + n);
-  }
-  write_indices(y.indptr(), ends.data(), ends.size());
+  share_rows_out(
+      rows, ends[rows], stored_share, [&](std::int64_t i) { return ends[i]; },
+      [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+          const std::int64_t from = starts[at[i]], to = ends[i], n = ends[i + 1] - to;
+          if (n == 0) continue;
+          detail::copy_bytes(to_values + to * size, values + from * size, n * size);
+          detail::copy_bytes(to_columns + to * wide, columns + from * wide, n * wide);
+        }
+      });
 }
 
 /// Row at[i] of a CSR array adds up the rows i of dy, in CSR too.
