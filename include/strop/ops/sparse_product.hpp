@@ -10,36 +10,45 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace strop::inline v0::detail {
 
-/// aᵀ as a CSR matrix of its own; `from` as of transpose().
+/// aᵀ as a CSR matrix of its own, whose indices are as wide as those of a where they can number its rows; `from` as of
+/// transpose().
 template <class E>
 NDArray csr_transposed(const NDArray& a, List<Index>* from = nullptr) {
   const NDArray out = NDArray::shell({a.shape()[1], a.shape()[0]}, a.dtype(), a.device(), csr);
-  out.allocate_stored(a.nnz());
+  const bool narrow = a.indices().dtype() == i32 && fits_narrow(a.shape()[0]);
+  allocate_stored_as(out, a.nnz(), narrow ? i32 : i64);
   if (from != nullptr) from->resize(a.nnz());
+  List<Index> starts(a.shape()[1] + 1);
   with_csr<E>(a, [&](const auto& x) {
     x.check();
-    transpose(x, out.indptr().template pointer<std::int64_t>(), out.indices().template pointer<std::int64_t>(),
-              out.pointer<E>(), from != nullptr ? from->data() : nullptr);
+    const auto into = [&](auto* rows) {
+      transpose(x, starts.data(), rows, out.pointer<E>(), from != nullptr ? from->data() : nullptr);
+    };
+    const NDArray rows = out.indices();
+    narrow ? into(rows.pointer<std::int32_t>()) : into(rows.pointer<std::int64_t>());
   });
+  write_indices(out.indptr(), starts.data(), starts.size());
   return out;
 }
 
 /// a with the columns that `kept` lists, ascending, numbered by their places there; there are no others.
 template <class E>
 NDArray renumbered(const NDArray& a, const List<Index>& kept) {
-  const CsrRows<E> x(a);
-  const Positions position(IndexReader(kept.data()), kept.size(), x.cols, x.stored);
-  const NDArray out = NDArray::shell({x.rows, kept.size()}, a.dtype(), a.device(), csr);
-  out.allocate_stored(x.stored);
-  auto* const indices = out.indices().template pointer<std::int64_t>();
-  auto* const indptr = out.indptr().template pointer<std::int64_t>();
-  for (Index k = 0; k < x.stored; ++k) indices[k] = position(checked_index(x.indices[k], x.cols));
-  for (Index i = 0; i <= x.rows; ++i) indptr[i] = x.indptr[i];
-  std::copy(x.data, x.data + x.stored, out.pointer<E>());
+  const NDArray out = NDArray::shell({a.shape()[0], kept.size()}, a.dtype(), a.device(), csr);
+  copy_structure(a, out);
+  std::copy_n(a.pointer<const E>(), a.nnz(), out.pointer<E>());
+  const Positions position(IndexReader(kept.data()), kept.size(), a.shape()[1], a.nnz());
+  const auto number = [&](auto* indices) {
+    using I = std::remove_pointer_t<decltype(indices)>;
+    for (Index k = 0; k < a.nnz(); ++k) indices[k] = static_cast<I>(position(checked_index(indices[k], a.shape()[1])));
+  };
+  const NDArray indices = out.indices();
+  indices.dtype() == i32 ? number(indices.pointer<std::int32_t>()) : number(indices.pointer<std::int64_t>());
   return out;
 }
 
