@@ -264,3 +264,17 @@ TEST_CASE("dense buffers of two sparse arrays take gradients of a map of both wi
         }
       }
 }
+
+TEST_CASE("a head gradient may be stored otherwise than the arrays that it belongs to") {
+  const NDArray x = row_sparse_array({{1, 2, 3}, {4, 5, 6}}, {0, 3}, {4, 3});
+  const NDArray head = array({{7, 0, 8}, {0, 9, 0}, {1, 0, 0}, {0, 0, 5}});
+  for (const Storage storage : {csr, row_sparse}) {
+    x.attach_grad();
+    {
+      record scope;
+      add_n({x, x.copy()}).backward(head.to(storage));
+    }
+    CHECK(x.grad().storage() == row_sparse);
+    CHECK(x.grad().to_vector<double>() == Values{7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 5});
+  }
+}
