@@ -23,6 +23,7 @@ using strop::NDArray;
 /// Random numbers that every standard library draws alike.
 class Random {
  public:
+  explicit Random(std::uint64_t seed = 1) : state_(seed) {}
   std::uint64_t below(std::int64_t n) {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return (state_ >> 33) % static_cast<std::uint64_t>(n);
@@ -30,7 +31,7 @@ class Random {
   double uniform() { return (static_cast<double>(below(1 << 30)) + 1) / (1 << 30); }
 
  private:
-  std::uint64_t state_ = 1;
+  std::uint64_t state_;
 };
 
 struct Matrix {
@@ -54,8 +55,8 @@ Matrix named(const char* name, const NDArray& csr) {
 
 /// `each`(random) stored values in every row, at random columns.
 template <class Each>
-Matrix matrix(const char* name, std::int64_t rows, std::int64_t cols, Each each) {
-  Random random;
+Matrix matrix(const char* name, std::int64_t rows, std::int64_t cols, Each each, std::uint64_t seed = 1) {
+  Random random(seed);
   std::vector<std::int32_t> indices, indptr{0}, row;
   std::vector<float> data;
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -166,6 +167,23 @@ void square(const Matrix& a) {
       [x = a.csr] { strop::dot(x, x).wait(); });
 }
 
+/// Two matrices of one shape, element by element. The bounds: both of them and the result once.
+void by_element(const Matrix& a, const Matrix& b) {
+  const auto of_result = [](const NDArray& y) { return 8 * static_cast<double>(y.nnz()) + 4 * (y.shape()[0] + 1); };
+  const double both = structure(a) + structure(b), sum = both + of_result(a.csr + b.csr),
+               product = both + of_result(a.csr * b.csr);
+  row(a.name + " csr + csr", sum, sum, [x = a.csr, y = b.csr] { (x + y).wait(); });
+  row(a.name + " csr * csr by element", product, product, [x = a.csr, y = b.csr] { (x * y).wait(); });
+}
+
+/// A matrix and a dense one: the bound is an element of that for each value, which come from as many cache lines.
+void by_dense_element() {
+  const Matrix a = matrix("of 4096", 4096, 4096, [](Random&) { return 20; });
+  const NDArray d = strop::random::uniform(a.csr.shape(), -1, 1);
+  const double bytes = 2 * structure(a) + 4 * a.stored;
+  row("4096 csr * dense by element", bytes, bytes + 60 * a.stored, [x = a.csr, d] { (x * d).wait(); });
+}
+
 /// 200,000 stored values in matrices of more and more columns: sparse work goes by what is stored.
 void decades() {
   for (const std::int64_t cols : {10000, 100000, 1000000, 10000000}) {
@@ -235,16 +253,21 @@ int main(int argc, char** argv) {
         copy_rate);
     std::printf("%-60s %10s %10s %10s %10s\n", "", "1 thread", "2 threads", "compulsory", "gather");
   }
-  const Matrix uniform = matrix("uniform", 20000, 20000, [](Random&) { return 20; });
-  const Matrix power_law = matrix("power law", 50000, 50000, [](Random& random) {
+  const auto twenty = [](Random&) { return 20; };
+  const auto few_to_many = [](Random& random) {
     return static_cast<std::int64_t>(std::min(25000.0, 6 * std::pow(random.uniform(), -0.6)));
-  });
+  };
+  const Matrix uniform = matrix("uniform", 20000, 20000, twenty);
+  const Matrix power_law = matrix("power law", 50000, 50000, few_to_many);
   products(uniform);
   products(power_law);
   for (const Matrix& a : words_of_packages()) products(a);
   products(matrix("wide", 8192, 1000000, [](Random&) { return 15; }));
   square(uniform);
   square(power_law);
+  by_element(uniform, matrix("uniform other", 20000, 20000, twenty, 2));
+  by_element(power_law, matrix("power law other", 50000, 50000, few_to_many, 2));
+  by_dense_element();
   embeddings();
   decades();
 }

@@ -80,8 +80,15 @@ int main() {
     if (name == "uniform" || name == "power law") {
       Csr product;
       report(name + " csr * csr", [&] { product = a * a; });
+      const Csr b = load(name + " other");
+      report(name + " csr + csr", [&] { product = a + b; });
+      report(name + " csr * csr by element", [&] { product = a.cwiseProduct(b); });
     }
   }
+  const Csr few = load("of 4096");
+  const Dense whole = Dense::Random(few.rows(), few.cols());
+  Csr products;
+  report("4096 csr * dense by element", [&] { products = few.cwiseProduct(whole); });
   for (const std::string cols : {"10000", "100000", "1000000", "10000000"}) {
     const Csr a = load("of " + cols);
     times_dense(a, "200k values: csr * dense, width 8, columns " + cols, 8);

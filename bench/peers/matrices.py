@@ -63,6 +63,19 @@ def transposed(load=load, to_dense=True):
                 yield f"200k values: csr' * dense to rows, width 8, columns {cols}", a, 8
 
 
+def pairs(load=load):
+    """(name, matrix, another one of its shape) of those that are added and multiplied element by element."""
+    for name, a in matrices(SQUARES, load):
+        for _, b in matrices([f"{name} other"], load):
+            yield name, a, b
+
+
+def by_dense_element(load=load):
+    """(case, matrix) of products with a dense matrix, element by element."""
+    for _, a in matrices(["of 4096"], load):
+        yield "4096 csr * dense by element", a
+
+
 def dense(rows, cols):
     if rows * cols > 2e7:
         return numpy.ones((rows, cols), numpy.float32)

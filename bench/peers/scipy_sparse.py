@@ -13,3 +13,9 @@ for name, a in matrices.matrices():
     report(f"{name} csr * 2", lambda: a * 2)
 for name, a in matrices.matrices(matrices.SQUARES):
     report(f"{name} csr * csr", lambda: a @ a)
+for name, a, b in matrices.pairs():
+    report(f"{name} csr + csr", lambda: a + b)
+    report(f"{name} csr * csr by element", lambda: a.multiply(b))
+for case, a in matrices.by_dense_element():
+    d = matrices.dense(*a.shape)
+    report(case, lambda: a.multiply(d))

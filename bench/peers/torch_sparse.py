@@ -44,6 +44,12 @@ for name, a in matrices.matrices(load=load):
         fastest(case, [lambda: torch.sparse.sampled_addmm(a, lhs, rhs.t(), beta=0)])
 for name, a in matrices.matrices(matrices.SQUARES, load):
     fastest(f"{name} csr * csr", [lambda: a @ a])
+for name, a, b in matrices.pairs(load):
+    fastest(f"{name} csr + csr", [lambda: a + b])
+    fastest(f"{name} csr * csr by element", [lambda: a * b])
+for case, a in matrices.by_dense_element(load):
+    d = torch.from_numpy(matrices.dense(*a.shape))
+    fastest(case, [lambda: a * d])
 
 rows, width, count = 1_000_000, 64, 65536
 table, head = torch.rand(rows, width), torch.rand(count, width)
