@@ -122,7 +122,7 @@ std::string line_of(const Entry& entry) {
 
 TEST_CASE("what follows from shapes that are known in part is part of what they are in full") {
   std::mt19937 random(1);
-  const auto below = [&](unsigned n) { return random() % n; };
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
   for (const Entry* e : library())
     for (const Row& row : strop::verify::rows_of(*e)) {
       // Slopes that nothing is known of are one for each channel; they may be others.
