@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace {
 
 /// A failure of the test, and no Error, which the test might expect or an operation of the engine keep to itself.
@@ -17,7 +19,7 @@ void check_plan(const strop::detail::BoundGraph& graph) {
   try {
     plan.check();
   } catch (const strop::Error& error) {
-    FAIL_CHECK(error.what());
+    FAIL_CHECK(std::string(error.what()));
   }
 }
 
