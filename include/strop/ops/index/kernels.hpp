@@ -223,7 +223,7 @@ inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at
   }
   const NDArray sums = merged(all, true);
   copy_structure(sums, da);
-  copy_bytes(da.bytes(), sums.bytes(), sums.stored() * size);
+  if (sums.stored() != 0) copy_bytes(da.bytes(), sums.bytes(), sums.stored() * size);
 }
 
 }  // namespace strop::inline v0::detail
