@@ -82,7 +82,7 @@ inline void reduce_csr(const TypedPasses& passes, const StoredSteps& steps, Cpu&
     const std::int64_t ends[] = {starts[0], starts[rows]};
     const RowSpan span = row_span(ends, 0, stored);
     const std::int64_t count = span.end - span.begin;
-    run_passes(passes, ctx, x.bytes() + span.begin * steps.width, count, to, ReducePlan(Shape{count}, {}, false));
+    run_passes(passes, ctx, x.bytes() + span.begin * steps.width, count, to, ReducePlan(Shape{count}, 0, false));
     return join_zero(span, x.size(), 0);
   }
   const auto before = [&](std::int64_t row) { return starts[row]; };
