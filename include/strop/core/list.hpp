@@ -89,6 +89,10 @@ class List : NearElements<X, Near> {
     if (from.size() > room_ - size_) grow(size_ + from.size());
     for (const X& x : from) ::new (static_cast<void*>(data_ + size_)) X(x), ++size_;
   }
+  /// Room for n elements, so that the list does not grow on the way there.
+  void reserve(std::integral auto n) {
+    if (static_cast<Index>(n) > room_) grow(static_cast<Index>(n));
+  }
   /// New elements are made of nothing.
   void resize(std::integral auto n) { set_size(static_cast<Index>(n)); }
   void clear() { shorten(0); }

@@ -16,6 +16,7 @@
 #include <strop/op/widened.hpp>
 #include <strop/tensor/arena.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <span>
@@ -348,7 +349,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   const Graph ahead(roots);
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
-  const Graph graph(roots, true);
+  const Graph graph(roots, true, gradients.empty() ? ahead.size() : 2 * ahead.size());
   Inference inference(graph);
   values.resize(graph.values());
   uses.resize(graph.values());
@@ -385,7 +386,13 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   inference.infer_types();
   inference.infer_storages(device);
 
-  for (Node* node : order_of_nodes(ahead, gradients)) {
+  const List<Node*> order = order_of_nodes(ahead, gradients);
+  const auto is_ahead = [&](const Node* node) { return ahead.find(node) >= 0; };
+  const Index split = std::find_if_not(order.begin(), order.end(), is_ahead) - order.begin();
+  forward_steps.reserve(split);
+  backward_steps.reserve(order.size() - split);
+  for (Index s = 0; s < order.size(); ++s) {
+    Node* const node = order[s];
     Step step;
     step.node = Ref(node);
     step.state = find_state(*node);
@@ -394,7 +401,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
       step.out.push_back(graph.value(graph.find(node), k));
       step.requests.push_back(Request::write);
     }
-    (ahead.find(node) >= 0 ? forward_steps : backward_steps).push_back(std::move(step));
+    (s < split ? forward_steps : backward_steps).push_back(std::move(step));
   }
   find_unread(graph, inference);
   for (const List<Step>* steps : {&forward_steps, &backward_steps})

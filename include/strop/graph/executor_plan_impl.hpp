@@ -25,15 +25,16 @@ STROP_IMPL List<Node*> BoundGraph::order_of_nodes(const Graph& ahead, const Node
   for (const NodeOutput& g : gradients)
     if (g.node) roots.push_back(g);
   if (!contributions.empty()) {
-    const Graph needed(roots);
+    const Graph needed(roots, false, 2 * ahead.size());
     NodeOutputs in_order = net;
     for (const NodeOutput& part : contributions)
       if (needed.find(part.node.get()) >= 0) in_order.push_back(part);
     for (const NodeOutput& root : roots) in_order.push_back(root);
     roots = std::move(in_order);
   }
-  const Graph executed(roots);
+  const Graph executed(roots, false, gradients.empty() ? ahead.size() : 2 * ahead.size());
   List<Node*> order;
+  order.reserve(executed.size());
   for (const bool forward : {true, false})
     for (int n = 0; n < executed.size(); ++n)
       if (Node& node = executed.node(n); !node.is_variable() && (ahead.find(&node) >= 0) == forward)
@@ -70,9 +71,20 @@ STROP_IMPL void BoundGraph::find_unread(const Graph& graph, Inference& inference
   shells.resize(count);
 }
 
+/// Leaves the steps that are marked.
+STROP_IMPL void keep_marked(List<Step>& steps, const List<bool>& marks) {
+  Index kept = 0;
+  for (Index s = 0; s < steps.size(); ++s) {
+    if (!marks[s]) continue;
+    if (kept != s) steps[kept] = std::move(steps[s]);
+    ++kept;
+  }
+  steps.resize(kept);
+}
+
 /// Steps whose results nobody reads do not run.
 STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
-  List<Step> used;
+  List<bool> used(steps.size());
   for (Index s = steps.size(); s-- > 0;) {
     Step& step = steps[s];
     bool needed = !step.on_pattern.empty();
@@ -84,10 +96,9 @@ STROP_IMPL void BoundGraph::drop_unused(List<Step>& steps) {
     for (int v : step.out) needed = needed || uses[v] > 0;
     for (Index i = 0; i < step.in.size() && !needed; ++i)
       if (step.reads(i)) --uses[step.in[i]];
-    if (needed) used.push_back(std::move(step));
+    used[s] = needed;
   }
-  std::reverse(used.begin(), used.end());
-  steps = std::move(used);
+  keep_marked(steps, used);
 }
 
 /// Steps that take no memory, because their results lie outside of the arena, and sums, which free some, run as soon as
@@ -117,7 +128,9 @@ STROP_IMPL void BoundGraph::run_early(List<Step>& steps) const {
   }
   for (int s = 0; s <= count; ++s) places[s + 1] += places[s];
   for (int s = 0; s < count; ++s) order[places[behind[s] + 1]++] = s;  // those of one place in their own order
+  if (std::is_sorted(order.begin(), order.end())) return;
   List<Step> sorted;
+  sorted.reserve(count);
   for (int s : order) sorted.push_back(std::move(steps[s]));
   steps = std::move(sorted);
 }
@@ -140,7 +153,7 @@ STROP_IMPL bool BoundGraph::takes_add(const Step& step, Inference& inference, in
 STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference) {
   List<int> maker(values.size(), -1), now(values.size(), -1);  // `now`: what a sum has become
   List<int> slot(values.size(), -1);
-  List<bool> gone(steps.size());
+  List<bool> left(steps.size(), true);
   for (int s = 0; s < steps.size(); ++s)
     for (int k = 0; k < steps[s].out.size(); ++k) maker[steps[s].out[k]] = s, slot[steps[s].out[k]] = k;
   for (int s = 0; s < steps.size(); ++s) {
@@ -183,14 +196,11 @@ STROP_IMPL void BoundGraph::add_in_place(List<Step>& steps, Inference& inference
     }
     now[total] = last;
     uses[last] = uses[total];
-    gone[s] = true;
+    left[s] = false;
   }
   for (Delivery& delivery : deliveries)
     if (delivery.value >= 0 && now[delivery.value] >= 0) delivery.value = now[delivery.value];
-  List<Step> left;
-  for (Index s = 0; s < steps.size(); ++s)
-    if (!gone[s]) left.push_back(std::move(steps[s]));
-  steps = std::move(left);
+  keep_marked(steps, left);
 }
 
 /// Makes the arrays of all values that steps write: those of the arena, and others of their own.
@@ -222,6 +232,7 @@ STROP_IMPL void BoundGraph::make_values(const Graph& graph, Inference& inference
         else
           task.bytes[v] = byte_count(shape, type);
       }
+  task.steps.reserve(forward_steps.size() + backward_steps.size());
   for (List<Step>* steps : {&forward_steps, &backward_steps})
     for (const Step& step : *steps) {
       MemoryTask::Step of;

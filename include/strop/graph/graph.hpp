@@ -5,6 +5,7 @@
 #include <strop/core/list.hpp>
 #include <strop/graph/node.hpp>
 
+#include <bit>
 #include <cstdint>
 
 namespace strop::inline v0::detail {
@@ -13,10 +14,17 @@ namespace strop::inline v0::detail {
 /// is an output of a node; values are numbered through. The outputs that it was made of must outlive it.
 class Graph {
  public:
-  /// `with_like` follows the links of gradients to what they are shaped like as well.
-  explicit Graph(const NodeOutputs& roots, bool with_like = false) {
+  /// `with_like` follows the links of gradients to what they are shaped like as well. `expected` nodes take no memory
+  /// by the way.
+  explicit Graph(const NodeOutputs& roots, bool with_like = false, int expected = 0) {
+    if (expected > 0) {
+      slots_.resize(std::bit_ceil(2U * static_cast<unsigned>(expected) + 2));
+      nodes_.reserve(expected);
+      first_.reserve(expected);
+    }
+    List<Frame> stack;
     for (const NodeOutput& root : roots)
-      if (root.node) visit(root.node.get(), with_like);
+      if (root.node) visit(root.node.get(), with_like, stack);
   }
 
   int size() const { return static_cast<int>(nodes_.size()); }
@@ -57,9 +65,8 @@ class Graph {
     int next;
   };
 
-  void visit(Node* root, bool with_like) {
+  void visit(Node* root, bool with_like, List<Frame>& stack) {
     if (!enter(root)) return;
-    List<Frame> stack;
     stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& top = stack.back();

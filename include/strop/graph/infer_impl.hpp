@@ -22,6 +22,7 @@ namespace detail {
 class Inference {
  public:
   explicit Inference(const Graph& graph) : graph_(graph) {
+    shapes_.reserve(graph.values());
     for (int v = 0; v < graph.values(); ++v) shapes_.push_back(Shape::unknown());
     types_.resize(graph.values());
     storages_.resize(graph.values());
@@ -158,7 +159,8 @@ class Inference {
     if (!node.like.empty()) return shape_alike(n);
     if (node.entry == nullptr) return false;
     const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
-    List<Shape> tensors;  // inputs, then outputs
+    List<Shape>& tensors = tensor_shapes_;  // inputs, then outputs
+    tensors.clear();
     for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? Shape{0} : shape(value_of(n, i)));
     bool something = inputs == 0 || tensors[0].has_rank();
     for (Index i = inputs; i < all_tensors; ++i) something = something || tensors[i].has_rank();
@@ -222,7 +224,8 @@ class Inference {
     }
     if (!node.like.empty() || node.is_variable()) return changed;
     const Index inputs = node.inputs.size(), all_tensors = inputs + node.outputs();
-    List<std::optional<Dtype>> tensors;
+    List<std::optional<Dtype>>& tensors = tensor_types_;
+    tensors.clear();
     for (int i = 0; i < all_tensors; ++i) tensors.push_back(value_of(n, i) < 0 ? std::nullopt : type(value_of(n, i)));
     const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
     Types types_of(names, tensors.span().first(inputs), tensors.span().subspan(inputs));
@@ -278,6 +281,8 @@ class Inference {
   List<Shape> shapes_;
   List<std::optional<Dtype>> types_;
   List<Storage> storages_;
+  List<Shape> tensor_shapes_;  // of the node that is looked at, as are:
+  List<std::optional<Dtype>> tensor_types_;
 };
 
 /// A graph's variables by their roles, and inference on it from what is given by name.

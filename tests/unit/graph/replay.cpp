@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What a run of a bound graph asks the system for once it has run before: nothing.
+/// What a run of a bound graph asks the system for once it has run before, which is nothing, and what binding does.
 #include <strop/core/sanitizer.hpp>
 #include <strop/engine/engine.hpp>
 
@@ -18,10 +18,11 @@
 using namespace graph_tests;
 
 namespace {
-std::atomic<std::int64_t> requests_made{0};
+std::atomic<std::int64_t> requests_made{0}, bytes_asked{0};
 
 void* memory_for(std::size_t bytes, std::size_t alignment) {
   ++requests_made;
+  bytes_asked += static_cast<std::int64_t>(bytes);
   return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
 }
 /// Out of line: compilers that see both ends warn of `free` on what an operator new has given.
@@ -76,4 +77,20 @@ TEST_CASE("a graph of many parameters runs again and again without a request for
     CHECK(requests_made - before == 0);
     CHECK(run.grad("fc0_weight").to_vector<double>()[0] != 0);
   }
+}
+
+TEST_CASE("binding asks for as much memory a node of a long chain as of a short one, and in few requests") {
+  if (strop::detail::guards_memory()) return;
+  const auto bytes_of_node = [](std::int64_t nodes) {
+    Symbol net = var("x");
+    for (std::int64_t i = 0; i < nodes; ++i) net = turned(net);
+    const NDArray x = ones({3}), dx = zeros({3});
+    const std::int64_t bytes = bytes_asked, requests = requests_made;
+    const Executor run = net.bind(cpu(), {{"x", x}}, {{"x", dx}});
+    CHECK((requests_made - requests) / nodes < 40);
+    return (bytes_asked - bytes) / nodes;
+  };
+  const std::int64_t few = bytes_of_node(1 << 10), many = bytes_of_node(1 << 13);
+  CHECK(few < 9000);
+  CHECK(many < few + few / 8);
 }

@@ -145,6 +145,7 @@ class FusedCoder {
     code_.cached = parts.cached;
   }
   int value() { return values_++; }
+  void expect(Index steps) { steps_.reserve(steps_.size() + steps); }
   void step(Step step) { steps_.push_back(std::move(step)); }
   /// A map's loop; its results are new values, of which the first is given back.
   int apply(const Entry& entry, const void* op, List<int, 4> in, Index results) {
@@ -201,6 +202,7 @@ class FusedCoder {
           if (v != zeros) last[v] = n;
         ++n;
       }
+    code.steps.reserve(n);
     n = 0;
     for (Step& step : steps_) {
       if (!step.runs) continue;
@@ -267,6 +269,7 @@ class FusedCoder {
 
 /// The members' loops on values, of which those of the fused map have these numbers.
 STROP_IMPL void code_members(const FusedParts& parts, FusedCoder& coder, List<int>& values) {
+  coder.expect(parts.members.size());
   for (const FusedMember& member : parts.members) {
     List<int, 4> in;
     for (int v : member.in) in.push_back(values[v]);
@@ -328,6 +331,7 @@ STROP_IMPL FusedBackward code_gradients(const FusedParts& parts, List<int> gradi
       if (const int v = parts.outputs[k];
           (member.costly || from_outputs) && v >= member.first_out && v < member.first_out + member.node->outputs())
         values[v] = outs_at + static_cast<int>(k);
+  made.coder.expect(parts.members.size());
   for (Index m = parts.members.size(); m-- > 0;) code_gradient(parts, parts.members[m], made.coder, values, gradients);
   List<int> outputs;
   for (int i = 0; i < parts.inputs; ++i)
