@@ -464,16 +464,6 @@ TEST_CASE("plans count the arenas of bodies once they are bound, and of bodies i
   CHECK(nested.plan().bodies() >= predicting);
 }
 
-TEST_CASE("sparse arrays reach a body as dense copies") {
-  const auto [outs, last] =
-      foreach([](const Symbol& x, const Symbol& s) { return std::pair(x + s, x + s); }, var("x"), var("s"));
-  const NDArray x = array({{1, 0}, {0, 2}});
-  const Fallback before = set_fallback(Fallback::silent);
-  auto run = outs.bind(cpu(), {{"x", x.to(csr)}, {"s", zeros({2})}});
-  CHECK(same(run.forward()[0], array({{1, 0}, {1, 2}})));
-  set_fallback(before);
-}
-
 TEST_CASE("what is refused") {
   const Symbol x = var("x"), s = var("s");
   CHECK(sentence([&] {

@@ -91,7 +91,7 @@ class BoundBody : public Counted {
     run_->train = train;
     run_->run_one_by_one(run_->forward_steps);
     for (const Place& one : results_)
-      if (one.copied_from >= 0 && one.target) copy_into(run_->values[one.copied_from], one.target);
+      if (one.copied_from >= 0 && one.target) give(run_->values[one.copied_from], one);
   }
   /// After forward, whose results are its own then.
   void backward() {
@@ -130,8 +130,17 @@ class BoundBody : public Counted {
   struct Place {
     List<NDArray*> places;
     NDArray target, like;
-    int copied_from = -1;  // a value that passes have put in its place
+    int copied_from = -1;  // a value that passes have put in its place, or that is sparse
+    const Node* made_by = nullptr;
   };
+
+  /// What is collected, or goes on to the next step, is dense.
+  static void give(const NDArray& made, const Place& to) {
+    if (made.storage() != dense && !to.made_by->is_variable())
+      note_fallback(*to.made_by->entry, to.made_by->op(), cat("() -> (", name_of(made.storage()), ")"),
+                    "what a loop or a branch gives is dense", to.made_by->site);
+    copy_into(made, to.target);
+  }
 
   void plan_gradient(const BodyTask& task, const NodeOutputs& wanted, NodeOutputs& roots) {
     run_->run_widened = &run_in_double;
@@ -177,11 +186,9 @@ class BoundBody : public Counted {
     for (Index r = 0; r < results_.size(); ++r) {
       const NodeOutput& made = run_->net[r];
       const NDArray& own = element(run_->outputs, r);
-      if (own.storage() != dense)
-        fail(made.node->output_name(made.index), " is ", name_of(own.storage()),
-             ", and what a loop or a branch gives is dense; convert it in its body");
+      results_[r].made_by = made.node.get();
       results_[r].like = NDArray::fresh_shell(own.shape(), own.dtype(), own.device(), dense);
-      bool apart = !made.node->is_variable();
+      bool apart = !made.node->is_variable() && own.storage() == dense;
       for (Index other = 0; other < r; ++other) apart = apart && !is_same(run_->net[other], made);
       if (!apart)
         results_[r].copied_from = graph.value(made);

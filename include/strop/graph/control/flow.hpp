@@ -87,6 +87,11 @@ struct Flow : Counted {
       if (states[j] == input) return j;
     return -1;
   }
+  /// Whether the bodies are given a sparse array as it is: where they read it from outside, as a whole.
+  bool takes_sparse(int input) const {
+    return input >= data && state_of(input) < 0 && !written[input] &&
+           (kind == FlowKind::foreach || graphs[0].input_for(input) < 0);
+  }
 };
 
 /// The parameters of the operators _foreach, _while_loop and _cond.

@@ -339,6 +339,7 @@ STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
   e.signature = &flow_signature;
   e.infer_shape = &infer_flow_shape;
   e.infer_type = &infer_flow_type;
+  e.infer_storage = &infer_flow_storage;
   if (draws) e.resources = &flow_resources;
   List<bool> heads(flow.outputs), kept(flow.outputs);
   for (int k = 0; k < flow.outputs; ++k) {
@@ -361,6 +362,7 @@ STROP_IMPL void complete_flow(const Ref<Flow>& ref) {
   g.order = 1;
   g.infer_shape = [](const void*, Shapes&) {};
   g.infer_type = [](const void*, Types&) {};
+  g.infer_storage = &infer_flow_gradient_storage;
   // Whoever keeps a state runs at the call: so does what it is a part of.
   if (states) e.cpu.make_state = g.cpu.make_state = &make_flow_state;
   e.cpu.run[0] = [](const Call& call, Context& ctx) { flow_runner.get("a loop in a graph").forward(call, ctx); };

@@ -6,6 +6,7 @@
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/graph.hpp>
 #include <strop/graph/infer_impl.hpp>
+#include <strop/op/gradient_roles.hpp>
 
 #include <optional>
 #include <span>
@@ -192,6 +193,26 @@ STROP_IMPL void infer_flow_type(const void* op, Types& types) {
     if (flow.before[i] >= 0) types.set_out(flow.before[i], types.in(i));
   if (flow.drawn >= 0) types.set_out(flow.drawn, i64);
   if (flow.taken >= 0) types.set_out(flow.taken, i64);
+}
+
+/// Sparse arrays that bodies read from outside reach them; outputs, and the gradients of all inputs, are dense.
+STROP_IMPL bool infer_flow_storage(const void* op, Storages& storages) {
+  const Flow& flow = flow_in(op);
+  bool serves = true;
+  for (int i = 0; i < storages.inputs(); ++i) serves = serves && (storages.in(i) == dense || flow.takes_sparse(i));
+  for (int k = 0; k < storages.outputs(); ++k) serves = storages.set_out(k, dense) && serves;
+  return serves;
+}
+STROP_IMPL bool infer_flow_gradient_storage(const void* op, Storages& storages) {
+  const Flow& flow = flow_in(op);
+  const GradientRoles roles = gradient_roles(flow.entry.gradient, flow.inputs, flow.outputs);
+  bool serves = true;
+  for (int i = 0; i < storages.inputs(); ++i) {
+    const auto& [role, at] = roles.takes[i];
+    serves = serves && (storages.in(i) == dense || (role == Role::in && flow.takes_sparse(at)));
+  }
+  for (int k = 0; k < storages.outputs(); ++k) serves = storages.set_out(k, dense) && serves;
+  return serves;
 }
 
 /// What any operator of the bodies asks for, but space, which each takes for itself.
