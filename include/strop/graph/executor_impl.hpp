@@ -391,8 +391,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
   const Index split = std::find_if_not(order.begin(), order.end(), is_ahead) - order.begin();
   forward_steps.reserve(split);
   backward_steps.reserve(order.size() - split);
-  for (Index s = 0; s < order.size(); ++s) {
-    Node* const node = order[s];
+  for (Node* node : order) {
     Step step;
     step.node = Ref(node);
     step.state = find_state(*node);
@@ -401,7 +400,7 @@ STROP_IMPL void BoundGraph::plan(const NodeOutputs& gradients, Place place) {
       step.out.push_back(graph.value(graph.find(node), k));
       step.requests.push_back(Request::write);
     }
-    (s < split ? forward_steps : backward_steps).push_back(std::move(step));
+    (is_ahead(node) ? forward_steps : backward_steps).push_back(std::move(step));
   }
   find_unread(graph, inference);
   for (const List<Step>* steps : {&forward_steps, &backward_steps})

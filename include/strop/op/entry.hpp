@@ -133,7 +133,7 @@ struct Entry {
   void (*infer_type)(const void* op, Types&) = nullptr;
   bool (*infer_storage)(const void* op, Storages&) = nullptr;
   bool structural = false;  // what a sparse result does not store is zero whatever values the inputs store
-  const detail::SparseParts* sparse = nullptr;  // with infer_storage, which may make sparse arrays of dense ones
+  const detail::SparseParts* sparse = nullptr;  // with an infer_storage that may make sparse arrays of dense ones
   detail::Kernels cpu;
   bool (*takes)(Dtype) = nullptr;
   Resources (*resources)(const void* op, std::span<const Shape> in) = nullptr;

@@ -130,7 +130,7 @@ class Resolving {
     plan_.storages.resize(m);
     for (Index k = 0; k < m; ++k)
       if (out_[k]) sparse = *(plan_.storages[k] = out_[k].storage()) != dense || sparse;
-    if (!sparse && entry_.infer_storage == nullptr) {
+    if (!sparse && entry_.sparse == nullptr) {
       for (std::optional<Storage>& storage : plan_.storages) storage = dense;
       return;
     }
