@@ -202,6 +202,8 @@ TEST_CASE("a value with two readers, and outputs within a chain") {
   CHECK(fused(made) == Names{"a, b, c, d"});
   CHECK(made.size() == 2);
   CHECK(outcome(both_out, args, two) == unfused(both_out, args, two));
+  // Of two outputs one alone may get a gradient: they are not one map then.
+  CHECK(fused(optimized(both_out, cpu(), args, {"x", "y"})) == Names{"c, d"});
   // Read by an operator that is no map as well: it ends a group.
   const Symbol e = plus(d, even(b), {}, "f");
   CHECK(fused(optimized(e, cpu(), args)) == Names{"c, d, f"});

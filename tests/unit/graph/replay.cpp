@@ -92,5 +92,5 @@ TEST_CASE("binding asks for as much memory a node of a long chain as of a short 
   };
   const std::int64_t few = bytes_of_node(1 << 10), many = bytes_of_node(1 << 13);
   CHECK(few < 9000);
-  CHECK(many < few + few / 8);
+  CHECK(many < few + few / 4);  // lists that double end anywhere between
 }

@@ -122,6 +122,8 @@ class Fusion {
     if (!graph_.runs[n]) return;
     const Node& node = graph_.graph.node(n);
     int group = is_plain(n) ? readers(n) : several;
+    // An output that a gradient may come to ends a map: where none comes, others do not compute with zeros (0 · ∞).
+    if (group >= 0 && leads_through(n) && graph_.is_output_of(n)) group = nobody;
     if (group != several && (group == nobody || !fits(n, groups_[group]))) {
       group = static_cast<int>(groups_.size());
       Group fresh;
