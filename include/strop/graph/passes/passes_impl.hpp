@@ -44,7 +44,8 @@ STROP_IMPL KnownGraph infer_known(const NodeOutputs& roots, Device device, const
 STROP_IMPL bool takes_extents(const Node& node) {
   if (node.is_variable() || !node.inputs.empty() || node.outputs() != 1) return false;
   Shape said[] = {Shape::unknown()};
-  Shapes shapes(CallNames{node.entry->name, node.signature.inputs, node.signature.outputs}, {}, said);
+  const CallNames names{node.entry->name, node.signature.inputs, node.signature.outputs};
+  Shapes shapes(names, {}, said);
   try {
     infer_shapes(*node.entry, node.op(), shapes);
   } catch (const Error&) {  // it knows its shape, and was asked for another one
