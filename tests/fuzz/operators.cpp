@@ -22,7 +22,7 @@ bool is_short = false;  // while a call runs
 
 bool is_refused(std::size_t bytes) { return is_short && bytes > std::size_t{1} << 22; }
 
-void* taken(std::size_t bytes, std::size_t alignment) {
+void* memory_for(std::size_t bytes, std::size_t alignment) {
   if (is_refused(bytes)) return nullptr;
   return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
 }
@@ -30,24 +30,7 @@ void* taken(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 // The C++ library's memory is as short as the arrays'.
-void* operator new(std::size_t bytes) {
-  if (void* const data = taken(bytes, alignof(std::max_align_t))) return data;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return taken(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  if (void* const data = taken(bytes, static_cast<std::size_t>(alignment))) return data;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return taken(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t, std::align_val_t) noexcept { std::free(data); }
+#include "../operator_new.hpp"
 
 namespace {
 

@@ -369,9 +369,11 @@ STROP_IMPL bool code_backward(const FusedParts& parts, FusedProgram& program) {
     }
   const int outs_at = program.heads + parts.inputs, given = outs_at + static_cast<int>(parts.outputs.size());
   FusedBackward made = code_gradients(parts, heads, program.heads, true);
-  if (FusedBackward other = code_gradients(parts, heads, program.heads, false);
-      !parts.cached && std::popcount(other.read >> program.heads) <= std::popcount(made.read >> program.heads))
-    made = std::move(other);
+  if (!parts.cached) {
+    FusedBackward other = code_gradients(parts, heads, program.heads, false);
+    if (std::popcount(other.read >> program.heads) <= std::popcount(made.read >> program.heads))
+      made = std::move(other);
+  }
   for (int i = 0; i < parts.inputs; ++i)
     if (made.gradients[i] >= 0) {
       outputs.push_back(made.gradients[i]);
