@@ -10,6 +10,7 @@
 #include <strop/engine/ready.hpp>
 #include <vector>
 
+using strop::detail::BlockHome;
 using strop::detail::level_of;
 using strop::detail::Operation;
 using strop::detail::ReadyQueue;
@@ -19,7 +20,7 @@ namespace {
 std::vector<std::unique_ptr<Operation>> operations(std::size_t n) {
   std::vector<std::unique_ptr<Operation>> made;
   for (std::size_t i = 0; i < n; ++i)
-    made.push_back(std::make_unique<Operation>(nullptr, nullptr, std::source_location::current(), false));
+    made.push_back(std::make_unique<Operation>(nullptr, nullptr, std::source_location::current(), BlockHome::heap));
   return made;
 }
 
