@@ -4,6 +4,7 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
+#include <strop/core/prefetch.hpp>
 #include <strop/engine/pool.hpp>
 #include <strop/memory/stream.hpp>
 #include <strop/op/broadcast.hpp>
@@ -128,10 +129,9 @@ class MapRun {
   }
 
   /// The next block's operands come from memory while this block's results go there.
-  void prefetch(std::int64_t at, std::int64_t count) {
+  [[gnu::always_inline]] void prefetch(std::int64_t at, std::int64_t count) {
     for (int k = 0; k < in_; ++k)
-      if (const Part& p = part(k); p.whole)
-        for (std::int64_t byte = 0; byte < count * p.size; byte += 64) __builtin_prefetch(p.data + at * p.size + byte);
+      if (const Part& p = part(k); p.whole) prefetch_lines(p.data + at * p.size, count * p.size);
   }
 
   const void* fetch(const Part& p, std::int64_t at, std::int64_t count, std::byte* stage, std::byte* raw) const {

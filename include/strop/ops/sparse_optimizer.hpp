@@ -3,6 +3,7 @@
 /// Optimizer updates that take row_sparse gradients: sgd, sgd with momentum, adam, ftrl and adagrad.
 #pragma once
 #include <algorithm>
+#include <strop/core/prefetch.hpp>
 #include <strop/op/loops.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
@@ -64,13 +65,6 @@ inline void check_rows(const NDArray& grad, std::int64_t rows) {
 }
 
 inline namespace STROP_ISA {
-/// Asks for the first lines of n elements that will be written.
-template <class E>
-void prefetch(const E* p, std::int64_t n) {
-  constexpr std::int64_t line = 64 / sizeof(E), most = 8 * line;
-  for (std::int64_t i = 0; i < std::min(n, most); i += line) __builtin_prefetch(p + i, 1);
-}
-
 /// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
 /// that a row_sparse gradient stores. What a gradient stores for one row adds up.
 template <class Step, class E>
@@ -105,11 +99,12 @@ void update(std::string_view op, const Step& step, bool lazy, const NDArray& wei
   const IndexReader indices(grad.indices());
   const E* gradient = grad.pointer<const E>();
   if (lazy) {
+    const std::int64_t asked = std::min<std::int64_t>(512, width * std::int64_t{sizeof(E)});
     const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        if (i + 4 < end) {  // the rows are anywhere: what is asked for early does not stop the work
-          const std::int64_t next = indices[i + 4] * width;
-          for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch(data[tensor] + next, width);
+        if (i + 8 < end) {  // the rows are anywhere: what is asked for early does not stop the work
+          const std::int64_t next = indices[i + 8] * width;
+          for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch_lines<true>(data[tensor] + next, asked);
         }
         run(gradient + i * width, indices[i] * width, width);
       }

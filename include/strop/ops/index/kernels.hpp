@@ -3,6 +3,7 @@
 /// What operators on positions share: positions read and brought inside, blocks gathered, placed and added up.
 #pragma once
 #include <strop/core/list.hpp>
+#include <strop/core/prefetch.hpp>
 #include <strop/op/infer.hpp>
 #include <strop/ops/csr_kernels.hpp>
 #include <strop/ops/pieces.hpp>
@@ -84,10 +85,7 @@ inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDA
   const std::byte* from = a.bytes();
   std::byte* to = y.bytes();
   constexpr std::int64_t ahead = 8;
-  const auto ask_for = [](const std::byte* block, std::int64_t size) {
-    constexpr std::int64_t line = 64, most = 8 * line;
-    for (std::int64_t i = 0; i < std::min(size, most); i += line) __builtin_prefetch(block + i);
-  };
+  const std::int64_t asked = std::min<std::int64_t>(512, bytes);
   parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end;) {
       const std::int64_t first = k / count * count, stop = std::min(end, first + count);
@@ -102,7 +100,7 @@ inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDA
       else
         for (; k < stop; ++k) {
           // blocks are anywhere: what is asked for early does not stop the copies
-          if (k + ahead < stop) ask_for(blocks + at[k + ahead - first] * bytes, bytes);
+          if (k + ahead < stop) prefetch_lines(blocks + at[k + ahead - first] * bytes, asked);
           detail::copy_bytes(to + k * bytes, blocks + at[k - first] * bytes, bytes);
         }
     }
