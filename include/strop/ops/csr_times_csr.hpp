@@ -26,14 +26,16 @@ Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
 
 inline namespace STROP_ISA {
 
-/// Sums of values by column, of one row at a time, in a table; a bit a column says where there is one, and of many
-/// columns a bit for each word of these. Values of a column are added in the order in which they come.
+/// Sums of values by column, of one row at a time, in a table; a bit a column says where there is one, and where these
+/// are more words than a row has values, a bit for each word. Values of a column are added in the order in which they
+/// come.
 template <class E>
 class TableSums {
  public:
-  explicit TableSums(Index cols)
+  /// `values`: how many a row has, on average.
+  TableSums(Index cols, Index values)
       : words_((cols + 63) / 64),
-        pages_(words_ > 1024 ? (words_ + 63) / 64 : 0),
+        pages_(values < words_ ? (words_ + 63) / 64 : 0),
         memory_({words_ + pages_}, i64),
         table_({cols}, dtype_of<E>),
         bits_(memory_.pointer<std::uint64_t>()),
@@ -98,7 +100,7 @@ class TableSums {
 template <class E>
 class SortedSums {
  public:
-  explicit SortedSums(Index) {}
+  SortedSums(Index, Index) {}
   void mark(Index j) { places_.push_back({j, places_.size()}); }
   Index count() {
     sort();
@@ -136,13 +138,14 @@ class SortedSums {
   List<E> values_;
 };
 
-/// out = a · b by Sums, for rows that `begins` shares out among threads. Both have been checked.
+/// out = a · b by Sums, for rows of so many products on average, which `begins` shares out among threads. Both have
+/// been checked.
 template <class Sums, class E, class I>
-void multiply_rows(const CsrMatrix<E, I>& a, const CsrMatrix<E, I>& b, const List<Index>& begins, const NDArray& out,
-                   Dtype index) {
+void multiply_rows(const CsrMatrix<E, I>& a, const CsrMatrix<E, I>& b, const List<Index>& begins, Index products,
+                   const NDArray& out, Dtype index) {
   const auto each_row = [&](auto f) {
     parallel_for(begins.size() - 1, 1, [&](Index first, Index last) {
-      Sums sums(b.cols);
+      Sums sums(b.cols, products);
       for (Index i = begins[first]; i < begins[last]; ++i) f(sums, i);
     });
   };
@@ -242,10 +245,11 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
     for (Index i = 0; i < x.rows; ++i) total += products_in[i];
     const List<Index> begins =
         share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return products_in[i]; });
+    const Index of_row = total / std::max<Index>(1, x.rows);
     if (sparse_kernel(SparseWork::csr_csr, {.values = total + 64, .columns = y.cols}) == SparseKernel::table)
-      multiply_rows<TableSums<E>>(x, y, begins, out, index);
+      multiply_rows<TableSums<E>>(x, y, begins, of_row, out, index);
     else
-      multiply_rows<SortedSums<E>>(x, y, begins, out, index);
+      multiply_rows<SortedSums<E>>(x, y, begins, of_row, out, index);
   });
 }
 

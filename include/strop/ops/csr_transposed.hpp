@@ -8,6 +8,7 @@
 #include <strop/tensor/ndarray.hpp>
 
 #include <bit>
+#include <utility>
 
 namespace strop::inline v0::detail {
 
@@ -33,7 +34,8 @@ void transpose(const CsrMatrix<E, I>& a, std::int64_t* starts, J* rows, E* value
 
 inline namespace STROP_ISA {
 
-/// The stored values of a CSR matrix that meet a row of the other factor, as number_through() and ByBlock read them.
+/// The stored values of a CSR matrix that meet a row of the other factor, as number_through(), ByBlock and ByPlace read
+/// them.
 template <class E, class I>
 struct MetValues {
   const CsrMatrix<E, I>& a;
@@ -166,6 +168,58 @@ class ByBlock {
   NDArray values_;
 };
 
+/// The same for values listed by the place that they go to: a CSR matrix, whose product holds the sums in registers.
+/// The values of a place keep the order of `numbers`.
+template <class E>
+class ByPlace {
+ public:
+  /// `numbers` has `stored` values at most, for `places` places.
+  template <class Numbers>
+  ByPlace(const Numbers& numbers, std::int64_t stored, std::int64_t places)
+      : places_(places), ends_({places + 1}, i64), rows_({stored}, i32), values_({stored}, dtype_of<E>) {
+    const std::int64_t parts = parts_of_list(stored, places);
+    const NDArray counts({parts, places}, i32);  // of each part, then where its values of each place go
+    auto* const table = counts.template pointer<std::int32_t>();
+    const auto each_part = [&](auto f) {
+      parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t p = begin; p < end; ++p) f(p, table + p * places);
+      });
+    };
+    each_part([&](std::int64_t p, std::int32_t* count) {
+      std::fill(count, count + places, 0);
+      numbers.values(p, parts, [count](std::int64_t place, E, std::int32_t) { ++count[place]; });
+    });
+    auto* const end = ends_.template pointer<std::int64_t>();
+    std::int32_t next = 0;
+    end[0] = 0;
+    for (std::int64_t place = 0; place < places; ++place) {
+      for (std::int64_t p = 0; p < parts; ++p) next += std::exchange(table[p * places + place], next);
+      end[place + 1] = next;
+    }
+    auto* const row_at = rows_.template pointer<std::int32_t>();
+    E* const value_at = values_.template pointer<E>();
+    each_part([&](std::int64_t p, std::int32_t* to) {
+      numbers.values(p, parts, [=](std::int64_t place, E value, std::int32_t row) {
+        const std::int32_t at = to[place]++;
+        row_at[at] = row;
+        value_at[at] = value;
+      });
+    });
+  }
+
+  /// Of `rows` there are so many, each `width` wide.
+  void add_up(const E* rows, std::int64_t count, std::int64_t width, E* out, bool add) const {
+    const IndexReader ends(ends_);
+    csr_product(CsrMatrix<E, std::int32_t>{places_, count, ends[places_], values_.template pointer<const E>(),
+                                           rows_.template pointer<const std::int32_t>(), ends},
+                MatrixRows<E>(rows, width), out, add);
+  }
+
+ private:
+  std::int64_t places_;
+  NDArray ends_, rows_, values_;
+};
+
 /// The part of scatter_rows() for the columns from `at` that a piece has.
 template <class Piece, class E, class I>
 [[gnu::noinline]] void scatter_piece(const CsrMatrix<E, I>& a, std::int64_t begin, std::int64_t end,
@@ -235,6 +289,8 @@ void transposed_product(const CsrMatrix<E, I>& a, const MatrixRows<E>& b, E* out
   const SparseSizes sizes{
       .width = b.width(), .values = a.stored, .columns = a.cols, .counted = std::max(a.stored, a.rows)};
   switch (sparse_kernel(SparseWork::transposed, sizes)) {
+    case SparseKernel::by_place:
+      return ByPlace<E>(MetValues<E, I>{a, b}, a.stored, a.cols).add_up(b.data(), a.rows, b.width(), out, add);
     case SparseKernel::by_block:
       return ByBlock<E>(MetValues<E, I>{a, b}, a.stored, a.cols, b.width()).add_up(b.data(), out, add);
     case SparseKernel::sums_of_parts:

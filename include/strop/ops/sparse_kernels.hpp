@@ -27,6 +27,7 @@ enum class SparseKernel : std::uint8_t {
   ahead,
   in_registers,
   by_block,
+  by_place,
   sums_of_parts,
   into_result,
   table,
@@ -41,6 +42,7 @@ inline constexpr std::string_view sparse_kernel_names[] = {
     "sums in registers, rows asked for ahead",
     "sums in registers",
     "values sorted into blocks of columns, each summed in the cache",
+    "rows listed by the place that they go to, sums in registers",
     "a table of sums for each part of the rows, added up",
     "row by row into the result",
     "counted with a bit a column, then a table of sums",
@@ -71,17 +73,17 @@ struct SparseRule {
   } filling = {0, 1};
   std::int64_t most_counted = std::numeric_limits<std::int64_t>::max();
   bool adjacent = false, varied = false;
-  std::int64_t least_bytes = 0, most_piece = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least_bytes = 0, most_piece = std::numeric_limits<std::int64_t>::max(), least_width = 0;
 
   constexpr bool has_condition() const {
-    return least_sums != 0 || filling.values != 0 || adjacent || varied || least_bytes != 0 ||
+    return least_sums != 0 || least_width != 0 || filling.values != 0 || adjacent || varied || least_bytes != 0 ||
            most_piece != std::numeric_limits<std::int64_t>::max() ||
            most_counted != std::numeric_limits<std::int64_t>::max();
   }
   constexpr bool holds(const SparseSizes& sizes) const {
     return static_cast<double>(sizes.width) * static_cast<double>(sizes.columns) >= static_cast<double>(least_sums) &&
            sizes.counted <= most_counted && (sizes.adjacent || !adjacent) && (sizes.varied || !varied) &&
-           sizes.bytes >= least_bytes && sizes.piece <= most_piece &&
+           sizes.bytes >= least_bytes && sizes.piece <= most_piece && sizes.width >= least_width &&
            static_cast<double>(sizes.values) * static_cast<double>(filling.columns) >=
                static_cast<double>(sizes.columns) * static_cast<double>(filling.values);
   }
@@ -98,10 +100,17 @@ inline constexpr SparseRule sparse_rules[] = {
      .most_piece = narrow_bytes},
     {.work = SparseWork::dense_product, .kernel = SparseKernel::ahead, .least_bytes = far_bytes},
     {SparseWork::dense_product, SparseKernel::in_registers},
+    {.work = SparseWork::transposed,
+     .kernel = SparseKernel::by_place,
+     .least_sums = 1 << 20,
+     .filling = {1, 4},
+     .most_counted = int32_most,
+     .least_width = 64},
     {SparseWork::transposed, SparseKernel::by_block, 1 << 20, {1, 4}, int32_most},
     {SparseWork::transposed, SparseKernel::sums_of_parts, 0, {1, 1}},
     {SparseWork::transposed, SparseKernel::into_result},
-    {SparseWork::row_gradient, SparseKernel::by_block, 0, {0, 1}, int32_most},
+    {SparseWork::row_gradient, SparseKernel::by_block, 0, {4, 1}, int32_most},
+    {SparseWork::row_gradient, SparseKernel::by_place, 0, {0, 1}, int32_most},
     {SparseWork::row_gradient, SparseKernel::into_result},
     {SparseWork::csr_csr, SparseKernel::table, 0, {1, 16}},
     {SparseWork::csr_csr, SparseKernel::sorted},

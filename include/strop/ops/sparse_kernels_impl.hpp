@@ -19,6 +19,7 @@ STROP_IMPL std::string sparse_kernels() {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     if (rule.least_sums != 0) add(cat("columns x width >= ", rule.least_sums));
+    if (rule.least_width != 0) add(cat("width >= ", rule.least_width));
     if (rule.filling.values != 0)
       add(rule.filling.columns == 1
               ? cat(rule.filling.values, " values a column or more")

@@ -77,6 +77,9 @@ class MatrixRows {
         sparse_(a_.storage() == row_sparse),
         positions_(sparse_ ? IndexReader(a_.indices()) : IndexReader(nullptr), sparse_ ? a_.nnz() : 0,
                    sparse_ ? a_.shape()[0] : 0, uses) {}
+  /// Of a dense matrix in memory.
+  MatrixRows(const E* data, std::int64_t width)
+      : width_(width), data_(data), sparse_(false), positions_(IndexReader(nullptr), 0, 0, 0) {}
   /// Which of the rows from data() on row i is; −1 where it is not stored, and so zero.
   std::int64_t place(std::int64_t i) const { return sparse_ ? positions_(i) : i; }
   const E* data() const { return data_; }

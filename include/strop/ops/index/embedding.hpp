@@ -33,7 +33,7 @@ inline void take_stored_rows(const NDArray& given, Span<const std::int64_t> ids,
   });
 }
 
-/// Rows of a head gradient with the place that each goes to, as ByBlock reads them.
+/// Rows of a head gradient with the place that each goes to, as ByBlock and ByPlace read them.
 template <class E>
 struct PlacedRows : ListedNumbers<std::int64_t> {
   /// f(place, 1, row).
@@ -62,10 +62,16 @@ void add_stored_rows(const E* dy, Span<const std::int64_t> ids, const NDArray& w
   if (count == 0 || width == 0) return;
   const Span<const std::int64_t> at = count == extent ? ids : Span<const std::int64_t>(place, ids.size());
   const SparseSizes sizes{.width = width, .values = at.size(), .columns = count, .counted = at.size()};
-  if (sparse_kernel(SparseWork::row_gradient, sizes) == SparseKernel::by_block)
-    ByBlock<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count, width).add_up(dy, weight.pointer<E>(), false);
-  else
-    add_blocks(dy, at, weight.pointer<E>(), 1, count, width);
+  E* const out = weight.pointer<E>();
+  switch (sparse_kernel(SparseWork::row_gradient, sizes)) {
+    case SparseKernel::by_block:
+      return ByBlock<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count, width).add_up(dy, out, false);
+    case SparseKernel::by_place:
+      return ByPlace<E>(PlacedRows<E>{{at.data(), at.size()}}, at.size(), count)
+          .add_up(dy, at.size(), width, out, false);
+    default:
+      return add_blocks(dy, at, out, 1, count, width);
+  }
 }
 
 }  // namespace detail
