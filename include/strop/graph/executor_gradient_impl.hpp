@@ -358,6 +358,7 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
     slot = NDArray(output.shape(), output.dtype(), output.device(), storage);
     copy_into(head, slot);
   }
+  compare_heads();
 }
 
 /// Before forward's nodes run once more, because what backward reads has been written over.

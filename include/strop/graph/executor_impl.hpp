@@ -11,6 +11,7 @@
 #include <strop/graph/passes/devices.hpp>
 #include <strop/graph/passes/passes.hpp>
 #include <strop/graph/placement.hpp>
+#include <strop/graph/steps.hpp>
 #include <strop/op/devices.hpp>
 #include <strop/op/dispatch.hpp>
 #include <strop/op/widened.hpp>
@@ -26,76 +27,6 @@
 
 namespace strop::inline v0 {
 namespace detail {
-
-/// A node to run, and what was decided for it when the graph was bound. Of the numbers of its values −1 is an input
-/// that was left out.
-struct Step {
-  Ref<Node> node;
-  List<int> in, out;
-  List<Request> requests;
-  Index state = -1;
-  Ref<Plan> plan;
-  /// The plan of prediction, where it draws random numbers and training does not, or the other way round.
-  Ref<Plan> predicting;
-  List<const NDArray*> inputs;
-  List<NDArray> outputs;
-  /// Results of a map that are wanted at the stored positions of an argument alone.
-  struct OnPattern {
-    int result, argument;  // positions in `out`, and among the arguments
-  };
-  List<OnPattern> on_pattern;
-  /// Inputs of which the operator looks at shape and type alone, a bit each: they have no memory, and need not be kept.
-  std::uint64_t unread = 0;
-  /// What has to be complete before it writes, where values lie at the same bytes at different times: blocks of the
-  /// arena.
-  struct Handover {
-    int later, earlier;
-  };
-  List<Handover> handovers;
-  /// Values that results are added to, in their memory; −1, or none at all, where a result is written.
-  List<int> added_to;
-  /// Of a gradient: it meets integers that its operator does not take, computes in double, and truncates.
-  bool widened = false;
-  bool takes_head = false;  // that backward brings
-
-  const Ref<Plan>& plan_for(bool training) const { return !training && predicting ? predicting : plan; }
-  bool reads(Index i) const { return in[i] >= 0 && (i >= 64 || (unread >> i & 1U) == 0); }
-  /// What the operator asks for in prediction or in training.
-  Resources resources(Inputs arrays, bool training) const {
-    if (node->entry->resources == nullptr) return {};
-    List<Shape, 8> shapes;
-    for (const NDArray* a : arrays) shapes.push_back(a->shape());
-    const ModeScope mode(nullptr, training);
-    return node->entry->resources(node->op(), shapes.span());
-  }
-};
-
-/// The state of an operator that keeps one, which its node makes when it runs first.
-struct KeptState : Counted {
-  explicit KeptState(const ParamBox* of) : keeper(of) {}
-  const ParamBox* const keeper;  // the operator's parameters, which its gradients and copies of its node share
-  Ref<StateBox> box;
-};
-
-/// A gradient that is computed elsewhere, or zero (value −1), on its way to the array that was asked for.
-struct Delivery {
-  int value;
-  int argument;
-  Request request;
-};
-
-/// Steps that follow one another, each on what the one before it has computed and nobody else reads: they go to the
-/// engine as one operation, and what does not depend on them may run beside it.
-struct Segment {
-  int begin = 0, end = 0;
-  bool whole = false;         // it may go as one: all of its arrays stay, and lie where the engine orders calls
-  std::int64_t elements = 0;  // of the largest array
-  struct Prepared {
-    EngineStep step;
-    List<Ref<Buffer>> changed;  // by results, not as bytes that another one takes over
-  };
-  std::optional<Prepared> prepared[2];  // of prediction and of training, made when it goes first
-};
 
 /// What comes to an output of a graph from what was computed of it.
 enum class Head : std::uint8_t { none, zero, gradient };
@@ -144,6 +75,14 @@ struct BoundGraph : Counted {
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
   bool sparse_heads = false;  // the last backward has brought one that is sparse
+  /// Where the head gradients of the last backward lie, to see whether the next one brings the same; nothing is held.
+  struct HeadPlace {
+    const Buffer* buffer = nullptr;
+    const std::byte* bytes = nullptr;
+    bool operator==(const HeadPlace&) const = default;
+  };
+  List<HeadPlace> last_heads;
+  bool heads_stay = false;  // it did, dense ones
   Placement placement;
   List<Ref<Buffer>> blocks;  // of the arena
   bool overwrites = false;   // backward writes over what it reads of forward
@@ -225,6 +164,7 @@ struct BoundGraph : Counted {
   void make_segments();
   void make_segments(const List<Step>& steps, List<Segment>& segments) const;
   bool is_ordered(const Step& step) const;
+  void compare_heads();
   bool goes_as_one(const List<Step>& steps, const Segment& segment) const;
   void push(const List<Step>& steps, Segment& segment);
   const NDArray& named(const NamedArrays& arrays, const char* what, std::string_view name) const;

@@ -109,8 +109,15 @@ class SegmentWork final : public Counted {
   bool training_;
 };
 
+/// Whether the engine orders what works on the array.
+STROP_IMPL bool stays(const NDArray& a) {
+  if (!a || a.storage() != dense || !way_of(a.device()).defers) return false;
+  return !a.allocated() || !a.body().buffer->is_foreign();
+}
+
 /// Whether a step's arrays stay from call to call and the engine may run it whenever they are there: as for calls that
-/// are handed over one by one, and no random numbers, which are drawn at the call.
+/// are handed over one by one, and no random numbers, which are drawn at the call. Head gradients are looked at when
+/// they are there.
 STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   const Plan& plan = *step.plan;
   // A state that is written outlives the run: a failure of the steps beside it must not become its own.
@@ -118,12 +125,10 @@ STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
   if (step.widened || !plan.asked || !plan.why.empty() || draws || !plan.mutated.empty() || step.state >= 0 ||
       step.node->entry->cpu.make_state != nullptr || !step.on_pattern.empty())
     return false;
-  const auto stays = [](const NDArray& a) {
-    if (!a || a.storage() != dense || !way_of(a.device()).defers) return false;
-    return !a.allocated() || !a.body().buffer->is_foreign();
-  };
   bool all = true;
   for (Index i = 0; i < step.inputs.size(); ++i) {
+    const int* const brought = std::find(head_values.begin(), head_values.end(), step.in[i]);
+    if (step.takes_head && step.in[i] >= 0 && brought != head_values.end()) continue;
     const NDArray& a = *step.inputs[i];
     all = all && stays(a) && (!step.reads(i) || a.allocated() || a.size() == 0);
   }
@@ -136,7 +141,8 @@ STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
 inline constexpr int most_segment_steps = 256;
 
 /// A step goes on a segment where it reads what its last step has computed, nobody else does, and what it reads besides
-/// is there when the segment begins. All others begin one: branches stay apart.
+/// is there when the segment begins. All others begin one: branches stay apart, and so does what reads a head gradient,
+/// which may be another array each time.
 STROP_IMPL void BoundGraph::make_segments(const List<Step>& steps, List<Segment>& segments) const {
   const auto count = static_cast<int>(steps.size());
   List<int> maker(values.size(), -1), followers(count), last_follower(count, -1), segment_of(count);
@@ -158,8 +164,8 @@ STROP_IMPL void BoundGraph::make_segments(const List<Step>& steps, List<Segment>
     const Step& step = steps[s];
     const int last = static_cast<int>(segments.size()) - 1;
     const bool ordered = is_ordered(step);
-    bool goes_on = ordered && last >= 0 && segments[last].whole && followers[s - 1] == 1 &&
-                   s - segments[last].begin < most_segment_steps,
+    bool goes_on = ordered && last >= 0 && segments[last].whole && followers[s - 1] == 1 && !step.takes_head &&
+                   !segments[last].takes_head && s - segments[last].begin < most_segment_steps,
          follows = false;
     makers_of(step, [&](int from) {
       if (from >= s) return;  // none: steps read what steps before them have made
@@ -183,6 +189,7 @@ STROP_IMPL void BoundGraph::make_segments(const List<Step>& steps, List<Segment>
       fresh.begin = s;
       fresh.end = s + 1;
       fresh.whole = ordered;
+      fresh.takes_head = step.takes_head;
       fresh.elements = elements;
       segments.push_back(std::move(fresh));
     }
@@ -195,9 +202,28 @@ STROP_IMPL void BoundGraph::make_segments() {
   make_segments(backward_steps, backward_segments);
 }
 
+/// Compares the head gradients with those of the last backward. What was prepared for others goes, and their memory
+/// with it.
+STROP_IMPL void BoundGraph::compare_heads() {
+  heads_stay = last_heads.size() == head_values.size();
+  last_heads.resize(head_values.size());
+  for (Index k = 0; k < head_values.size(); ++k) {
+    if (head_values[k] < 0) continue;
+    const NDArray& head = values[head_values[k]];
+    HeadPlace place;
+    if (stays(head) && head.allocated()) place = {head.body().buffer.get(), head.address()};
+    heads_stay = heads_stay && place.buffer != nullptr && place == last_heads[k];
+    last_heads[k] = place;
+  }
+  if (heads_stay) return;
+  for (Segment& segment : backward_segments)
+    if (segment.takes_head) segment.prepared[0] = segment.prepared[1] = {};
+}
+
 /// As for single calls: where one is large, or what the first one needs is on its way.
 STROP_IMPL bool BoundGraph::goes_as_one(const List<Step>& steps, const Segment& segment) const {
-  if (!segment.whole || call_mode.operation != nullptr || !order_maker) return false;
+  if (!segment.whole || call_mode.operation != nullptr || !order_maker || (segment.takes_head && !heads_stay))
+    return false;
   if (is_handed_over(segment.elements)) return true;
   const Step& first = steps[segment.begin];
   for (const NDArray* a : first.inputs)

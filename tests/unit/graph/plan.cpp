@@ -546,6 +546,21 @@ TEST_CASE("outputs, arguments and what the caller gave keep their memory; sparse
   }
 }
 
+TEST_CASE("a gradient that is delivered at the end of backward keeps its bytes until then") {
+  Symbol net = add_same(var("x"), var("late"));
+  for (int i = 0; i < 6; ++i) net = reversed(net);
+  net = quadratic(add_same(net, var("early")), {.a = 1, .b = 2});  // its gradient is the first that backward computes
+  const NDArray x = arange(0, 100), late = full({100}, 2), early = full({100}, 3), head = ones({100});
+  const NDArray dx = zeros({100}), joint = zeros({100});
+  // Two arguments with one array for their gradients, which each is added to when both are there.
+  Executor run = net.bind(cpu(), {{"x", x}, {"late", late}, {"early", early}},
+                          {{"x", dx}, {"late", joint}, {"early", joint}}, GradRequest::add);
+  run.forward(true);
+  run.backward(head);
+  CHECK(same(dx, quadratic(x, {.b = 2, .c = 12})));
+  CHECK(same(joint, quadratic(x, {.b = 4, .c = 24})));
+}
+
 TEST_CASE("a replay allocates nothing") {
   const Symbol hidden = squash(dense_layer(var("data"), {.num_hidden = 8}, "fc1"));
   auto run = loss(dense_layer(hidden, {.num_hidden = 3}, "fc2"), {}, "out").simple_bind(cpu(), {{"data", {5, 4}}});

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <vector>
 
 using namespace graph_tests;
 
@@ -55,6 +56,50 @@ TEST_CASE("a graph of many parameters runs again and again without a request for
     for (int i = 0; i < 5; ++i) step();
     CHECK(requests_made - before == 0);
     CHECK(run.grad("fc0_weight").to_vector<double>()[0] != 0);
+  }
+}
+
+TEST_CASE("backward with the same head gradient again asks for no memory, with another one computes with that") {
+  Symbol net = var("x");
+  for (int i = 0; i < 8; ++i) net = squash(dense_layer(net, {.num_hidden = 4}, cat("fc", i)));
+  struct Restore {
+    ~Restore() {
+      set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);
+    }
+  } restore;
+  for (const bool handed_over : {false, true}) {
+    CAPTURE(handed_over);
+    set_asynchronous(handed_over, 0);
+    Executor run = net.simple_bind(cpu(), {{"x", {2, 4}}});
+    for (const auto& [name, array] : run.args()) quadratic(array, {.c = 0.1f}, into(array));
+    const auto gradient_for = [&](const NDArray& head) {
+      run.forward(true);
+      run.backward(head);
+      Engine::global().wait_all();
+      return run.grad("x").to_vector<double>();
+    };
+    const NDArray one = ones({2, 4}), two = full({2, 4}, 2);
+    const std::vector<double> of_one = gradient_for(one);
+    CHECK(of_one[0] != 0);
+    gradient_for(one);
+    const std::int64_t before = requests_made;
+    for (int i = 0; i < 5; ++i) {
+      run.forward(true);
+      run.backward(one);
+      Engine::global().wait_all();
+    }
+    if (!strop::detail::guards_memory()) CHECK(requests_made - before == 0);
+    const auto doubled = [&](const std::vector<double>& of) {
+      for (std::size_t i = 0; i < of.size(); ++i) CHECK(of[i] == doctest::Approx(2 * of_one[i]).epsilon(1e-5));
+    };
+    doubled(gradient_for(two));  // prepared for `one`
+    doubled(gradient_for(two));
+    doubled(gradient_for(full({2, 4}, 2)));  // which is let go of
+    CHECK(gradient_for(one) == of_one);
+    quadratic(two, {.c = 4}, into(two));  // the same array with other elements
+    CHECK(gradient_for(two) != of_one);
+    for (std::size_t i = 0; i < of_one.size(); ++i)
+      CHECK(gradient_for(two)[i] == doctest::Approx(4 * of_one[i]).epsilon(1e-5));
   }
 }
 
