@@ -7,12 +7,18 @@
 
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace strop::python {
 namespace {
 
+/// True or False, or a number as the original takes it.
+bool switch_of(const char* function, const char* argument, const nb::object& given) {
+  if (const std::optional<double> number = number_of(given.ptr())) return *number != 0;
+  refuse(Kind::type, function, ": ", argument, " is ", text_of(given.ptr()), ", expected True or False");
+}
 bool set_recording(bool on) {
   const bool before = is_recording();
   const detail::Recorder* const recorder = on ? &detail::tape : nullptr;
@@ -95,8 +101,14 @@ void add_scopes(nb::module_& module) {
   module.attr("Scope") = nb::steal(made);
   module.def("is_recording", [] { return is_recording(); }, "Whether this thread's calls are recorded.");
   module.def("is_training", [] { return is_training(); }, "Whether this thread's calls are those of training.");
-  module.def("set_recording", &set_recording, "Switches recording on or off; what it was before.");
-  module.def("set_training", &set_training, "Switches training on or off; what it was before.");
+  module.def(
+      "set_recording",
+      [](const nb::object& on) { return set_recording(switch_of("set_recording", "is_recording", on)); },
+      nb::arg("is_recording").none(), "Switches recording on or off; what it was before.");
+  module.def(
+      "set_training",
+      [](const nb::object& on) { return set_training(switch_of("set_training", "train_mode", on)); },
+      nb::arg("train_mode").none(), "Switches training on or off; what it was before.");
 }
 
 }  // namespace strop::python

@@ -164,8 +164,9 @@ std::vector<std::pair<std::string_view, GradRequest>> requests_of(const NamedNum
 }
 using NamedObjects = std::vector<std::pair<std::string, nb::object>>;
 /// `shared` is an Executor or None.
-BindOptions options_of(const NamedObjects& groups, const nb::object& shared) {
+BindOptions options_of(const NamedObjects& groups, const nb::object& shared, bool side_by_side) {
   BindOptions options;
+  options.side_by_side = side_by_side;
   for (const auto& [name, context] : groups) options.group2ctx.emplace_back(name, device_of(context.ptr()));
   if (shared.is_none()) return options;
   if (!nb::isinstance<Executor>(shared))
@@ -267,21 +268,21 @@ void add_symbols(nb::module_& module) {
           "_bind",
           [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
              const NamedNumbers& requests, const NamedArrays& aux, const NamedObjects& groups,
-             const nb::object& shared) {
+             const nb::object& shared, bool side_by_side) {
             const auto wishes = requests_of(requests);
             const Device device = device_of(ctx.ptr());
-            const BindOptions options = options_of(groups, shared);
+            const BindOptions options = options_of(groups, shared, side_by_side);
             const Unlocked others(true);
             return s.bind(device, args, grads, GradRequests(std::span(wishes)), aux, options);
           },
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def(
           "_simple_bind",
           [](const Symbol& s, nb::object ctx, const NamedShapes& shapes, const NamedNumbers& requests,
              const NamedTypes& types, const NamedNumbers& storages, const NamedObjects& groups,
-             const nb::object& shared, std::vector<std::string> shared_args) {
+             const nb::object& shared, std::vector<std::string> shared_args, bool side_by_side) {
             const auto wishes = requests_of(requests);
-            BindOptions options = options_of(groups, shared);
+            BindOptions options = options_of(groups, shared, side_by_side);
             options.shared_args = std::move(shared_args);
             for (const auto& [name, storage] : storages)
               options.storages.emplace_back(name, static_cast<Storage>(storage));
@@ -289,7 +290,7 @@ void add_symbols(nb::module_& module) {
             const Unlocked others(true);
             return s.simple_bind(device, shapes, GradRequests(std::span(wishes)), types, options);
           },
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   module.def("_var", [](const std::string& name, const nb::dict& options) { return var(name, variable_of(options)); });
   module.def("_group", [](const std::vector<Symbol>& symbols) { return group(symbols); });
   module.def("_lacking_node", [](const std::string& scope, const std::vector<Symbol>& outputs) {

@@ -70,6 +70,9 @@ mx.operator.register("of_no_lists")(Prop)
         (lambda: DOUBLE.bind(mx.cpu(), {"a": nd.ones((2,))}, 3), TypeError, "bind: args_grad is of type int"),
         (lambda: bound().backward(3), TypeError, "backward: a head gradient of type int"),
         (lambda: bound().copy_params_from({"a": 3}), TypeError, "copy_params_from: 'a' is of type int"),
+        (lambda: autograd.set_recording("a"), TypeError, "set_recording: is_recording is '?a'?, expected True or False"),
+        (lambda: autograd.set_training(None), TypeError, "set_training: train_mode is None, expected True or False"),
+        (lambda: mx.engine.set_asynchronous("a", "b"), TypeError, "set_asynchronous: on is 'a' and elements 'b'"),
         (lambda: nd.Custom(nd.ones((2,)), op_type="of_no_lists"), TypeError, "of_no_lists: infer_shape gives 3"),
     ],
 )

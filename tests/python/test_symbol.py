@@ -355,6 +355,20 @@ def test_groups_have_devices(rng):
     np.testing.assert_array_equal(net.bind(mx.cpu(), given, group2ctx=groups).forward()[0].asnumpy(), out)
 
 
+def test_branches_lie_side_by_side(rng):
+    data = sym.var("data")
+    branches = [data, data]
+    for layer in range(4):
+        branches = [sym.FullyConnected(b, num_hidden=8, name=f"fc{layer}{k}") for k, b in enumerate(branches)]
+    net = branches[0] * branches[1]
+    run = filled(net.simple_bind(mx.cpu(), data=(4, 8)), rng)
+    apart = net.bind(mx.cpu(), run.arg_dict, side_by_side=True)
+    np.testing.assert_array_equal(apart.forward()[0].asnumpy(), run.forward()[0].asnumpy())
+    bytes_of = lambda **how: net.simple_bind(mx.cpu(), grad_req="null", data=(4, 8), **how)._planned_bytes
+    assert bytes_of(side_by_side=True) > bytes_of()
+    assert apart.reshape(data=(2, 8)).forward()[0].shape == (2, 8)
+
+
 def test_attributes_are_called_as_one_likes():
     with mx.AttrScope(storage="disk"):
         a = mx.sym.var("a", attr={"dtype": "words"}, shape=(2,))

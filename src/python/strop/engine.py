@@ -11,7 +11,9 @@ _size = 15
 
 def set_asynchronous(on, elements=_strop.large_call):
     """Whether calls on arrays of so many elements or more are handed to the engine and return at once, in this process."""
-    _strop.set_asynchronous(on, elements)
+    if not isinstance(on, (bool, int)) or not isinstance(elements, int):
+        raise _strop.TypeError(f"set_asynchronous: on is {on!r} and elements {elements!r}, expected True or False and a whole number")
+    _strop.set_asynchronous(bool(on), elements)
 
 
 def set_bulk_size(size):

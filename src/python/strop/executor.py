@@ -130,10 +130,10 @@ class _Members:
                 raise _strop.Error(f"reshape: {name} of shape {before.shape} would become {after.shape}; say allow_up_sizing=True, or bind the "
                                    "larger executor first and reshape it to the smaller shapes")
         if any(b is not None and not _strop.same(a, b) for before, after in zip(own, new) for a, b in zip(before, after)):
-            ctx, requests, groups = self._bound
+            ctx, requests, groups, side_by_side = self._bound
             args, grads, aux = ([_within(a, b) for a, b in zip(before, after)] for before, after in zip(own, new))
             given = [(name, a) for name, a in zip(self._arg_names, grads) if a is not None]
-            made = self._symbol._bind(ctx, list(zip(self._arg_names, args)), given, requests, list(zip(self._aux_names, aux)), groups, self)
+            made = self._symbol._bind(ctx, list(zip(self._arg_names, args)), given, requests, list(zip(self._aux_names, aux)), groups, self, side_by_side)
         made._bound = self._bound
         return made
 

@@ -246,17 +246,19 @@ class _Members:
         known = [(name, storage_number(value)) for name, value in self._known((), kwargs)]
         return tuple([STORAGES[number] for number in numbers] for numbers in self._infer_storage(known))
 
-    def bind(self, ctx=None, args=None, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None):
+    def bind(self, ctx=None, args=None, args_grad=None, grad_req="write", aux_states=None, group2ctx=None, shared_exec=None,
+             side_by_side=False):
         """An Executor on these arrays. ``group2ctx``: the devices of the nodes that have these names as their
-        ``ctx_group``. ``shared_exec``: an executor that never runs at the same time, in whose memory this one computes."""
+        ``ctx_group``. ``shared_exec``: an executor that never runs at the same time, in whose memory this one computes.
+        ``side_by_side``: branches never wait for each other's memory, which is then nearly as much as all values take."""
         names = self.list_arguments()
         if len(set(names)) < len(names) and not isinstance(args, dict):
-            return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec)
+            return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec, side_by_side)
         given = _named(names, args, "args")
         grads = _named(names, args_grad, "args_grad")
         aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
-        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items())
-        made = self._bind(bound[0], given, [(n, a) for n, a in grads if a is not None], bound[1], aux, bound[2], shared_exec)
+        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
+        made = self._bind(bound[0], given, [(n, a) for n, a in grads if a is not None], bound[1], aux, bound[2], shared_exec, bound[3])
         made._bound = bound
         return made
 
@@ -270,10 +272,10 @@ class _Members:
         return load_json(json.dumps(graph))
 
     def simple_bind(self, ctx=None, grad_req="write", type_dict=None, stype_dict=None, group2ctx=None, shared_arg_names=None,
-                    shared_exec=None, shared_buffer=None, **kwargs):
-        """An Executor on new arrays, whose shapes follow from those given. ``group2ctx`` and ``shared_exec`` as in
-        bind(); of the arguments in ``shared_arg_names`` the arrays and gradients are those of ``shared_exec``, and so are
-        the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
+                    shared_exec=None, shared_buffer=None, side_by_side=False, **kwargs):
+        """An Executor on new arrays, whose shapes follow from those given. ``group2ctx``, ``shared_exec`` and
+        ``side_by_side`` as in bind(); of the arguments in ``shared_arg_names`` the arrays and gradients are those of
+        ``shared_exec``, and so are the states then. ``shared_buffer``, a hint of the original's, changes nothing."""
         names = self.list_arguments()
         arguments = set(names)
         shapes = [(name, extents_of(shape)) for name, shape in kwargs.items() if name in arguments]
@@ -281,8 +283,8 @@ class _Members:
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
             raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
-        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items())
-        made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()))
+        bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
+        made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()), bound[3])
         made._bound = bound
         return made
 
