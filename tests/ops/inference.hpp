@@ -17,7 +17,7 @@ Cast: data -> output; output -> data; data? -> output?
 Concat: arg0 -> arg1?, arg2?, output?; output -> arg0?, arg1?, arg2?; arg0? -> arg0, output
 Convolution: data -> weight, bias, output; output -> data?, weight?, bias; data? -> output?
 Correlation: data1 -> data2, output; output -> data1?, data2?; data1? -> data1, output
-Crop: arg0 -> output
+Crop: arg0 -> output; arg0? -> output?
 Deconvolution: data -> weight, output; output -> data?, weight?; data? -> output?
 Dropout: data -> output, mask; output, mask -> data; data? -> output?, mask?
 Embedding: data -> weight, output; output -> data, weight; data? -> output?
@@ -108,14 +108,14 @@ _linalg_maketrian: A -> output; A? -> output?
 _linalg_potrf: A -> output; output -> A; A? -> output?
 _linalg_potri: A -> output; output -> A; A? -> output?
 _linalg_slogdet: A -> output0, output1, output2, output3; A? -> output0?, output1?, output2?, output3?
-_linalg_sumlogdiag: A -> output
+_linalg_sumlogdiag: A -> output; A? -> output
 _linalg_syevd: A -> output0, output1; output0, output1 -> A; A? -> output0?, output1?
 _linalg_syrk: A -> output; A? -> output?
 _linalg_trmm: output -> B; A? -> output
 _linalg_trsm: output -> B; A? -> output
 _linspace: -> output
 _mp_adamw_update: weight -> grad, mean, var, weight32, rescale_grad, output; output -> weight, grad, mean, var, weight32, rescale_grad; weight? -> weight, output
-_np_cumsum: a -> output
+_np_cumsum: a -> output; a? -> output?
 _ones: -> output
 _random_exponential: -> output
 _random_exponential_like: data -> output; output -> data; data? -> output?
@@ -127,14 +127,14 @@ _random_negative_binomial: -> output
 _random_negative_binomial_like: data -> output; output -> data; data? -> output?
 _random_normal: -> output
 _random_normal_like: data -> output; output -> data; data? -> output?
-_random_pdf_dirichlet:
-_random_pdf_exponential:
-_random_pdf_gamma:
-_random_pdf_generalized_negative_binomial:
-_random_pdf_negative_binomial:
-_random_pdf_normal:
-_random_pdf_poisson:
-_random_pdf_uniform:
+_random_pdf_dirichlet: sample -> output; sample? -> output?
+_random_pdf_exponential: sample -> output; sample? -> output?
+_random_pdf_gamma: sample -> output; sample? -> output?
+_random_pdf_generalized_negative_binomial: sample -> output; sample? -> output?
+_random_pdf_negative_binomial: sample -> output; sample? -> output?
+_random_pdf_normal: sample -> output; sample? -> output?
+_random_pdf_poisson: sample -> output; sample? -> output?
+_random_pdf_uniform: sample -> output; sample? -> output?
 _random_poisson: -> output
 _random_poisson_like: data -> output; output -> data; data? -> output?
 _random_randint: -> output
@@ -160,7 +160,7 @@ _slice_assign_scalar: data -> output; output -> data; data? -> output?
 _sparse_adagrad_update: weight -> grad, history, output; output -> weight, grad, history; weight? -> weight, output
 _sparse_retain: data -> output; output -> data; data? -> output?
 _split_v2: data -> output0, output1, output2; data? -> output0?, output1?, output2?
-_square_sum: data -> output
+_square_sum: data -> output; data? -> output
 _unravel_index: data -> output; data? -> output?
 _zeros: -> output
 _zeros_without_dtype: -> output
@@ -169,10 +169,10 @@ add_n: arg0 -> arg1, arg2, output; output -> arg0, arg1, arg2; arg0? -> arg0, ou
 all_finite: data -> output; data? -> output
 amp_cast: data -> output; output -> data; data? -> output?
 amp_multicast: data -> output0; output0, output1 -> data, data; data? -> output0?, output1
-argmax: data -> output
-argmax_channel: data -> output
-argmin: data -> output
-argsort: data -> output
+argmax: data -> output; data? -> output
+argmax_channel: data -> output; data? -> output?
+argmin: data -> output; data? -> output
+argsort: data -> output; data? -> output?
 batch_dot: lhs -> rhs?, output?; output -> lhs?, rhs?; lhs? -> lhs, output
 batch_take: output -> indices; a? -> output
 broadcast_axis: data -> output; data? -> output
@@ -180,20 +180,20 @@ broadcast_like: lhs? -> output
 broadcast_to: data -> output; data? -> output
 cast_storage: data -> output; output -> data; data? -> output?
 col2im: data -> output; data? -> output?
-depth_to_space: data -> output
-diag: data -> output
+depth_to_space: data -> output; data? -> output?
+diag: data -> output; data? -> output?
 dot: lhs? -> output?
 expand_dims: data -> output; output -> data; data? -> output?
 ftrl_update: weight -> grad, z, n, output; output -> weight, grad, z, n; weight? -> weight, output
-gather_nd:
-im2col: data -> output
+gather_nd: data? -> output
+im2col: data -> output; data? -> output?
 khatri_rao: arg0 -> arg1?, output?; output -> arg0?, arg1?; arg0? -> output?
 lamb_update_phase2: weight -> g, r1, r2, output; output -> weight, g, r1, r2; weight? -> weight, output
 log_softmax: data -> output; output -> data; data? -> output?
 max: data -> output; data? -> output
 mean: data -> output; data? -> output
 min: data -> output; data? -> output
-moments: data -> mean, var
+moments: data -> mean, var; data? -> mean, var
 mp_adam_update: weight -> grad, mean, var, weight32, output; output -> weight, grad, mean, var, weight32; weight? -> weight, output
 mp_lamb_update_phase1: weight -> grad, mean, var, weight32, output; output -> weight, grad, mean, var, weight32; weight? -> weight, output
 mp_lamb_update_phase2: weight -> g, r1, r2, weight32, output; output -> weight, g, r1, r2, weight32; weight? -> weight, output
@@ -224,16 +224,16 @@ slice_like: data? -> output
 softmax: data -> output; output -> data; data? -> output?
 softmax_cross_entropy: data -> label, output; output -> data?, label?; data? -> data, output
 softmin: data -> output; output -> data; data? -> output?
-sort: data -> output, indices
-space_to_depth: data -> output
+sort: data -> output, indices; data? -> output?, indices?
+space_to_depth: data -> output; data? -> output?
 squeeze: data -> output
 stack: arg0 -> arg1, output; output -> arg0, arg1; arg0? -> arg0, output
 stored_log_softmax: data -> output; output -> data; data? -> output?
 stored_softmax: data -> output; output -> data; data? -> output?
 sum: data -> output; data? -> output
 take: a? -> output
-tile: data -> output
-topk: data -> output, indices
+tile: data -> output; data? -> output?
+topk: data -> output, indices; data? -> output?, indices
 transpose: data -> output; output -> data; data? -> output?
 where: output -> x, y; condition? -> output
 zeros_like: data -> output; output -> data; data? -> output?

@@ -17,6 +17,11 @@ constexpr std::int64_t checked_product(std::int64_t a, std::int64_t b, std::stri
   return product;
 }
 
+/// extent · times; −1 where the extent is not known.
+constexpr std::int64_t times_extent(std::int64_t extent, std::int64_t times, std::string_view op) {
+  return extent < 0 ? -1 : checked_product(extent, times, op);
+}
+
 /// a + b; Error beginning with `op` where it does not fit.
 constexpr std::int64_t checked_sum(std::int64_t a, std::int64_t b, std::string_view op) {
   std::int64_t sum = 0;

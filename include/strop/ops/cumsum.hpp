@@ -72,7 +72,7 @@ struct Cumsum {
   constexpr void infer_shape(Shapes& s) const {
     const Shape& a = s.in(0);
     if (!axis) {
-      if (a.known()) s.set_out(0, {a.size()});
+      if (a.has_rank()) s.set_out(0, {a.known() ? a.size() : -1});
       return;
     }
     if (a.has_rank()) (void)detail::checked_axis(*axis, a.ndim(), s.op());

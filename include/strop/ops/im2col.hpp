@@ -100,13 +100,17 @@ struct Im2col {
     const int rank = (*kernel).ndim();
     s.expect_rank(0, rank + 2);
     const Shape& x = s.in(0);
-    if (!x.known()) return;
+    if (!x.has_rank()) return;
     std::int64_t rows = x[1], windows = 1;
     for (int i = 0; i < rank; ++i) {
+      rows = detail::times_extent(rows, (*kernel)[i], s.op());
+      if (x[i + 2] < 0) {
+        windows = -1;
+        continue;
+      }
       const std::int64_t room =
           detail::window_room(s, i + 2, x[i + 2], detail::step_of(pad, i, 0), detail::window_extent(*this, i, s.op()));
-      rows = detail::checked_product(rows, (*kernel)[i], s.op());
-      windows = detail::checked_product(windows, room / detail::step_of(stride, i, 1) + 1, s.op());
+      windows = detail::times_extent(windows, room / detail::step_of(stride, i, 1) + 1, s.op());
     }
     s.set_out(0, {x[0], rows, windows});
   }

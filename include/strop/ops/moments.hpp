@@ -24,7 +24,7 @@ struct Moments {
   static constexpr const char* doc = "Mean and variance over the given axes, all by default.";
   static constexpr Note notes[] = {{"axes", "the axes that go"}, {"keepdims", "they stay, with extent 1"}};
   constexpr void infer_shape(Shapes& s) const {
-    if (!s.in(0).known()) return;
+    if (!s.in(0).has_rank()) return;
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::reduced_shape(s.in(0), axes, keepdims, false, s.op()));
   }
   template <Real E>

@@ -26,11 +26,13 @@ template <class E>
 concept Sortable = Real<E> || std::same_as<E, std::uint8_t> || std::same_as<E, std::int8_t> ||
                    std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
 
-/// Extents of the result: `count` along the axis, or alone where the whole array is one row.
+/// Extents of the result: `count` along the axis, or alone where the whole array is one row; −1 where they depend on
+/// one that is not known.
 constexpr Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_t k, std::string_view op) {
   const int at = axis ? checked_axis(*axis, in.ndim(), op) : 0;
-  const std::int64_t length = axis ? in[at] : in.size();
-  if (k > length) fail(op, ": k is ", k, ", the ", axis ? "axis" : "array", " has ", length, " elements");
+  const std::int64_t length = axis ? in[at] : in.known() ? in.size() : -1;
+  if (length >= 0 && k > length)
+    fail(op, ": k is ", k, ", the ", axis ? "axis" : "array", " has ", length, " elements");
   const std::int64_t count = k < 1 ? length : k;
   if (!axis) return {count};
   Shape out = in;
@@ -149,7 +151,7 @@ struct Sort {
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr int visible = 1;
   constexpr void infer_shape(Shapes& s) const {
-    if (!s.in(0).known()) return;
+    if (!s.in(0).has_rank()) return;
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::ordered_shape(s.in(0), axis, 0, s.op()));
   }
   constexpr void infer_type(Types& t) const {
@@ -178,9 +180,9 @@ struct Argsort {
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const {
-    if (!s.in(0).known()) return;
+    if (!s.in(0).has_rank()) return;
     s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
-    detail::check_positions(s.in(0), axis, dtype, s.op());
+    if (s.in(0).known()) detail::check_positions(s.in(0), axis, dtype, s.op());
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   template <detail::Sortable E>
@@ -209,9 +211,10 @@ struct Topk {
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return ret_typ == both ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const {
-    if (!s.in(0).known()) return;
+    if (!s.in(0).has_rank()) return;
     const Shape chosen = detail::ordered_shape(s.in(0), axis, k, s.op());
-    if (ret_typ == indices || ret_typ == both) detail::check_positions(s.in(0), axis, dtype, s.op());
+    if (s.in(0).known() && (ret_typ == indices || ret_typ == both))
+      detail::check_positions(s.in(0), axis, dtype, s.op());
     s.set_out(0, ret_typ == mask ? s.in(0) : chosen);
     s.set_out(1, ret_typ == value || ret_typ == both ? chosen : Shape{0});
   }

@@ -24,11 +24,11 @@ inline constexpr Note pdf_notes[] = {{"sample", "what is drawn"}, {"is_log", "th
 /// vectors the last axis, in both, is theirs, and the result is without it.
 constexpr void infer_density(Shapes& s, bool vectors) {
   const Shape& x = s.in(0);
-  if (!x.known()) return;
+  if (!x.has_rank()) return;
   const int least = vectors ? 1 : 0;
   for (int i = 1; i < s.inputs(); ++i) {
     if (i > 1) s.set_in(i, s.in(i - 1));
-    if (!s.in(i).has_rank()) return;
+    if (!s.in(i).has_rank()) continue;
     const int rank = s.in(i).ndim();
     if (rank > x.ndim() || rank < least || x.ndim() < least)
       s.fail(s.name_in(i), " has shape ", s.in(i), ", expected ", least, " to ", x.ndim(), " dimensions, those of ",

@@ -294,7 +294,7 @@ struct ArgExtreme {
   bool keepdims = false;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const {
-    if (s.in(0).known())
+    if (s.in(0).has_rank())
       s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
   template <detail::Summable E>

@@ -25,7 +25,7 @@ struct SquareSum {
   bool keepdims = false, exclude = false;
 
   constexpr void infer_shape(Shapes& s) const {
-    if (s.in(0).known()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op()));
+    if (s.in(0).has_rank()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op()));
   }
   constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) != row_sparse) return detail::infer_reduced_storage(s, exclude);

@@ -62,7 +62,8 @@ struct GatherNd {
       "y[...] = data[indices[0, ...], indices[1, ...], ...]; coordinates outside are refused.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
   constexpr void infer_shape(Shapes& s) const {
-    if (s.in(0).known() && s.in(1).known()) s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
+    if (s.in(0).has_rank() && s.in(1).has_rank() && (s.in(1).ndim() == 0 || s.in(1)[0] >= 0))
+      s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {

@@ -181,10 +181,10 @@ struct Tile {
   constexpr void infer_shape(Shapes& s) const {
     for (std::int64_t r : *reps)
       if (r < 1) s.fail("parameter 'reps' has a repetition of ", r, ", expected 1 or more");
-    if (!s.in(0).known()) return;
+    if (!s.in(0).has_rank()) return;
     const Plan p = plan(s.in(0));
     Shape out = p.extents;
-    for (int k = 0; k < out.ndim(); ++k) out[k] = detail::checked_product(out[k], p.reps[k], s.op());
+    for (int k = 0; k < out.ndim(); ++k) out[k] = detail::times_extent(out[k], p.reps[k], s.op());
     s.set_out(0, out);
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {

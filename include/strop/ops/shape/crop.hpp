@@ -42,18 +42,19 @@ struct Crop {
     if (h_w.ndim() != 2) s.fail("h_w = ", h_w, ", expected two numbers, of rows and of columns");
     for (int i = 0; i < s.inputs(); ++i) s.expect_rank(i, 4);
     const Shape& x = s.in(0);
-    if (!x.known() || !s.in(s.inputs() - 1).known()) return;
+    if (!x.has_rank()) return;
     Shape out = x;
     for (int axis = 2; axis < 4; ++axis) {
       const std::string_view part = axis == 2 ? "rows" : "columns";
-      const std::int64_t extent = s.inputs() == 2 ? s.in(1)[axis] : h_w[axis - 2];
+      const std::int64_t extent = s.inputs() == 1 ? h_w[axis - 2] : s.in(1).has_rank() ? s.in(1)[axis] : -1;
+      out[axis] = extent;
+      if (x[axis] < 0 || (s.inputs() == 2 && extent < 0)) continue;
       if (extent < 1 || extent > x[axis])
         s.fail("the part has ", extent, ' ', part, ", expected 1 to ", x[axis], ", those of ", s.name_in(0));
       const std::int64_t most = x[axis] - extent;
       if (!center_crop && (offset[axis - 2] < 0 || offset[axis - 2] > most))
         s.fail("offset = ", detail::print_shape(offset), ", expected 0 to ", most, " for ", extent, " of ", x[axis],
                ' ', part);
-      out[axis] = extent;
     }
     s.set_out(0, out);
   }

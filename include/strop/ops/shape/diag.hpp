@@ -70,15 +70,19 @@ struct Diag {
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
-    if (!in.known()) return;
+    if (!in.has_rank()) return;
     if (in.ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
     if (in.ndim() == 1) {
+      if (in[0] < 0) return s.set_out(0, Shape{-1, -1});
       const std::int64_t n = detail::checked_sum(in[0], k < 0 ? -static_cast<std::int64_t>(k) : k, s.op());
       return s.set_out(0, Shape{n, n});
     }
     const detail::DiagonalPlan plan(in, k, axis1, axis2, s.op());
-    if (plan.length == 0 && in.size() != 0) s.fail(s.name_in(0), " of shape ", in, " has no diagonal ", k);
-    s.set_out(0, plan.result(in));
+    if (plan.length == 0 && in.known() && in.size() != 0)
+      s.fail(s.name_in(0), " of shape ", in, " has no diagonal ", k);
+    Shape out = plan.result(in);
+    if (in[plan.first] < 0 || in[plan.second] < 0) out.back() = -1;
+    s.set_out(0, out);
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     if (x.ndim() > 1)
@@ -112,10 +116,13 @@ struct DiagGradient {
 };
 
 namespace detail {
+/// An extent divided, which it has to allow; −1 where it is not known.
+constexpr std::int64_t parts_of(std::int64_t extent, std::int64_t by) { return extent < 0 ? -1 : extent / by; }
+
 constexpr void check_blocks(Shapes& s, int block) {
   if (block < 1) s.fail("block_size is ", block, ", expected at least 1");
   s.expect_rank(0, 4);
-  for (int k = 1; k < 4 && s.in(0).known(); ++k)
+  for (int k = 1; k < 4 && s.in(0).has_rank(); ++k)
     if (s.in(0)[k] == 0) s.fail(s.name_in(0), " of shape ", s.in(0), " has an axis without elements");
 }
 }  // namespace detail
@@ -134,11 +141,11 @@ struct DepthToSpace {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);
-    if (!in.known()) return;
-    if (in[1] % (b * b) != 0)
+    if (!in.has_rank()) return;
+    if (in[1] >= 0 && in[1] % (b * b) != 0)
       s.fail(s.name_in(0), " of shape ", in, " has ", in[1], " channels, expected a multiple of ", b * b);
-    s.set_out(0, Shape{in[0], in[1] / (b * b), detail::checked_product(in[2], b, s.op()),
-                       detail::checked_product(in[3], b, s.op())});
+    s.set_out(0, Shape{in[0], detail::parts_of(in[1], b * b), detail::times_extent(in[2], b, s.op()),
+                       detail::times_extent(in[3], b, s.op())});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t b = *block_size, n = y.shape()[0], c = y.shape()[1], h = x.shape()[2], w = x.shape()[3];
@@ -167,10 +174,11 @@ struct SpaceToDepth {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
     const Shape& in = s.in(0);
-    if (!in.known()) return;
-    if (in[2] % b != 0 || in[3] % b != 0)
+    if (!in.has_rank()) return;
+    if ((in[2] >= 0 && in[2] % b != 0) || (in[3] >= 0 && in[3] % b != 0))
       s.fail(s.name_in(0), " of shape ", in, " has rows or columns that are no multiple of block_size = ", b);
-    s.set_out(0, Shape{in[0], detail::checked_product(in[1], b * b, s.op()), in[2] / b, in[3] / b});
+    s.set_out(0, Shape{in[0], detail::times_extent(in[1], b * b, s.op()), detail::parts_of(in[2], b),
+                       detail::parts_of(in[3], b)});
   }
   void forward(Cpu&, const NDArray& x, NDArray& y) const {
     const std::int64_t b = *block_size, n = x.shape()[0], c = x.shape()[1], h = y.shape()[2], w = y.shape()[3];

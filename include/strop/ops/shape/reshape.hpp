@@ -216,14 +216,14 @@ constexpr void Reshape::infer_shape(Shapes& s) const {
 
 constexpr void Squeeze::infer_shape(Shapes& s) const {
   const Shape& in = s.in(0);
-  if (!in.known()) return;
+  if (!in.has_rank() || (!axis.list && !in.known())) return;
   Shape gone = Shape::filled(in.ndim(), 0);  // std::vector<bool> is no constant for clang beside libstdc++ 12
   if (!axis.list)
     for (int i = 0; i < in.ndim(); ++i) gone[i] = in[i] == 1 ? 1 : 0;
   else
     for (std::int64_t asked : *axis.list) {
       const int k = detail::checked_axis(asked, in.ndim(), s.op());
-      if (in[k] != 1) s.fail("axis ", asked, " of ", s.name_in(0), " has extent ", in[k], ", expected 1");
+      if (in[k] >= 0 && in[k] != 1) s.fail("axis ", asked, " of ", s.name_in(0), " has extent ", in[k], ", expected 1");
       if (gone[k] != 0) s.fail("axis ", asked, " is given twice");
       gone[k] = 1;
     }
