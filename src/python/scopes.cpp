@@ -106,8 +106,7 @@ void add_scopes(nb::module_& module) {
       [](const nb::object& on) { return set_recording(switch_of("set_recording", "is_recording", on)); },
       nb::arg("is_recording").none(), "Switches recording on or off; what it was before.");
   module.def(
-      "set_training",
-      [](const nb::object& on) { return set_training(switch_of("set_training", "train_mode", on)); },
+      "set_training", [](const nb::object& on) { return set_training(switch_of("set_training", "train_mode", on)); },
       nb::arg("train_mode").none(), "Switches training on or off; what it was before.");
 }
 

@@ -267,8 +267,8 @@ void add_symbols(nb::module_& module) {
       .def(
           "_bind",
           [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
-             const NamedNumbers& requests, const NamedArrays& aux, const NamedObjects& groups,
-             const nb::object& shared, bool side_by_side) {
+             const NamedNumbers& requests, const NamedArrays& aux, const NamedObjects& groups, const nb::object& shared,
+             bool side_by_side) {
             const auto wishes = requests_of(requests);
             const Device device = device_of(ctx.ptr());
             const BindOptions options = options_of(groups, shared, side_by_side);

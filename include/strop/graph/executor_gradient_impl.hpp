@@ -326,8 +326,9 @@ STROP_IMPL void BoundGraph::gather_params(const NamedArrays& from, const NamedAr
   }
 }
 
-/// The head gradients become values of the graph until the end of backward, sparse ones as they are: operators that
-/// have no form for one take it as a dense copy, which is logged, as of every call.
+/// The head gradients become values of the graph until the end of backward (their memory is held until the next one),
+/// sparse ones as they are: operators that have no form for one take it as a dense copy, which is logged, as of every
+/// call.
 STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
   if (!given.empty() && given.size() != std::ssize(outputs))
     fail("backward: ", given.size(), " head gradients for ", outputs.size(), " outputs");

@@ -75,11 +75,11 @@ struct BoundGraph : Counted {
   std::string no_gradient;  // why backward cannot run
   bool train = false, ran = false;
   bool sparse_heads = false;  // the last backward has brought one that is sparse
-  /// Where the head gradients of the last backward lie, to see whether the next one brings the same; nothing is held.
+  /// Where the head gradients of the last backward lie. Their memory is held until the next one, which is what tells
+  /// whether it brings the same arrays: another one cannot lie there.
   struct HeadPlace {
-    const Buffer* buffer = nullptr;
+    Ref<Buffer> buffer;
     const std::byte* bytes = nullptr;
-    bool operator==(const HeadPlace&) const = default;
   };
   List<HeadPlace> last_heads;
   bool heads_stay = false;  // it did, dense ones

@@ -202,8 +202,7 @@ STROP_IMPL void BoundGraph::make_segments() {
   make_segments(backward_steps, backward_segments);
 }
 
-/// Compares the head gradients with those of the last backward. What was prepared for others goes, and their memory
-/// with it.
+/// Compares the head gradients with those of the last backward. What was prepared for others goes.
 STROP_IMPL void BoundGraph::compare_heads() {
   heads_stay = last_heads.size() == head_values.size();
   last_heads.resize(head_values.size());
@@ -211,9 +210,10 @@ STROP_IMPL void BoundGraph::compare_heads() {
     if (head_values[k] < 0) continue;
     const NDArray& head = values[head_values[k]];
     HeadPlace place;
-    if (stays(head) && head.allocated()) place = {head.body().buffer.get(), head.address()};
-    heads_stay = heads_stay && place.buffer != nullptr && place == last_heads[k];
-    last_heads[k] = place;
+    if (stays(head) && head.allocated()) place = {head.body().buffer, head.address()};
+    HeadPlace& last = last_heads[k];
+    heads_stay = heads_stay && place.buffer && place.buffer == last.buffer && place.bytes == last.bytes;
+    last = std::move(place);
   }
   if (heads_stay) return;
   for (Segment& segment : backward_segments)

@@ -27,15 +27,14 @@ Index products_of_row(const CsrRows<E>& a, const CsrRows<E>& b, Index i) {
 inline namespace STROP_ISA {
 
 /// Sums of values by column, of one row at a time, in a table; a bit a column says where there is one, and where these
-/// are more words than a row has values, a bit for each word. Values of a column are added in the order in which they
-/// come.
+/// are more words than a row takes products, a bit for each word. Values of a column are added in the order in which
+/// they come.
 template <class E>
 class TableSums {
  public:
-  /// `values`: how many a row has, on average.
-  TableSums(Index cols, Index values)
+  TableSums(Index cols, Index products)
       : words_((cols + 63) / 64),
-        pages_(values < words_ ? (words_ + 63) / 64 : 0),
+        pages_(products < words_ ? (words_ + 63) / 64 : 0),
         memory_({words_ + pages_}, i64),
         table_({cols}, dtype_of<E>),
         bits_(memory_.pointer<std::uint64_t>()),
@@ -241,11 +240,14 @@ void csr_times_csr(const NDArray& a, const NDArray& b, const NDArray& out, Dtype
           products_in[i] += y.indptr[x.indices[k] + 1] - y.indptr[x.indices[k]];
       }
     });
-    Index total = 0;
-    for (Index i = 0; i < x.rows; ++i) total += products_in[i];
+    Index total = 0, rows = 0;  // of those that have any
+    for (Index i = 0; i < x.rows; ++i) {
+      total += products_in[i];
+      rows += products_in[i] != 0 ? 1 : 0;
+    }
     const List<Index> begins =
         share_rows(x.rows, std::max(least_products, y.cols / 4), [&](Index i) { return products_in[i]; });
-    const Index of_row = total / std::max<Index>(1, x.rows);
+    const Index of_row = total / std::max<Index>(1, rows);
     if (sparse_kernel(SparseWork::csr_csr, {.values = total + 64, .columns = y.cols}) == SparseKernel::table)
       multiply_rows<TableSums<E>>(x, y, begins, of_row, out, index);
     else

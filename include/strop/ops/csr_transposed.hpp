@@ -195,6 +195,7 @@ class ByPlace {
     for (std::int64_t place = 0; place < places; ++place) {
       for (std::int64_t p = 0; p < parts; ++p) next += std::exchange(table[p * places + place], next);
       end[place + 1] = next;
+      longest_ = std::max(longest_, end[place + 1] - end[place]);
     }
     auto* const row_at = rows_.template pointer<std::int32_t>();
     E* const value_at = values_.template pointer<E>();
@@ -210,13 +211,27 @@ class ByPlace {
   /// Of `rows` there are so many, each `width` wide.
   void add_up(const E* rows, std::int64_t count, std::int64_t width, E* out, bool add) const {
     const IndexReader ends(ends_);
-    csr_product(CsrMatrix<E, std::int32_t>{places_, count, ends[places_], values_.template pointer<const E>(),
-                                           rows_.template pointer<const std::int32_t>(), ends},
-                MatrixRows<E>(rows, width), out, add);
+    const CsrMatrix<E, std::int32_t> a{places_,
+                                       count,
+                                       ends[places_],
+                                       values_.template pointer<const E>(),
+                                       rows_.template pointer<const std::int32_t>(),
+                                       ends};
+    const MatrixRows<E> b(rows, width);
+    if (longest_ < a.stored / 16) return csr_product(a, b, out, add);
+    // A place that has much of it all would be the work of one thread: each takes some columns.
+    constexpr std::int64_t panel = 128 / sizeof(E);
+    parallel_for((width + panel - 1) / panel, 1, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = begin * panel, last = std::min(width, end * panel);
+      for (std::int64_t c = first; c < last; c += panel)
+        each_piece<E>(std::min(panel, last - c), [&]<class Piece>(std::int64_t at) {
+          rows_of_product<Piece>(a, 0, places_, b, c + at, false, out, add);
+        });
+    });
   }
 
  private:
-  std::int64_t places_;
+  std::int64_t places_, longest_ = 0;  // how many values the place has that has most
   NDArray ends_, rows_, values_;
 };
 

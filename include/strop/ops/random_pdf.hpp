@@ -26,6 +26,7 @@ constexpr void infer_density(Shapes& s, bool vectors) {
   const Shape& x = s.in(0);
   if (!x.has_rank()) return;
   const int least = vectors ? 1 : 0;
+  if (x.ndim() < least) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
   for (int i = 1; i < s.inputs(); ++i) {
     if (i > 1) s.set_in(i, s.in(i - 1));
     if (!s.in(i).has_rank()) continue;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which calls are handed to the engine, and the original's bulks."""
 import contextlib
+import operator
 
 from . import _strop
 from ._strop import _Trace
@@ -11,9 +12,11 @@ _size = 15
 
 def set_asynchronous(on, elements=_strop.large_call):
     """Whether calls on arrays of so many elements or more are handed to the engine and return at once, in this process."""
-    if not isinstance(on, (bool, int)) or not isinstance(elements, int):
-        raise _strop.TypeError(f"set_asynchronous: on is {on!r} and elements {elements!r}, expected True or False and a whole number")
-    _strop.set_asynchronous(bool(on), elements)
+    try:
+        _strop.set_asynchronous(bool(operator.index(on)), operator.index(elements))
+    except TypeError:
+        said = f"on is {on!r} and elements {elements!r}, expected True or False and a whole number"
+        raise _strop.TypeError(f"set_asynchronous: {said}") from None
 
 
 def set_bulk_size(size):

@@ -48,7 +48,11 @@ struct Crop {
       const std::string_view part = axis == 2 ? "rows" : "columns";
       const std::int64_t extent = s.inputs() == 1 ? h_w[axis - 2] : s.in(1).has_rank() ? s.in(1)[axis] : -1;
       out[axis] = extent;
-      if (x[axis] < 0 || (s.inputs() == 2 && extent < 0)) continue;
+      if (x[axis] < 0 || (s.inputs() == 2 && extent < 0)) {
+        if (extent < 1 && (s.inputs() == 1 || extent == 0))
+          s.fail("the part has ", extent, ' ', part, ", expected 1 or more");
+        continue;
+      }
       if (extent < 1 || extent > x[axis])
         s.fail("the part has ", extent, ' ', part, ", expected 1 to ", x[axis], ", those of ", s.name_in(0));
       const std::int64_t most = x[axis] - extent;

@@ -19,6 +19,7 @@ struct DiagonalPlan {
   int first, second;
   std::int64_t start, length, step;
 
+  /// Of a shape that is known in part only first, second and result() say something, and of the length no more than 0.
   constexpr DiagonalPlan(const Shape& shape, int k, int axis1, int axis2, std::string_view op)
       : first(checked_axis(axis1, shape.ndim(), op)), second(checked_axis(axis2, shape.ndim(), op)) {
     if (first == second) fail(op, ": axis1 and axis2 are both axis ", first);
