@@ -3,7 +3,6 @@
 /// How a graph is bound to its arrays and runs forward.
 #pragma once
 #include <strop/core/config.hpp>
-#include <strop/engine/step.hpp>
 #include <strop/graph/control/flow.hpp>
 #include <strop/graph/executor.hpp>
 #include <strop/graph/infer_impl.hpp>

@@ -127,8 +127,9 @@ STROP_IMPL bool BoundGraph::is_ordered(const Step& step) const {
     return false;
   bool all = true;
   for (Index i = 0; i < step.inputs.size(); ++i) {
-    const int* const brought = std::find(head_values.begin(), head_values.end(), step.in[i]);
-    if (step.takes_head && step.in[i] >= 0 && brought != head_values.end()) continue;
+    if (step.takes_head && step.in[i] >= 0 &&
+        std::find(head_values.begin(), head_values.end(), step.in[i]) != head_values.end())
+      continue;
     const NDArray& a = *step.inputs[i];
     all = all && stays(a) && (!step.reads(i) || a.allocated() || a.size() == 0);
   }

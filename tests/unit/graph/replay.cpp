@@ -30,16 +30,21 @@ void* memory_for(std::size_t bytes, std::size_t alignment) {
 
 #include <operator_new.hpp>
 
+namespace {
+/// Has calls handed over as the program does, once the test that says otherwise has ended.
+struct UsualCalls {
+  ~UsualCalls() {
+    set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);
+  }
+};
+}  // namespace
+
 TEST_CASE("a graph of many parameters runs again and again without a request for memory") {
   if (strop::detail::guards_memory()) return;  // nothing is kept to be used again, so that misuse is seen
   Symbol net = var("data");
   for (int layer = 0; layer < 30; ++layer) net = squash(dense_layer(net, {.num_hidden = 4}, cat("fc", layer)));
   net = loss(net, {}, "loss");
-  struct Restore {
-    ~Restore() {
-      set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);
-    }
-  } restore;
+  const UsualCalls restore;
   for (const bool handed_over : {false, true}) {
     CAPTURE(handed_over);
     set_asynchronous(handed_over, 0);
@@ -62,11 +67,7 @@ TEST_CASE("a graph of many parameters runs again and again without a request for
 TEST_CASE("backward with the same head gradient again asks for no memory, with another one computes with that") {
   Symbol net = var("x");
   for (int i = 0; i < 8; ++i) net = squash(dense_layer(net, {.num_hidden = 4}, cat("fc", i)));
-  struct Restore {
-    ~Restore() {
-      set_asynchronous(true, std::getenv("STROP_TEST_ASYNCHRONOUS") != nullptr ? 0 : strop::detail::large_call);
-    }
-  } restore;
+  const UsualCalls restore;
   for (const bool handed_over : {false, true}) {
     CAPTURE(handed_over);
     set_asynchronous(handed_over, 0);
