@@ -7,8 +7,9 @@ with the compiled library (STROP_COMPILED) and, where library operators are call
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
 design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, the
 same without the headers of graphs that strop.hpp includes, and with one operator more; the median over the rounds of the
-differences is what graphs and an operator cost. Best of three, the units taken in turn. Last, what is in the object of
-the program of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
+differences is what graphs and an operator cost. Files whose target has strop.hpp as a precompiled header stand beside them, and
+what it takes to make that, which is done once for a target. Best of three, the units taken in turn. Last, what is in the object
+of the program of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
 """
 import collections
 import os
@@ -50,9 +51,9 @@ def command_for(compiler, source, options=(), to="/dev/null"):
     return [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", *options, "-c", source, "-o", to]
 
 
-def compile_once(compiler, source, defines=()):
+def compile_once(compiler, source, options=(), to="/dev/null"):
     """(seconds of processor time, peak MB) of one compilation; the peak is that of the largest process under the driver."""
-    command = command_for(compiler, source, defines)
+    command = command_for(compiler, source, options, to)
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -103,22 +104,33 @@ def main():
             jobs = {name: (place, ()) for name, place in places.items()}
             for name, place in list(places.items())[1:]:
                 jobs[f"{name}, compiled library"] = place, ("-DSTROP_COMPILED",)
+            operators = ("-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED")
             if section2.exists():
-                jobs["the design page's program, compiled operators"] = section2, ("-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED")
+                jobs["the design page's program, compiled operators"] = section2, operators
+            made = {}
+            for how, defines in (("", ()), (", compiled library", operators[:1]), (", compiled operators", operators)):
+                header = pathlib.Path(folder) / f"precompiled{len(made)}.hpp"
+                header.write_text("#include <strop/strop.hpp>\n")
+                read = ("-include", str(header), "-Winvalid-pch", "-Werror=invalid-pch")
+                suffix = ".gch" if compiler == "g++" else ".pch"
+                made[f"strop/strop.hpp{how}, to precompile"] = compile_once(compiler, str(header), (*defines, "-x", "c++-header"), f"{header}{suffix}")
+                for name in ("one operator", "the design page's program"):
+                    if name in places and (how != ", compiled operators" or name != "one operator"):
+                        jobs[f"{name}{how}, precompiled header"] = places[name], (*defines, *read)
             taken = {name: [] for name in jobs}
             for _ in range(ROUNDS):
                 for name, (place, defines) in jobs.items():
                     taken[name].append(compile_once(compiler, str(place), defines))
-            best = {name: tuple(map(min, zip(*rounds))) for name, rounds in taken.items()}
+            best = {name: tuple(map(min, zip(*rounds))) for name, rounds in taken.items()} | made
             bound = best["Eigen/Core + fmt/format.h"]
-            print(f"{compiler} -O2{'':38} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
+            print(f"{compiler} -O2{'':54} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
             for name, (seconds, megabytes) in best.items():
-                print(f"  {name:46} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
+                print(f"  {name:62} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
             for how in ("", ", compiled library"):
                 for name, larger, smaller in (("graphs in it", "one operator", WITHOUT), ("one operator more", "two operators", "one operator")):
                     pairs = zip(taken[larger + how], taken[smaller + how])
                     more = statistics.median(two[0] - one[0] for two, one in pairs)
-                    print(f"  {name + how:46} {more:8.2f}")
+                    print(f"  {name + how:62} {more:8.2f}")
             print_parts(compiler, str(places["one operator"]), folder)
 
 

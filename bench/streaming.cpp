@@ -91,19 +91,18 @@ void table(std::int64_t n) {
 template <class Into, class New, class Hand, class Peer>
 void row(const std::string& what, double bytes, Into into, New fresh, Hand by, Peer eigen) {
   if (!bench::wanted(what)) return;
+  const auto named = [&](const char* how) { return what + " " + unit_name + how; };
+  // Each alone, as the peers measure theirs: what takes turns finds less of its arrays in the caches.
+  if (bench::gave_line(named(" into"), [=] { into().wait(); })) {
+    bench::gave_line(named(" new"), [=] { fresh().wait(); });
+    return;
+  }
   bench::Contest contest;
   const int a = contest.add([=] { into().wait(); }), b = contest.add([=] { fresh().wait(); });
   int h = -1, e = -1;
-  if constexpr (!std::is_same_v<Hand, None>)
-    if (!bench::lines) h = contest.add(by);
-  if constexpr (!std::is_same_v<Peer, None>)
-    if (!bench::lines) e = contest.add(eigen);
+  if constexpr (!std::is_same_v<Hand, None>) h = contest.add(by);
+  if constexpr (!std::is_same_v<Peer, None>) e = contest.add(eigen);
   contest.run();
-  if (bench::lines) {
-    bench::line(what + " " + unit_name + " into", contest.best(a));
-    bench::line(what + " " + unit_name + " new", contest.best(b));
-    return;
-  }
   std::printf("%-22s %8.1f %8.2f %8.1f %8.2f", what.c_str(), bytes / contest.best(a),
               bytes / contest.best(a) / copy_rate, bytes / contest.best(b), bytes / contest.best(b) / copy_rate);
   h < 0 ? std::printf(" %10s", "-") : std::printf(" %9.2fx", contest.best(h) / contest.best(a));
