@@ -7,9 +7,10 @@ with the compiled library (STROP_COMPILED) and, where library operators are call
 The bound, measured in the same run, is a unit that includes Eigen/Core and fmt/format.h and does nothing. Beside it: the
 design page's program (tests/spec/section2.cpp), the headers strop.hpp and op.hpp alone, a program of one operator, the
 same without the headers of graphs that strop.hpp includes, and with one operator more; the median over the rounds of the
-differences is what graphs and an operator cost. Files whose target has strop.hpp as a precompiled header stand beside them, and
-what it takes to make that, which is done once for a target. Best of three, the units taken in turn. Last, what is in the object
-of the program of one operator: bytes of code and data by layer and by header, where the compiler's line table says that they come from.
+differences is what graphs and an operator cost. Best of three, the units taken in turn. Programs of a target that has strop.hpp
+precompiled stand beside them, and what it takes to make that, measured once as it is done once for a target. Last, what is in the
+object of the program of one operator: bytes of code and data by layer and by header, where the compiler's line table says that
+they come from.
 """
 import collections
 import os
@@ -48,7 +49,7 @@ WITHOUT = "one operator, no graphs"
 
 def command_for(compiler, source, options=(), to="/dev/null"):
     flags = subprocess.run(["pkg-config", "--cflags", "eigen3", "fmt"], capture_output=True, text=True, check=True).stdout.split()
-    return [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, "-w", *options, "-c", source, "-o", to]
+    return [compiler, "-std=c++20", "-O2", "-march=native", "-pthread", f"-I{ROOT / 'include'}", *flags, *options, "-c", source, "-o", to]
 
 
 def compile_once(compiler, source, options=(), to="/dev/null"):
@@ -123,14 +124,14 @@ def main():
                     taken[name].append(compile_once(compiler, str(place), defines))
             best = {name: tuple(map(min, zip(*rounds))) for name, rounds in taken.items()} | made
             bound = best["Eigen/Core + fmt/format.h"]
-            print(f"{compiler} -O2{'':54} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
+            print(f"{compiler} -O2{'':58} {'seconds':>8} {'of bound':>9} {'MB':>6} {'of bound':>9}")
             for name, (seconds, megabytes) in best.items():
-                print(f"  {name:62} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
+                print(f"  {name:66} {seconds:8.2f} {seconds / bound[0]:9.2f} {megabytes:6.0f} {megabytes / bound[1]:9.2f}")
             for how in ("", ", compiled library"):
                 for name, larger, smaller in (("graphs in it", "one operator", WITHOUT), ("one operator more", "two operators", "one operator")):
                     pairs = zip(taken[larger + how], taken[smaller + how])
                     more = statistics.median(two[0] - one[0] for two, one in pairs)
-                    print(f"  {name + how:62} {more:8.2f}")
+                    print(f"  {name + how:66} {more:8.2f}")
             print_parts(compiler, str(places["one operator"]), folder)
 
 

@@ -80,6 +80,11 @@ def wrap(project, operators=None):
         "[provide]\ndependency_names = strop, strop-command\n")
 
 
+def programs_of(project):
+    """What the project made of app.cpp: one whose headers of strop are precompiled as well, where that was asked for."""
+    return [project / "build" / name for name in ("app", "precompiled") if (project / "build" / name).exists()]
+
+
 def meson_wrap(work, project, _, *options, units=0, operators=None):
     """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
     wrap(project, operators)
@@ -94,13 +99,15 @@ def meson_wrap(work, project, _, *options, units=0, operators=None):
     if imposed:
         raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
     must(["ninja", "-C", "build"], cwd=project)
-    if operators is None:
-        expect(project, must([project / "build/app"]))
+    for program in programs_of(project) if operators is None else ():
+        expect(project, must([program]))
 
 
 def meson_default(work, project, environment):
-    """What `dependency('strop')` brings: one unit, the runtime. The project's headers are precompiled."""
-    meson_wrap(work, project, environment, PLAIN, "-Dprecompile=true", units=1)
+    """What `dependency('strop')` brings: one unit, the runtime. A second program of the project's is precompiled."""
+    meson_wrap(work, project, environment, PLAIN, "-Dprecompile=true", units=1 + 1)
+    if len(programs_of(project)) != 2:
+        raise Failed("no program with precompiled headers was made")
 
 
 def meson_headers(work, project, environment):
@@ -207,11 +214,14 @@ def library(work, project, environment):
 def cmake(work, project, environment, *options):
     must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}", *options], cwd=project)
     must(["cmake", "--build", "build"], cwd=project)
-    expect(project, must([project / "build/app"], env=environment))
+    for program in programs_of(project):
+        expect(project, must([program], env=environment))
 
 
 def cmake_precompiled(work, project, environment):
     cmake(work, project, environment, "-DPRECOMPILE=ON")
+    if len(programs_of(project)) != 2:
+        raise Failed("no program with precompiled headers was made")
 
 
 def npy(values):
