@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that need a compiler and no run: compile_only.py {static,reject,headers}
 
-  static   tests/static/*.cpp: compiling is passing; a line `// flags: …` has flags of a user's
+  static   tests/static/*.cpp: compiling is passing; a line `// flags: …` has flags of a user's. As most users read them,
+           with the compiled library
   reject   tests/reject/*.cpp: must not compile, and the messages must contain every `// reject: text` of the file
            (`// reject(g++): text`, `// reject(clang++): text`: of one compiler only); `// reject-first: text` is in the first
            error line. `// reject-first A B: text` is of the file with -DA, and with -DB. What is refused is read with the flags of a
@@ -35,7 +36,7 @@ def flags_of(path):
 
 def static(report, compiler, path):
     name = f"{path.name} with {compiler.name}"
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *flags_of(path)], path)
+    status, messages = syntax_check(compiler, [*user_arguments(compiler), *STRICT, *flags_of(path)], path)
     report.passed(name) if status == 0 else report.failed(name, messages)
 
 

@@ -22,6 +22,7 @@ from spec import first_missing, lines_of
 
 
 PLAIN = "--buildtype=plain"  # what is asked is whether the library links, not its speed
+NO_PCH = "-Db_pch=false"  # which pays from some four files on, and here are three
 
 
 class Failed(Exception):
@@ -56,7 +57,7 @@ def clone(folder, operators=None):
 def install(folder, environment, *options, command="disabled", source=ROOT, compiler=None):
     """The environment of a project that finds what was installed; `compiler` builds it."""
     prefix = folder / "prefix"
-    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false",
+    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false", NO_PCH,
           f"-Dcommand={command}", *options], env={**os.environ, **({"CXX": compiler.path} if compiler else {})})
     must(["meson", "install", "-C", folder / "build"])
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
@@ -116,7 +117,7 @@ def meson_headers(work, project, environment):
 
 def meson_levels(work, project, environment):
     """Operators and loops for every level in the program: the file, the levels' two beside it, and the choice of them."""
-    meson_wrap(work, project, environment, PLAIN, "-Dstrop:operators=true", "-Dstrop:levels=enabled", operators=["cast_identity"],
+    meson_wrap(work, project, environment, PLAIN, NO_PCH, "-Dstrop:operators=true", "-Dstrop:levels=enabled", operators=["cast_identity"],
                units=1 + 1 + 2 * (1 + 2) + 1)
     takes_levels(project / "build/app", os.environ, lambda level: [level, "[1.5, 2.5]", f"Cast for {level}: [1, 2]"])
 
