@@ -128,8 +128,10 @@ struct Gemm {
     std::int64_t best = INT64_MAX, tall = g.m, broad = g.n;
     for (std::int64_t down = 1; down <= threads; ++down) {
       const std::int64_t m = up(pieces(g.m, down), Tile::third), n = up(pieces(g.n, threads / down), cols);
-      // a copy of an element takes as long as some eight multiplications, or one where there is none
-      const std::int64_t cost = m * n + n * (g.packs ? 8 : 1) + m * (g.scattered() ? 8 : 1);
+      // a copy of an element takes as long as some eight multiplications, or one where there is none; where two threads
+      // meet in a row of C, they wait for lines that the other's core fetches ahead, as long as some four thousand
+      const std::int64_t meet = n < g.n ? m * (4096 / g.k) : 0;
+      const std::int64_t cost = m * n + n * (g.packs ? 8 : 1) + m * (g.scattered() ? 8 : 1) + meet;
       if (cost < best) best = cost, tall = m, broad = n;
     }
     const std::int64_t across = pieces(g.n, broad);
