@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What every test of operators and gradients reads, precompiled once for each program.
+/// What every test of operators reads, precompiled once.
 #include <doctest/doctest.h>
 
 #include <strop/strop.hpp>

@@ -64,6 +64,17 @@ def install(folder, environment, *options, command="disabled", source=ROOT, comp
             "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{prefix}/share/pkgconfig"}
 
 
+BOTH = ("app", "precompiled")  # what a project makes of app.cpp where its headers of strop shall be precompiled as well
+
+
+def expect_of(project, programs, environment=None):
+    """The programs that the project has built say what is expected of app.cpp."""
+    for program in (project / "build" / name for name in programs):
+        if not program.exists():
+            raise Failed(f"the project made no program {program.name}")
+        expect(project, must([program], env=environment))
+
+
 def expect(project, out):
     missing = first_missing(lines_of((project / "app.cpp").read_text(), "expect"), out, exact=True)
     if missing is not None:
@@ -81,12 +92,7 @@ def wrap(project, operators=None):
         "[provide]\ndependency_names = strop, strop-command\n")
 
 
-def programs_of(project):
-    """What the project made of app.cpp: one whose headers of strop are precompiled as well, where that was asked for."""
-    return [project / "build" / name for name in ("app", "precompiled") if (project / "build" / name).exists()]
-
-
-def meson_wrap(work, project, _, *options, units=0, operators=None):
+def meson_wrap(work, project, _, *options, units=0, operators=None, programs=("app",)):
     """The wrap, with options of the subproject's; `units` is what it may bring to be compiled."""
     wrap(project, operators)
     must(["meson", "setup", "build", f"-Dwerror={'true' if WERROR else 'false'}", *options], cwd=project)
@@ -100,15 +106,13 @@ def meson_wrap(work, project, _, *options, units=0, operators=None):
     if imposed:
         raise Failed(f"as a subproject strop imposes {' '.join(imposed)}")
     must(["ninja", "-C", "build"], cwd=project)
-    for program in programs_of(project) if operators is None else ():
-        expect(project, must([program]))
+    if operators is None:
+        expect_of(project, programs)
 
 
 def meson_default(work, project, environment):
     """What `dependency('strop')` brings: one unit, the runtime. A second program of the project's is precompiled."""
-    meson_wrap(work, project, environment, PLAIN, "-Dprecompile=true", units=1 + 1)
-    if len(programs_of(project)) != 2:
-        raise Failed("no program with precompiled headers was made")
+    meson_wrap(work, project, environment, PLAIN, "-Dprecompile=true", units=1 + 1, programs=BOTH)
 
 
 def meson_headers(work, project, environment):
@@ -212,17 +216,14 @@ def library(work, project, environment):
             raise Failed(f"strop {' '.join(words)}: expected one sentence with {sentence!r}, got {status}, {out!r} and {err!r}")
 
 
-def cmake(work, project, environment, *options):
+def cmake(work, project, environment, *options, programs=("app",)):
     must(["cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={environment['PREFIX']}", *options], cwd=project)
     must(["cmake", "--build", "build"], cwd=project)
-    for program in programs_of(project):
-        expect(project, must([program], env=environment))
+    expect_of(project, programs, environment)
 
 
 def cmake_precompiled(work, project, environment):
-    cmake(work, project, environment, "-DPRECOMPILE=ON")
-    if len(programs_of(project)) != 2:
-        raise Failed("no program with precompiled headers was made")
+    cmake(work, project, environment, "-DPRECOMPILE=ON", programs=BOTH)
 
 
 def npy(values):
