@@ -3,11 +3,11 @@
 """Builds and runs the benchmarks; behind `./run bench`: run.py --build FOLDER [--gpu] [--peers] [NAME...]
 
 bench/NAME.cpp and bench/NAME.py are one question each, bench/gpu/NAME.cu those that need a device. What each prints is
-kept in bench/results/PROCESSOR/NAME.txt, under a heading that says where it was measured. With --peers the questions
-that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us and by them, each
-with one thread and with two, several times over; the best times and their ratios are kept in NAME-peers.txt, with the
-medians of a question that tells them, and drawn in NAME-peers.svg. bench/python.py asks of the Python package, which is
-built for it.
+kept in bench/results/PROCESSOR/NAME.txt (the GPU's name for those), under a heading that says where it was measured. With
+--peers the questions that bench/peers asks of others as well (KIND_NAME.py, KIND_NAME.cpp) are then answered in turn by us
+and by them, each with one thread and with two, several times over; the best times and their ratios are kept in
+NAME-peers.txt, with the medians of a question that tells them, and drawn in NAME-peers.svg; torch_gpu_NAME.py prints what
+bench/gpu/NAME.cu prints. bench/python.py asks of the Python package, which is built for it.
 """
 import argparse
 import os
@@ -54,6 +54,11 @@ def processor():
         return f"{name} {widest}".strip()
     except (OSError, TypeError):
         return platform.machine()
+
+
+def folder(device):
+    """Where the results of a processor or a GPU are kept."""
+    return BENCH / "results" / (re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") or "unknown")
 
 
 def heading(name):
@@ -241,26 +246,36 @@ def run_peers(build, chosen, results, turns):
     return good
 
 
-def run_gpu(build, chosen, results):
+def run_gpu(build, chosen, peers):
+    """The questions of a GPU, and with --peers PyTorch's side of them."""
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-    device = shutil.which("nvidia-smi") and output(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])
-    if not nvcc or not device:
+    found = shutil.which("nvidia-smi") and output(["nvidia-smi", "--query-gpu=compute_cap,name", "--format=csv,noheader"])
+    if not nvcc or not found:
         print("SKIP gpu: " + ("no CUDA device" if nvcc else "nvcc is not installed"))
         return True
+    capability, device = found.splitlines()[0].split(", ", 1)
+    results = folder(device)
     good = True
     eigen = output(["pkg-config", "--cflags-only-I", "eigen3"]).split()
     for path in sorted((BENCH / "gpu").glob("*.cu")):
         if chosen and path.stem not in chosen:
             continue
         program = build / "bench" / f"gpu_{path.stem}"
-        command = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch=sm_{device.splitlines()[0].replace('.', '')}", "-O3",
+        program.parent.mkdir(parents=True, exist_ok=True)
+        command = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch=sm_{capability.replace('.', '')}", "-O3",
                    "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA", f"-I{ROOT / 'include'}", *eigen, path, "-lfmt", "-Xcompiler=-pthread",
                    "-o", program]
         if subprocess.run([str(c) for c in command]).returncode != 0:
             print(f"{path.name} does not compile")
             good = False
-        else:
-            good &= execute(f"gpu_{path.stem}", [program], results)
+            continue
+        good &= execute(f"gpu_{path.stem}", [program], results)
+        peer = BENCH / "peers" / f"torch_gpu_{path.stem}.py"
+        if peers and peer.exists():
+            has_torch = output([sys.executable, "-c", "import torch; print(torch.cuda.is_available())"]) == "True"
+            python = sys.executable if has_torch else peer_python("torch")
+            good &= python is None or execute(peer.stem, [python, peer], results)
+    print(f"\nresults of {device} are in {results.relative_to(ROOT)}/")
     return good
 
 
@@ -280,7 +295,7 @@ def main():
     if unknown:
         sys.exit(f"run bench: no benchmark named {', '.join(unknown)}; there are: {', '.join(known)}")
     chosen = [n for n in known if not options.names or n in options.names]
-    results = BENCH / "results" / (re.sub(r"[^a-z0-9]+", "-", processor().lower()).strip("-") or "unknown")
+    results = folder(processor())
 
     compiled = [f"bench/bench_{n}" for n in chosen if n in programs]
     if compiled and subprocess.run(["ninja", "-C", str(build), *compiled]).returncode != 0:
@@ -292,7 +307,7 @@ def main():
             command = package_command(build, scripts[name])
         good &= command is None or execute(name, command, results)
     if options.gpu:
-        good &= run_gpu(build, options.names, results)
+        good &= run_gpu(build, options.names, options.peers)
     if options.peers:
         good &= run_peers(build, chosen, results, options.turns)
     print(f"\nresults are in {results.relative_to(ROOT)}/")

@@ -25,6 +25,32 @@ struct alignas(16) Pack {
   static constexpr std::int64_t size = 16 / static_cast<std::int64_t>(sizeof(E));
   E e[static_cast<std::size_t>(size)];
 };
+/// Whether a pack may begin there.
+inline bool is_aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; }
+
+/// The map on packs: y becomes the results, or grows by them.
+template <class T, class E, std::size_t N, std::size_t M>
+constexpr void map_pack(const T& op, const Pack<E> (&x)[N], Pack<E> (&y)[M], const bool (&add)[M]) {
+  using C = ComputeAs<E>;
+  for (std::int64_t i = 0; i < Pack<E>::size; ++i) {
+    C numbers[N] = {};
+    for (std::size_t k = 0; k < N; ++k) numbers[k] = number_of<C>(x[k].e[i]);
+    const auto r = cuda::evaluate<C>(op, numbers, std::make_index_sequence<N>{});
+    for (std::size_t k = 0; k < M; ++k) {
+      const C before = add[k] ? number_of<C>(y[k].e[i]) : C(0);
+      y[k].e[i] = element_of<E>(add[k] ? before + r[k].v : r[k].v);
+    }
+  }
+}
+/// The pack at p, or one element as often as a pack holds it; 0 where there is no memory.
+template <class E>
+constexpr Pack<E> load_pack(const E* p, bool one) {
+  if (p != nullptr && !one) return *reinterpret_cast<const Pack<E>*>(p);
+  Pack<E> x;
+  const E value = p != nullptr ? *p : E{};
+  for (E& e : x.e) e = value;
+  return x;
+}
 
 /// A map over n contiguous elements of type E. An input of step 0 is one element for all, or 0 where it has no memory;
 /// a result without memory is dropped. Pointers of step 1 and results are multiples of 16.
@@ -55,25 +81,10 @@ struct MapPacks {
  private:
   constexpr void whole(std::int64_t at) const {
     Pack<E> x[N], y[M];
-    for (std::size_t k = 0; k < N; ++k) {
-      if (step[k] != 0) {
-        x[k] = *reinterpret_cast<const Pack<E>*>(in[k] + at);
-      } else {
-        const E one = in[k] != nullptr ? *in[k] : E{};
-        for (E& e : x[k].e) e = one;
-      }
-    }
+    for (std::size_t k = 0; k < N; ++k) x[k] = load_pack(step[k] != 0 ? in[k] + at : in[k], step[k] == 0);
     for (std::size_t k = 0; k < M; ++k)
-      if (add[k]) y[k] = *reinterpret_cast<const Pack<E>*>(out[k] + at);
-    for (std::int64_t i = 0; i < Pack<E>::size; ++i) {
-      C numbers[N] = {};
-      for (std::size_t k = 0; k < N; ++k) numbers[k] = number_of<C>(x[k].e[i]);
-      const auto r = cuda::evaluate<C>(op, numbers, std::make_index_sequence<N>{});
-      for (std::size_t k = 0; k < M; ++k) {
-        const C before = add[k] ? number_of<C>(y[k].e[i]) : C(0);
-        y[k].e[i] = element_of<E>(add[k] ? before + r[k].v : r[k].v);
-      }
-    }
+      if (add[k]) y[k] = load_pack(out[k] + at, false);
+    map_pack(op, x, y, add);
     for (std::size_t k = 0; k < M; ++k)
       if (out[k] != nullptr) *reinterpret_cast<Pack<E>*>(out[k] + at) = y[k];
   }
@@ -85,6 +96,55 @@ struct MapPacks {
       if (out[k] != nullptr) out[k][i] = element_of<E>(add[k] ? number_of<C>(out[k][i]) + r[k].v : r[k].v);
   }
 };
+
+/// A map of operands that are broadcast, of type E, a pack along the last axis per thread: `a` is the layout of packs
+/// instead of elements, strides still in elements, made by `in_packs`. Results have the common shape.
+template <class T, class E, std::size_t N, std::size_t M>
+struct MapRows {
+  T op;
+  MapLayout<N, M> a;
+  bool one[N];  // the input does not change along the last axis
+
+  constexpr std::int64_t work() const { return a.n; }
+
+  constexpr void operator()(std::int64_t thread, std::int64_t threads) const {
+    for (std::int64_t p = thread; p < a.n; p += threads) {
+      std::int64_t at[N + M] = {};
+      a.locate(p, at);
+      Pack<E> x[N], y[M];
+      for (std::size_t k = 0; k < N; ++k)
+        x[k] = load_pack(a.in[k] != nullptr ? static_cast<const E*>(a.in[k]) + at[k] : nullptr, one[k]);
+      for (std::size_t k = 0; k < M; ++k)
+        if (a.add[k]) y[k] = load_pack(static_cast<const E*>(a.out[k]) + at[N + k], false);
+      map_pack(op, x, y, a.add);
+      for (std::size_t k = 0; k < M; ++k)
+        if (a.out[k] != nullptr) *reinterpret_cast<Pack<E>*>(static_cast<E*>(a.out[k]) + at[N + k]) = y[k];
+    }
+  }
+};
+
+/// Makes a layout one of packs; false where its operands cannot be moved so.
+template <class E, std::size_t N, std::size_t M>
+inline bool in_packs(MapLayout<N, M>& a) {
+  constexpr std::int64_t size = Pack<E>::size;
+  if (a.rank == 0) return false;
+  const int last = a.rank - 1;
+  if (a.extents[last] % size != 0) return false;
+  for (std::size_t k = 0; k < N + M; ++k) {
+    const void* const data = k < N ? a.in[k] : a.out[k - N];
+    const std::int64_t step = a.strides[last][k];
+    if (data == nullptr) continue;
+    if (k >= N && step == 0) return false;
+    if (step == 0) continue;
+    if (step != 1 || !is_aligned(data)) return false;
+    for (int axis = 0; axis < last; ++axis)
+      if (a.strides[axis][k] % size != 0 || (k >= N && a.strides[axis][k] == 0)) return false;
+  }
+  a.n /= size;
+  a.extents[last] /= size;
+  for (std::int64_t& step : a.strides[last]) step *= size;
+  return true;
+}
 
 /// A map over operands that lie in any way in the common shape, of any element type that is computed in C; results come
 /// as Y. An element per thread.

@@ -38,6 +38,13 @@ constexpr E element_of(C value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(e.bits) : "f"(static_cast<float>(value)));
     return e;
   }
+#if __CUDA_ARCH__ >= 800
+  if constexpr (std::same_as<E, bfloat16>) {
+    bfloat16 e;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(e.bits) : "f"(static_cast<float>(value)));
+    return e;
+  }
+#endif
 #endif
   return convert<E>(value);
 }

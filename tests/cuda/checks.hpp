@@ -75,8 +75,10 @@ inline void forward(Device gpu) {
 }
 
 inline void broadcasting(Device gpu) {
-  const Shape shapes[][2] = {{{3, 1}, {1, 4}}, {{2, 3, 4}, {4}}, {{}, {5}},       {{5, 1, 3, 1}, {4, 1, 2}},
-                             {{3, 4}, {1, 1}}, {{0, 3}, {3}},    {{6}, {2, 1, 6}}};
+  const Shape shapes[][2] = {{{3, 1}, {1, 4}},   {{2, 3, 4}, {4}},    {{}, {5}},        {{5, 1, 3, 1}, {4, 1, 2}},
+                             {{3, 4}, {1, 1}},   {{0, 3}, {3}},       {{6}, {2, 1, 6}}, {{6, 16}, {16}},
+                             {{6, 16}, {6, 1}},  {{3, 1, 8}, {5, 8}},  // by packs of 16 bytes
+                             {{2, 5, 24}, {24}}, {{1, 40}, {7, 1}},   {{9, 16}, {}},    {{4, 12}, {12}}};
   for (const auto& [a, b] : shapes) {
     CAPTURE(to_text(a));
     CAPTURE(to_text(b));
@@ -162,8 +164,9 @@ inline void gradients(Device gpu) {
   const auto linear = [](const NDArray& a, const NDArray& b) { return weighted(a, b); };
   const auto chain = [](const NDArray& a, const NDArray& b) { return quadratic(squash(soft_hinge(a, b)), {.a = 2}); };
   const auto twice = [](const NDArray& a, const NDArray& b) { return soft_hinge(weighted(a, a), weighted(b, a)); };
-  const Shape shapes[][2] = {{{33}, {33}},        {{300, 7}, {7}}, {{7, 300}, {7, 1}}, {{1}, {5000}},
-                             {{2, 3, 4}, {3, 1}}, {{}, {6}},       {{5, 1, 3}, {4, 1}}};
+  const Shape shapes[][2] = {{{33}, {33}},        {{300, 7}, {7}},     {{7, 300}, {7, 1}},
+                             {{1}, {5000}},       {{2, 3, 4}, {3, 1}}, {{}, {6}},
+                             {{5, 1, 3}, {4, 1}}, {{300, 8}, {8}},     {{8, 16}, {8, 1}}};
   for (const GradRequest request : {GradRequest::write, GradRequest::add})
     for (const Dtype dtype : {f32, f64})
       for (const auto& [a, b] : shapes) {

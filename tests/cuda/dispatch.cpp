@@ -50,6 +50,10 @@ TEST_CASE("what runs where") {
   CHECK(devices_of(checks::quadratic.entry()) == std::vector<std::string_view>{"cpu", "gpu"});
   CHECK(devices_of(*checks::quadratic.entry().gradient.entry) == std::vector<std::string_view>{"cpu", "gpu"});
   CHECK(devices_of(strop::sum.entry()) == std::vector<std::string_view>{"cpu"});
+  // no .cu file names what adds the gradients of a fan-out: with CUDA it is there
+  const bool with_cuda = strop::memory::gpu_driver.load() != nullptr;
+  const auto adds = devices_of(strop::Op<strop::detail::GradAdd, strop::OnUse>::entry());
+  CHECK(adds.size() == (with_cuda ? 2 : 1));
 }
 
 TEST_CASE("an operator without a kernel in the program is refused") {

@@ -86,6 +86,40 @@ TEST_CASE("axes are merged where all operands allow it") {
   CHECK(at[2] == 29);
 }
 
+TEST_CASE("broadcast operands are moved by packs where the last axis allows it") {
+  alignas(16) float x[96], y[96], result[97];
+  const float* const start = x;
+  for (int i = 0; i < 96; ++i) x[i] = 0.25F * static_cast<float>(i % 13), y[i] = 1 + 0.5F * static_cast<float>(i % 7);
+  const auto at = [](const Shape& own, int i, int j) {
+    return own == Shape{8} ? j : own == Shape{12, 1} ? i : own == Shape{1, 1} ? 0 : 8 * i + j;
+  };
+  for (const Shape& a : {Shape{12, 8}, Shape{12, 1}})
+    for (const Shape& b : {Shape{8}, Shape{12, 8}, Shape{12, 1}, Shape{1, 1}})
+      for (const bool add : {false, true}) {
+        if (a == Shape{12, 1} && b != Shape{8} && b != Shape{12, 8}) continue;  // no operand goes along the last axis
+        std::fill(std::begin(result), std::end(result), 10.0F);
+        auto packs = layout(a, b, {12, 8}, {12, 8});
+        packs.in[0] = x, packs.in[1] = y, packs.out[0] = result, packs.add[0] = add;
+        CHECK(cuda::in_packs<float>(packs));
+        CHECK(packs.n == 24);
+        const int last = packs.rank - 1;
+        run(cuda::MapRows<Times, float, 2, 1>{{}, packs, {packs.strides[last][0] == 0, packs.strides[last][1] == 0}},
+            5);
+        for (int i = 0; i < 12; ++i)
+          for (int j = 0; j < 8; ++j) CHECK(result[8 * i + j] == (add ? 10 : 0) + x[at(a, i, j)] * y[at(b, i, j)]);
+        CHECK(result[96] == 10);
+      }
+  auto narrow = layout({16, 6}, {6}, {16, 6}, {16, 6});  // 6 is no multiple of 4
+  narrow.in[0] = x, narrow.in[1] = y, narrow.out[0] = result;
+  CHECK(!cuda::in_packs<float>(narrow));
+  auto shifted = layout({8, 8}, {8}, {8, 8}, {8, 8});
+  shifted.in[0] = start + 1, shifted.in[1] = y, shifted.out[0] = result;
+  CHECK(!cuda::in_packs<float>(shifted));
+  auto smaller = layout({12, 8}, {8}, {12, 8}, {12, 1});  // a result that lacks an axis
+  smaller.in[0] = x, smaller.in[1] = y, smaller.out[0] = result;
+  CHECK(!cuda::in_packs<float>(smaller));
+}
+
 TEST_CASE("beyond 2^31 elements indices are of 64 bits") {
   const std::int64_t rows = 70000, columns = 80000, last = rows * columns - 1;
   const auto a = layout({rows, 1}, {1, columns}, {rows, columns}, {rows, columns});

@@ -4,7 +4,8 @@
 
 tests/cuda/*.cpp (g++) and *.cu (nvcc) are one program with tests/unit/main.cpp. Without nvcc it is made of the .cpp
 files, and the CPU plays the device; without a device the cases whose names contain `[gpu]` are skipped. tests/cuda/one_entry
-is a program of objects of g++, clang and nvcc. bench/gpu/*.cu are compiled.
+is a program of objects of g++, clang and nvcc. bench/gpu/*.cu are compiled. In kernels that nvcc compiles nothing may be
+a trap: it makes one, without a word, of a body that takes the address of a constant of the host.
 """
 import os
 import pathlib
@@ -12,9 +13,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
-from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers, compilers_or_skip, digest, parallel, pkg_config, remembered, run,
-                    shown)
+from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, WERROR, Report, compilers, compilers_or_skip, digest, parallel, pkg_config,
+                    remembered, run, shown)
 
 
 def find_nvcc():
@@ -29,6 +31,12 @@ def capability():
     status, out, _ = run([tool, "--query-gpu=compute_cap", "--format=csv,noheader"], timeout=60)
     found = re.search(r"(\d+)\.(\d+)", out)
     return f"sm_{found[1]}{found[2]}" if status == 0 and found else None
+
+
+def traps(ptx):
+    """The kernels of a .ptx file in which the device would stop."""
+    parts = re.split(r"^\.visible \.entry (\w+)", ptx, flags=re.M)
+    return [name for name, body in zip(parts[1::2], parts[2::2]) if re.search(r"^\s*trap;", body, flags=re.M)]
 
 
 def main():
@@ -56,14 +64,20 @@ def main():
 
         def work():
             place.unlink(missing_ok=True)
-            status, out, err = run([*command, "-c", source, "-o", place], timeout=900)
-            return [status, out + err], None
+            if source.suffix != ".cu":
+                status, out, err = run([*command, "-c", source, "-o", place], timeout=900)
+                return [status, out + err, []], None
+            with tempfile.TemporaryDirectory() as kept:
+                status, out, err = run([*command, "--keep", "--keep-dir", kept, "-c", source, "-o", place], timeout=900)
+                return [status, out + err, [k for ptx in pathlib.Path(kept).glob("*.ptx") for k in traps(ptx.read_text())]], None
 
-        status, messages = remembered([*versions, *map(str, command), str(source), digest(source), *beside], work, output=place)
+        status, messages, trapped = remembered(["traps", *versions, *map(str, command), str(source), digest(source), *beside], work, output=place)
         if status != 0:
             report.failed(name, shown([*command, "-c", source]) + "\n" + messages)
-        elif "warning" in messages:
+        elif WERROR and "warning" in messages:
             report.failed(name, "warnings:\n" + messages)
+        elif trapped:
+            report.failed(name, "a part that nvcc takes for undefined, and makes a trap, is in\n" + "\n".join(trapped))
         else:
             report.passed(f"{name} compiles")
             objects[source] = place

@@ -38,6 +38,11 @@ struct GradAdd {
 template <>
 inline constexpr bool built_where_called<GradAdd> = true;
 
+#if defined(__CUDACC__)
+/// Gradients meet on a GPU as well, and no program names the operator: each that has CUDA has its kernels.
+inline const auto& grad_add_on_gpu = GpuEnroller<GradAdd>::instance;
+#endif
+
 /// Built where gradients are differentiated again.
 template <std::same_as<GradAdd> G = GradAdd>
 NDArray add_recorded(const NDArray& a, const NDArray& b) {

@@ -107,7 +107,10 @@ class MapLaunch {
 
   template <class E>
   static void floating(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
-    if (!packs<E>(a)) return general<ComputeAs<E>, ComputeAs<E>>(op, a, call, ctx);
+    if (!packs<E>(a)) {
+      if (!rows<E>(op, a, call, ctx)) general<ComputeAs<E>, ComputeAs<E>>(op, a, call, ctx);
+      return;
+    }
     MapPacks<T, E, N, M> kernel{op, {}, {}, {}, {}, a.n};
     for (std::size_t k = 0; k < N; ++k) {
       kernel.in[k] = static_cast<const E*>(a.in[k]);
@@ -124,12 +127,31 @@ class MapLaunch {
   template <class E>
   static bool packs(const Layout& a) {
     if (a.rank > 1) return false;
-    const auto aligned = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p) % sizeof(Pack<E>) == 0; };
     bool good = true;
-    for (std::size_t k = 0; k < N; ++k) good = good && (a.rank == 0 || a.strides[0][k] == 0 || aligned(a.in[k]));
+    for (std::size_t k = 0; k < N; ++k) good = good && (a.rank == 0 || a.strides[0][k] == 0 || is_aligned(a.in[k]));
     for (std::size_t k = 0; k < M; ++k)
-      good = good && (a.out[k] == nullptr || ((a.rank == 0 || a.strides[0][N + k] != 0) && aligned(a.out[k])));
+      good = good && (a.out[k] == nullptr || ((a.rank == 0 || a.strides[0][N + k] != 0) && is_aligned(a.out[k])));
     return good;
+  }
+
+  /// The results of the common shape pack by pack, where all operands allow it, and the smaller ones, which gradients
+  /// of broadcast inputs are, one by one.
+  template <class E>
+  static bool rows(const T& op, Layout a, const detail::GpuMap& call, Cuda& ctx) {
+    Layout whole = a;
+    bool any = false;
+    for (std::size_t k = 0; k < M; ++k) {
+      if (call.out[static_cast<std::int64_t>(k)].shape.size() != a.n) whole.out[k] = nullptr, whole.add[k] = false;
+      any = any || whole.out[k] != nullptr;
+    }
+    if (!any || !in_packs<E>(whole)) return false;
+    MapRows<T, E, N, M> kernel{op, whole, {}};
+    for (std::size_t k = 0; k < N; ++k) kernel.one[k] = whole.strides[whole.rank - 1][k] == 0;
+    Launcher::run(ctx, call.entry, kernel);
+    if constexpr (detail::gradient_order<T> > 0)
+      for (std::size_t k = 0; k < M; ++k)
+        if (a.out[k] != nullptr && whole.out[k] == nullptr) result<ComputeAs<E>>(op, a, k, call, ctx);
+    return true;
   }
 
   /// Operands that lie in any way.

@@ -29,7 +29,8 @@ struct Provider {
   static void* acquire(Device device, std::int64_t bytes) {
     const OnDevice here(device);
     void* data = nullptr;
-    return answer(cudaMalloc(&data, static_cast<std::size_t>(bytes)), device, data);
+    const cudaError_t status = cudaMalloc(&data, static_cast<std::size_t>(bytes));
+    return answer(status, device, data);
   }
   static void give_back(Device device, void* data, std::int64_t) noexcept {
     int before = 0;
@@ -41,7 +42,8 @@ struct Provider {
   static void* acquire_pinned(Device device, std::int64_t bytes) {
     check_device(gpu(device.id));
     void* data = nullptr;
-    return answer(cudaMallocHost(&data, static_cast<std::size_t>(bytes)), gpu(device.id), data);
+    const cudaError_t status = cudaMallocHost(&data, static_cast<std::size_t>(bytes));
+    return answer(status, gpu(device.id), data);
   }
   static void give_back_pinned(Device, void* data, std::int64_t) noexcept { (void)cudaFreeHost(data); }
 
