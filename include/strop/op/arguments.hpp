@@ -305,9 +305,8 @@ struct Make<RowSparseResult<E>> : MakeResult<RowSparseResult<E>> {};
 template <>
 struct Make<const NDArray&> {
   using Held = NDArray;
-  static const NDArray& of(std::string_view, const Placed& p, Held& held) {
-    if (p.array != nullptr) held = *p.array;
-    return held;
+  static const NDArray& of(std::string_view, const Placed& p, const Held& none) {
+    return p.array != nullptr ? *p.array : none;
   }
 };
 template <>

@@ -112,10 +112,11 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
     if (!a.allocated()) return nullptr;
     return a.pending() != nullptr ? a.pending() : &a.body().buffer->order(order_maker.get("an array that waits")());
   };
-  for (const NDArray& a : call->inputs())
+  const Span<const NDArray> in = call->inputs(), out = call->outputs();
+  for (const NDArray& a : in)
     if (Pending* const p = uses(a)) reads.push_back(p);
-  for (Index i = 0; i < call->outputs().size(); ++i) {
-    const NDArray& a = call->outputs()[i];
+  for (Index i = 0; i < out.size(); ++i) {
+    const NDArray& a = out[i];
     if (plan.requests[i] == Request::null) continue;
     Pending* const p = uses(a);
     writes.push_back(p);
@@ -123,7 +124,7 @@ STROP_IMPL void push_deferred(const Ref<DeferredCall>& call, Site site, bool com
     a.body().buffer->written();
   }
   for (int i : plan.mutated) {
-    const NDArray& a = call->inputs()[i];
+    const NDArray& a = in[i];
     writes.push_back(uses(a));
     a.body().buffer->written();
   }

@@ -8,6 +8,7 @@
 #include <strop/op/param_box.hpp>
 #include <strop/op/plan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 
@@ -16,13 +17,24 @@ namespace strop::inline v0::detail {
 /// What resolve() read of one call on dense arrays of the CPU, and what it gave.
 struct RecentCall {
   std::uint64_t key = 0;
+  int users = 0;   // calls that run by the plan, one in the other
   Ref<Plan> plan;  // none yet where the call was seen once
   Ref<ParamBox> params;
   bool training = false;
   List<Shape, 4> in_shapes;
   List<Dtype, 4> in_types;
   List<bool, 8> given;  // outputs that were there
+  // Where the kernel takes the call's own arrays and nothing else (`direct`): their bytes, and elements of the largest.
+  bool direct = false;
+  List<std::int64_t, 4> in_bytes, out_bytes;
+  std::int64_t most = 0;
 };
+
+/// Whether the plan's kernel takes the call's own arrays, and nothing that has to be made for it first.
+inline bool is_direct(const Plan& plan) {
+  return plan.route == Route::tensors && plan.as_given && plan.asked && plan.mutated.empty() &&
+         !plan.resources.random && plan.entry->cpu.make_state == nullptr;
+}
 
 class RecentCalls {
  public:
@@ -48,43 +60,45 @@ class RecentCalls {
     std::uint64_t key = reinterpret_cast<std::uintptr_t>(&entry);
     for (const NDArray* a : in) {
       if (!*a || a->storage() != dense || a->device() != cpu()) return 0;
-      key = mixed(key ^ static_cast<std::uint64_t>(a->dtype()));
-      for (const std::int64_t extent : a->shape()) key = mixed(key ^ static_cast<std::uint64_t>(extent));
+      std::uint64_t own = static_cast<std::uint64_t>(a->dtype());
+      for (const std::int64_t extent : a->shape()) own = own * 31 + static_cast<std::uint64_t>(extent);
+      key = mixed(key ^ own);
     }
     for (const NDArray& y : out)
       if (y && (y.storage() != dense || y.device() != cpu() || !y.allocated())) return 0;
     return key | 1;
   }
 
-  /// The plan of an earlier call that was decided by the same.
-  Ref<Plan> find(std::uint64_t key, const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
-                 Span<const Request> asked) const {
-    const RecentCall& call = slots_[slot_of(key)];
-    if (call.key != key || !call.plan) return {};
+  /// The plan of an earlier call that was decided by the same; it stays where it is as long as it has users.
+  RecentCall* find(std::uint64_t key, const Entry& entry, const void* op, Inputs in, Span<const NDArray> out,
+                   Span<const Request> asked) {
+    RecentCall& call = slots_[slot_of(key)];
+    if (call.key != key || !call.plan) return nullptr;
     const Plan& plan = *call.plan;
     if (plan.entry != &entry || call.in_shapes.size() != in.size() || plan.shapes.size() != out.size() ||
         call.training != call_mode.training)
-      return {};
+      return nullptr;
     for (Index i = 0; i < in.size(); ++i)
-      if (call.in_types[i] != in[i]->dtype() || call.in_shapes[i] != in[i]->shape()) return {};
+      if (call.in_types[i] != in[i]->dtype() || call.in_shapes[i] != in[i]->shape()) return nullptr;
     for (Index k = 0; k < out.size(); ++k) {
       const NDArray& y = out[k];
-      if (plan.requests[k] != (k < asked.size() ? asked[k] : Request::write) || call.given[k] != bool(y)) return {};
-      if (y && (plan.types[k] != y.dtype() || plan.shapes[k] != y.shape())) return {};
+      if (plan.requests[k] != (k < asked.size() ? asked[k] : Request::write) || call.given[k] != bool(y))
+        return nullptr;
+      if (y && (plan.types[k] != y.dtype() || plan.shapes[k] != y.shape())) return nullptr;
     }
-    if (entry.params != nullptr && !entry.params->equal(call.params->get(), op)) return {};
-    return call.plan;
+    if (entry.params != nullptr && !entry.params->equal(call.params->get(), op)) return nullptr;
+    return &call;
   }
 
   /// Keeps the plan, from the second call on: most calls of a program that has no loop come once.
-  Ref<Plan> keep(std::uint64_t key, const void* op, Inputs in, Span<const NDArray> out, Plan&& plan) {
+  void keep(std::uint64_t key, const void* op, Inputs in, Span<const NDArray> out, const Ref<Plan>& plan) {
     RecentCall& call = slots_[slot_of(key)];
-    const Ref<Plan> kept(new Plan(std::move(plan)));
+    if (call.users > 0) return;
     const bool again = call.key == key;
     call.key = key;
     call.plan = {};
-    const ParamTable* const table = kept->entry->params;
-    if (!again || (table != nullptr && !table->equal(op, op))) return kept;
+    const ParamTable* const table = plan->entry->params;
+    if (!again || (table != nullptr && !table->equal(op, op))) return;
     call.params = Ref<ParamBox>(new ParamBox(table, op));
     call.training = call_mode.training;
     call.in_shapes.resize(in.size());
@@ -92,9 +106,30 @@ class RecentCalls {
     call.given.resize(out.size());
     for (Index i = 0; i < in.size(); ++i) call.in_shapes[i] = in[i]->shape(), call.in_types[i] = in[i]->dtype();
     for (Index k = 0; k < out.size(); ++k) call.given[k] = bool(out[k]);
-    call.plan = kept;
-    return kept;
+    call.direct = is_direct(*plan);
+    call.in_bytes.resize(in.size());
+    call.out_bytes.resize(out.size());
+    call.most = 0;
+    const auto see = [&](std::int64_t& bytes, const Shape& shape, Dtype type) {
+      bytes = shape.size() * size_of(type);
+      call.most = std::max(call.most, shape.size());
+    };
+    for (Index i = 0; i < in.size(); ++i) see(call.in_bytes[i], in[i]->shape(), in[i]->dtype());
+    for (Index k = 0; k < out.size(); ++k) see(call.out_bytes[k], plan->shapes[k], plan->types[k]);
+    call.plan = plan;
   }
+
+  /// Runs a call by a plan that was found.
+  class Use {
+   public:
+    explicit Use(RecentCall& call) : call_(call) { ++call_.users; }
+    ~Use() { --call_.users; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    RecentCall& call_;
+  };
 
  private:
   static constexpr int count = 64;
