@@ -93,17 +93,19 @@ class Crew {
     return *crew;
   }
 
-  /// Publishes the loop to as many helpers as are wanted; false where it had better run on its caller alone.
-  bool open(Loop& loop, int helpers) {
+  /// Publishes the loop to as many helpers as are wanted, of whom it wakes at most `wakes`; false where it had better
+  /// run on its caller alone.
+  bool open(Loop& loop, int helpers, int wakes) {
     Hold hold(lock_);
     if (closed_) return false;
-    while (started_ < helpers && start_one()) {
+    if (wakes >= helpers || (started_ - sleeping_ < helpers && is_one_of_many())) wakes = helpers;
+    while (started_ < wakes && start_one()) {
     }
-    if (started_ == 0) return false;
+    if (wakes == 0 ? started_ == sleeping_ : started_ == 0) return false;
     loop.next = first_;
     first_ = &loop;
     open_.fetch_add(1, std::memory_order_seq_cst);
-    const int wake = sleeping_ < helpers ? sleeping_ : helpers;
+    const int wake = sleeping_ < wakes ? sleeping_ : wakes;
     sleeping_ -= wake;
     if (wake > 0) wake_.release(static_cast<std::uint32_t>(wake));
     return true;
@@ -130,6 +132,17 @@ class Crew {
   struct Closer {
     ~Closer() { Crew::get().shut(); }
   };
+
+  /// Whether loops that helpers missed follow each other closely, and so many of them that waking somebody, who would
+  /// then stay awake, costs no more than has been lost.
+  bool is_one_of_many() {
+    const std::int64_t now = nanoseconds();
+    missed_ = now - missed_at_ < patience ? missed_ + 1 : 0;
+    missed_at_ = now;
+    if (missed_ < 3) return false;
+    missed_ = 0;
+    return true;
+  }
 
   bool start_one() {
     if (!hooked_) {
@@ -161,8 +174,7 @@ class Crew {
           left_.fetch_add(1, std::memory_order_seq_cst);
           left_.notify_all();
         }
-        for (int spin = 0; spin < 800 && open_.load(std::memory_order_relaxed) == 0; ++spin) pause();
-        if (open_.load(std::memory_order_relaxed) > 0) continue;
+        if (comes_soon()) continue;
       }
       {
         Hold hold(lock_);
@@ -172,6 +184,18 @@ class Crew {
       }
       wake_.acquire();
     }
+  }
+
+  /// Waits for the next loop, as long as a thread stays awake for one.
+  bool comes_soon() const {
+    const std::int64_t end = nanoseconds() + patience;
+    do {
+      for (int spin = 0; spin < 16; ++spin) {
+        if (open_.load(std::memory_order_relaxed) > 0) return true;
+        pause();
+      }
+    } while (nanoseconds() < end);
+    return false;
   }
 
   Loop* wanted() const {
@@ -210,9 +234,14 @@ class Crew {
     lock_.unlock();
   }
 
+  /// How long a helper waits for the next loop before it sleeps, in nanoseconds.
+  static constexpr std::int64_t patience = 20'000;
+
   SpinLock lock_;
   Loop* first_ = nullptr;
   int started_ = 0, sleeping_ = 0;
+  int missed_ = 0;  // loops in quick succession that helpers slept through, and when the last of them began
+  std::int64_t missed_at_ = 0;
   bool closed_ = false, hooked_ = false;
   std::atomic<int> open_{0};
   std::atomic<std::uint32_t> left_{0};
@@ -242,7 +271,7 @@ STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context) {
+STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, int wakes, ThrowingBody body, void* context) {
   if (grain < 1) grain = 1;
   if (const ParallelHook hook = parallel_hook.load(std::memory_order_acquire)) {
     run_hosted(hook, n, grain, body, context);
@@ -264,7 +293,7 @@ STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody bo
   loop.context = context;
   loop.shares = helpers + 1;
   loop.cut();
-  if (!Crew::get().open(loop, loop.shares - 1)) {
+  if (!Crew::get().open(loop, loop.shares - 1, wakes)) {
     body(context, 0, n);
     return;
   }

@@ -22,7 +22,23 @@ inline constinit std::atomic<ParallelHook> parallel_hook{nullptr};
 /// A piece of a loop that may throw.
 using ThrowingBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 /// Runs body on pieces of [0, n), on this thread and on those that have nothing else to do. Rethrows what body throws.
-void run_parallel(std::int64_t n, std::int64_t grain, ThrowingBody body, void* context);
+void run_parallel(std::int64_t n, std::int64_t grain, int wakes, ThrowingBody body, void* context);
+
+/// parallel_for, for a loop that is worth waking at most `wakes` sleeping threads, which takes as long as some ten
+/// thousand sums: those that are awake come in any case, and the others once such loops follow each other closely.
+template <class F>
+void parallel_for_waking(int wakes, std::int64_t n, std::int64_t grain, F&& f) {
+  if (n <= 0) return;
+  if (n <= grain || inside_loop || num_threads() == 1) {
+    f(std::int64_t{0}, n);
+    return;
+  }
+  using Called = std::remove_reference_t<F>;
+  run_parallel(
+      n, grain, wakes,
+      [](void* body, std::int64_t begin, std::int64_t end) { (*static_cast<Called*>(body))(begin, end); },
+      const_cast<void*>(static_cast<const void*>(&f)));
+}
 
 }  // namespace detail
 
@@ -39,15 +55,7 @@ inline void set_parallel(ParallelHook hook) { detail::parallel_hook.store(hook, 
 /// one object.
 template <class F>
 void parallel_for(std::int64_t n, std::int64_t grain, F&& f) {
-  if (n <= 0) return;
-  if (n <= grain || detail::inside_loop || num_threads() == 1) {
-    f(std::int64_t{0}, n);
-    return;
-  }
-  using Body = std::remove_reference_t<F>;
-  detail::run_parallel(
-      n, grain, [](void* body, std::int64_t begin, std::int64_t end) { (*static_cast<Body*>(body))(begin, end); },
-      const_cast<void*>(static_cast<const void*>(&f)));
+  detail::parallel_for_waking(detail::max_threads, n, grain, f);
 }
 
 }  // namespace strop::inline v0

@@ -48,14 +48,24 @@ struct Gemm {
   static constexpr std::int64_t block = (std::int64_t{512} << 10) / size;
   /// Elements of a B that is read in place.
   static constexpr std::int64_t small = (std::int64_t{96} << 10) / size;
-  /// Work, in multiplications, that is worth a thread of its own.
-  static constexpr std::int64_t share = std::int64_t{1} << 18;
+  /// Work, in multiplications, that is worth a thread of its own, and one that has to be woken for it.
+  static constexpr std::int64_t share = std::int64_t{1} << 17, wake = std::int64_t{1} << 18;
 
   static std::int64_t pieces(std::int64_t extent, std::int64_t most) { return (extent + most - 1) / most; }
   static std::int64_t up(std::int64_t extent, std::int64_t unit) { return pieces(extent, unit) * unit; }
-  /// How many pieces of `work` each make a share.
-  static std::int64_t grain(std::int64_t work) {
-    return std::max<std::int64_t>(1, share / std::max<std::int64_t>(1, work));
+  /// How many threads `work` multiplications are worth, and how many of them that have to be woken.
+  static std::int64_t threads_for(double work) {
+    return inside_loop ? 1 : std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>(work / share + 0.5));
+  }
+  static int wakes_for(double work) { return work < 2 * wake ? 0 : static_cast<int>(std::min(work / wake - 1, 256.0)); }
+  static double product(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+  /// f for parts of [0, n), of `work` multiplications in all.
+  template <class F>
+  static void share_out(std::int64_t n, double work, F f) {
+    const std::int64_t shares = std::max<std::int64_t>(1, static_cast<std::int64_t>(work / share + 0.5));
+    parallel_for_waking(wakes_for(work), n, pieces(n, shares), f);
   }
 
   // --- tiles ---------------------------------------------------------------------------------------------------------
@@ -72,11 +82,12 @@ struct Gemm {
 
   /// Rows [top, bottom) and columns [left, right) of C.
   static void cell(const Product& g, std::int64_t top, std::int64_t bottom, std::int64_t left, std::int64_t right) {
-    const std::int64_t along = pieces(g.k, pieces(g.k, depth));
+    const std::int64_t along = g.k <= depth ? g.k : pieces(g.k, pieces(g.k, depth));
     // where all of B fits, A and C are passed over once
     const bool whole = g.packs && up(right - left, cols) * g.k <= block;
     const std::int64_t deep = whole ? g.k : along;
-    const std::int64_t wide = whole ? right - left : up(std::min(right - left, block / along), cols);
+    const std::int64_t wide =
+        whole || (right - left) * along <= block ? right - left : up(std::min(right - left, block / along), cols);
     const bool tail = !g.packs && !Tile::masks && (right - left) % cols != 0;
     const Space panels(g.packs ? deep * up(std::min(wide, right - left), cols) : tail ? along * cols : 0);
     const bool copies = g.scattered() && right - left > cols;
@@ -121,10 +132,8 @@ struct Gemm {
   /// C is cut into a grid with a cell for every thread, which copies for itself what it needs of A and B: nobody waits
   /// for anybody. Of the grids the one whose cells have the least to do.
   static void tiles(const Product& g) {
-    const std::int64_t threads =
-        inside_loop
-            ? 1
-            : std::min<std::int64_t>(num_threads(), g.m * g.n * (g.k / share) + g.m * g.n * (g.k % share) / share);
+    const double work = product(g.m, g.n, g.k);
+    const std::int64_t threads = threads_for(work);
     if (threads <= 1) return cell(g, 0, g.m, 0, g.n);
     std::int64_t best = INT64_MAX, tall = g.m, broad = g.n;
     for (std::int64_t down = 1; down <= threads; ++down) {
@@ -136,7 +145,7 @@ struct Gemm {
       if (cost < best) best = cost, tall = m, broad = n;
     }
     const std::int64_t across = pieces(g.n, broad);
-    parallel_for(pieces(g.m, tall) * across, 1, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for_waking(wakes_for(work), pieces(g.m, tall) * across, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t q = begin; q < end; ++q) {
         const std::int64_t i = q / across * tall, j = q % across * broad;
         cell(g, i, std::min(g.m, i + tall), j, std::min(g.n, j + broad));
@@ -189,7 +198,7 @@ struct Gemm {
   static void along(std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t a_row, const T* b,
                     std::int64_t b_col, T* c, bool add) {
     const std::int64_t down = pieces(m, M), across = pieces(n, N);
-    parallel_for(down * across, grain(k * M * N), [&](std::int64_t begin, std::int64_t end) {
+    share_out(down * across, product(m, n, k), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t q = begin; q < end; ++q) {
         const std::int64_t i = (m > n ? q / across : q % down) * M, j = (m > n ? q % across : q / down) * N;
         dots<M, N>(a + i * a_row, a_row, b + j * b_col, b_col, k, c + i * n + j, n, std::min<std::int64_t>(M, m - i),
@@ -201,7 +210,7 @@ struct Gemm {
   /// c = Σₚ a(p) · row p of B: eight rows at a time pass over c.
   static void combine(std::int64_t n, std::int64_t k, const T* a, std::int64_t a_step, const T* b, std::int64_t b_row,
                       T* c, bool add) {
-    parallel_for(pieces(n, cols), grain(k * cols), [&](std::int64_t begin, std::int64_t end) {
+    share_out(pieces(n, cols), product(1, n, k), [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t from = begin * cols, count = std::min(n, end * cols) - from;
       std::int64_t p = 0;
       for (; p + 8 <= k; p += 8)
@@ -230,7 +239,7 @@ struct Gemm {
 
   /// One column of A by one row of B: four rows of C at a time.
   static void outer(std::int64_t m, std::int64_t n, const T* a, std::int64_t a_step, const T* b, T* c, bool add) {
-    parallel_for(m, grain(n), [&](std::int64_t begin, std::int64_t end) {
+    share_out(m, product(m, n, 1), [&](std::int64_t begin, std::int64_t end) {
       std::int64_t i = begin;
       for (; i + 4 <= end; i += 4) outer_rows(n, a + i * a_step, a_step, b, c + i * n, add, Upto<4>{});
       for (; i < end; ++i) outer_rows(n, a + i * a_step, a_step, b, c + i * n, add, Upto<1>{});

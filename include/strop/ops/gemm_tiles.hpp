@@ -117,7 +117,7 @@ struct Tiles {
   /// n count. Every element is one chain of multiply-adds in the order of p: what surrounds it in a tile does not
   /// change it.
   template <int N, int... I>
-  [[gnu::noinline]] static void tile(Strided<T> a, const T* b, std::int64_t b_row, std::int64_t k, T* c,
+  [[gnu::noinline]] static void tile(const Strided<T>& a, const T* b, std::int64_t b_row, std::int64_t k, T* c,
                                      std::int64_t c_row, std::int64_t m, std::int64_t n, bool add,
                                      std::integer_sequence<int, I...>) {
     constexpr int M = sizeof...(I);
@@ -169,10 +169,10 @@ struct Tiles {
       for (std::int64_t j = 0; j < n; ++j) c[i * c_row + j] = part[j] + (add ? c[i * c_row + j] : T(0));
     }
   }
-  using Kernel = void (*)(Strided<T>, const T*, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t,
+  using Kernel = void (*)(const Strided<T>&, const T*, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t,
                           std::int64_t, bool);
   template <int M, int N>
-  static void kernel(Strided<T> a, const T* b, std::int64_t b_row, std::int64_t k, T* c, std::int64_t c_row,
+  static void kernel(const Strided<T>& a, const T* b, std::int64_t b_row, std::int64_t k, T* c, std::int64_t c_row,
                      std::int64_t m, std::int64_t n, bool add) {
     tile<N>(a, b, b_row, k, c, c_row, m, n, add, std::make_integer_sequence<int, M>{});
   }

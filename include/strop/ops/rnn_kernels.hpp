@@ -259,8 +259,8 @@ class RnnLayer {
     for (std::int64_t step = 0; step < steps; ++step) {
       const E* const before = states.data() + step % 2 * state;
       E* const after = states.data() + (step + 1) % 2 * state;
-      const std::int64_t t = at(step), grain = Gemm<E>::grain(N * H * s_.gates() * Panels<E>::cols);
-      parallel_for(weights.blocks(), grain, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t t = at(step);
+      Gemm<E>::share_out(weights.blocks(), Gemm<E>::product(N, rows, H), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
           const std::int64_t j = block * Panels<E>::cols, n = weights.width(block);
           for (std::int64_t g = 0; g < s_.gates(); ++g) {
@@ -309,8 +309,8 @@ class RnnLayer {
     Panels<E> weights(Strided<E>::of(of_state_, H, false), rows, H, 1);
     const std::int64_t steps = N == 0 ? 0 : s_.steps;
     for (std::int64_t step = steps; step >= 0; --step) {  // after the gates of the first step its products are left
-      const std::int64_t t = step < steps ? at(step) : 0, grain = Gemm<E>::grain(N * rows * Panels<E>::cols);
-      parallel_for(weights.blocks(), grain, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t t = step < steps ? at(step) : 0;
+      Gemm<E>::share_out(weights.blocks(), Gemm<E>::product(N, rows, H), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t block = begin; block < end; ++block) {
           const std::int64_t j = block * Panels<E>::cols, n = weights.width(block);
           if (step == steps)
