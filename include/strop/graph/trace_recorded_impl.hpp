@@ -136,8 +136,7 @@ STROP_IMPL List<NDArray> TracedStep::record_calls(Span<NDArray> in) const {
     for (const int w : calls_->written) written = written || w == i;
     if (run_->input_values[i] >= 0 && !written) check_input(i);
   }
-  std::optional<random::Replay> numbers;
-  if (!drawn_.empty()) numbers.emplace(drawn_.span());
+  const random::Replay numbers(drawn_.span());
   const ModeScope mode(&tape, training_);
   return calls_->computed_of(calls_->replay(in));
 }

@@ -93,8 +93,7 @@ class UnrolledFlow {
 
   /// One step of sub-graph g, node after node in the order in which its executor runs them.
   std::vector<NDArray> run_body(Index g, std::int64_t step, const std::vector<NDArray>& now, bool is_condition) const {
-    std::optional<random::Replay> numbers;
-    if (drawn_) numbers.emplace(*drawn_, flow_stream(step, is_condition));
+    const random::Replay numbers(drawn_, flow_stream(step, is_condition));
     const SubGraph& sub = flow_.graphs[g];
     const Graph& graph = element(graphs_, g);
     List<NDArray> values(graph.values()), inputs;

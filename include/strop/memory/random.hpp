@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace strop::inline v0::random {
 
@@ -166,9 +167,16 @@ void seed(std::uint64_t seed, Device device);
 /// on: what drew them can be run again, and draws the same.
 class Replay {
  public:
-  Replay(const Stream& from, std::uint64_t number) : next_{mixed(from), 0, number}, before_(current) { current = this; }
-  /// Hands out streams that were noted.
-  explicit Replay(strop::detail::Span<const Stream> noted) : noted_(noted), before_(current) { current = this; }
+  /// Without a stream nothing changes.
+  Replay(const std::optional<Stream>& from, std::uint64_t number) : before_(current) {
+    if (!from) return;
+    next_ = {mixed(*from), 0, number};
+    current = this;
+  }
+  /// Hands out streams that were noted; where there are none, nothing changes.
+  explicit Replay(strop::detail::Span<const Stream> noted) : noted_(noted), before_(current) {
+    if (!noted.empty()) current = this;
+  }
   ~Replay() { current = before_; }
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;

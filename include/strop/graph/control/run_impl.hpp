@@ -120,8 +120,7 @@ class FlowForward : FlowRun {
     for (Index i = 0; i < in.size(); ++i) run->input(i, in[i]);
     const NDArray result = run->fresh_result(at);
     run->result(at, result);
-    std::optional<random::Replay> numbers;
-    if (drawn_) numbers.emplace(*drawn_, flow_stream(step, true));
+    const random::Replay numbers(drawn_, flow_stream(step, true));
     run->forward(train_);
     return truth(result);
   }
@@ -152,8 +151,7 @@ class FlowForward : FlowRun {
       run->result(r, results[r]);
     }
     {
-      std::optional<random::Replay> numbers;
-      if (drawn_) numbers.emplace(*drawn_, flow_stream(step));
+      const random::Replay numbers(drawn_, flow_stream(step));
       run->forward(train_);
     }
     for (Index k = 0; k < places.size(); ++k) {
@@ -291,8 +289,7 @@ class FlowBackward : FlowRun {
   }
   void compute(const UsedBody& run, std::int64_t step) const {
     {
-      std::optional<random::Replay> numbers;
-      if (drawn_) numbers.emplace(*drawn_, flow_stream(step));
+      const random::Replay numbers(drawn_, flow_stream(step));
       run->forward(train_);
     }
     run->backward();
