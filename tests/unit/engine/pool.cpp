@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <set>
@@ -22,10 +23,10 @@ struct Threads {
   ~Threads() { strop::set_num_threads(before); }
 };
 
-void check_each_once(std::int64_t n, std::int64_t grain) {
+void check_each_once(std::int64_t n, std::int64_t grain, int wakes = strop::detail::max_threads) {
   std::vector<std::atomic<int>> seen(static_cast<std::size_t>(n));
   std::atomic<bool> aligned = true;
-  strop::parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+  strop::detail::parallel_for_waking(wakes, n, grain, [&](std::int64_t begin, std::int64_t end) {
     if (begin >= end || (grain > 0 && begin % grain != 0)) aligned = false;
     for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
   });
@@ -44,6 +45,22 @@ TEST_CASE("a parallel loop covers every index once") {
     for (std::int64_t n : {0, 1, 2, 7, 64, 1000, 4097})
       for (std::int64_t grain : {1, 3, 16, 1024, 5000}) check_each_once(n, grain);
     check_each_once(100, 0);
+  }
+}
+
+TEST_CASE("a loop that is not worth waking everybody covers every index once, whoever is awake") {
+  for (int threads : {2, 3, 8}) {
+    const Threads limit(threads);
+    CAPTURE(threads);
+    for (int wakes : {0, 1, 2})
+      for (int round = 0; round < 200; ++round) {
+        if (round % 50 == 49) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // helpers have fallen asleep
+        if (round % 70 == 0) check_each_once(64, 1);                                      // or are awake
+        check_each_once(64, 4, wakes);
+      }
+    CHECK_THROWS_AS(
+        strop::detail::parallel_for_waking(0, 64, 1, [](std::int64_t, std::int64_t) { throw std::out_of_range("0"); }),
+        std::out_of_range);
   }
 }
 

@@ -34,6 +34,28 @@ struct RepeatRows {
 };
 constexpr Op<RepeatRows> repeat_rows;
 
+/// Calls so many others that none of their plans, and not its own, would be kept.
+struct CallsOthers {
+  static constexpr std::string_view name = "recent_calls_others";
+  template <Real E>
+  void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
+    for (int again = 0; again < 2; ++again)
+      for (std::int64_t n = 1; n < 200; ++n) CHECK(sum(full({n, 3}, 2), {.axis = 1}).shape() == Shape{n});
+    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];
+  }
+};
+constexpr Op<CallsOthers> calls_others;
+
+struct TwoOfOne {
+  static constexpr std::string_view name = "recent_two_of_one", outputs[] = {"twice", "thrice"};
+  void infer_shape(Shapes& s) const { s.set_out(0, s.in(0)), s.set_out(1, s.in(0)); }
+  template <Real E>
+  void forward(Cpu&, View<const E, 1> x, View<E, 1> twice, View<E, 1> thrice) const {
+    for (std::int64_t i = 0; i < x.size(); ++i) twice[i] = 2 * x[i], thrice[i] = 3 * x[i];
+  }
+};
+constexpr Op<TwoOfOne> two_of_one;
+
 /// How often a shape is inferred in `calls` equal calls.
 template <class F>
 int inferences(int calls, F call) {
@@ -95,6 +117,21 @@ TEST_CASE("what is refused stays refused, and says the same") {
     CHECK(sentence([&] { repeat_rows(x, {.times = 1}, into(x.slice(0, 1).reshape({1, 2}))); }) != "");
   }
   CHECK(allclose(x, array({{1, 2}, {3, 4}})));
+}
+
+TEST_CASE("results that share memory are refused each time") {
+  const NDArray x = array({1, 2}), block = zeros({5});
+  for (int i = 0; i < 4; ++i) {
+    two_of_one(x, {}, into({block.slice(0, 2), block.slice(2, 4)}));
+    CHECK(allclose(block, array({2, 4, 3, 6, 0})));
+    CHECK(sentence([&] { two_of_one(x, {}, into({block.slice(0, 2), block.slice(1, 3)})); }) ==
+          "recent_two_of_one: output 'thrice' overlaps the memory of output 'twice'");
+  }
+}
+
+TEST_CASE("a plan stays as long as a call runs by it") {
+  const NDArray x = array({1, 2, 3});
+  for (int i = 0; i < 6; ++i) CHECK(allclose(calls_others(x), array({2, 4, 6})));
 }
 
 TEST_CASE("more shapes than plans are kept of") {
