@@ -242,6 +242,25 @@ inline void graphs(Device gpu) {
   one.backward({x.to(gpu)});
   other.backward({x});
   same(one.grad("data"), other.grad("data"));
+
+  // a gradient of the common shape may take the memory of the head gradient, which that of the broadcast input reads
+  for (const Dtype dtype : {f32, f64})
+    for (const std::int64_t width : {8, 7})
+      for (const bool broadcast_first : {true, false}) {
+        const NDArray few = numbers({width}, dtype), many = numbers({300, width}, dtype, 7);
+        const auto a = squash(var("a")), b = squash(var("b"));
+        const auto meets = quadratic(broadcast_first ? soft_hinge(a, b) : soft_hinge(b, a), {.a = 1, .b = 1});
+        NDArray slopes[2][2];
+        for (const Device device : {gpu, cpu()}) {
+          const NDArray da = zeros({width}, dtype, device), db = zeros({300, width}, dtype, device);
+          auto run = meets.bind(device, {{"a", few.to(device)}, {"b", many.to(device)}}, {{"a", da}, {"b", db}});
+          run.forward(true);
+          run.backward({many.to(device)});
+          slopes[0][device == gpu] = da;
+          slopes[1][device == gpu] = db;
+        }
+        for (const auto& [want, got] : slopes) same(got, want);
+      }
 }
 
 /// A softmax along rows that is written for both devices.

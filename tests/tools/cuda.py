@@ -34,9 +34,9 @@ def capability():
 
 
 def traps(ptx):
-    """The kernels of a .ptx file in which the device would stop."""
-    parts = re.split(r"^\.visible \.entry (\w+)", ptx, flags=re.M)
-    return [name for name, body in zip(parts[1::2], parts[2::2]) if re.search(r"^\s*trap;", body, flags=re.M)]
+    """The kernels and functions of a .ptx file in which the device would stop."""
+    parts = re.split(r"^(?:\.\w+ )*\.(?:entry|func)\b\s*(?:\(.*?\)\s*)?(\w+)", ptx, flags=re.M)
+    return [name for name, body in zip(["no kernel", *parts[1::2]], parts[::2]) if re.search(r"^\s*trap;", body, flags=re.M)]
 
 
 def main():

@@ -39,7 +39,7 @@ template <>
 inline constexpr bool built_where_called<GradAdd> = true;
 
 #if defined(__CUDACC__)
-/// Gradients meet on a GPU as well, and no program names the operator: each that has CUDA has its kernels.
+/// Gradients meet on a GPU as well, and no program names the operator: a .cu file that sees this brings its kernels.
 inline const auto& grad_add_on_gpu = GpuEnroller<GradAdd>::instance;
 #endif
 

@@ -108,7 +108,8 @@ class MapLaunch {
   template <class E>
   static void floating(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
     if (!packs<E>(a)) {
-      if (!rows<E>(op, a, call, ctx)) general<ComputeAs<E>, ComputeAs<E>>(op, a, call, ctx);
+      const Layout whole = smaller_first<ComputeAs<E>>(op, a, call, ctx);
+      if (!rows<E>(op, whole, call, ctx)) elements<ComputeAs<E>, ComputeAs<E>>(op, whole, call, ctx);
       return;
     }
     MapPacks<T, E, N, M> kernel{op, {}, {}, {}, {}, a.n};
@@ -134,35 +135,43 @@ class MapLaunch {
     return good;
   }
 
-  /// The results of the common shape pack by pack, where all operands allow it, and the smaller ones, which gradients
-  /// of broadcast inputs are, one by one.
-  template <class E>
-  static bool rows(const T& op, Layout a, const detail::GpuMap& call, Cuda& ctx) {
-    Layout whole = a;
-    bool any = false;
-    for (std::size_t k = 0; k < M; ++k) {
-      if (call.out[static_cast<std::int64_t>(k)].shape.size() != a.n) whole.out[k] = nullptr, whole.add[k] = false;
-      any = any || whole.out[k] != nullptr;
-    }
-    if (!any || !in_packs<E>(whole)) return false;
-    MapRows<T, E, N, M> kernel{op, whole, {}};
-    for (std::size_t k = 0; k < N; ++k) kernel.one[k] = whole.strides[whole.rank - 1][k] == 0;
-    Launcher::run(ctx, call.entry, kernel);
-    if constexpr (detail::gradient_order<T> > 0)
-      for (std::size_t k = 0; k < M; ++k)
-        if (a.out[k] != nullptr && whole.out[k] == nullptr) result<ComputeAs<E>>(op, a, k, call, ctx);
-    return true;
-  }
-
   /// Operands that lie in any way.
   template <class C, class Y>
   static void general(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
-    if constexpr (detail::gradient_order<T> == 0) {
-      Launcher::run(ctx, call.entry, MapElements<T, C, Y, N, M>{op, a});
-    } else {  // only gradients have results that are smaller than the common shape
-      for (std::size_t k = 0; k < M; ++k)
-        if (a.out[k] != nullptr) result<C>(op, a, k, call, ctx);
-    }
+    elements<C, Y>(op, smaller_first<C>(op, a, call, ctx), call, ctx);
+  }
+
+  /// Computes the results that are smaller than the common shape, which gradients of broadcast inputs are, one by one;
+  /// gives the layout of the others. Those come last and together: each may lie in the memory of an input.
+  template <class C>
+  static Layout smaller_first(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
+    Layout whole = a;
+    if constexpr (detail::gradient_order<T> > 0)
+      for (std::size_t k = 0; k < M; ++k) {
+        if (a.out[k] == nullptr || call.out[static_cast<std::int64_t>(k)].shape.size() == a.n) continue;
+        result<C>(op, a, k, call, ctx);
+        whole.out[k] = nullptr;
+        whole.add[k] = false;
+      }
+    return whole;
+  }
+  static bool asks(const Layout& a) {
+    return std::any_of(a.out, a.out + M, [](const void* out) { return out != nullptr; });
+  }
+
+  /// Results of the common shape pack by pack, where all operands allow it.
+  template <class E>
+  static bool rows(const T& op, Layout a, const detail::GpuMap& call, Cuda& ctx) {
+    if (!asks(a) || !in_packs<E>(a)) return false;
+    MapRows<T, E, N, M> kernel{op, a, {}};
+    for (std::size_t k = 0; k < N; ++k) kernel.one[k] = a.strides[a.rank - 1][k] == 0;
+    Launcher::run(ctx, call.entry, kernel);
+    return true;
+  }
+  /// The same element by element.
+  template <class C, class Y>
+  static void elements(const T& op, const Layout& a, const detail::GpuMap& call, Cuda& ctx) {
+    if (asks(a)) Launcher::run(ctx, call.entry, MapElements<T, C, Y, N, M>{op, a});
   }
 
   template <class C>

@@ -104,7 +104,7 @@ class Crew {
     if (wakes == 0 ? started_ == sleeping_ : started_ == 0) return false;
     loop.next = first_;
     first_ = &loop;
-    open_.fetch_add(1, std::memory_order_seq_cst);
+    opened_.fetch_add(1, std::memory_order_seq_cst);
     const int wake = sleeping_ < wakes ? sleeping_ : wakes;
     sleeping_ -= wake;
     if (wake > 0) wake_.release(static_cast<std::uint32_t>(wake));
@@ -118,7 +118,6 @@ class Crew {
       Loop** at = &first_;
       while (*at != &loop) at = &(*at)->next;
       *at = loop.next;
-      open_.fetch_sub(1, std::memory_order_relaxed);
     }
     for (int spin = 0; spin < 1000 && loop.inside.load(std::memory_order_acquire) > 0; ++spin) pause();
     for (;;) {
@@ -162,6 +161,7 @@ class Crew {
     const InsideScope inside;
     const UnwatchedScope unwatched;
     for (;;) {
+      const auto seen = opened_.load(std::memory_order_relaxed);
       int me = 0;
       if (Loop* loop = enter(me)) {
         {
@@ -174,8 +174,8 @@ class Crew {
           left_.fetch_add(1, std::memory_order_seq_cst);
           left_.notify_all();
         }
-        if (comes_soon()) continue;
       }
+      if (comes_soon(seen)) continue;
       {
         Hold hold(lock_);
         if (closed_) return;
@@ -186,12 +186,13 @@ class Crew {
     }
   }
 
-  /// Waits for the next loop, as long as a thread stays awake for one.
-  bool comes_soon() const {
+  /// Waits for a loop after those `seen`, as long as a thread stays awake for one, also for one that woke it and is
+  /// done before it came.
+  bool comes_soon(std::uint32_t seen) const {
     const std::int64_t end = nanoseconds() + patience;
     do {
       for (int spin = 0; spin < 16; ++spin) {
-        if (open_.load(std::memory_order_relaxed) > 0) return true;
+        if (opened_.load(std::memory_order_relaxed) != seen) return true;
         pause();
       }
     } while (nanoseconds() < end);
@@ -228,7 +229,6 @@ class Crew {
   void after_fork() {  // only the forking thread lives on in the child
     started_ = sleeping_ = 0;
     first_ = nullptr;
-    open_.store(0, std::memory_order_relaxed);
     wake_.reset();
     busy_threads.store(counted_busy ? 1 : 0, std::memory_order_relaxed);
     lock_.unlock();
@@ -243,8 +243,7 @@ class Crew {
   int missed_ = 0;  // loops in quick succession that helpers slept through, and when the last of them began
   std::int64_t missed_at_ = 0;
   bool closed_ = false, hooked_ = false;
-  std::atomic<int> open_{0};
-  std::atomic<std::uint32_t> left_{0};
+  std::atomic<std::uint32_t> opened_{0}, left_{0};  // loops that were, and helpers that were the last in one
   Semaphore wake_;
   Thread threads_[Loop::max_shares];
 };
@@ -274,7 +273,7 @@ STROP_IMPL void run_hosted(ParallelHook hook, std::int64_t n, std::int64_t grain
 STROP_IMPL void run_parallel(std::int64_t n, std::int64_t grain, int wakes, ThrowingBody body, void* context) {
   if (grain < 1) grain = 1;
   if (const ParallelHook hook = parallel_hook.load(std::memory_order_acquire)) {
-    run_hosted(hook, n, grain, body, context);
+    wakes == 0 ? body(context, 0, n) : run_hosted(hook, n, grain, body, context);  // who is awake there, nobody knows
     return;
   }
   const BusyScope busy;

@@ -234,7 +234,7 @@ STROP_IMPL bool run_as_before(const RecentCall& like, const void* op, Inputs in,
     for (Index i = 0; i < in.size(); ++i)
       if (overlap(memory, {in[i]->address(), like.in_bytes[i]})) return false;
     for (Index j = 0; j < k; ++j)
-      if (overlap(memory, {out[j].address(), like.out_bytes[j]})) return false;
+      if (out[k].is(out[j]) || overlap(memory, {out[j].address(), like.out_bytes[j]})) return false;
   }
   run_kernel(plan, op, in, out);
   for (const NDArray& y : out) y.body().buffer->written();

@@ -28,6 +28,14 @@ struct RecentCall {
   bool direct = false;
   List<std::int64_t, 4> in_bytes, out_bytes;
   std::int64_t most = 0;
+
+  /// Notes the bytes of one array; of a call that no memory fits (nothing is made yet), that it is not direct.
+  void see(std::int64_t& bytes, const Shape& shape, Dtype type) {
+    bytes = size_of(type);
+    for (const std::int64_t extent : shape)
+      if (__builtin_mul_overflow(bytes, extent, &bytes)) bytes = 0, direct = false;
+    most = std::max(most, bytes / size_of(type));
+  }
 };
 
 /// Whether the plan's kernel takes the call's own arrays, and nothing that has to be made for it first.
@@ -110,12 +118,8 @@ class RecentCalls {
     call.in_bytes.resize(in.size());
     call.out_bytes.resize(out.size());
     call.most = 0;
-    const auto see = [&](std::int64_t& bytes, const Shape& shape, Dtype type) {
-      bytes = shape.size() * size_of(type);
-      call.most = std::max(call.most, shape.size());
-    };
-    for (Index i = 0; i < in.size(); ++i) see(call.in_bytes[i], in[i]->shape(), in[i]->dtype());
-    for (Index k = 0; k < out.size(); ++k) see(call.out_bytes[k], plan->shapes[k], plan->types[k]);
+    for (Index i = 0; i < in.size(); ++i) call.see(call.in_bytes[i], in[i]->shape(), in[i]->dtype());
+    for (Index k = 0; k < out.size(); ++k) call.see(call.out_bytes[k], plan->shapes[k], plan->types[k]);
     call.plan = plan;
   }
 

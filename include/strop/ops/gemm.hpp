@@ -144,8 +144,9 @@ struct Gemm {
       const std::int64_t cost = m * n + n * (g.packs ? 8 : 1) + m * (g.scattered() ? 8 : 1) + meet;
       if (cost < best) best = cost, tall = m, broad = n;
     }
-    const std::int64_t across = pieces(g.n, broad);
-    parallel_for_waking(wakes_for(work), pieces(g.m, tall) * across, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t across = pieces(g.n, broad), cells = pieces(g.m, tall) * across;
+    parallel_for_waking(wakes_for(work), cells, 1, [&](std::int64_t begin, std::int64_t end) {
+      if (end - begin == cells) return cell(g, 0, g.m, 0, g.n);  // nobody came
       for (std::int64_t q = begin; q < end; ++q) {
         const std::int64_t i = q / across * tall, j = q % across * broad;
         cell(g, i, std::min(g.m, i + tall), j, std::min(g.n, j + broad));

@@ -34,13 +34,19 @@ struct RepeatRows {
 };
 constexpr Op<RepeatRows> repeat_rows;
 
-/// Calls so many others that none of their plans, and not its own, would be kept.
+/// Calls, where it is told to, so many others that its own plan would not be kept.
 struct CallsOthers {
   static constexpr std::string_view name = "recent_calls_others";
+  static inline bool nests = false;
+  void infer_shape(Shapes& s) const {
+    ++inferred;
+    s.set_out(0, s.in(0));
+  }
   template <Real E>
-  void forward(Cpu&, View<const E, 1> x, View<E, 1> y) const {
-    for (int again = 0; again < 2; ++again)
+  void forward(Cpu& ctx, View<const E, 1> x, View<E, 1> y) const {
+    for (int again = 0; nests && again < 3; ++again)
       for (std::int64_t n = 1; n < 200; ++n) CHECK(sum(full({n, 3}, 2), {.axis = 1}).shape() == Shape{n});
+    CHECK(ctx.request() == Request::write);  // which lies in the plan
     for (std::int64_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];
   }
 };
@@ -126,12 +132,26 @@ TEST_CASE("results that share memory are refused each time") {
     CHECK(allclose(block, array({2, 4, 3, 6, 0})));
     CHECK(sentence([&] { two_of_one(x, {}, into({block.slice(0, 2), block.slice(1, 3)})); }) ==
           "recent_two_of_one: output 'thrice' overlaps the memory of output 'twice'");
+    const NDArray nothing = zeros({0}), none = zeros({0});
+    two_of_one(nothing, {}, into({none, zeros({0})}));
+    CHECK(sentence([&] { two_of_one(nothing, {}, into({none, none})); }) ==
+          "recent_two_of_one: output 'thrice' overlaps the memory of output 'twice'");
   }
+}
+
+TEST_CASE("a result that no memory fits is refused each time") {
+  const NDArray x = array({{1, 2}});
+  for (int i = 0; i < 4; ++i)
+    CHECK(sentence([&] { repeat_rows(NDArray::shell({std::int64_t{1} << 61, 1}, f64), {.times = 2}); }) != "");
 }
 
 TEST_CASE("a plan stays as long as a call runs by it") {
   const NDArray x = array({1, 2, 3});
-  for (int i = 0; i < 6; ++i) CHECK(allclose(calls_others(x), array({2, 4, 6})));
+  const auto call = [&] { CHECK(allclose(calls_others(x), array({2, 4, 6}))); };
+  inferences(3, call);  // it is kept
+  CallsOthers::nests = true;
+  CHECK(inferences(3, call) == 0);
+  CallsOthers::nests = false;
 }
 
 TEST_CASE("more shapes than plans are kept of") {
