@@ -5,8 +5,8 @@
 /// By shape: tiles of C that stay in registers, over B as it lies in memory while it is small or read once, else over
 /// copies of blocks of it; dot products where the rows of A and the columns of B are contiguous and one of them few; a
 /// sum of rows of B for a single row. No route, and no way to cut k, depends on how many threads there are. There is no
-/// route to a BLAS: at every shape of the bench these are level with PyTorch's or ahead (bench/results,
-/// products-peers.txt).
+/// route to a BLAS: over the shapes of the bench these are faster than PyTorch's in the mean, and nowhere by more than
+/// a fourth slower (bench/results, products-peers.txt).
 #pragma once
 #include <strop/core/span.hpp>
 #include <strop/engine/pool.hpp>
