@@ -55,7 +55,9 @@ struct Gemm {
   static std::int64_t up(std::int64_t extent, std::int64_t unit) { return pieces(extent, unit) * unit; }
   /// How many threads `work` multiplications are worth, and how many of them that have to be woken.
   static std::int64_t threads_for(double work) {
-    return inside_loop ? 1 : std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>(work / share + 0.5));
+    return inside_loop
+               ? 1
+               : std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>((2 * work + share) / (2 * share)));
   }
   static int wakes_for(double work) { return work < 2 * wake ? 0 : static_cast<int>(std::min(work / wake - 1, 256.0)); }
   static double product(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -64,7 +66,7 @@ struct Gemm {
   /// f for parts of [0, n), of `work` multiplications in all.
   template <class F>
   static void share_out(std::int64_t n, double work, F f) {
-    const std::int64_t shares = std::max<std::int64_t>(1, static_cast<std::int64_t>(work / share + 0.5));
+    const std::int64_t shares = std::max<std::int64_t>(1, static_cast<std::int64_t>((2 * work + share) / (2 * share)));
     parallel_for_waking(wakes_for(work), n, pieces(n, shares), f);
   }
 
