@@ -64,11 +64,9 @@ def main():
 
         def work():
             place.unlink(missing_ok=True)
-            if source.suffix != ".cu":
-                status, out, err = run([*command, "-c", source, "-o", place], timeout=900)
-                return [status, out + err, []], None
             with tempfile.TemporaryDirectory() as kept:
-                status, out, err = run([*command, "--keep", "--keep-dir", kept, "-c", source, "-o", place], timeout=900)
+                keep = ["--keep", "--keep-dir", kept] if source.suffix == ".cu" else []
+                status, out, err = run([*command, *keep, "-c", source, "-o", place], timeout=900)
                 return [status, out + err, [k for ptx in pathlib.Path(kept).glob("*.ptx") for k in traps(ptx.read_text())]], None
 
         status, messages, trapped = remembered(["traps", *versions, *map(str, command), str(source), digest(source), *beside], work, output=place)

@@ -53,21 +53,21 @@ struct Gemm {
 
   static std::int64_t pieces(std::int64_t extent, std::int64_t most) { return (extent + most - 1) / most; }
   static std::int64_t up(std::int64_t extent, std::int64_t unit) { return pieces(extent, unit) * unit; }
-  /// How many threads `work` multiplications are worth, and how many of them that have to be woken.
+  /// How many threads `work` multiplications are worth, how many there are for them, and how many may be woken.
+  static std::int64_t shares_of(double work) { return static_cast<std::int64_t>((2 * work + share) / (2 * share)); }
   static std::int64_t threads_for(double work) {
-    return inside_loop
-               ? 1
-               : std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>((2 * work + share) / (2 * share)));
+    return inside_loop ? 1 : std::min<std::int64_t>(num_threads(), shares_of(work));
   }
-  static int wakes_for(double work) { return work < 2 * wake ? 0 : static_cast<int>(std::min(work / wake - 1, 256.0)); }
+  static int wakes_for(double work) {
+    return work < 2 * wake ? 0 : static_cast<int>(std::min(work / wake - 1, double{max_threads}));
+  }
   static double product(std::int64_t m, std::int64_t n, std::int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
   /// f for parts of [0, n), of `work` multiplications in all.
   template <class F>
   static void share_out(std::int64_t n, double work, F f) {
-    const std::int64_t shares = std::max<std::int64_t>(1, static_cast<std::int64_t>((2 * work + share) / (2 * share)));
-    parallel_for_waking(wakes_for(work), n, pieces(n, shares), f);
+    parallel_for_waking(wakes_for(work), n, pieces(n, std::max<std::int64_t>(1, shares_of(work))), f);
   }
 
   // --- tiles ---------------------------------------------------------------------------------------------------------

@@ -140,7 +140,6 @@ TEST_CASE("results that share memory are refused each time") {
 }
 
 TEST_CASE("a result that no memory fits is refused each time") {
-  const NDArray x = array({{1, 2}});
   for (int i = 0; i < 4; ++i)
     CHECK(sentence([&] { repeat_rows(NDArray::shell({std::int64_t{1} << 61, 1}, f64), {.times = 2}); }) != "");
 }
