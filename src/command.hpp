@@ -19,7 +19,8 @@ namespace strop::command {
 int run_line(int argc, char** argv, const std::string& name, void (*more)(CLI::App& app, int& status));
 
 /// What this command is called, for sentences that name it.
-const std::string& program();
+inline std::string program_name = "strop";
+inline const std::string& program() { return program_name; }
 
 class WrongCall : public Error {
  public:

@@ -45,20 +45,18 @@ void clear_away_when_stopped() {
     if (std::signal(number, stopped) == SIG_IGN) std::signal(number, SIG_IGN);
 }
 
-std::string program_name = "strop";
-
 /// The exit code, once all that was printed has arrived.
 int printed(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", program_name.c_str(), errno != 0 ? ": " : "",
+  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", strop::command::program().c_str(), errno != 0 ? ": " : "",
                errno != 0 ? std::strerror(errno) : "");
   return status != 0 ? status : 1;
 }
 
 int failed(std::string_view why, int status) {
   if (why.starts_with("strop: ")) why.remove_prefix(7);
-  std::fprintf(stderr, "%s: %s\n", program_name.c_str(), strop::detail::printable(why, 2000).c_str());
+  std::fprintf(stderr, "%s: %s\n", strop::command::program().c_str(), strop::detail::printable(why, 2000).c_str());
   return printed(status);
 }
 
@@ -99,8 +97,6 @@ void check_subcommand(const CLI::App& app, int count, char** words) {
 }
 
 }  // namespace
-
-const std::string& strop::command::program() { return program_name; }
 
 int strop::command::run_line(int argc, char** argv, const std::string& name_of_all,
                              void (*more)(CLI::App& app, int& status)) {

@@ -56,6 +56,13 @@ class Progress {
     std::fflush(stdout);
   }
 
+  /// A line of its own, above the bar.
+  void say(const std::string& line) {
+    clear();
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+
  private:
   void clear() {
     if (width_ != 0) std::fprintf(stderr, "\r%*s\r", width_, "");

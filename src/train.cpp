@@ -25,6 +25,7 @@ namespace strop::command {
 namespace {
 
 constexpr int classes = 10;
+constexpr int timed_batches = 20;  // from which it is said how long the training takes
 constexpr const char* labels[classes] = {"T-shirt", "Trouser", "Pullover", "Dress", "Coat",
                                          "Sandal",  "Shirt",   "Sneaker",  "Bag",   "Boot"};
 
@@ -151,6 +152,11 @@ Training train_in(const std::string& mode, TrainOptions options, const Entry& ac
         total -= std::log(right < 1e-12 ? 1e-12 : right);  // one that is not a number stays
       }
       progress.step();
+      if (epoch == 0 && b + 1 == timed_batches) {
+        const double so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const double whole = so_far / timed_batches * static_cast<double>(batches * options.epochs);
+        progress.say(cat("about ", std::ceil(whole), " s for ", options.epochs, options.epochs == 1 ? " epoch" : " epochs"));
+      }
     }
     const double loss = total / static_cast<double>(batches * options.batch);
     if (!std::isfinite(loss)) fail("train: the loss is not a number in epoch ", epoch + 1, "; try a smaller --rate");

@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     lenet.mode = "graph";
     lenet.activation = "swish";
     lenet.rate = 0.05;
-    lenet.epochs = argc > 3 ? std::atoi(argv[3]) : 5;
+    lenet.epochs = argc > 3 ? std::atoi(argv[3]) : 1;
     return strop::command::train(lenet);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -22,7 +22,7 @@ bool initialise(const strop::detail::Isa& isa, const Initialiser* first, const I
 }
 }  // namespace
 
-// Named for strop.cpp: of an archive the linker takes what somebody asks for.
+// Named for runtime/arrays.cpp: of an archive the linker takes what somebody asks for.
 #define X(name) initialise(strop_isa_##name, __start_strop_init_##name, __stop_strop_init_##name),
 [[gnu::visibility("hidden")]] extern const bool strop_levels_are_there[];
 const bool strop_levels_are_there[] = {STROP_LEVELS};

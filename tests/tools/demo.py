@@ -18,7 +18,7 @@ from common import ROOT, Report, run
 SOURCE = ROOT / "examples/demo/demo.cpp"
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 EPOCHS = 5  # of the ten in which the tour has to arrive
-LENET_EPOCHS = 1  # of five, in which it arrives at 0.90
+LENET_EPOCHS = 1
 
 # Of each step, texts that are in its part of the output.
 EXPECTED = {
@@ -132,6 +132,8 @@ def main():
         check("confusion", len(rows) == 10 and all(sum(row) == 1000 for row in rows), training)
         right = sum(row[i] for i, row in enumerate(rows))
         check("confusion and accuracy", score and abs(right / 10000 - float(score[1])) < 1e-4, training)
+        for number, epochs in ((6, f"{EPOCHS} epochs"), (7, "1 epoch")):
+            check("how long it takes", re.search(rf"(?m)^about \d+ s for {epochs}$", parts.get(number, "")), parts.get(number, ""))
         check("a line for each epoch", len(re.findall(r"(?m)^epoch \d+/\d+ +loss .* test accuracy ", training)) == EPOCHS, training)
 
         lenet = re.search(rf"test accuracy (0\.\d+) after {LENET_EPOCHS} epochs", parts.get(7, ""))

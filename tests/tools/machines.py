@@ -30,6 +30,7 @@ REST = EVERYTHING + "".join(f"#include <strop/{name}>\n" for name in (
 EVERY_WARNING = ["-DSTROP_COMPILED", *STRICT, "-Wsign-conversion", "-Wpedantic"]
 PAGE = ROOT / "tests/spec/section21.cpp"  # uses every spelling
 PROGRAM = ROOT / "tests/spec/section2.cpp"
+SOURCE = ROOT / "tests/consume/by-hand/source.cpp"  # the runtime in one file
 SYSTEM = [a.replace("-I", "-isystem", 1) for a in pkg_config("eigen3", "fmt") if a.startswith("-I")]
 ARM = "aarch64-linux-gnu"
 
@@ -96,11 +97,11 @@ def main():
             ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
         add(runs, f"{PROGRAM.name} with g++ -O0 -D_GLIBCXX_DEBUG", g, ["-O0", "-D_GLIBCXX_DEBUG", *march("x86-64-v2")], [PROGRAM, "-lfmt"],
             (), [older, "-cpu", "qemu64"] if older else [])
-        add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, ROOT / "src/strop.cpp", "-lfmt"])
+        add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, SOURCE, "-lfmt"])
     if clang:
         add(runs, "lanes with clang++", clang, ["-O1", *march("native")], lanes)
         add(runs, "units of autograd, graph and engine with clang++", clang, ["-O0", "-DSTROP_COMPILED", *march("native")],
-            [*run_by_clang, lanes[1], ROOT / "src/strop.cpp", "-lfmt"])
+            [*run_by_clang, lanes[1], SOURCE, "-lfmt"])
         add(runs, "functions.cpp with clang++ -fassociative-math", clang,
             ["-O2", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"], [ROOT / "tests/spec/functions.cpp", "-lfmt"])
         status, _, _ = run([clang.path, "-stdlib=libc++", "-fsyntax-only", "-include", "version", "-x", "c++", "/dev/null"])

@@ -16,7 +16,7 @@ def main():
     families = {}
     for path in sorted((INCLUDE / "strop").rglob("*.hpp")):
         inside = path.relative_to(INCLUDE / "strop")
-        if inside.name == "source.hpp":  # a list of the others
+        if inside.name == "source.hpp" or inside.parts[0] == "source":  # lists of the others
             continue
         families.setdefault(inside.parts[0] if len(inside.parts) > 1 else "top", []).append(path)
     folder = BUILD / "tidy"

@@ -6,7 +6,6 @@
 #include <strop/graph/executor_impl.hpp>
 #include <strop/graph/gradient_impl.hpp>
 #include <strop/graph/mirror_nodes_impl.hpp>
-#include <strop/op/apart_impl.hpp>
 #include <strop/op/map_sparse.hpp>
 #include <strop/tensor/create.hpp>
 

@@ -5,7 +5,6 @@
 #include <strop/core/config.hpp>
 #include <strop/engine/engine.hpp>
 #include <strop/graph/executor_impl.hpp>
-#include <strop/op/deferred_impl.hpp>
 #include <strop/tensor/variable.hpp>
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 
 namespace strop::inline v0::detail {
 
-/// Whether no byte of one that is written lies in another one or in one that is read. Of sparse arrays it says no.
 STROP_IMPL bool lie_apart(Span<const NDArray* const> read, Span<const NDArray> written) {
   struct Lies {
     std::uintptr_t begin, end;

@@ -56,6 +56,8 @@ inline Span<const std::byte> memory_of(const NDArray& a) {
 inline bool overlap(Span<const std::byte> a, Span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size() && !a.empty() && !b.empty();
 }
+/// Whether no byte of one that is written lies in another one or in one that is read. Of sparse arrays it says no.
+bool lie_apart(Span<const NDArray* const> read, Span<const NDArray> written);
 /// Whether a call on so many elements goes to the engine. While a trace is written all do, and so stand in it.
 inline bool is_handed_over(std::int64_t elements) {
   return (elements >= order_from.load(std::memory_order_relaxed) || is_tracing()) && order_maker;

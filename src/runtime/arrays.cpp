@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The compiled library. Programs that link it define STROP_COMPILED and compile a fraction of what header-only ones
-/// do.
-#include <strop/source.hpp>
+/// The compiled library, first part of three: arrays, memory and engine. The parts are compiled side by side; a program
+/// without a build system compiles strop/source.hpp, which is all of them.
+#include <strop/source/arrays.hpp>
 
 #if defined(STROP_LEVELS)
 // The runtime's loops for other instruction sets stand beside this object, and choose.cpp's initialisers take them.
