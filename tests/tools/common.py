@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("STROP_BUILD", ROOT / "build")).resolve()
@@ -30,15 +31,21 @@ STRICT = [*WARNINGS, "-Wconversion", "-Wshadow"]
 class Report:
     """Counts checks and prints those that did not pass. `only` narrows a run to names that contain a text."""
 
-    def __init__(self, stage):
+    def __init__(self, stage, by_file=True):
         self.stage = stage
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.lock = threading.Lock()
         only = os.environ.get("STROP_ONLY", "")
         self.only = "" if only.lower() in stage.lower() else only
+        self.changed = os.environ["STROP_CHANGED"].split("\n") if by_file and "STROP_CHANGED" in os.environ else None
 
     def wanted(self, name, path=None):
-        """Does the pattern of `./run test -k` name this check, or occur in its source?"""
+        """Does the pattern of `./run test -k` name this check, or occur in its source? Is its source one of the files of
+        `./run test --changed`?"""
+        if self.changed is not None:  # a program of a page is named by it
+            places = {name.split()[0], os.path.relpath(path, ROOT) if path else ""}
+            if not places & set(self.changed):
+                return False
         if not self.only or self.only.lower() in name.lower():
             return True
         return path is not None and self.only.lower() in pathlib.Path(path).read_text(errors="replace").lower()
@@ -67,6 +74,14 @@ def indent(text, limit=6000):
     if len(text) > limit:
         text = text[: limit // 2] + "\n[...]\n" + text[-limit // 2 :]
     return "\n".join("    " + line for line in text.splitlines())
+
+
+def timed(name, function, *arguments):
+    """function(*arguments), and a line that says how long it took: of what takes seconds, to see what takes minutes."""
+    begin = time.monotonic()
+    result = function(*arguments)
+    print(f"{time.monotonic() - begin:6.1f} s  {name}", flush=True)
+    return result
 
 
 def parallel(function, items):
@@ -203,7 +218,8 @@ def remembered(key, work, output=None):
 
 def precompiled(compiler, arguments, header):
     """A file to name after -include, so that `header` and what it includes is read once and not in every check."""
-    place = BUILD / "precompiled" / compiler.name / header
+    kind = hashlib.sha256(json.dumps([str(a) for a in arguments]).encode()).hexdigest()[:8]
+    place = BUILD / "precompiled" / f"{compiler.name}-{kind}" / header
     place.parent.mkdir(parents=True, exist_ok=True)
     if not place.exists():  # clang refuses a precompiled file whose source is newer, whatever is in it
         place.write_text(f"#include <{header}>\n")

@@ -11,12 +11,15 @@
            the same sentences, a third sooner, so these are theirs; the contract is precompiled
   headers  every header under include/strop, alone and included twice: by g++ only, as clang-tidy reads them all with
            clang, family by family. One that has code for STROP_COMPILED to leave out is read with it; the others as users
-           of the compiled library read them, in half the time and without what the code of others includes. Those that
-           README.md, docs, examples or foreign projects name are also read beside the macros of hosts
+           of the compiled library read them, in half the time and without what the code of others includes. The
+           largest header that one includes, as others do, is read first, precompiled. Those that
+           README.md, docs, examples or foreign projects name are also read beside the macros of hosts, together
 """
+import collections
 import functools
 import re
 import sys
+import threading
 
 from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check
 
@@ -46,7 +49,7 @@ def user_arguments(compiler):
 
 @functools.lru_cache(maxsize=None)
 def contract(compiler):
-    return precompiled(compiler, user_arguments(compiler), "strop/op/diagnose.hpp")
+    return precompiled(compiler, user_arguments(compiler), "strop/strop.hpp")
 
 
 REJECT = re.compile(r"(?m)^\s*// reject(-first)?((?: \w+)*)(?:\(([^)]*)\))?:(.*)$")  # first, cases, compiler, text
@@ -113,19 +116,78 @@ def named_headers():
     return {name for page in pages for name in re.findall(r"strop/[a-z_0-9/]+\.hpp", page.read_text())}
 
 
+@functools.lru_cache(maxsize=None)
+def includes_of(name):
+    """The headers of strop that a header includes at its top."""
+    text = (INCLUDE / name).read_text().partition("#if !defined(STROP_COMPILED)")[0]
+    return tuple(re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", text))
+
+
+@functools.lru_cache(maxsize=None)
+def closure(name):
+    found, waiting = {name}, [name]
+    while waiting:
+        more = set(includes_of(waiting.pop())) - found
+        found |= more
+        waiting += more
+    return found
+
+
+def kind_of(path):
+    """One that has code for STROP_COMPILED to leave out is read with it."""
+    return () if "STROP_COMPILED" in path.read_text() else ("-DSTROP_COMPILED",)
+
+
+@functools.lru_cache(maxsize=None)
+def common_includes():
+    """{(kind, header): how many headers of that kind include it at their top}."""
+    found = collections.Counter()
+    for path in (INCLUDE / "strop").rglob("*.hpp"):
+        for name in includes_of(str(path.relative_to(INCLUDE))):
+            found[kind_of(path), name] += 1
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def lock_of(*what):
+    return threading.Lock()
+
+
+def first_read(compiler, arguments, path):
+    """The largest header that this one and some others include, precompiled: what it declares the header sees anyway, and
+    it compiles alone by a check of its own."""
+    kind = kind_of(path)
+    shared = [name for name in includes_of(str(path.relative_to(INCLUDE))) if common_includes()[kind, name] >= 5]
+    if not shared:
+        return None
+    name = max(shared, key=lambda name: (len(closure(name)), name))
+    with lock_of(compiler, kind, name):
+        try:
+            return precompiled(compiler, arguments, name)
+        except SystemExit:  # its own check says why
+            return None
+
+
 def header(report, compiler, path):
     name = f"{path.relative_to(INCLUDE)} with {compiler.name}"
     line = f"#include <{path.relative_to(INCLUDE)}>\n"
-    whole = [] if "STROP_COMPILED" in path.read_text() else ["-DSTROP_COMPILED"]
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *whole], line + line)
+    arguments = [*compiler.native, *SYSTEM, *STRICT, *kind_of(path)]
+    status, messages = syntax_check(compiler, arguments, line + line, first_read(compiler, arguments, path))
     report.passed(name) if status == 0 else report.failed(name, messages)
-    if str(path.relative_to(INCLUDE)) not in named_headers():
-        return
-    # The compiled library's users read fewer lines of the same headers, so the whole of each is read here.
-    macros = (ROOT / "tests/static/host_macros.hpp").read_text()
-    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], macros.replace("#pragma once\n", "") + line)
-    name += " beside the macros of hosts"
-    report.passed(name) if status == 0 else report.failed(name, messages)
+
+
+def beside_macros(report, compiler):
+    """Those that a user is told of put the macros of hosts aside at their top and bring them back at their end, and are read
+    so. The compiled library's users read fewer lines of the same headers, so the whole of each is read here."""
+    names = sorted(named_headers() - {"strop/source.hpp"})  # which says STROP_COMPILED, and is read alone
+    for name in names:
+        code = [line for line in (INCLUDE / name).read_text().splitlines() if line.startswith("#include")]
+        if code[:1] != ["#include <strop/core/push_macros.def>"] or code[-1:] != ["#include <strop/core/pop_macros.def>"]:
+            report.failed(f"{name} beside the macros of hosts", "expected core/push_macros.def as the first include, core/pop_macros.def as the last")
+    macros = (ROOT / "tests/static/host_macros.hpp").read_text().replace("#pragma once\n", "")
+    status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT], macros + "".join(f"#include <{name}>\n" for name in names))
+    name = "named headers beside the macros of hosts"
+    report.passed(name, len(names)) if status == 0 else report.failed(name, messages)
 
 
 def main():
@@ -144,6 +206,8 @@ def main():
         chosen = compilers_or_skip(report) if stage != "headers" else compilers()[:1]
         if stage == "reject":
             parallel(contract, chosen)  # once, before every check asks for it
+        if stage == "headers" and not report.only and report.changed is None:
+            beside_macros(report, chosen[0])
         jobs = [(report, compiler, path) for path in paths for compiler in chosen]
         parallel(lambda job: check(*job), jobs)
     report.finish()

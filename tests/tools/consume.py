@@ -16,8 +16,9 @@ import re
 import shutil
 import struct
 import tempfile
+import time
 
-from common import MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown
+from common import MARCH, ROOT, WERROR, Report, compilers, indent, parallel, run, shown, timed
 from spec import first_missing, lines_of
 
 
@@ -58,9 +59,11 @@ def clone(folder, operators=None):
 def install(folder, environment, *options, command="disabled", source=ROOT, compiler=None):
     """The environment of a project that finds what was installed; `compiler` builds it."""
     prefix = folder / "prefix"
-    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false", NO_PCH,
+    begin = time.monotonic()
+    must(["meson", "setup", folder / "build", source, f"--prefix={prefix}", "--libdir=lib", "-Dtests=false", f"-Db_pch={'false' if command == 'disabled' else 'true'}",
           f"-Dcommand={command}", *options], env={**os.environ, **({"CXX": compiler.path} if compiler else {})})
     must(["meson", "install", "-C", folder / "build"])
+    print(f"{time.monotonic() - begin:6.1f} s  install {folder.name}", flush=True)
     return {**environment, "PREFIX": str(prefix), "LD_LIBRARY_PATH": f"{prefix}/lib",
             "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig:{prefix}/share/pkgconfig"}
 
@@ -316,6 +319,7 @@ def whole_installation(report, work, environment):
 def main():
     report = Report("consume")
     os.environ["WERROR"] = " ".join(WERROR)  # for the projects' scripts
+    os.environ["CCACHE_NOHASHDIR"] = "true"  # what two installations compile in the same way they share, wherever they lie
     clang = next((c for c in compilers() if c.name == "clang++"), None)  # what one builds the other's programs link
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
@@ -353,22 +357,22 @@ def main():
             project = work / name
             shutil.copytree(ROOT / "tests/consume" / name.split(",")[0], project)
             try:
-                how(work, project, surroundings)
+                timed(name, how, work, project, surroundings)
                 report.passed(name)
             except Failed as failure:
                 report.failed(name, str(failure))
 
-        jobs = [("meson-wrap", meson_default, archive), ("meson-wrap, header-only", meson_headers, headers),
-                ("command, by wrap", meson_command, archive), ("command, by pkg-config", script_command, archive),
+        jobs = [("meson-wrap", meson_default, os.environ), ("meson-wrap, header-only", meson_headers, headers),
+                ("command, by wrap", meson_command, os.environ), ("command, by pkg-config", script_command, archive),
                 ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}),
                 *((f"sanitizer, {one}", script, {**runtime, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
                 ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
         # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
-        jobs += [("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),
+        jobs += [("library", library, {**runtime, **({"CXX2": clang.path} if clang else {})}),
                  ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
                  ("library, shared", library, shared)]
         if os.uname().machine == "x86_64":
-            jobs += [("two-isa", script, both), ("levels", runtime_levels, runtime), ("levels, by wrap", meson_levels, archive)]
+            jobs += [("two-isa", script, both), ("levels", runtime_levels, runtime), ("levels, by wrap", meson_levels, os.environ)]
         else:
             report.skipped("two-isa", "its instruction sets are those of x86-64")
         if shutil.which("cmake"):

@@ -21,7 +21,7 @@ import re
 import shutil
 
 from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, Report, compilers_or_skip, digest, parallel, pkg_config, remembered, run, shown,
-                    syntax_check)
+                    syntax_check, timed)
 
 LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "sapphirerapids")
 EVERYTHING = "#include <strop/eigen.hpp>\n#include <strop/ops/all.hpp>\n#include <strop/source.hpp>\n"
@@ -73,8 +73,8 @@ def main():
             name += " on a processor that is too old"
             report.passed(name) if refused else report.failed(name, f"exit status {status}\n{out}\n{err}")
 
-    def add(what, *arguments):
-        jobs.append((what, arguments))
+    def add(what, name, *arguments):
+        jobs.append((name, what, name, *arguments))
 
     x86 = pathlib.Path("/proc/cpuinfo").exists() and "\nflags" in pathlib.Path("/proc/cpuinfo").read_text()
     pairs = []  # of a compiler and an instruction set: name, compiler, arguments
@@ -97,7 +97,7 @@ def main():
             ["-std=c++23", "-fno-rtti", *march("x86-64-v2"), *EVERY_WARNING], REST)
         add(runs, f"{PROGRAM.name} with g++ -O0 -D_GLIBCXX_DEBUG", g, ["-O0", "-D_GLIBCXX_DEBUG", *march("x86-64-v2")], [PROGRAM, "-lfmt"],
             (), [older, "-cpu", "qemu64"] if older else [])
-        add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto", "-DSTROP_COMPILED"], [PROGRAM, SOURCE, "-lfmt"])
+        add(runs, f"{PROGRAM.name} with g++ -O3 -flto", g, ["-O3", "-flto"], [PROGRAM, ROOT / "tests/odr.cpp", "-lfmt"])
     if clang:
         add(runs, "lanes with clang++", clang, ["-O1", *march("native")], lanes)
         add(runs, "units of autograd, graph and engine with clang++", clang, ["-O0", "-DSTROP_COMPILED", *march("native")],
@@ -163,8 +163,19 @@ def main():
             add(compiles, f"the level of {flags} with clang++", clang, flags.split(),
                 f"#include <strop/core/isa_impl.hpp>\nstatic_assert(STROP_LEVEL == {level});\n")
 
+    # Kernels are the same text for every level but in the headers below, so that each compiler builds all of them for the
+    # narrowest registers, the widest, and another architecture; for the other levels it reads the page's program and these
+    # headers. (g++ builds every kernel for x86-64 and -v3 as well: src/levels.)
+    everywhere = {f"{level} with {name}" for name in found for level in (LEVELS[0], LEVELS[-1])} | {f"aarch64 with {name}" for name in found}
+    everywhere -= {"x86-64 with g++"} if g and shutil.which("objcopy") else set()
+    of_levels = "".join(f"#include <strop/{name}>\n" for name in (
+        "number/lanes.hpp", "ops/gemm.hpp", "memory/normal.hpp", "memory/stream.hpp", "core/isa_impl.hpp"))
     for name, compiler, arguments in (pair for pair in pairs if pair[0] not in served):
-        add(compiles, f"everything for {name}", compiler, [*arguments, "-DSTROP_COMPILED"], EVERYTHING)
+        if name in everywhere:
+            add(compiles, f"everything for {name}", compiler, [*arguments, "-DSTROP_COMPILED"], EVERYTHING)
+        else:
+            add(compiles, f"what depends on the level for {name}", compiler, [*arguments, f"-I{ROOT / 'tests/unit'}"],
+                of_levels + f'#include "{lanes[0]}"\n')
     turns = [*sorted((ROOT / "tests/spec").glob("*.cpp")), *sorted((ROOT / "examples").glob("*.cpp"))]
     for layer in sorted(p for p in (ROOT / "tests/unit").iterdir() if p.is_dir() and not (clang and p in [u.parent for u in run_by_clang])):
         turns.append(max(layer.rglob("*.cpp"), key=lambda path: (path.stat().st_size, path)))
@@ -174,7 +185,7 @@ def main():
         runtime = [] if turn < len(pairs) else ["-DSTROP_COMPILED"]
         add(compiles, f"{path.relative_to(ROOT)} for {name}", compiler, [*arguments, *runtime, *tests], path)
 
-    parallel(lambda job: job[0](*job[1]), jobs)
+    parallel(lambda job: timed(*job), jobs)
     report.finish()
 
 

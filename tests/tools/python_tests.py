@@ -12,7 +12,7 @@ from common import BUILD, ROOT, Report, run
 
 
 def main():
-    report = Report("python")
+    report = Report("python", by_file=False)
     if len(sys.argv) < 2:
         report.skipped("python", "the module is not built here: there are no headers of Python 3.11 or newer, or no nanobind")
         report.finish()

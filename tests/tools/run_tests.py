@@ -53,6 +53,34 @@ def choose(tests, targets, pattern):
     return chosen
 
 
+# Of `--changed`, the stages that look at files one by one; others check the whole, for minutes.
+BY_FILE = ("static", "reject", "headers", "spec", "examples", "docs", "format")
+
+
+def changed_since(revision):
+    """Files that are not as in that commit, new ones included."""
+    def lines(*words):
+        done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"run test: --changed: {done.stderr.strip()}")
+        return done.stdout.splitlines()
+    return lines("diff", "--name-only", "--relative", revision, "--") + lines("ls-files", "-o", "--exclude-standard")
+
+
+def choose_changed(tests, targets, build):
+    """The unit tests whose programs would be built again, and the stages that look at files one by one."""
+    chosen = []
+    for test in tests:
+        files = [os.path.relpath(f, build) for d in test["depends"] if d in targets for f in targets[d]["filename"]]
+        if any(s.split(":")[-1] == "unit" for s in test["suite"]) or test["name"] == "python":
+            dry = subprocess.run(["ninja", "-C", str(build), "-n", *files], capture_output=True, text=True)
+            if "no work to do" not in dry.stdout:
+                chosen.append(test)
+        elif test["name"] in BY_FILE:
+            chosen.append(test)
+    return chosen
+
+
 def build_programs(build, tests, targets):
     """Compiles what the tests run; [names of what failed to build]."""
     files = sorted({f for t in tests for d in t["depends"] if d in targets for f in targets[d]["filename"]})
@@ -95,6 +123,9 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("-k", metavar="PATTERN", default="", help="only what matches: a test's name, a file's name, a text in a source")
     parser.add_argument("--sanitize", choices=["address", "thread"])
+    parser.add_argument("--changed", metavar="COMMIT", nargs="?", const="HEAD",
+                        help="the unit programs that read a file which is not as in COMMIT (default HEAD), and of the stages that look at "
+                             "files one by one these files")
     parser.add_argument("--list", action="store_true", help="name the tests and run none")
     options = parser.parse_args()
     start = time.monotonic()
@@ -108,13 +139,18 @@ def main():
     if options.sanitize:
         tests = [t for t in tests if any(s.split(":")[-1] == "unit" for s in t["suite"])]
     tests = choose(tests, targets, options.k)
+    if options.changed:
+        tests = choose_changed(tests, targets, build)
     if options.list:
         print("\n".join(t["name"] for t in tests))
         return 0
     environment = dict(os.environ, STROP_ONLY=options.k, STROP_BUILD=str(build))
+    if options.changed:
+        environment["STROP_CHANGED"] = "\n".join(changed_since(options.changed))
 
     broken = build_programs(build, tests, targets)
     built = time.monotonic() - start
+    print(f"compiled in {built:.0f} s; stages follow with their seconds, and a table of all at the end", flush=True)
     runnable = []
     for test in tests:
         programs = [f for d in test["depends"] if d in targets for f in targets[d]["filename"]]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program of several files without a build system: as headers alone, and with the runtime in a file of its own.
 set -eu
-flags="-std=c++20 -O1 -pthread -Wall -Wextra $WERROR -I$INCLUDE $(pkg-config --cflags fmt)"
+flags="-std=c++20 -O0 -pthread -Wall -Wextra $WERROR -I$INCLUDE $(pkg-config --cflags fmt)"
 libs=$(pkg-config --libs fmt)
 ${CXX:-c++} $flags -DSTROP_COMPILED -c app.cpp -o app.o
 ${CXX:-c++} $flags -DSTROP_COMPILED -c other.cpp -o other.o

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A program of one compiler that loads operators which another compiler, where there is a second one, has built.
 set -eu
-flags="-std=c++20 -O1 -fPIC -pthread -Wall -Wextra $WERROR $(pkg-config --cflags strop)"
+flags="-std=c++20 -O0 -fPIC -pthread -Wall -Wextra $WERROR $(pkg-config --cflags strop)"
 libs="$(pkg-config --libs strop)"
 first=${CXX:-c++}
 second=${CXX2:-$first}

@@ -3,7 +3,7 @@
 # One operator in objects of two instruction sets and, where there is a second one, of two compilers, and in a shared
 # library; linked in both orders. Then in objects of one level of which one asks for more.
 set -eu
-flags="-std=c++20 -O2 -fPIC -Wall -Wextra $WERROR $(pkg-config --cflags strop)"
+flags="-std=c++20 -O1 -fPIC -Wall -Wextra $WERROR $(pkg-config --cflags strop)"
 libs="$(pkg-config --libs strop)"
 first=${CXX:-c++}
 second=${CXX2:-$first}
