@@ -296,6 +296,11 @@ struct Text<E> {
   }
   static std::string print(E value) { return std::string(words[static_cast<std::size_t>(value)]); }
 };
+/// The word of an enumerator, for a sentence: what it takes is built where the sentence may be written.
+template <class E>
+std::string word_of(E value) {
+  return Text<E>::print(value);
+}
 template <class V>
 struct Text<std::optional<V>> {
   static constexpr std::string_view name = Text<V>::name;

@@ -34,8 +34,7 @@ constexpr Shape checked_images(const C& op, Shapes& s) {
   check_steps(s, "dilate", op.dilate, rank, 1);
   check_steps(s, "pad", op.pad, rank, 0);
   if (op.layout && *op.layout != rank - 1)
-    s.fail("layout is ", Text<Layout>::print(*op.layout), ", expected ",
-           Text<Layout>::print(static_cast<Layout>(rank - 1)));
+    s.fail("layout is ", word_of(*op.layout), ", expected ", word_of(static_cast<Layout>(rank - 1)));
   if (*op.num_filter % op.num_group != 0)
     s.fail("num_filter is ", *op.num_filter, ", expected a multiple of num_group, ", op.num_group);
   s.expect_rank(0, rank + 2);

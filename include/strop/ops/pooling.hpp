@@ -78,7 +78,7 @@ struct Pooling {
       s.fail(s.name_in(0), " has shape ", s.in(0), ", expected 3 to 5 dimensions");
     s.expect_rank(0, rank + 2);
     if (layout && *layout % 3 != rank - 1)
-      s.fail("layout is ", detail::Text<Layout>::print(*layout), ", and ", s.name_in(0), " has shape ", s.in(0));
+      s.fail("layout is ", detail::word_of(*layout), ", and ", s.name_in(0), " has shape ", s.in(0));
     Shape data = s.in(0), out = data;
     for (int i = 0; i < rank; ++i) {
       const int axis = first_axis() + i;

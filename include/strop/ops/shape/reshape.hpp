@@ -175,7 +175,7 @@ template <int>
 constexpr Shape Reshape::result(const Shape& in) const {
   const auto reversed = [](const Shape& a) {
     Shape b = a;
-    std::reverse(b.begin(), b.end());
+    for (int i = 0; i < a.ndim(); ++i) b[i] = a[a.ndim() - 1 - i];
     return b;
   };
   if (shape.ndim() == 0 && target_shape.ndim() != 0) {
