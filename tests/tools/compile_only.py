@@ -18,6 +18,7 @@ import functools
 import re
 import sys
 
+import compile_cost
 from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check
 
 SYSTEM = [a.replace("-I", "-isystem", 1) if a.startswith("-I") else a for a in pkg_config("eigen3", "fmt") if not a.startswith("-l")]
@@ -140,6 +141,8 @@ def main():
     paths = [p for p in sorted(paths) if report.wanted(str(p.relative_to(ROOT)), p)]
     if stage == "reject" and not report.only:
         all_refused(report, paths)
+    if stage == "static" and not report.only:
+        compile_cost.check(report)
     if paths:
         chosen = compilers_or_skip(report) if stage != "headers" else compilers()[:1]
         if stage == "reject":
