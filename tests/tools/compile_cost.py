@@ -53,7 +53,7 @@ def count(compiler, text, defines, folder):
             ours = "/include/strop/" in marker[1]
         elif ours and line.strip():
             lines += 1
-    status, _, messages = run([compiler.path, *flags, "-c", source, "-o", folder / "program.o", f"-ftime-trace={trace}", "-ftime-trace-granularity=0"])
+    status, _, messages = run([compiler.path, *flags, "-c", "-Xclang", "-fsyntax-only", source, "-o", folder / "program.o", f"-ftime-trace={trace}", "-ftime-trace-granularity=0"])
     if status != 0:
         return messages
     events = json.loads(trace.read_text())["traceEvents"]

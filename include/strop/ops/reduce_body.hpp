@@ -114,9 +114,9 @@ inline void Norm::grad_use_in_out(Cpu& ctx, const NDArray& head, const NDArray& 
                 dx = gradient.dtype() == dtype_of<E>
                          ? gradient
                          : NDArray(data.shape(), dtype_of<E>, gradient.device(), gradient.storage());
-  detail::spread_by<E>(dy, x, y, dx, axis, false, [&](E element, E slope, E norm) {
+  detail::spread_by<E>(dy, x, y, dx, axis, false, [&](E element, E slope, E length) {
     if (ord == 1) return slope * static_cast<E>((element > 0) - (element < 0));
-    return norm == 0 ? slope * E(0) : slope * (element / norm);
+    return length == 0 ? slope * E(0) : slope * (element / length);
   });
   if (!dx.is(gradient)) detail::assign(dx, gradient);
 }

@@ -115,11 +115,11 @@ inline void SplitV2::forward(Cpu&, const NDArray& x, std::span<NDArray> parts) c
 inline void SplitV2Gradient::forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const {
   const int at = detail::checked_axis(axis, whole.ndim(), name);
   const std::int64_t extent = whole.shape()[at];
-  const SplitV2 split{indices, axis, squeeze_axis, sections};
+  const SplitV2 forward_of{indices, axis, squeeze_axis, sections};
   detail::zero_elements(whole);
   for (std::size_t k = 0; k < parts.size(); ++k) {
-    const std::int64_t begin = split.start(static_cast<int>(k), extent),
-                       end = split.start(static_cast<int>(k) + 1, extent);
+    const std::int64_t begin = forward_of.start(static_cast<int>(k), extent),
+                       end = forward_of.start(static_cast<int>(k) + 1, extent);
     if (end > begin) detail::move_part(whole, parts[k], at, begin, end - begin, true);
   }
 }
