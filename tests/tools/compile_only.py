@@ -120,6 +120,10 @@ def header(report, compiler, path):
     whole = [] if "STROP_COMPILED" in path.read_text() else ["-DSTROP_COMPILED"]
     status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, *whole], line + line)
     report.passed(name) if status == 0 else report.failed(name, messages)
+    if "STROP_OPERATORS_COMPILED" in path.read_text():  # without the bodies of its kernels, it lacks what only these include
+        status, messages = syntax_check(compiler, [*compiler.native, *SYSTEM, *STRICT, "-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED"], line)
+        name += ", compiled operators"
+        report.passed(name) if status == 0 else report.failed(name, messages)
     if str(path.relative_to(INCLUDE)) not in named_headers():
         return
     # The compiled library's users read fewer lines of the same headers, so the whole of each is read here.

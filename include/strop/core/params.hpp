@@ -177,7 +177,7 @@ std::optional<double> number_in(const V& value) {
   if constexpr (std::is_arithmetic_v<V>)
     return static_cast<double>(value);
   else if constexpr (is_required<V>)
-    return number_in(value.value);
+    return value.value ? number_in(*value.value) : std::nullopt;
   else
     return value ? number_in(*value) : std::nullopt;
 }

@@ -46,6 +46,6 @@ using AllcloseOps = OpList<Allclose>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/allclose_body.hpp>
 #endif

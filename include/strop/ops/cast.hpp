@@ -121,6 +121,6 @@ using CastOps = OpList<Cast, CastStorage, CrossDeviceCopy>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/cast_body.hpp>
 #endif

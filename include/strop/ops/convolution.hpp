@@ -233,6 +233,6 @@ using ConvolutionOps = OpList<Convolution, ConvolutionGradient, ConvolutionSum>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/convolution_body.hpp>
 #endif

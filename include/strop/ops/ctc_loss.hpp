@@ -80,6 +80,6 @@ using CtcLossOps = OpList<CTCLoss>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/ctc_loss_body.hpp>
 #endif

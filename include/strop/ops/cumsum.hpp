@@ -60,6 +60,6 @@ using CumsumOps = OpList<Cumsum>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/cumsum_body.hpp>
 #endif

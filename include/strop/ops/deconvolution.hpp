@@ -132,6 +132,6 @@ using DeconvolutionOps = OpList<Deconvolution>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/deconvolution_body.hpp>
 #endif

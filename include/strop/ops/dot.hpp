@@ -247,6 +247,6 @@ using DotOps = OpList<Dot, DotGradient, DotSum, BatchDot>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/dot_body.hpp>
 #endif

@@ -78,6 +78,6 @@ using DropoutOps = OpList<Dropout>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/dropout_body.hpp>
 #endif

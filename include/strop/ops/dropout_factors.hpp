@@ -11,6 +11,6 @@ inline constexpr std::int64_t dropout_block = 1024, dropout_grain = 16 * dropout
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/dropout_factors_body.hpp>
 #endif

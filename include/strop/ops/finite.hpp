@@ -86,6 +86,6 @@ using FiniteOps = OpList<AllFinite, MultiAllFinite, MultiSumSq>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/finite_body.hpp>
 #endif

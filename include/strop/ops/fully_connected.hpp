@@ -162,6 +162,6 @@ using FullyConnectedOps = OpList<FullyConnected, FullyConnectedGradient, FullyCo
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/fully_connected_body.hpp>
 #endif

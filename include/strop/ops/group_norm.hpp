@@ -168,6 +168,6 @@ using GroupNormOps = OpList<GroupNorm, InstanceNorm, L2Normalization>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/group_norm_body.hpp>
 #endif

@@ -83,6 +83,6 @@ using HistogramOps = OpList<Histogram>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/histogram_body.hpp>
 #endif

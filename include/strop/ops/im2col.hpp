@@ -138,6 +138,6 @@ using Im2colOps = OpList<Im2col, Col2im>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/im2col_body.hpp>
 #endif

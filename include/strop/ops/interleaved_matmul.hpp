@@ -177,6 +177,6 @@ using InterleavedMatmulOps = OpList<InterleavedMatmulSelfattQk, InterleavedMatmu
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/interleaved_matmul_body.hpp>
 #endif

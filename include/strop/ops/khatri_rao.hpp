@@ -49,6 +49,6 @@ using KhatriRaoOps = OpList<KhatriRao>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/khatri_rao_body.hpp>
 #endif

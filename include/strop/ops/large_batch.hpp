@@ -228,6 +228,6 @@ using LargeBatchOps = OpList<LambUpdatePhase1, LambUpdatePhase2, MpLambUpdatePha
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/large_batch_body.hpp>
 #endif

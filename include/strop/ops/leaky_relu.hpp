@@ -83,6 +83,6 @@ using LeakyReluOps = OpList<LeakyReLU>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/leaky_relu_body.hpp>
 #endif

@@ -60,6 +60,6 @@ using LrnOps = OpList<LRN>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/lrn_body.hpp>
 #endif

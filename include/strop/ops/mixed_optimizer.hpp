@@ -158,6 +158,6 @@ using MixedOptimizerOps = OpList<MpSgdUpdate, MpSgdMomUpdate, MpNagMomUpdate, Mp
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/mixed_optimizer_body.hpp>
 #endif

@@ -36,6 +36,6 @@ using MomentsOps = OpList<Moments>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/moments_body.hpp>
 #endif

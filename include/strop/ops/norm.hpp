@@ -209,6 +209,6 @@ using NormOps = OpList<BatchNorm, SyncBatchNorm, LayerNorm>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/norm_body.hpp>
 #endif

@@ -157,6 +157,6 @@ using OrderOps = OpList<Sort, Argsort, Topk>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/order_body.hpp>
 #endif

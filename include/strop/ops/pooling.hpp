@@ -217,6 +217,6 @@ using PoolingOps = OpList<Pooling, PoolingTangent, PoolingGradient>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/pooling_body.hpp>
 #endif

@@ -198,6 +198,6 @@ using QuantizationOps = OpList<Quantize, QuantizeV2, Dequantize, Requantize>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/quantization_body.hpp>
 #endif

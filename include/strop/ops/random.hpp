@@ -217,6 +217,6 @@ using RandomOps = OpList<RandomUniform, RandomNormal, RandomExponential, RandomR
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/random_body.hpp>
 #endif

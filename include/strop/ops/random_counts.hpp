@@ -205,6 +205,6 @@ using RandomCountOps =
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/random_counts_body.hpp>
 #endif

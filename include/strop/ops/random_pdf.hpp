@@ -197,6 +197,6 @@ using RandomPdfOps = OpList<RandomPdfUniform, RandomPdfNormal, RandomPdfGamma, R
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/random_pdf_body.hpp>
 #endif

@@ -231,6 +231,6 @@ using RandomSampleOps = OpList<SampleUniform, SampleNormal, SampleGamma, SampleE
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/random_sample_body.hpp>
 #endif

@@ -51,6 +51,6 @@ using RandomZipfianOps = OpList<SampleUniqueZipfian>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/random_zipfian_body.hpp>
 #endif

@@ -290,6 +290,6 @@ using ReduceOps =
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/reduce_body.hpp>
 #endif

@@ -75,6 +75,6 @@ inline constexpr bool maps<MinStep> = false;
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/reduce_kernels_body.hpp>
 #endif

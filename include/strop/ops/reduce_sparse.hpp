@@ -30,6 +30,6 @@ inline constexpr bool skips_zeros<MinStep> = false;
 }  // namespace STROP_ISA
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/reduce_sparse_body.hpp>
 #endif

@@ -178,6 +178,6 @@ using RegressionOutputOps = OpList<LinearRegressionOutput, MAERegressionOutput, 
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/regression_output_body.hpp>
 #endif

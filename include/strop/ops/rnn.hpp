@@ -173,6 +173,6 @@ using RnnOps = OpList<RNN>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/rnn_body.hpp>
 #endif

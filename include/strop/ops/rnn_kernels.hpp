@@ -45,6 +45,6 @@ class RnnLayer;
 }  // namespace detail
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/rnn_kernels_body.hpp>
 #endif

@@ -73,6 +73,6 @@ using SddmmOps = OpList<Sddmm>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/sddmm_body.hpp>
 #endif

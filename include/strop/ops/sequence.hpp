@@ -113,6 +113,6 @@ using SequenceOps = OpList<SequenceMask, SequenceLast, SequenceReverse>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/sequence_body.hpp>
 #endif

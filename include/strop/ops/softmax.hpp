@@ -143,6 +143,6 @@ using SoftmaxOps = OpList<Softmax, LogSoftmax, Softmin, SoftmaxCrossEntropy>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/softmax_body.hpp>
 #endif

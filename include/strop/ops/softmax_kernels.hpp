@@ -2,6 +2,8 @@
 /// \file
 /// Softmax along one axis of dense memory, and its gradient: rows in registers of lanes, other axes by gathered rows.
 #pragma once
+#include <strop/core/span.hpp>
+
 #include <cstdint>
 
 namespace strop::inline v0::detail {
@@ -25,6 +27,6 @@ constexpr int positive_axis(int axis, int rank, Refuse refuse) {
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/softmax_kernels_body.hpp>
 #endif

@@ -97,6 +97,6 @@ using SoftmaxOutputOps = OpList<SoftmaxOutput>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/softmax_output_body.hpp>
 #endif

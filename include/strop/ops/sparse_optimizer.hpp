@@ -291,6 +291,6 @@ using SparseOptimizerOps =
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/sparse_optimizer_body.hpp>
 #endif

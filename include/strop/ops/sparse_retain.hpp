@@ -59,6 +59,6 @@ using SparseRetainOps = OpList<SparseRetain>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/sparse_retain_body.hpp>
 #endif

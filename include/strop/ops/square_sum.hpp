@@ -68,6 +68,6 @@ using SquareSumOps = OpList<SquareSum>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/square_sum_body.hpp>
 #endif

@@ -141,6 +141,6 @@ using StoredOps = OpList<Getnnz, EdgeId, DglAdjacency, IdentityLike>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/stored_body.hpp>
 #endif

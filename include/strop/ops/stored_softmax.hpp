@@ -70,6 +70,6 @@ using StoredSoftmaxOps = OpList<StoredSoftmax, StoredLogSoftmax>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/stored_softmax_body.hpp>
 #endif

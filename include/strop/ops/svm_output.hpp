@@ -88,6 +88,6 @@ using SvmOutputOps = OpList<SVMOutput, SoftmaxActivation>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/svm_output_body.hpp>
 #endif

@@ -93,6 +93,6 @@ using UpSamplingOps = OpList<UpSampling>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/upsampling_body.hpp>
 #endif

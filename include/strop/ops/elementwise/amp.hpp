@@ -111,6 +111,6 @@ using AmpOps = OpList<AmpCast, AmpMulticastGradient, AmpMulticast>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/elementwise/amp_body.hpp>
 #endif

@@ -78,6 +78,6 @@ using ContribMapOps = OpList<RoundSte, SignSte, GradientMultiplier, DivSqrtDim>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/elementwise/contrib_body.hpp>
 #endif

@@ -132,6 +132,6 @@ using ScatterOps = OpList<ScatterPlusScalar, ScatterMinusScalar, ScatterElemwise
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/elementwise/scatter_body.hpp>
 #endif

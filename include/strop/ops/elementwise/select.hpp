@@ -113,6 +113,6 @@ using SelectOps = OpList<Clip, Where>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/elementwise/select_body.hpp>
 #endif

@@ -77,6 +77,6 @@ using SumOps = OpList<AddN>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/elementwise/sum_body.hpp>
 #endif

@@ -144,6 +144,6 @@ using EmbeddingOps = OpList<Embedding, EmbeddingGradient, SparseEmbedding>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/embedding_body.hpp>
 #endif

@@ -176,6 +176,6 @@ using GatherOps = OpList<GatherNd, GatherNdGradient, ScatterNd, ScatterSetNd, Ra
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/gather_body.hpp>
 #endif

@@ -96,6 +96,6 @@ using IndexCopyOps = OpList<IndexArray, IndexCopy>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/index_copy_body.hpp>
 #endif

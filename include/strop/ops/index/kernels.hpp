@@ -25,6 +25,6 @@ concept Addable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, st
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/kernels_body.hpp>
 #endif

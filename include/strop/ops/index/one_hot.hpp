@@ -50,6 +50,6 @@ using OneHotOps = OpList<OneHot>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/one_hot_body.hpp>
 #endif

@@ -207,6 +207,6 @@ using TakeOps = OpList<Take, TakeGradient, BatchTake, Pick, PickGradient>;
 
 #pragma GCC diagnostic pop
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/index/take_body.hpp>
 #endif

@@ -266,6 +266,6 @@ using RepetitionOps =
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/broadcast_body.hpp>
 #endif

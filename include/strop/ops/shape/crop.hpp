@@ -78,6 +78,6 @@ using CropOps = OpList<Crop>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/crop_body.hpp>
 #endif

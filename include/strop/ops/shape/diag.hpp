@@ -189,6 +189,6 @@ using DiagOps = OpList<Diag, DiagGradient, DepthToSpace, SpaceToDepth>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/diag_body.hpp>
 #endif

@@ -339,6 +339,6 @@ using JoinOps = OpList<Concat, ConcatGradient, Stack, SliceChannel, SplitV2, Spl
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/join_body.hpp>
 #endif

@@ -59,6 +59,6 @@ constexpr int checked_new_axis(std::int64_t axis, int rank, std::string_view op)
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/move_body.hpp>
 #endif

@@ -89,6 +89,6 @@ using PadOps = OpList<Pad, PadGradient>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/pad_body.hpp>
 #endif

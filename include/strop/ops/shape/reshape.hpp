@@ -278,6 +278,6 @@ using ReshapeOps = OpList<Reshape, Flatten, ExpandDims, Squeeze, ReshapeLike, Sh
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/reshape_body.hpp>
 #endif

@@ -295,6 +295,6 @@ using SliceOps = OpList<Slice, SliceAxis, SliceLike, SliceWindow, SliceGradient,
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/slice_body.hpp>
 #endif

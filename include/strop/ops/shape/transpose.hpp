@@ -113,6 +113,6 @@ using TransposeOps = OpList<Transpose, SwapAxis, Reverse>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/shape/transpose_body.hpp>
 #endif

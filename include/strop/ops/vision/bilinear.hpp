@@ -20,6 +20,6 @@ constexpr std::int64_t checked_places(const Shapes& s, std::string_view paramete
 
 }  // namespace strop::inline v0::detail
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/bilinear_body.hpp>
 #endif

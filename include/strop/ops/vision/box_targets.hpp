@@ -141,6 +141,6 @@ using BoxTargetOps = OpList<BipartiteMatching, BoxEncode, BoxDecode>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/box_targets_body.hpp>
 #endif

@@ -120,6 +120,6 @@ using BoxOps = OpList<BoxIou, BoxNms>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/boxes_body.hpp>
 #endif

@@ -89,6 +89,6 @@ using CorrelationOps = OpList<Correlation>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/correlation_body.hpp>
 #endif

@@ -117,6 +117,6 @@ using ImageOps = OpList<ImageToTensor, ImageNormalize>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/images_body.hpp>
 #endif

@@ -152,6 +152,6 @@ using MultiBoxOps = OpList<MultiBoxPrior, MultiBoxDetection>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/multibox_body.hpp>
 #endif

@@ -100,6 +100,6 @@ using MultiBoxTargetOps = OpList<MultiBoxTarget>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/multibox_target_body.hpp>
 #endif

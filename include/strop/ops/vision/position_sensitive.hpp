@@ -76,6 +76,6 @@ using PositionSensitiveOps = OpList<PSROIPooling>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/position_sensitive_body.hpp>
 #endif

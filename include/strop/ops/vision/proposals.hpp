@@ -128,6 +128,6 @@ using ProposalOps = OpList<Proposal, MultiProposal>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/proposals_body.hpp>
 #endif

@@ -144,6 +144,6 @@ using RegionOps = OpList<ROIPooling, ROIAlign>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/regions_body.hpp>
 #endif

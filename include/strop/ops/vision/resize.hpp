@@ -143,6 +143,6 @@ using ResizeOps = OpList<AdaptiveAvgPooling2D, BilinearResize2D>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/resize_body.hpp>
 #endif

@@ -84,6 +84,6 @@ using RotatedRegionOps = OpList<RROIAlign>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/rotated_regions_body.hpp>
 #endif

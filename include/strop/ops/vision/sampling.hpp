@@ -164,6 +164,6 @@ using SamplingOps = OpList<GridGenerator, BilinearSampler, SpatialTransformer>;
 
 }  // namespace strop::inline v0
 
-#if !defined(STROP_OPERATORS_COMPILED)
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
 #include <strop/ops/vision/sampling_body.hpp>
 #endif
