@@ -106,6 +106,8 @@ def main():
             for name, place in list(places.items())[1:]:
                 jobs[f"{name}, compiled library"] = place, ("-DSTROP_COMPILED",)
             operators = ("-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED")
+            for name in ("strop/strop.hpp alone", "one operator"):
+                jobs[f"{name}, compiled operators"] = places[name], operators
             if section2.exists():
                 jobs["the design page's program, compiled operators"] = section2, operators
             made = {}

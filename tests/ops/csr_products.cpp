@@ -4,6 +4,9 @@
 /// registers, few and many values a column, empty rows, a full row and a full column.
 #include "harness.hpp"
 
+#include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/sparse_kernels.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>

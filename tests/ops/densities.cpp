@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
+#include <strop/ops/ctc_loss_body.hpp>
+
 #include <algorithm>
 #include <cmath>
 

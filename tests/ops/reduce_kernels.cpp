@@ -5,7 +5,7 @@
 
 #include <cmath>
 #include <random>
-#include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/reduce_kernels_body.hpp>
 #include <vector>
 
 namespace {

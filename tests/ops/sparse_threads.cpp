@@ -4,6 +4,9 @@
 /// arrays, and indices as wide as those of the inputs.
 #include "harness.hpp"
 
+#include <strop/ops/csr_transposed.hpp>
+#include <strop/ops/sparse_product.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>

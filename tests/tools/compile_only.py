@@ -21,6 +21,7 @@ import re
 import sys
 import threading
 
+import compile_cost
 from common import INCLUDE, ROOT, STRICT, Report, compilers, compilers_or_skip, parallel, pkg_config, precompiled, syntax_check
 
 SYSTEM = [a.replace("-I", "-isystem", 1) if a.startswith("-I") else a for a in pkg_config("eigen3", "fmt") if not a.startswith("-l")]
@@ -119,7 +120,7 @@ def named_headers():
 @functools.lru_cache(maxsize=None)
 def includes_of(name):
     """The headers of strop that a header includes at its top."""
-    text = (INCLUDE / name).read_text().partition("#if !defined(STROP_COMPILED)")[0]
+    text = re.split(r"#if !defined\(STROP_(?:OPERATORS_)?COMPILED\)", (INCLUDE / name).read_text())[0]
     return tuple(re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", text))
 
 
@@ -134,8 +135,12 @@ def closure(name):
 
 
 def kind_of(path):
-    """One that has code for STROP_COMPILED to leave out is read with it."""
-    return () if "STROP_COMPILED" in path.read_text() else ("-DSTROP_COMPILED",)
+    """How a header is read: whole where it has code for STROP_COMPILED to leave out, as users of the compiled library do where it
+    has none, and without the bodies of its kernels where these stand beside it, as they include it first and are read alone."""
+    text = path.read_text()
+    if "STROP_OPERATORS_COMPILED" in text:
+        return "-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED"
+    return () if "STROP_COMPILED" in text else ("-DSTROP_COMPILED",)
 
 
 @functools.lru_cache(maxsize=None)
@@ -202,6 +207,8 @@ def main():
     paths = [p for p in sorted(paths) if report.wanted(str(p.relative_to(ROOT)), p)]
     if stage == "reject" and not report.only:
         all_refused(report, paths)
+    if stage == "static" and not report.only:
+        compile_cost.check(report)
     if paths:
         chosen = compilers_or_skip(report) if stage != "headers" else compilers()[:1]
         if stage == "reject":

@@ -24,7 +24,7 @@ def tree():
 
 def open_parameters(text):
     """Parameters of operators without an initialiser: where one is left out, g++ warns at the call."""
-    for block in re.findall(r"^struct .*?^\};|^#define .*?[^\\]$", text, re.M | re.S):
+    for block in re.findall(r"^struct [^;{]*\{.*?^\};|^#define .*?[^\\]$", text, re.M | re.S):
         if block.startswith("#define") or re.search(r"\bforward\w*\(", block):
             yield from re.findall(r"^  [\w:]+(?:<[^;()]*>)? (\w+(?:, \w+)*);", block, re.M)
 

@@ -30,4 +30,9 @@ constexpr std::int64_t checked_sum(std::int64_t a, std::int64_t b, std::string_v
   return sum;
 }
 
+/// std::max and std::min of extents, for what every program reads: <algorithm> costs a compiler more than all of
+/// strop's core.
+constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
+constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
+
 }  // namespace strop::inline v0::detail

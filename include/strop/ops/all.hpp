@@ -9,10 +9,12 @@
 #include <strop/ops/families.hpp>
 #include <strop/strop.hpp>
 
+#if !defined(STROP_OPERATORS_COMPILED)  // the library that has them all has registered them
 namespace strop::inline v0::detail {
 
 inline const void* const all_operators_enrolled = Families::enrol();
 
 }  // namespace strop::inline v0::detail
+#endif
 
 #include <strop/core/pop_macros.def>

@@ -4,9 +4,7 @@
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/allclose.hpp>
 
-#include <cstdint>
 #include <string_view>
 
 namespace strop::inline v0 {
@@ -28,23 +26,26 @@ struct Allclose {
                                    {"equal_nan", "NaN is close to NaN"}};
   static constexpr Range range[] = {{"rtol", 0}, {"atol", 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_in(1, s.in(0));
     s.set_in(0, s.in(1));
     s.set_out(0, Shape{});
   }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     t.set_in(1, t.in(0));
     t.set_in(0, t.in(1));
     t.set_out(0, u8);
   }
-  void forward(Cpu&, const NDArray& a, const NDArray& b, NDArray& y) const {
-    const bool close = detail::close_elements(a, b, static_cast<double>(rtol), static_cast<double>(atol), equal_nan);
-    *y.pointer<std::uint8_t>() = close ? 1 : 0;
-  }
+  void forward(Cpu&, const NDArray& a, const NDArray& b, NDArray& y) const;
 };
 inline constexpr Op<Allclose, OnUse> allclose_op;
 
 using AllcloseOps = OpList<Allclose>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/allclose_body.hpp>
+#endif

@@ -2,19 +2,12 @@
 /// \file
 /// Cast, cast_storage and _CrossDeviceCopy: other element types, storages, devices; NDArray::to is written with them.
 #pragma once
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/tensor/cast.hpp>
-#include <strop/tensor/convert.hpp>
-#include <strop/tensor/merged.hpp>
 
-#include <array>
-#include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
@@ -33,22 +26,6 @@ struct Text<Storage> {
   }
   static std::string print(Storage value) { return value == dense ? "default" : std::string(name_of(value)); }
 };
-
-/// Converts the stored values of `from` into `to`, which has as many.
-inline void convert_stored(const NDArray& from, const NDArray& to) {
-  constexpr std::int64_t grain = 1 << 16;
-  const std::int64_t in = size_of(from.dtype()), out = size_of(to.dtype());
-  parallel_for(from.stored(), grain, [&](std::int64_t begin, std::int64_t end) {
-    convert_elements(from.dtype(), from.bytes() + begin * in, to.dtype(), to.bytes() + begin * out, end - begin);
-  });
-}
-
-/// to = from, whatever their types and storages; `to` has its final storage.
-inline void assign(const NDArray& from, const NDArray& to) {
-  NDArray source = cast_storage(from, to.storage());
-  if (to.storage() != dense) copy_structure(source, to);
-  convert_stored(source, to);
-}
 
 }  // namespace detail
 
@@ -72,8 +49,8 @@ struct Cast {
   constexpr void infer_type(Types& types) const { types.set_out(0, *dtype); }
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(detail::merged(x), y); }
-  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<Cast> = true;
@@ -95,6 +72,7 @@ struct CastStorage {
   static constexpr Note notes[] = {{"stype", "the storage of the result"},
                                    {"data", "an array of any type and storage"}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
@@ -107,8 +85,8 @@ struct CastStorage {
   constexpr bool infer_gradient_storage(Storages& storages) const {
     return storages.out(0) || storages.set_out(0, storages.in(0));
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
-  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<CastStorage> = true;
@@ -127,7 +105,7 @@ struct CrossDeviceCopy {
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const {
     if constexpr (requires { x.device(); })
       return dy.to(x.device());
@@ -139,31 +117,10 @@ template <>
 inline constexpr bool detail::reads_any_index<CrossDeviceCopy> = true;
 inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
 
-// Templates, so that a program builds the conversions that it calls.
-template <std::same_as<Dtype> D>
-NDArray NDArray::to(D dtype) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
-}
-template <std::same_as<Storage> S>
-NDArray NDArray::to(S storage) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
-}
-template <std::same_as<Device> D>
-NDArray NDArray::to(D device) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  NDArray out[1] = {detail::on_device(*this, device)};
-  if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
-    const std::array<const NDArray*, 1> in{this};
-    static constexpr CrossDeviceCopy copy;
-    using Copying =
-        Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
-    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr, {});
-  }
-  return std::move(out[0]);
-}
-
 using CastOps = OpList<Cast, CastStorage, CrossDeviceCopy>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/cast_body.hpp>
+#endif

@@ -4,10 +4,10 @@
 /// neighbor_uniform_sample, _contrib_dgl_csr_neighbor_non_uniform_sample), parts (_contrib_dgl_subgraph), samples
 /// without empty rows (_contrib_dgl_graph_compact).
 #pragma once
+#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -121,7 +121,7 @@ struct DglNonUniformSample {
   static constexpr bool zero_gradient = true;
 
   constexpr int output_count() const {
-    return detail::checked_outputs(4 * std::max<std::int64_t>(1, std::int64_t{num_args} - 2), name, "num_args");
+    return detail::checked_outputs(4 * detail::larger(1, std::int64_t{num_args} - 2), name, "num_args");
   }
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);

@@ -7,7 +7,6 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/windows.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -99,41 +98,25 @@ struct Deconvolution {
     s.set_in(0, data);
   }
 
-  double operations(std::span<const Shape> in) const {
-    return 2 * static_cast<double>(in[0].size()) * static_cast<double>(in[1].size()) /
-           static_cast<double>(std::max<std::int64_t>(1, in[1][0]));
-  }
-  double gradient_operations(std::span<const Shape> takes) const { return 2 * operations(takes.subspan(1)); }
+  double operations(std::span<const Shape> in) const;
+  double gradient_operations(std::span<const Shape> takes) const;
 
   static constexpr bool accumulates = true, gradient_accumulates = true;
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<const E> weight, View<const E, 1> bias, View<E> y) const {
-    const bool add = ctx.request() == Request::add;
-    if (y.size() == 0) return;
-    if (x.size() == 0 && !add) std::fill(y.begin(), y.end(), E(0));
-    if (x.size() != 0) convolver<E>(x.shape(), y.shape()).data_gradient(x.data(), weight.data(), y.data(), add);
-    if (bias.data() == nullptr) return;
-    const std::int64_t filters = *num_filter, inner = y.size() / (y.shape()[0] * filters);
-    for (std::int64_t row = 0; row < y.shape()[0] * filters; ++row)
-      for (std::int64_t i = row * inner; i < (row + 1) * inner; ++i) y[i] += bias[row % filters];
-  }
+  void forward(Cpu& ctx, View<const E> x, View<const E> weight, View<const E, 1> bias, View<E> y) const;
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E>> weight,
-            Grad<"data", View<E>> dx, Grad<"weight", View<E>> dw, Grad<"bias", View<E, 1>> db) const {
-    const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
-    const detail::Convolver<E> convolver = this->convolver<E>(x.shape(), dy.shape());
-    if (dx && dx.size() != 0) convolver.result(dy.data(), weight.data(), nullptr, dx.data(), adds(0));
-    if (dw) convolver.weight_gradient(x.data(), dy.data(), dw.data(), adds(1));
-    if (db) detail::bias_gradient<E>(dy, db, adds(2));
-  }
+            Grad<"data", View<E>> dx, Grad<"weight", View<E>> dw, Grad<"bias", View<E, 1>> db) const;
 
  private:
+  template <int = 0>
   constexpr bool has_target() const {
     for (std::int64_t extent : target_shape)
       if (extent != 0) return true;
     return false;
   }
   /// What the windows of n elements along axis i cover.
+  template <int = 0>
   constexpr std::int64_t reach(std::string_view op, int i, std::int64_t n) const {
     const std::int64_t last = detail::checked_product(detail::step_of(stride, i, 1), n - 1, op),
                        covered = detail::checked_product(detail::step_of(dilate, i, 1), (*kernel)[i] - 1, op);
@@ -141,22 +124,14 @@ struct Deconvolution {
   }
   /// The convolution that leads from y to x.
   template <class E>
-  detail::Convolver<E> convolver(std::span<const std::int64_t> x, std::span<const std::int64_t> y) const {
-    Shape cut = pad;
-    if (has_target()) {
-      cut = target_shape;
-      for (int i = 0; i < cut.ndim(); ++i)
-        cut[i] = (reach("deconvolution", i, x[static_cast<std::size_t>(i + 2)]) - target_shape[i] + 1) / 2;
-    }
-    return {.windows = {y.subspan(2), x.subspan(2), *kernel, stride, dilate, cut},
-            .images = x[0],
-            .groups = num_group,
-            .channels = y[1] / num_group,
-            .filters = x[1] / num_group};
-  }
+  detail::Convolver<E> convolver(std::span<const std::int64_t> x, std::span<const std::int64_t> y) const;
 };
 inline constexpr Op<Deconvolution, OnUse> deconvolution;
 
 using DeconvolutionOps = OpList<Deconvolution>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/deconvolution_body.hpp>
+#endif

@@ -4,11 +4,7 @@
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/cast.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -16,39 +12,6 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// f(values, count) for stretches of an array's elements as doubles, until one is false; whether none was.
-template <class F>
-bool each_stretch_as_double(const NDArray& a, F f) {
-  constexpr std::int64_t most = 512;
-  double values[most];
-  for (std::int64_t at = 0, n; at < a.size(); at += n) {
-    n = std::min(most, a.size() - at);
-    convert_elements(a.dtype(), a.bytes() + at * size_of(a.dtype()), f64, values, n);
-    if (!f(values, n)) return false;
-  }
-  return true;
-}
-inline bool finite(const NDArray& a) {
-  return each_stretch_as_double(a, [](const double* values, std::int64_t n) {
-    double none = 0;  // infinity and NaN times 0 are NaN
-    for (std::int64_t i = 0; i < n; ++i) none += values[i] * 0;
-    return none == 0;
-  });
-}
-inline double sum_of_squares(const NDArray& a) {
-  double sum = 0;
-  each_stretch_as_double(a, [&](const double* values, std::int64_t n) {
-    double parts[4] = {};
-    for (std::int64_t i = 0; i < n; ++i) parts[i % 4] += values[i] * values[i];
-    sum += parts[0] + parts[1] + (parts[2] + parts[3]);
-    return true;
-  });
-  return sum;
-}
-/// 1 or 0 in float32; 1 is not written where the result is one of several calls that started with 1.
-inline void say_finite(bool finite, bool init, const NDArray& y) {
-  if (init || !finite) *y.pointer<float>() = finite ? 1.0f : 0.0f;
-}
 /// Floating inputs of any types, a result of float32.
 constexpr void infer_floats_to_float(Types& types) {
   for (int i = 0; i < types.inputs(); ++i) types.expect_in(i, floating);
@@ -73,7 +36,7 @@ struct AllFinite {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, {1}); }
   constexpr void infer_type(Types& t) const { detail::infer_floats_to_float(t); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::say_finite(detail::finite(x), init_output, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 inline constexpr Op<AllFinite, OnUse> all_finite;
 
@@ -94,9 +57,7 @@ struct MultiAllFinite {
     s.set_out(0, {1});
   }
   constexpr void infer_type(Types& t) const { detail::infer_floats_to_float(t); }
-  void forward(Cpu&, std::span<const NDArray> x, NDArray& y) const {
-    detail::say_finite(std::all_of(x.begin(), x.end(), detail::finite), init_output, y);
-  }
+  void forward(Cpu&, std::span<const NDArray> x, NDArray& y) const;
 };
 inline constexpr Op<MultiAllFinite, OnUse> multi_all_finite;
 
@@ -117,12 +78,14 @@ struct MultiSumSq {
     s.set_out(0, {s.inputs()});
   }
   constexpr void infer_type(Types& t) const { detail::infer_floats_to_float(t); }
-  void forward(Cpu&, std::span<const NDArray> x, NDArray& y) const {
-    for (std::size_t k = 0; k < x.size(); ++k) y.pointer<float>()[k] = static_cast<float>(detail::sum_of_squares(x[k]));
-  }
+  void forward(Cpu&, std::span<const NDArray> x, NDArray& y) const;
 };
 inline constexpr Op<MultiSumSq, OnUse> multi_sum_sq;
 
 using FiniteOps = OpList<AllFinite, MultiAllFinite, MultiSumSq>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/finite_body.hpp>
+#endif

@@ -2,16 +2,10 @@
 /// \file
 /// FullyConnected: a linear layer.
 #pragma once
-#include <strop/core/list.hpp>
 #include <strop/op/op.hpp>
-#include <strop/ops/gemm.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/cast.hpp>
-#include <strop/tensor/merged.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -20,25 +14,6 @@
 namespace strop::inline v0 {
 
 namespace detail {
-inline namespace STROP_ISA {
-
-/// out(j) = Σᵢ x(i, j), or += where `add`: the sum of the rows of a matrix.
-template <class E>
-void sum_rows(const E* x, std::int64_t rows, std::int64_t cols, E* out, bool add) {
-  using R = number::Rep<number::Vec<E>>;
-  parallel_for(cols, std::max<std::int64_t>(64, (std::int64_t{1} << 17) / std::max<std::int64_t>(1, rows)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 if (!add) std::fill(out + begin, out + end, E(0));
-                 for (std::int64_t i = 0; i < rows; ++i) {
-                   const E* from = x + i * cols;
-                   std::int64_t j = begin;
-                   for (; j + R::lanes <= end; j += R::lanes) R::store(out + j, R::load(out + j) + R::load(from + j));
-                   for (; j < end; ++j) out[j] += from[j];
-                 }
-               });
-}
-
-}  // namespace STROP_ISA
 
 /// Whether a bias comes as one column of a matrix.
 constexpr bool is_column(const Shape& bias) { return bias.has_rank() && bias.ndim() == 2 && bias[1] == 1; }
@@ -72,6 +47,7 @@ struct FullyConnected {
 
   constexpr int input_count() const { return no_bias ? 2 : 3; }
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     const std::int64_t hidden = *num_hidden;
     Shape weight{hidden, Shape::unknown_extent};
@@ -96,20 +72,13 @@ struct FullyConnected {
     }
   }
 
-  double operations(std::span<const Shape> in) const {
-    const std::int64_t inputs_of_each = in[1].back();
-    const std::int64_t examples = inputs_of_each == 0 ? 0 : in[0].size() / inputs_of_each;
-    return static_cast<double>(examples) * static_cast<double>(*num_hidden) *
-           static_cast<double>(2 * inputs_of_each + (no_bias ? 0 : 1));
-  }
+  double operations(std::span<const Shape> in) const;
 
   /// A product for data and one for weight, and the sum for bias.
-  double gradient_operations(std::span<const Shape> takes) const {
-    const FullyConnected product{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten};
-    return 2 * product.operations(takes.subspan(1)) + (no_bias ? 0 : static_cast<double>(takes[0].size()));
-  }
+  double gradient_operations(std::span<const Shape> takes) const;
 
   /// Of a weight or bias in row_sparse the stored rows are read; the others are zero.
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     for (int i = 1; i < s.inputs(); ++i)
       if (s.in(i) == csr) return false;
@@ -117,67 +86,21 @@ struct FullyConnected {
   }
 
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, const NDArray& weight, const NDArray& bias, View<E> y) const {
-    const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
-    if (y.size() == 0) return;
-    const NDArray w = detail::merged(weight), b = bias ? detail::merged(bias) : bias;  // whose rows ascend
-    const bool whole_weight = stores_all_rows(w), whole_bias = b && stores_all_rows(b);
-    bool add = ctx.request() == Request::add;
-    if (!add && !whole_bias && (b || !whole_weight)) {
-      std::fill_n(y.data(), y.size(), E(0));
-      add = true;
-    }
-    if (b) {
-      const E* from = b.pointer<const E>();
-      for (std::int64_t i = 0; i < examples; ++i) {
-        E* to = y.data() + i * hidden;
-        if (whole_bias && !add)
-          detail::copy_bytes(to, from, hidden * std::int64_t{sizeof(E)});
-        else if (whole_bias)
-          for (std::int64_t j = 0; j < hidden; ++j) to[j] += from[j];
-        else
-          add_at_rows(b, from, to);
-      }
-      add = true;
-    }
-    const std::int64_t inputs_of_each = x.size() / examples;
-    if (whole_weight)
-      return detail::gemm(examples, hidden, inputs_of_each, x.data(), false, w.pointer<const E>(), true, y.data(), add);
-    const std::int64_t stored = w.nnz();
-    if (stored == 0) return;
-    detail::List<E> products(examples * stored);
-    detail::gemm(examples, stored, inputs_of_each, x.data(), false, w.pointer<const E>(), true, products.data(), false);
-    for (std::int64_t i = 0; i < examples; ++i) add_at_rows(w, products.data() + i * stored, y.data() + i * hidden);
-  }
+  void forward(Cpu& ctx, View<const E> x, const NDArray& weight, const NDArray& bias, View<E> y) const;
 
   template <Real E>
   void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"weight", View<const E, 2>> w,
-            Grad<"data", View<E>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E>> db) const {
-    const std::int64_t hidden = *num_hidden, width = w.shape()[1], examples = dy.size() / hidden;
-    const auto adds = [&](int i) { return ctx.request(i) == Request::add; };
-    if (dx) detail::gemm(examples, width, hidden, dy.data(), false, w.data(), false, dx.data(), adds(0));
-    if (dw) detail::gemm(hidden, width, examples, dy.data(), true, x.data(), false, dw.data(), adds(1));
-    if (db) detail::sum_rows(dy.data(), examples, hidden, db.data(), adds(2));
-  }
+            Grad<"data", View<E>> dx, Grad<"weight", View<E, 2>> dw, Grad<"bias", View<E>> db) const;
 
   /// Heads of the gradients of data, weight and, where there is one, bias; head gradient, data, weight.
   template <class Node>
   std::vector<Node> gradient_again(std::span<const Node> heads, std::span<const Node> in) const;
 
  private:
-  static bool stores_all_rows(const NDArray& a) {
-    if (a.storage() == dense) return true;
-    const std::int64_t rows = a.shape()[0];
-    if (rows == 0 || a.nnz() != rows) return false;
-    const detail::IndexReader stored(a.indices());  // which ascend
-    return stored[0] == 0 && stored[rows - 1] == rows - 1;
-  }
+  static bool stores_all_rows(const NDArray& a);
   /// Adds from[k] to the element of `to` that belongs to the stored row k.
   template <class E>
-  static void add_at_rows(const NDArray& a, const E* from, E* to) {
-    const detail::IndexReader rows(a.indices());
-    for (std::int64_t k = 0; k < a.nnz(); ++k) to[detail::checked_index(rows[k], a.shape()[0])] += from[k];
-  }
+  static void add_at_rows(const NDArray& a, const E* from, E* to);
 };
 template <>
 inline constexpr bool detail::reads_any_index<FullyConnected> = true;
@@ -191,19 +114,16 @@ struct FullyConnectedGradient {
   static constexpr std::string_view name = "_backward_FullyConnected_again", inputs[] = {"head", "data", "weight"},
                                     outputs[] = {"data", "weight", "bias"};
   static constexpr const char* doc = "The gradients of data, weight and bias of FullyConnected.";
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (int k = 0; k < 2; ++k) s.set_out(k, s.in(k + 1));
     s.set_out(2, {*num_hidden});
     detail::expect_made_by(FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}, s, 0, {1, 2});
   }
-  double operations(std::span<const Shape> in) const {
-    return FullyConnected{.num_hidden = num_hidden, .flatten = flatten}.gradient_operations(in);
-  }
+  double operations(std::span<const Shape> in) const;
   template <Real E>
   void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<const E, 2> w, View<E> dx, View<E, 2> dw,
-               View<E> db) const {
-    FullyConnected{.num_hidden = num_hidden, .flatten = flatten}.grad<E>(ctx, {dy}, {x}, {w}, {dx}, {dw}, {db});
-  }
+               View<E> db) const;
   template <class Node>
   std::vector<Node> gradient(std::span<const Node> heads, const Node& dy, const Node& data, const Node& weight) const;
 };
@@ -217,26 +137,17 @@ struct FullyConnectedSum {
   static constexpr std::string_view name = "_backward_FullyConnected_sum", inputs[] = {"a", "b", "c", "d", "bias"};
   static constexpr const char* doc = "The sum of two layers, and of a bias unless no_bias.";
   constexpr int input_count() const { return no_bias ? 4 : 5; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     FullyConnected{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten}.infer_shape(s);
     s.set_in(2, s.in(0));
     s.set_in(3, s.in(1));
     if (!no_bias) s.set_in(4, detail::is_column(s.in(4)) ? Shape{*num_hidden, 1} : Shape{*num_hidden});
   }
-  double operations(std::span<const Shape> in) const {
-    const FullyConnected layer{.num_hidden = num_hidden, .no_bias = no_bias, .flatten = flatten},
-        bare{.num_hidden = num_hidden, .no_bias = true, .flatten = flatten};
-    return layer.operations(in) + bare.operations(in);
-  }
+  double operations(std::span<const Shape> in) const;
   template <Real E>
   void forward(Cpu&, View<const E> a, View<const E, 2> b, View<const E> c, View<const E, 2> d, View<const E> bias,
-               View<E> y) const {
-    const std::int64_t hidden = *num_hidden, examples = y.size() / hidden;
-    for (std::int64_t i = 0; i < y.size(); ++i) y[i] = bias ? bias[i % hidden] : E(0);
-    if (examples == 0) return;
-    detail::gemm(examples, hidden, a.size() / examples, a.data(), false, b.data(), true, y.data(), true);
-    detail::gemm(examples, hidden, a.size() / examples, c.data(), false, d.data(), true, y.data(), true);
-  }
+               View<E> y) const;
   auto gradient(const auto& dy, const auto& a, const auto& b, const auto& c, const auto& d, const auto&) const {
     const auto one = fully_connected_gradient(dy, a, b, {.num_hidden = num_hidden, .flatten = flatten}),
                two = fully_connected_gradient(dy, c, d, {.num_hidden = num_hidden, .flatten = flatten});
@@ -247,22 +158,10 @@ struct FullyConnectedSum {
 };
 inline constexpr Op<FullyConnectedSum, OnUse> fully_connected_sum;
 
-template <class Node>
-std::vector<Node> FullyConnectedGradient::gradient(std::span<const Node> heads, const Node& dy, const Node& data,
-                                                   const Node& weight) const {
-  const auto parts = fully_connected_gradient(dy, heads[0], heads[1], {.num_hidden = num_hidden, .flatten = flatten});
-  const bool bias = heads.size() > 2;
-  const FullyConnectedSum params{.num_hidden = num_hidden, .no_bias = !bias, .flatten = flatten};
-  std::vector<Node> in{heads[0], weight, data, heads[1]};
-  if (bias) in.push_back(heads[2]);
-  return {fully_connected_sum(std::span<const Node>(in), params), parts[0], parts[1]};
-}
-template <class Node>
-std::vector<Node> FullyConnected::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
-  return FullyConnectedGradient{.num_hidden = num_hidden, .flatten = flatten}.gradient<Node>(heads, in[0], in[1],
-                                                                                             in[2]);
-}
-
 using FullyConnectedOps = OpList<FullyConnected, FullyConnectedGradient, FullyConnectedSum>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/fully_connected_body.hpp>
+#endif

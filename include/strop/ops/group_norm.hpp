@@ -5,9 +5,8 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/norm.hpp>
+#include <strop/ops/softmax_kernels.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -16,80 +15,13 @@ namespace strop::inline v0 {
 namespace detail {
 inline namespace STROP_ISA {
 
-/// Rows that lie together in memory, each with a mean and a variance, and a gain and a shift for row % gains.
 template <class E>
-struct RowNorm {
-  std::int64_t rows = 0, length = 0, gains = 0;
-  double eps = 0;
-  bool root = false;  // √(var + eps) is kept instead of var
-
-  /// groups of the channels, axis 1, of each example.
-  static RowNorm of(Span<const std::int64_t> shape, std::int64_t groups, double epsilon, bool keeps_root) {
-    const std::int64_t all = shape[0] * groups;
-    return {all, all == 0 ? 0 : size(shape) / all, groups, epsilon, keeps_root};
-  }
-
-  void forward(const E* x, const E* gain, const E* beta, E* y, E* centre, E* spread) const {
-    each([&](std::int64_t row) {
-      const Moments m = moments(x + row * length, length);
-      const double deviation = std::sqrt(m.variance + eps);
-      centre[row] = static_cast<E>(m.mean);
-      spread[row] = static_cast<E>(root ? deviation : m.variance);
-      const E factor = static_cast<E>(static_cast<double>(gain[row % gains]) / deviation), average = centre[row],
-              shift = static_cast<E>(static_cast<double>(beta[row % gains]) -
-                                     (m.mean - static_cast<double>(average)) * static_cast<double>(factor));
-      for (std::int64_t i = row * length; i < (row + 1) * length; ++i) y[i] = (x[i] - average) * factor + shift;
-    });
-  }
-  /// Null where a gradient is not asked for.
-  void backward(const E* dy, const E* x, const E* gain, const E* centre, const E* spread, E* dx, E* dgain,
-                E* dbeta) const {
-    List<HeadSums> sums(rows);
-    each([&](std::int64_t row) {
-      HeadSums s;
-      for (std::int64_t i = row * length; i < (row + 1) * length; ++i) {
-        s.plain += static_cast<double>(dy[i]);
-        s.product += static_cast<double>(dy[i]) * static_cast<double>(x[i] - centre[row]);
-      }
-      const double inverse =
-          1 / (root ? static_cast<double>(spread[row]) : std::sqrt(static_cast<double>(spread[row]) + eps));
-      s.product *= inverse;  // Σ dy · normalised x
-      sums[row] = s;
-      if (dx == nullptr) return;
-      // dx = gain / deviation · (dy − Σ dy / n − x̂ · Σ dy·x̂ / n)
-      const double factor = static_cast<double>(gain[row % gains]) * inverse, n = static_cast<double>(length);
-      const E by_dy = static_cast<E>(factor), by_x = static_cast<E>(-factor * inverse * s.product / n),
-              shift = static_cast<E>(-factor * s.plain / n), average = centre[row];
-      for (std::int64_t i = row * length; i < (row + 1) * length; ++i)
-        dx[i] = by_dy * dy[i] + by_x * (x[i] - average) + shift;
-    });
-    for (std::int64_t g = 0; g < gains; ++g) {
-      HeadSums total;
-      for (std::int64_t row = g; row < rows; row += gains)
-        total.plain += sums[row].plain, total.product += sums[row].product;
-      if (dgain != nullptr) dgain[g] = static_cast<E>(total.product);
-      if (dbeta != nullptr) dbeta[g] = static_cast<E>(total.plain);
-    }
-  }
-
- private:
-  template <class F>
-  void each(F f) const {
-    parallel_for(rows, std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, length)),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t row = begin; row < end; ++row) f(row);
-                 });
-  }
-  static std::int64_t size(Span<const std::int64_t> shape) {
-    std::int64_t n = 1;
-    for (std::int64_t extent : shape) n *= extent;
-    return n;
-  }
-};
+struct RowNorm;
 
 }  // namespace STROP_ISA
 
 /// data (batch, channels, …), a gain and a shift for each of `groups` groups, statistics (batch, groups).
+template <int = 0>
 constexpr void infer_group_shape(Shapes& s, std::int64_t groups) {
   s.set_out(0, s.in(0));
   s.set_in(0, s.out(0));
@@ -124,6 +56,7 @@ struct GroupNorm {
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return output_mean_var ? 3 : 1; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_group_shape(s, num_groups);
     const Shape& x = s.in(0);
@@ -135,22 +68,15 @@ struct GroupNorm {
   constexpr void infer_type(Types& types) const { detail::infer_norm_type(types); }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E, 2> centre,
-               View<E, 2> deviation) const {
-    rows<E>(x.shape()).forward(x.data(), gain.data(), beta.data(), y.data(), centre.data(), deviation.data());
-  }
+               View<E, 2> deviation) const;
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain,
             Out<"mean", View<const E, 2>> centre, Out<"std", View<const E, 2>> deviation, Grad<"data", View<E>> dx,
-            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
-    rows<E>(x.shape()).backward(dy.data(), x.data(), gain.data(), centre.data(), deviation.data(), dx.data(),
-                                dgamma.data(), dbeta.data());
-  }
+            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const;
 
  private:
   template <class E>
-  detail::RowNorm<E> rows(detail::Span<const std::int64_t> shape) const {
-    return detail::RowNorm<E>::of(shape, num_groups, static_cast<double>(eps), true);
-  }
+  detail::RowNorm<E> rows(detail::Span<const std::int64_t> shape) const;
 };
 inline constexpr Op<GroupNorm, OnUse> group_norm;
 
@@ -171,6 +97,7 @@ struct InstanceNorm {
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr int visible = 1;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& x = s.in(0).has_rank() ? s.in(0) : s.out(0);
     if (x.has_rank() && x.ndim() < 3) s.fail(s.name_in(0), " has shape ", x, ", expected 3 dimensions or more");
@@ -179,22 +106,15 @@ struct InstanceNorm {
   constexpr void infer_type(Types& types) const { detail::infer_norm_type(types); }
   template <Real E>
   void forward(Cpu&, View<const E> x, View<const E, 1> gain, View<const E, 1> beta, View<E> y, View<E, 2> centre,
-               View<E, 2> variance) const {
-    rows<E>(x.shape()).forward(x.data(), gain.data(), beta.data(), y.data(), centre.data(), variance.data());
-  }
+               View<E, 2> variance) const;
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E>> dy, In<"data", View<const E>> x, In<"gamma", View<const E, 1>> gain,
             Out<"mean", View<const E, 2>> centre, Out<"var", View<const E, 2>> variance, Grad<"data", View<E>> dx,
-            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const {
-    rows<E>(x.shape()).backward(dy.data(), x.data(), gain.data(), centre.data(), variance.data(), dx.data(),
-                                dgamma.data(), dbeta.data());
-  }
+            Grad<"gamma", View<E, 1>> dgamma, Grad<"beta", View<E, 1>> dbeta) const;
 
  private:
   template <class E>
-  detail::RowNorm<E> rows(detail::Span<const std::int64_t> shape) const {
-    return detail::RowNorm<E>::of(shape, shape[1], static_cast<double>(eps), false);
-  }
+  detail::RowNorm<E> rows(detail::Span<const std::int64_t> shape) const;
 };
 inline constexpr Op<InstanceNorm, OnUse> instance_norm;
 
@@ -217,6 +137,7 @@ struct L2Normalization {
   static constexpr Note notes[] = {{"eps", "keeps the divisor from 0"}, {"mode", "what is summed over"}};
   static constexpr int visible = 1;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -232,44 +153,21 @@ struct L2Normalization {
     s.set_out(1, divisors);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y, View<E> divisor) const {
-    if (x.size() == 0) std::fill(divisor.begin(), divisor.end(), static_cast<E>(std::sqrt(static_cast<double>(eps))));
-    const detail::AxisSplit s = split(x.shape());
-    detail::each_row<1, E>(s, {x.data()}, y.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
-      double squares = static_cast<double>(eps);
-      for (std::int64_t i = 0; i < s.length; ++i)
-        squares += static_cast<double>(in[0][i]) * static_cast<double>(in[0][i]);
-      const double root = std::sqrt(squares);
-      divisor[row] = static_cast<E>(root);
-      const E inverse = static_cast<E>(1 / root);
-      for (std::int64_t i = 0; i < s.length; ++i) out[i] = in[0][i] * inverse;
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<E> y, View<E> divisor) const;
   /// dx = (dy − y · Σ dy·y) / norm.
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E>> dy, Out<"output", View<const E>> y, Out<"norm", View<const E>> divisor,
-            Grad<"data", View<E>> dx) const {
-    if (!dx) return;
-    const detail::AxisSplit s = split(y.shape());
-    detail::each_row<2, E>(s, {dy.data(), y.data()}, dx.data(), [&](const E* const(&in)[2], E* out, std::int64_t row) {
-      double product = 0;
-      for (std::int64_t i = 0; i < s.length; ++i)
-        product += static_cast<double>(in[0][i]) * static_cast<double>(in[1][i]);
-      const E along = static_cast<E>(product), inverse = 1 / divisor[row];
-      for (std::int64_t i = 0; i < s.length; ++i) out[i] = (in[0][i] - in[1][i] * along) * inverse;
-    });
-  }
+            Grad<"data", View<E>> dx) const;
 
  private:
-  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const {
-    if (mode == channel) return {shape, 1};
-    std::int64_t flat[] = {1, 1};
-    for (int i = 0; i < shape.size(); ++i) flat[i < (mode == instance ? 1 : 2) ? 0 : 1] *= shape[i];
-    return {flat, 1};
-  }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const;
 };
 inline constexpr Op<L2Normalization, OnUse> l2_normalization;
 
 using GroupNormOps = OpList<GroupNorm, InstanceNorm, L2Normalization>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/group_norm_body.hpp>
+#endif

@@ -7,7 +7,6 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/windows.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -38,45 +37,6 @@ constexpr void check_windows(const Shapes& s, const Columns& op) {
   check_steps(s, "pad", op.pad, (*op.kernel).ndim(), 0);
 }
 
-inline namespace STROP_ISA {
-
-/// The windows of im2col and col2im over images of these spatial extents.
-template <class Columns>
-Windows windows_over(const Columns& op, std::span<const std::int64_t> extents) {
-  Shape counts;
-  for (int i = 0; i < (*op.kernel).ndim(); ++i)
-    counts.push_back(
-        (extents[static_cast<std::size_t>(i)] + 2 * step_of(op.pad, i, 0) - window_extent(op, i, Columns::name)) /
-            step_of(op.stride, i, 1) +
-        1);
-  return {extents, {counts.begin(), counts.end()}, op.kernel, op.stride, op.dilate, op.pad};
-}
-
-/// f(image, columns, channels, windows) for each image of a batch and its columns.
-template <class Columns, class Image, class Matrix, class F>
-void each_image(const Columns& op, const Image& images, const Matrix& columns, F f) {
-  const auto shape = images.shape();
-  const Windows windows = windows_over(op, shape.subspan(2));
-  const std::int64_t image = shape[1] * windows.in_size(), matrix = columns.shape()[1] * columns.shape()[2];
-  for (std::int64_t n = 0; n < shape[0]; ++n)
-    f(images.data() + n * image, columns.data() + n * matrix, shape[1], windows);
-}
-
-template <class Columns, class E>
-void images_to_columns(const Columns& op, View<const E> images, View<E> columns) {
-  each_image(op, images, columns, [](const E* from, E* to, std::int64_t channels, const Windows& windows) {
-    gather_windows(windows, from, channels, 0, windows.out_size(), to);
-  });
-}
-template <class Columns, class E>
-void columns_to_images(const Columns& op, View<const E> columns, View<E> images) {
-  std::fill(images.begin(), images.end(), E(0));
-  each_image(op, images, columns, [](E* to, const E* from, std::int64_t channels, const Windows& windows) {
-    scatter_windows(windows, from, channels, 0, windows.out_size(), to);
-  });
-}
-
-}  // namespace STROP_ISA
 }  // namespace detail
 
 /// im2col: a column for each window that slides over the image, of the elements that it covers; what lies in the
@@ -95,6 +55,7 @@ struct Im2col {
   static constexpr const char* doc = "The windows that slide over images as the columns of matrices.";
   static constexpr std::span<const Note> notes = {detail::column_notes, 4};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_windows(s, *this);
     const int rank = (*kernel).ndim();
@@ -115,13 +76,9 @@ struct Im2col {
     s.set_out(0, {x[0], rows, windows});
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    detail::images_to_columns(*this, x, y);
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
-    detail::columns_to_images(*this, dy, dx);
-  }
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const;
 };
 
 /// col2im: each column's elements added to those of the image that im2col would take them from.
@@ -140,6 +97,7 @@ struct Col2im {
   static constexpr const char* doc = "The columns that im2col makes added up in images: its gradient.";
   static constexpr std::span<const Note> notes = detail::column_notes;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_windows(s, *this);
     const int rank = (*kernel).ndim();
@@ -152,7 +110,7 @@ struct Col2im {
                          around = detail::checked_product(2, detail::step_of(pad, i, 0), s.op());
       if (extent < 0 || detail::checked_sum(extent, around, s.op()) < covered)
         s.fail("output_size = ", detail::print_shape(*output_size), ", expected at least ",
-               std::max<std::int64_t>(0, covered - around), " on axis ", i, ", which a window covers with its padding");
+               detail::larger(0, covered - around), " on axis ", i, ", which a window covers with its padding");
       places = detail::checked_product(places, (*kernel)[i], s.op());
       windows =
           detail::checked_product(windows, (extent + around - covered) / detail::step_of(stride, i, 1) + 1, s.op());
@@ -168,13 +126,9 @@ struct Col2im {
     s.set_out(0, out);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    detail::columns_to_images(*this, x, y);
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
-    detail::images_to_columns(*this, dy, dx);
-  }
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const;
 };
 
 inline constexpr Op<Im2col, OnUse> im2col;
@@ -183,3 +137,7 @@ inline constexpr Op<Col2im, OnUse> col2im;
 using Im2colOps = OpList<Im2col, Col2im>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/im2col_body.hpp>
+#endif

@@ -10,7 +10,6 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
-#include <strop/tensor/cast.hpp>
 
 #include <optional>
 #include <string>
@@ -20,35 +19,7 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// Sets every element to one number.
-inline void fill_elements(const NDArray& y, double value) {
-  std::byte one[8];
-  convert_elements(f64, &value, y.dtype(), one, 1);
-  visit_bits(y.dtype(), [&]<class Bits>(Bits) {
-    Bits bits;
-    std::memcpy(&bits, one, sizeof bits);
-    Bits* to = y.pointer<Bits>();
-    parallel_for(y.size(), 1 << 16,
-                 [&](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, bits); });
-  });
-}
-
-/// y[i] = start + step · ⌊i / repeat⌋, in double.
-inline void fill_progression(const NDArray& y, double start, double step, std::int64_t repeat) {
-  parallel_for(y.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-    constexpr std::int64_t block = 256;
-    double values[block];
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = std::min(block, end - at);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t steps = (at + i) / repeat;
-        values[i] = start + step * static_cast<double>(steps);
-      }
-      convert_elements(f64, values, y.dtype(), y.bytes() + at * size_of(y.dtype()), count);
-    }
-  });
-}
-
+template <int = 0>
 constexpr void check_shape_param(const Shapes& s, const Shape& shape, std::int64_t least = 0) {
   for (std::int64_t extent : shape)
     if (extent < least) s.fail("parameter 'shape' has an extent of ", extent, ", expected ", least, " or more");
@@ -66,12 +37,6 @@ inline constexpr Note made_notes[] = {
     {"dtype", "the type of the result"},
     {"value", "what every element is"}};
 
-/// Where `ctx` asks for a device, it is the one that the operator runs on.
-inline void check_device(const std::string& ctx, std::string_view op) {
-  if (!ctx.empty() && !ctx.starts_with("cpu"))
-    fail(op, ": ctx is '", ctx, "', and the operator runs on the CPU; move the result with to()");
-}
-
 }  // namespace detail
 
 /// _zeros: an array of zeros; without a shape, of the array that is to hold it. Sparse where that array is.
@@ -87,13 +52,7 @@ struct ZerosOp {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    if (y.storage() == dense)
-      detail::zero_elements(y);
-    else
-      y.allocate_stored(0);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// _zeros_without_dtype: zeros whose type is that of the array that is to hold them, float32 for dtype −1 and without
@@ -110,6 +69,7 @@ struct ZerosWithoutDtypeOp {
       {"dtype", "the number of a type; -1: that of the array that is to hold them, else float32"}};
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     if (dtype != -1 && !is_dtype(dtype)) t.fail("parameter 'dtype' is ", dtype, ", which is no type");
     if (dtype != -1)
@@ -118,7 +78,7 @@ struct ZerosWithoutDtypeOp {
       t.set_out(0, f32);
   }
   constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, dense); }
-  void forward(Cpu& cpu, NDArray& y) const { ZerosOp{.ctx = ctx}.forward(cpu, y); }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// Errors are those of _zeros.
@@ -132,10 +92,7 @@ struct OnesOp {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::fill_elements(y, 1);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// Errors are those of _zeros.
@@ -150,10 +107,7 @@ struct FullOp {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::fill_elements(y, *value);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// _arange: start, start + step, … before stop, each `repeat` times; without a stop 0, step, … before start. With
@@ -181,6 +135,7 @@ struct ArangeOp {
   static constexpr Range range[] = {{"repeat", 1}};
   static constexpr bool zero_gradient = true;
   constexpr double first() const { return stop || infer_range ? *start : 0; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!stop && infer_range) return;
     const double end = stop ? *stop : *start, steps = step != 0 ? (end - first()) / step : 0;
@@ -191,10 +146,7 @@ struct ArangeOp {
     s.set_out(0, Shape{detail::checked_product(count, repeat, s.op())});
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::fill_progression(y, first(), step, repeat);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// _eye: N rows and M columns (N without M) with ones on diagonal k, above the main one where k > 0.
@@ -215,19 +167,7 @@ struct EyeOp {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{*N, M > 0 ? M : *N}); }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::zero_elements(y);
-    const NDArray one({1}, dtype);
-    detail::fill_elements(one, 1);
-    const std::int64_t rows = y.shape()[0], columns = y.shape()[1];
-    if (k >= columns || k <= -rows) return;  // the diagonal lies outside
-    const std::int64_t row = k < 0 ? -k : 0, column = k > 0 ? k : 0;
-    detail::Move m;
-    m.axis(std::min(rows - row, columns - column), 0, columns + 1);
-    m.out_start = row * columns + column;
-    detail::move_elements(m, one, y);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// y[i] = start + i · (stop − start) / (num − 1), or / num without endpoint. Error: num is negative.
@@ -249,13 +189,7 @@ struct LinspaceOp {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{*num}); }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, NDArray& y) const {
-    detail::check_device(ctx, name);
-    const int gaps = endpoint ? *num - 1 : *num;
-    detail::fill_progression(y, *start, gaps > 0 ? (*stop - *start) / gaps : 0, 1);
-    if (endpoint && *num > 1)
-      detail::convert_elements(f64, &*stop, dtype, y.bytes() + (y.size() - 1) * size_of(dtype), 1);
-  }
+  void forward(Cpu&, NDArray& y) const;
 };
 
 /// zeros_like: zeros of the shape, type and storage of `data`.
@@ -264,12 +198,7 @@ struct ZerosLike {
   static constexpr const char* doc = "Zeros of the shape, type and storage of the input.";
   static constexpr bool zero_gradient = true;
   constexpr bool infer_storage(Storages& s) const { return s.out(0).has_value() || s.set_out(0, s.in(0)); }
-  void forward(Cpu&, const NDArray&, NDArray& y) const {
-    if (y.storage() == dense)
-      detail::zero_elements(y);
-    else
-      y.allocate_stored(0);
-  }
+  void forward(Cpu&, const NDArray&, NDArray& y) const;
 };
 
 /// ones_like: dense ones of the shape and type of `data`.
@@ -278,7 +207,7 @@ struct OnesLike {
   static constexpr const char* doc = "Ones of the shape and type of the input; dense.";
   static constexpr bool zero_gradient = true;
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense); }
-  void forward(Cpu&, const NDArray&, NDArray& y) const { detail::fill_elements(y, 1); }
+  void forward(Cpu&, const NDArray&, NDArray& y) const;
 };
 
 /// _contrib_arange_like: start, start + step, … in the shape of `data`, or as many as it has along `axis`; each
@@ -303,7 +232,7 @@ struct ArangeLike {
     if (!s.in(0).has_rank()) return;
     s.set_out(0, axis ? Shape{s.in(0)[detail::checked_axis(*axis, s.in(0).ndim(), s.op())]} : s.in(0));
   }
-  void forward(Cpu&, const NDArray&, NDArray& y) const { detail::fill_progression(y, start, step, repeat); }
+  void forward(Cpu&, const NDArray&, NDArray& y) const;
 };
 
 inline constexpr Op<ZerosOp, OnUse> zeros_op;
@@ -325,3 +254,7 @@ using InitOps =
     OpList<ZerosOp, ZerosWithoutDtypeOp, OnesOp, FullOp, ArangeOp, EyeOp, LinspaceOp, ZerosLike, OnesLike, ArangeLike>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/init_body.hpp>
+#endif

@@ -2,12 +2,10 @@
 /// \file
 /// khatri_rao: products of all rows of several matrices.
 #pragma once
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,6 +27,7 @@ struct KhatriRao {
   static constexpr Note notes[] = {{"num_args", "how many matrices there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     Shape out{1, Shape::unknown_extent};
@@ -42,24 +41,14 @@ struct KhatriRao {
     s.set_out(0, out);
   }
   template <detail::Addable E>
-  void forward(Cpu&, std::span<const View<const E, 2>> x, View<E, 2> y) const {
-    const std::int64_t columns = y.shape()[1];
-    const std::int64_t grain = std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, columns));
-    parallel_for(y.shape()[0], grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        E* const to = y.data() + row * columns;
-        std::fill_n(to, columns, E(1));
-        std::int64_t rest = row;
-        for (std::size_t k = x.size(); k-- > 0; rest /= x[k].shape()[0]) {
-          const E* const from = x[k].data() + rest % x[k].shape()[0] * columns;
-          for (std::int64_t j = 0; j < columns; ++j) to[j] *= from[j];
-        }
-      }
-    });
-  }
+  void forward(Cpu&, std::span<const View<const E, 2>> x, View<E, 2> y) const;
 };
 inline constexpr Op<KhatriRao, OnUse> khatri_rao;
 
 using KhatriRaoOps = OpList<KhatriRao>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/khatri_rao_body.hpp>
+#endif

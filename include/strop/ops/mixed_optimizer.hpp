@@ -9,9 +9,6 @@
 #include <strop/ops/optimizer.hpp>
 #include <strop/ops/sparse_optimizer.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -25,39 +22,13 @@ inline constexpr std::string_view mixed_inputs[] = {"weight", "grad", "weight32"
                                   mixed_momentum_states[] = {"mom", "weight32"};
 
 /// weight and grad have one type; everything that is kept is float32.
+template <int = 0>
 constexpr void infer_mixed_type(Types& t) {
   t.expect_in(0, mixed_types);
   t.set_out(0, t.in(0));
   t.set_in(0, t.out(0));
   t.set_in(1, t.in(0));
   for (int i = 2; i < t.inputs(); ++i) t.set_in(i, f32);
-}
-
-/// The update of weight32 and the states in float32; `out` follows in the rows that were touched.
-template <class Step>
-void mixed_update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& given,
-                  std::initializer_list<const NDArray*> states, const NDArray& weight32, const NDArray& out,
-                  std::span<const std::string_view> names) {
-  with_all_rows(op, "weight", weight, false);
-  with_all_rows(op, "weight32", weight32, false);
-  const NDArray grad = merged(given);
-  if (grad.storage() == row_sparse) check_rows(grad, out.shape()[0]);
-  const bool rows = lazy && grad.storage() == row_sparse;
-  if (rows) start_from_weight(op, weight, out);
-  const NDArray wide = grad.storage() == dense ? as_type(grad, f32) : sparse_as(grad, f32);
-  update<Step, float>(op, step, lazy, weight32, wide, states, weight32, names);
-  if (!rows) {
-    if (out.storage() != dense && !out.is(weight)) copy_structure(weight, out);
-    return convert_stored(weight32, out);
-  }
-  const std::int64_t width = out.shape().size(1, out.ndim()), size = size_of(out.dtype());
-  const IndexReader indices(grad.indices());
-  parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t k = begin; k < end; ++k)
-                   convert_elements(f32, weight32.pointer<const float>() + indices[k] * width, out.dtype(),
-                                    out.bytes() + indices[k] * width * size, width);
-               });
 }
 
 }  // namespace detail
@@ -86,10 +57,7 @@ struct MpSgdUpdate {
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <int = 0>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& weight32, NDArray& out) const {
-    const SgdUpdate::Step step{*lr, wd, rescale_grad, clip_gradient};
-    detail::mixed_update(name, step, lazy_update, weight, grad, {}, weight32, out, inputs);
-  }
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& weight32, NDArray& out) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MpSgdUpdate> = true;
@@ -119,11 +87,7 @@ struct MpSgdMomUpdate {
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <int = 0>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const {
-    const bool lazy = lazy_update && detail::stored_alike(weight, {&mom});
-    const SgdMomUpdate::Step step{*lr, momentum, wd, rescale_grad, clip_gradient};
-    detail::mixed_update(name, step, lazy, weight, grad, {&mom}, weight32, out, inputs);
-  }
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MpSgdMomUpdate> = true;
@@ -154,10 +118,7 @@ struct MpNagMomUpdate {
   constexpr void infer_type(Types& types) const { detail::infer_mixed_type(types); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <int = 0>
-  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const {
-    const NagMomUpdate step{lr, momentum, wd, rescale_grad, clip_gradient};
-    detail::mixed_update(name, step, false, weight, grad, {&mom}, weight32, out, inputs);
-  }
+  void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& weight32, NDArray& out) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MpNagMomUpdate> = true;
@@ -187,11 +148,7 @@ struct MpAdamUpdate {
   constexpr bool infer_storage(Storages& s) const { return detail::infer_update_storage(s); }
   template <int = 0>
   void forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second, NDArray& weight32,
-               NDArray& out) const {
-    const bool lazy = lazy_update && detail::stored_alike(weight, {&first, &second});
-    const AdamUpdate::Step step{*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient};
-    detail::mixed_update(name, step, lazy, weight, grad, {&first, &second}, weight32, out, inputs);
-  }
+               NDArray& out) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MpAdamUpdate> = true;
@@ -200,3 +157,7 @@ inline constexpr Op<MpAdamUpdate, OnUse> mp_adam_update;
 using MixedOptimizerOps = OpList<MpSgdUpdate, MpSgdMomUpdate, MpNagMomUpdate, MpAdamUpdate>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/mixed_optimizer_body.hpp>
+#endif

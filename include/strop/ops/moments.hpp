@@ -6,11 +6,7 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
@@ -28,45 +24,18 @@ struct Moments {
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::reduced_shape(s.in(0), axes, keepdims, false, s.op()));
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> means, View<E> variances) const {
-    const detail::ReducePlan plan(x.shape(), axes, false);
-    const E scale = E(1) / static_cast<E>(plan.reduced);
-    const View<E, 1> parts = ctx.temp<E>(x.size());
-    const View<const E> read(parts.data(), x.shape());
-    detail::reduce<detail::AddStep>(ctx, x, means, plan);
-    bool finite = true;
-    for (E& value : means) {
-      finite = finite && std::isfinite(value);
-      value *= scale;
-    }
-    if (!finite) {  // a sum overflowed, or an element is no number
-      for (std::int64_t i = 0; i < x.size(); ++i) parts[i] = x[i] * scale;
-      detail::reduce<detail::AddStep>(ctx, read, means, plan);
-    }
-    detail::spread(plan, x.shape(), means.data(), parts.data(), E(1));
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      const E distance = x[i] - parts[i];
-      parts[i] = distance * (distance * scale);  // as small as the variance, so that sums of them do not overflow
-    }
-    detail::reduce<detail::AddStep>(ctx, read, variances, plan);
-    if (plan.reduced == 0) std::fill(variances.begin(), variances.end(), std::numeric_limits<E>::quiet_NaN());
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> means, View<E> variances) const;
   /// dx = (dmean + 2 · (x − mean) · dvar) / n.
   template <Real E>
   void grad(Cpu& ctx, Head<"mean", View<const E>> dmean, Head<"var", View<const E>> dvar, In<"data", View<const E>> x,
-            Out<"mean", View<const E>> means, Grad<"data", View<E>> dx) const {
-    if (!dx) return;
-    const detail::ReducePlan plan(x.shape(), axes, false);
-    const E scale = E(1) / static_cast<E>(plan.reduced);
-    const View<E, 1> centre = ctx.temp<E>(x.size()), slope = ctx.temp<E>(x.size());
-    detail::spread(plan, x.shape(), means.data(), centre.data(), E(1));
-    detail::spread(plan, x.shape(), dvar.data(), slope.data(), 2 * scale);
-    detail::spread(plan, x.shape(), dmean.data(), dx.data(), scale);
-    for (std::int64_t i = 0; i < x.size(); ++i) dx[i] += (x[i] - centre[i]) * slope[i];
-  }
+            Out<"mean", View<const E>> means, Grad<"data", View<E>> dx) const;
 };
 inline constexpr Op<Moments, OnUse> moments;
 
 using MomentsOps = OpList<Moments>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/moments_body.hpp>
+#endif

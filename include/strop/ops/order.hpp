@@ -3,19 +3,14 @@
 /// Order along an axis: sort, argsort, topk. Equal elements keep their order; NaN counts as the greatest number.
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
@@ -28,6 +23,7 @@ concept Sortable = Real<E> || std::same_as<E, std::uint8_t> || std::same_as<E, s
 
 /// Extents of the result: `count` along the axis, or alone where the whole array is one row; −1 where they depend on
 /// one that is not known.
+template <int = 0>
 constexpr Shape ordered_shape(const Shape& in, std::optional<int> axis, std::int64_t k, std::string_view op) {
   const int at = axis ? checked_axis(*axis, in.ndim(), op) : 0;
   const std::int64_t length = axis ? in[at] : in.known() ? in.size() : -1;
@@ -45,12 +41,9 @@ constexpr AxisSplit ordered_rows(const Shape& shape, std::optional<int> axis) {
   const Shape one_row{shape.size()};
   return {axis ? shape : one_row, axis.value_or(0)};
 }
-/// How many elements of each row are wanted: k, or all where it is less than 1.
-inline std::int64_t ordered_count(const NDArray& x, std::optional<int> axis, std::int64_t k) {
-  return k >= 1 ? k : ordered_rows(x.shape(), axis).length;
-}
 
 /// Refuses a type of positions that does not hold every position of a row exactly.
+template <int = 0>
 constexpr void check_positions(const Shape& shape, std::optional<int> axis, Dtype dtype, std::string_view op) {
   const std::int64_t length = ordered_rows(shape, axis).length;
   const std::int64_t most = dtype == u8     ? 256
@@ -62,74 +55,6 @@ constexpr void check_positions(const Shape& shape, std::optional<int> axis, Dtyp
                                             : std::numeric_limits<std::int64_t>::max();
   if (length > most)
     fail(op, ": ", name_of(dtype), " does not hold the ", length, " positions of a row exactly; state a wider dtype");
-}
-
-/// Calls f(row, offset of its first element, distance of its elements, positions of the first `count` in order).
-template <class E, class F>
-void each_ordered(const NDArray& x, std::optional<int> axis, std::int64_t count, bool ascending, F f) {
-  const E* data = x.pointer<const E>();
-  const AxisSplit s = ordered_rows(x.shape(), axis);
-  if (s.length == 0) return;
-  parallel_for(s.outer * s.inner, std::max<std::int64_t>(1, 4096 / s.length),
-               [&](std::int64_t begin, std::int64_t end) {
-                 detail::List<std::int64_t> at(s.length);
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   const std::int64_t first = row / s.inner * s.length * s.inner + row % s.inner;
-                   const E* from = data + first;
-                   std::iota(at.begin(), at.end(), std::int64_t{0});
-                   const auto less = [&](E a, E b) { return a < b || (b != b && a == a); };
-                   const auto before = [&](std::int64_t i, std::int64_t j) {
-                     const E a = from[i * s.inner], b = from[j * s.inner];
-                     if (ascending ? less(a, b) : less(b, a)) return true;
-                     return !(ascending ? less(b, a) : less(a, b)) && i < j;
-                   };
-                   if (count < s.length)
-                     std::partial_sort(at.begin(), at.begin() + count, at.end(), before);
-                   else
-                     std::sort(at.begin(), at.end(), before);
-                   f(row, first, s.inner, at.data());
-                 }
-               });
-}
-
-/// Where the results of a row go: `count` of them along the axis.
-inline std::int64_t ordered_offset(std::int64_t row, std::int64_t inner, std::int64_t count) {
-  return row / inner * count * inner + row % inner;
-}
-
-/// The first `count` elements of each row in order, and their positions; either array may be absent.
-template <class E>
-void order(const NDArray& x, std::optional<int> axis, std::int64_t k, bool ascending, const NDArray* values,
-           const NDArray* positions) {
-  const std::int64_t count = ordered_count(x, axis, k);
-  each_ordered<E>(x, axis, count, ascending,
-                  [&](std::int64_t row, std::int64_t first, std::int64_t inner, const std::int64_t* at) {
-                    const std::int64_t to = ordered_offset(row, inner, count);
-                    for (std::int64_t i = 0; i < count; ++i) {
-                      const std::int64_t place = to + i * inner;
-                      if (values != nullptr) values->pointer<E>()[place] = x.pointer<const E>()[first + at[i] * inner];
-                      if (positions != nullptr)
-                        convert_elements(i64, at + i, positions->dtype(),
-                                         positions->bytes() + place * size_of(positions->dtype()), 1);
-                    }
-                  });
-}
-
-/// dx = 0, then dx[positions] = dy: the gradient of elements that were chosen by their order.
-inline void place_ordered(const NDArray& dy, const NDArray& positions, std::optional<int> axis, const NDArray& dx) {
-  zero_elements(dx);
-  const AxisSplit s = ordered_rows(dx.shape(), axis);
-  if (s.outer * s.inner == 0 || dy.size() == 0) return;
-  const std::int64_t count = dy.size() / (s.outer * s.inner), bytes = size_of(dx.dtype());
-  detail::List<std::int64_t> at(dy.size());
-  convert_elements(positions.dtype(), positions.bytes(), i64, at.data(), dy.size());
-  for (std::int64_t i = 0; i < dy.size(); ++i) {
-    const std::int64_t place = at[i];
-    if (place < 0 || place >= s.length) fail("topk: position ", place, " is outside an axis of ", s.length);
-    const std::int64_t row = i / (count * s.inner) * s.inner + i % s.inner,
-                       to = row / s.inner * s.length * s.inner + row % s.inner + place * s.inner;
-    detail::copy_bytes(dx.bytes() + to * bytes, dy.bytes() + i * bytes, bytes);
-  }
 }
 
 inline constexpr Note order_notes[] = {{"axis", "the axis that is put in order; None: the whole array as one row"},
@@ -154,18 +79,15 @@ struct Sort {
     if (!s.in(0).has_rank()) return;
     for (int k = 0; k < 2; ++k) s.set_out(k, detail::ordered_shape(s.in(0), axis, 0, s.op()));
   }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
     t.set_out(1, i64);
   }
   template <detail::Sortable E>
-  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) const {
-    detail::order<E>(x, axis, 0, is_ascend, &y, &indices);
-  }
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
-    if (dx) detail::place_ordered(dy, at, axis, dx);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& indices) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const;
 };
 
 /// The gradient is 0. They have type `dtype` and the shape of the input. Error: the axis is outside, `dtype` does not
@@ -179,6 +101,7 @@ struct Argsort {
       "The positions along axis of the elements in order, of the whole array where axis is None.";
   static constexpr std::span<const Note> notes = detail::order_notes;
   static constexpr bool zero_gradient = true;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     s.set_out(0, detail::ordered_shape(s.in(0), axis, 0, s.op()));
@@ -186,9 +109,7 @@ struct Argsort {
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
   template <detail::Sortable E>
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    detail::order<E>(x, axis, 0, is_ascend, nullptr, &y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 
 /// topk: the `k` greatest elements along `axis` (smallest with is_ascend) in order: their positions, their values,
@@ -210,6 +131,7 @@ struct Topk {
 
   static constexpr int visible = 1;  // what a call in C++ gives; invoke_all gives those that visible_count says
   constexpr int visible_count() const { return ret_typ == both ? 2 : 1; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     const Shape chosen = detail::ordered_shape(s.in(0), axis, k, s.op());
@@ -223,23 +145,8 @@ struct Topk {
     t.set_out(1, ret_typ == both ? dtype : i64);
   }
   template <detail::Sortable E>
-  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const {
-    if (ret_typ == indices) return detail::order<E>(x, axis, k, is_ascend, nullptr, &y);
-    if (ret_typ != mask) return detail::order<E>(x, axis, k, is_ascend, &y, &at);
-    detail::zero_elements(y);
-    const std::int64_t count = detail::ordered_count(x, axis, k);
-    detail::each_ordered<E>(x, axis, count, is_ascend,
-                            [&](std::int64_t, std::int64_t first, std::int64_t inner, const std::int64_t* chosen) {
-                              for (std::int64_t i = 0; i < count; ++i) y.pointer<E>()[first + chosen[i] * inner] = E(1);
-                            });
-  }
-  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const {
-    if (!dx) return;
-    if (ret_typ == value || ret_typ == both)
-      detail::place_ordered(dy, at, axis, dx);
-    else
-      detail::zero_elements(dx);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y, NDArray& at) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, Out<"indices", NDArray> at, Grad<"data", NDArray> dx) const;
 };
 
 inline constexpr Op<Sort, OnUse> sort;
@@ -249,3 +156,7 @@ inline constexpr Op<Topk, OnUse> topk;
 using OrderOps = OpList<Sort, Argsort, Topk>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/order_body.hpp>
+#endif

@@ -6,10 +6,7 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/windows.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,97 +17,11 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// What a window is cut to: its elements inside the data, from low to high along each axis, and how many it counts.
-struct CutWindow {
-  std::int64_t low[Windows::axes], high[Windows::axes];
-  double counted;  // the padding may be of any size
-};
-
-/// Calls f(window) for each window in its order. `with_padding`: what is counted includes padding.
-template <class F>
-void each_window(const Windows& w, bool with_padding, F f) {
-  CutWindow cut{};
-  double counted[Windows::axes] = {};
-  const auto place = [&](int axis, std::int64_t at) {
-    const std::int64_t begin = at * w.stride[axis] - w.pad[axis],
-                       end = std::min(begin + w.kernel[axis], w.in[axis] + w.pad[axis]);
-    cut.low[axis] = std::max<std::int64_t>(begin, 0);
-    cut.high[axis] = std::max(cut.low[axis], std::min(end, w.in[axis]));
-    counted[axis] =
-        static_cast<double>(with_padding ? std::max<std::int64_t>(0, end - begin) : cut.high[axis] - cut.low[axis]);
-  };
-  for (std::int64_t a = 0; a < w.out[0]; ++a) {
-    place(0, a);
-    for (std::int64_t b = 0; b < w.out[1]; ++b) {
-      place(1, b);
-      for (std::int64_t c = 0; c < w.out[2]; ++c) {
-        place(2, c);
-        cut.counted = counted[0] * counted[1] * counted[2];
-        f(cut);
-      }
-    }
-  }
-}
-
-/// Calls f(position) for each element of a window.
-template <class F>
-[[gnu::always_inline]] inline void each_element(const Windows& w, const CutWindow& cut, F f) {
-  for (std::int64_t a = cut.low[0]; a < cut.high[0]; ++a)
-    for (std::int64_t b = cut.low[1]; b < cut.high[1]; ++b) {
-      const std::int64_t row = (a * w.in[1] + b) * w.in[2];
-      for (std::int64_t c = cut.low[2]; c < cut.high[2]; ++c) f(row + c);
-    }
-}
+struct CutWindow;
 
 inline namespace STROP_ISA {
 
-/// Images of `inner` channels that lie element by element beside each other: 1 where a channel lies by itself.
-struct Pooler {
-  Windows windows;
-  std::int64_t images, inner;
-  bool with_padding;
-
-  /// y = f(the elements of a window, the window), or y += that.
-  template <class E, class F>
-  void result(const E* x, E* y, bool add, F f) const {
-    const std::int64_t in = windows.in_size() * inner, out = windows.out_size() * inner;
-    parallel_for(images, grain(), [&](std::int64_t low, std::int64_t high) {
-      for (std::int64_t image = low; image < high; ++image)
-        for (std::int64_t channel = 0; channel < inner; ++channel) {
-          const E* const from = x + image * in + channel;
-          E* to = y + image * out + channel;
-          each_window(windows, with_padding, [&](const CutWindow& cut) {
-            const E value = f(from, cut);
-            *to = add ? *to + value : value;
-            to += inner;
-          });
-        }
-    });
-  }
-  /// f(head gradient, elements of a window, their gradients, the window) adds to the gradients.
-  template <class E, class F>
-  void gradient(const E* dy, const E* x, E* dx, bool add, F f) const {
-    const std::int64_t in = windows.in_size() * inner, out = windows.out_size() * inner;
-    parallel_for(images, grain(), [&](std::int64_t low, std::int64_t high) {
-      if (!add) std::fill(dx + low * in, dx + high * in, E(0));
-      for (std::int64_t image = low; image < high; ++image)
-        for (std::int64_t channel = 0; channel < inner; ++channel) {
-          const E* head = dy + image * out + channel;
-          const E* const from = x + image * in + channel;
-          E* const to = dx + image * in + channel;
-          each_window(windows, with_padding, [&](const CutWindow& cut) {
-            f(*head, from, to, cut);
-            head += inner;
-          });
-        }
-    });
-  }
-
- private:
-  std::int64_t grain() const {
-    return std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, windows.in_size() * inner));
-  }
-};
+struct Pooler;
 
 }  // namespace STROP_ISA
 }  // namespace detail
@@ -167,7 +78,7 @@ struct Pooling {
       s.fail(s.name_in(0), " has shape ", s.in(0), ", expected 3 to 5 dimensions");
     s.expect_rank(0, rank + 2);
     if (layout && *layout % 3 != rank - 1)
-      s.fail("layout is ", detail::Text<Layout>::print(*layout), ", and ", s.name_in(0), " has shape ", s.in(0));
+      s.fail("layout is ", detail::word_of(*layout), ", and ", s.name_in(0), " has shape ", s.in(0));
     Shape data = s.in(0), out = data;
     for (int i = 0; i < rank; ++i) {
       const int axis = first_axis() + i;
@@ -181,53 +92,10 @@ struct Pooling {
   }
 
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    const detail::Pooler pooler = this->pooler(x.shape(), y.shape());
-    const detail::Windows& w = pooler.windows;
-    const std::int64_t step = pooler.inner;
-    const bool add = ctx.request() == Request::add;
-    if (pool_type == max)
-      return pooler.result(x.data(), y.data(), add, [&](const E* in, const detail::CutWindow& cut) {
-        E most = -std::numeric_limits<E>::infinity();
-        detail::each_element(w, cut, [&](std::int64_t at) { most = in[at * step] > most ? in[at * step] : most; });
-        return most;
-      });
-    const int p = power();
-    pooler.result(x.data(), y.data(), add, [&](const E* in, const detail::CutWindow& cut) {
-      const double total = sum_of(w, cut, in, step, p);
-      return static_cast<E>(pool_type == avg ? (cut.counted == 0 ? 0.0 : total / cut.counted) : root(total, p));
-    });
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const;
 
   template <Real E>
-  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, Grad<"data", View<E>> dx) const {
-    if (!dx) return;
-    const detail::Pooler pooler = this->pooler(x.shape(), dy.shape());
-    const detail::Windows& w = pooler.windows;
-    const std::int64_t step = pooler.inner;
-    const bool add = ctx.request() == Request::add;
-    const int p = power();
-    pooler.gradient(
-        dy.data(), x.data(), dx.data(), add, [&](E head, const E* in, E* out, const detail::CutWindow& cut) {
-          if (pool_type == max) {
-            E most = -std::numeric_limits<E>::infinity();
-            std::int64_t first = -1;
-            detail::each_element(w, cut, [&](std::int64_t at) {
-              if (in[at * step] > most) most = in[at * step], first = at;
-            });
-            if (first >= 0) out[first * step] += head;
-          } else if (p == 1) {
-            const E part = pool_type == avg && cut.counted != 0 ? head / static_cast<E>(cut.counted) : head;
-            detail::each_element(w, cut, [&](std::int64_t at) { out[at * step] += part; });
-          } else {  // the gradient of a norm of 0 counts as 0
-            const double length = root(sum_of(w, cut, in, step, p), p), inverse = length == 0 ? 0 : 1 / length;
-            detail::each_element(w, cut, [&](std::int64_t at) {
-              const double ratio = static_cast<double>(in[at * step]) * inverse;
-              out[at * step] += static_cast<E>(static_cast<double>(head) * (p == 2 ? ratio : ratio * ratio));
-            });
-          }
-        });
-  }
+  void grad(Cpu& ctx, Head<"output", View<const E>> dy, In<"data", View<const E>> x, Grad<"data", View<E>> dx) const;
 
   /// Head of the gradient of data; head gradient, data.
   template <class Node>
@@ -238,19 +106,13 @@ struct Pooling {
   constexpr bool channels_last() const { return layout && *layout >= NWC; }
   constexpr int first_axis() const { return channels_last() ? 1 : 2; }
   /// The exponent, 1 of a plain sum.
-  int power() const { return pool_type == lp ? *p_value : 1; }
-  static double root(double total, int p) { return p == 1 ? total : p == 2 ? std::sqrt(total) : std::cbrt(total); }
+  int power() const;
+  static double root(double total, int p);
 
   template <class E>
-  static double sum_of(const detail::Windows& w, const detail::CutWindow& cut, const E* in, std::int64_t step, int p) {
-    double total = 0;
-    detail::each_element(w, cut, [&](std::int64_t at) {
-      const double x = static_cast<double>(in[at * step]);
-      total += p == 1 ? x : p == 2 ? x * x : x * x * x;
-    });
-    return total;
-  }
+  static double sum_of(const detail::Windows& w, const detail::CutWindow& cut, const E* in, std::int64_t step, int p);
 
+  template <int = 0>
   constexpr void check(const Shapes& s, int rank) const {
     detail::check_kernel(s, kernel);
     detail::check_steps(s, "stride", stride, rank, 1);
@@ -259,22 +121,14 @@ struct Pooling {
       if (places != 0) s.fail("pad = ", pad, ", and pooling_convention same takes none");
   }
   /// How many windows there are along an axis, which is axis i of the kernel.
+  template <int = 0>
   constexpr std::int64_t windows(const Shapes& s, int axis, int i) const {
     const std::int64_t extent = s.in(0)[axis], step = detail::step_of(stride, i, 1);
     if (pooling_convention == same) return extent / step + (extent % step != 0 ? 1 : 0);
     const std::int64_t room = detail::window_room(s, axis, extent, detail::step_of(pad, i, 0), kernel[i]);
     return room / step + (pooling_convention == full && room % step != 0 ? 1 : 0) + 1;
   }
-  detail::Pooler pooler(std::span<const std::int64_t> x, std::span<const std::int64_t> y) const {
-    const std::size_t rank = x.size() - 2, first = static_cast<std::size_t>(first_axis());
-    const auto from = x.subspan(first, rank), to = y.subspan(first, rank);
-    const Shape all(from), none;
-    const bool apart = !channels_last(), padless = global_pool || pooling_convention == same;
-    return {.windows = {from, to, global_pool ? all : kernel, global_pool ? none : stride, none, padless ? none : pad},
-            .images = apart ? x[0] * x[1] : x[0],
-            .inner = apart ? 1 : x.back(),
-            .with_padding = count_include_pad.value_or(true)};
-  }
+  detail::Pooler pooler(std::span<const std::int64_t> x, std::span<const std::int64_t> y) const;
 };
 inline constexpr Op<Pooling, OnUse> pooling;
 
@@ -306,6 +160,7 @@ struct PoolingTangent {
   static constexpr std::string_view name = "_backward_Pooling_tangent", inputs[] = {"tangent", "data"};
   static constexpr const char* doc = "How the result of Pooling changes with its data.";
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");
     s.set_in(0, s.in(1));
@@ -313,21 +168,7 @@ struct PoolingTangent {
     s.set_in(1, s.in(0));
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> tangent, View<const E> x, View<E> y) const {
-    const detail::Pooler pooler = of().pooler(x.shape(), y.shape());
-    const std::int64_t step = pooler.inner;
-    pooler.result(x.data(), y.data(), ctx.request() == Request::add, [&](const E* in, const detail::CutWindow& cut) {
-      const E* const change = tangent.data() + (in - x.data());
-      E most = -std::numeric_limits<E>::infinity(), of_most = 0;
-      double total = 0;
-      detail::each_element(pooler.windows, cut, [&](std::int64_t at) {
-        if (in[at * step] > most) most = in[at * step], of_most = change[at * step];
-        total += static_cast<double>(change[at * step]);
-      });
-      if (pool_type == Pooling::max) return of_most;
-      return static_cast<E>(pool_type == Pooling::avg && cut.counted != 0 ? total / cut.counted : total);
-    });
-  }
+  void forward(Cpu& ctx, View<const E> tangent, View<const E> x, View<E> y) const;
   auto gradient(const auto& dy, const auto& tangent, const auto& data) const;
 
  private:
@@ -349,6 +190,7 @@ struct PoolingGradient {
   static constexpr std::string_view name = "_backward_Pooling_again", inputs[] = {"head", "data"};
   static constexpr const char* doc = "The gradient of data of Pooling.";
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (pool_type == Pooling::lp) s.fail("pool_type is lp, expected max, avg or sum");
     s.set_out(0, s.in(1));
@@ -356,9 +198,7 @@ struct PoolingGradient {
     detail::expect_made_by(tangent().of(), s, 0, {1});
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<E> dx) const {
-    tangent().of().grad<E>(ctx, {dy}, {x}, {dx});
-  }
+  void forward(Cpu& ctx, View<const E> dy, View<const E> x, View<E> dx) const;
   auto gradient(const auto& head, const auto&, const auto& data) const {
     return std::vector<std::remove_cvref_t<decltype(head)>>{pooling_tangent(head, data, tangent())};
   }
@@ -372,14 +212,11 @@ auto PoolingTangent::gradient(const auto& dy, const auto&, const auto& data) con
   return std::vector<std::remove_cvref_t<decltype(dy)>>{
       pooling_gradient(dy, data, detail::pooling_as<PoolingGradient>(*this))};
 }
-template <class Node>
-std::vector<Node> Pooling::gradient_again(std::span<const Node> heads, std::span<const Node> in) const {
-  if (power() != 1) fail("pooling: the gradient of pool_type lp with p_value ", power(), " has no gradient");
-  PoolingTangent params = detail::pooling_as<PoolingTangent>(*this);
-  if (pool_type == lp) params.pool_type = sum;
-  return {pooling_tangent(heads[0], in[1], params)};
-}
 
 using PoolingOps = OpList<Pooling, PoolingTangent, PoolingGradient>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/pooling_body.hpp>
+#endif

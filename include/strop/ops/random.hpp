@@ -11,22 +11,17 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/cast.hpp>
-#include <strop/tensor/random.hpp>
-#include <strop/tensor/random_blocks.hpp>
 
-#include <cmath>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
 namespace detail {
 
 /// The type that is asked for, that of an array that exists, or float32.
+template <int = 0>
 constexpr void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
   if (dtype)
     t.set_out(0, dtype);
@@ -36,18 +31,11 @@ constexpr void infer_drawn_type(Types& t, const std::optional<Dtype>& dtype) {
 }
 
 /// Numbers go as they come into what is dense or row_sparse: the array that is there, or one like the first input.
+template <int = 0>
 constexpr bool infer_drawn_storage(Storages& s) {
   const bool rows = s.inputs() != 0 && s.in(0) == row_sparse;
   s.set_out(0, s.out(0).value_or(rows ? row_sparse : dense));
   return s.out(0) != csr && (s.inputs() == 0 || s.in(0) != csr);
-}
-/// The elements that a draw fills: of a row_sparse array all its rows, which are stored from then on.
-inline NDArray drawn_elements(const NDArray& y) {
-  if (y.storage() == dense) return y;
-  y.allocate_stored(y.shape()[0]);
-  std::int64_t* const rows = y.indices().pointer<std::int64_t>();
-  std::iota(rows, rows + y.nnz(), std::int64_t{0});
-  return y.data();
 }
 
 inline constexpr std::string_view random_shape_note =
@@ -64,38 +52,6 @@ inline constexpr Note random_notes[] = {{"low", "the least number"},
                                         {"shape", random_shape_note},
                                         {"ctx", random_ctx_note},
                                         {"dtype", random_dtype_note}};
-
-inline void draw_uniform(Context& ctx, const NDArray& y, float low, float high, std::string_view op) {
-  if (!(low <= high) || !std::isfinite(low) || !std::isfinite(high))
-    fail(op, ": low is ", low, " and high is ", high, ", expected finite numbers with low <= high");
-  const random::Stream stream = ctx.random();
-  if (y.dtype() == f64 || !std::isfinite(high - low)) {
-    const random::detail::UniformRange between(low, high, y.dtype());
-    random::detail::fill_blocks<double>(y, stream, [&](const random::Stream& part, double* to, std::int64_t count) {
-      part.fill_uniform01d(to, count);
-      for (std::int64_t i = 0; i < count; ++i) to[i] = between(to[i]);
-    });
-  } else {
-    random::detail::fill_blocks<float>(y, stream, [&](const random::Stream& part, float* to, std::int64_t count) {
-      part.fill_uniform(to, count, low, high, y.dtype());
-    });
-  }
-}
-
-inline void draw_normal(Context& ctx, const NDArray& y, float mean, float deviation, std::string_view op) {
-  if (!(deviation >= 0)) fail(op, ": scale is ", deviation, ", expected at least 0");
-  random::detail::fill_blocks<float>(y, ctx.random(), [&](const random::Stream& part, float* to, std::int64_t count) {
-    part.fill_normal(to, count, mean, deviation);
-  });
-}
-
-inline void draw_exponential(Context& ctx, const NDArray& y, float rate, std::string_view op) {
-  if (!(rate > 0)) fail(op, ": lam is ", rate, ", expected more than 0");
-  random::detail::fill_blocks<double>(y, ctx.random(), [&](const random::Stream& part, double* to, std::int64_t count) {
-    part.fill_uniform01d(to, count);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = -std::log1p(-to[i]) / static_cast<double>(rate);
-  });
-}
 
 }  // namespace detail
 
@@ -116,10 +72,7 @@ struct RandomUniform {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_normal: normal numbers with mean `loc` and standard deviation `scale`.
@@ -138,10 +91,7 @@ struct RandomNormal {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_exponential: exponential numbers with rate `lam`, mean 1 / lam.
@@ -160,10 +110,7 @@ struct RandomExponential {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_randint: integers with low ≤ i < high, uniform (to 2^-32 of the range's size). int32 by default, or int64.
@@ -185,6 +132,7 @@ struct RandomRandint {
   static constexpr DtypeSet dtypes = i32 | i64;
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     if (dtype)
       t.set_out(0, dtype);
@@ -194,28 +142,11 @@ struct RandomRandint {
       t.fail("the numbers are int32 or int64, not ", name_of(*t.out(0)));
   }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& given) const {
-    detail::check_device(ctx, name);
-    const NDArray y = detail::drawn_elements(given);
-    if (*low >= *high) fail(name, ": low is ", *low, " and high is ", *high, ", expected low < high");
-    const std::uint64_t first = static_cast<std::uint64_t>(*low), width = static_cast<std::uint64_t>(*high) - first;
-    const random::Stream high_words = cpu.random(), low_words = cpu.random();
-    parallel_for(y.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::uint64_t bits = std::uint64_t{high_words.bits(i)} << 32 | low_words.bits(i);
-        const auto number = static_cast<std::int64_t>(first + high_half(bits, width));
-        detail::convert_elements(i64, &number, y.dtype(), y.bytes() + i * size_of(y.dtype()), 1);
-      }
-    });
-  }
+  void forward(Cpu& cpu, NDArray& given) const;
 
  private:
   /// a · b / 2^64.
-  static std::uint64_t high_half(std::uint64_t a, std::uint64_t b) {
-    const std::uint64_t a1 = a >> 32, a0 = a & 0xffffffffU, b1 = b >> 32, b0 = b & 0xffffffffU;
-    const std::uint64_t middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & 0xffffffffU);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-  }
+  static std::uint64_t high_half(std::uint64_t a, std::uint64_t b);
 };
 
 /// _random_uniform_like: uniform numbers in the shape and type of `data`.
@@ -230,9 +161,7 @@ struct RandomUniformLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_uniform(cpu, detail::drawn_elements(y), low, high, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _random_normal_like: normal numbers in the shape and type of `data`.
@@ -247,9 +176,7 @@ struct RandomNormalLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_normal(cpu, detail::drawn_elements(y), loc, scale, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _random_exponential_like: exponential numbers in the shape and type of `data`.
@@ -264,9 +191,7 @@ struct RandomExponentialLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_exponential(cpu, detail::drawn_elements(y), lam, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _shuffle: the entries of the first axis in random order, every order equally likely.
@@ -275,18 +200,7 @@ struct Shuffle {
   static constexpr Resources resources{.random = true};
   static constexpr std::string_view name = "_shuffle", aliases[] = {"shuffle", "_npi_shuffle"};
   static constexpr const char* doc = "The entries of the first axis in random order.";
-  void forward(Cpu& cpu, const NDArray& x, NDArray& y) const {
-    const std::int64_t rows = x.ndim() == 0 ? 1 : x.shape()[0];
-    if (rows == 0 || x.size() == 0) return;
-    detail::List<std::int64_t> order(rows);
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    const random::Stream stream = cpu.random();
-    for (std::int64_t i = rows; i-- > 1;)
-      std::swap(order[i], order[static_cast<std::int64_t>(stream.uniform01d(i) * static_cast<double>(i + 1))]);
-    const std::int64_t bytes = x.size() / rows * size_of(x.dtype());
-    for (std::int64_t i = 0; i < rows; ++i)
-      detail::copy_bytes(y.bytes() + i * bytes, x.bytes() + order[i] * bytes, bytes);
-  }
+  void forward(Cpu& cpu, const NDArray& x, NDArray& y) const;
 };
 
 inline constexpr Op<RandomUniform, OnUse> random_uniform;
@@ -302,3 +216,7 @@ using RandomOps = OpList<RandomUniform, RandomNormal, RandomExponential, RandomR
                          RandomNormalLike, RandomExponentialLike, Shuffle>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/random_body.hpp>
+#endif

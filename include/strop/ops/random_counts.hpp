@@ -9,9 +9,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/random.hpp>
-#include <strop/ops/random_draws.hpp>
 
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,38 +37,6 @@ inline constexpr Note dispersion_notes[] = {{"mu", "mean, at least 0"},
                                             {"ctx", random_ctx_note},
                                             {"dtype", random_dtype_note}};
 
-inline void draw_gammas(Context& ctx, const NDArray& y, float alpha, float beta, std::string_view op) {
-  if (!(alpha > 0)) fail(op, ": alpha is ", alpha, ", expected more than 0");
-  if (!(beta > 0)) fail(op, ": beta is ", beta, ", expected more than 0");
-  const double shape = static_cast<double>(alpha), scale = static_cast<double>(beta);
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_gamma(draws, shape) * scale; });
-}
-
-inline void draw_poissons(Context& ctx, const NDArray& y, float lam, std::string_view op) {
-  if (!(lam >= 0)) fail(op, ": lam is ", lam, ", expected at least 0");
-  const double rate = static_cast<double>(lam);
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_poisson(draws, rate); });
-}
-
-inline void draw_mixture(Context& ctx, const NDArray& y, double shape, double scale) {
-  draw_elements(ctx.random(), y, [=](ElementDraws& draws, std::int64_t) { return draw_mixed(draws, shape, scale); });
-}
-
-inline void draw_negative_binomials(Context& ctx, const NDArray& y, int k, float p, std::string_view op) {
-  if (k < 0) fail(op, ": k is ", k, ", expected at least 0");
-  if (!(p > 0 && p <= 1)) fail(op, ": p is ", p, ", expected more than 0 and at most 1");
-  const double failure = static_cast<double>(p);
-  draw_mixture(ctx, y, k, (1 - failure) / failure);
-}
-
-inline void draw_generalized(Context& ctx, const NDArray& y, float mu, float alpha, std::string_view op) {
-  if (!(mu >= 0)) fail(op, ": mu is ", mu, ", expected at least 0");
-  if (!(alpha >= 0)) fail(op, ": alpha is ", alpha, ", expected at least 0");
-  const double mean = static_cast<double>(mu), dispersion = static_cast<double>(alpha);
-  if (alpha == 0) return draw_poissons(ctx, y, mu, op);
-  draw_mixture(ctx, y, 1 / dispersion, dispersion * mean);
-}
-
 }  // namespace detail
 
 /// _random_gamma: gamma numbers of density x^(alpha − 1) e^(−x / beta) / (Γ(alpha) beta^alpha), mean alpha · beta,
@@ -90,10 +56,7 @@ struct RandomGamma {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_gammas(cpu, detail::drawn_elements(y), alpha, beta, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_poisson: whole numbers k with probability lam^k e^(−lam) / k!, mean and variance lam.
@@ -113,10 +76,7 @@ struct RandomPoisson {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_poissons(cpu, detail::drawn_elements(y), lam, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_negative_binomial: successes before the k-th failure where each trial fails with probability p:
@@ -140,10 +100,7 @@ struct RandomNegativeBinomial {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_negative_binomials(cpu, detail::drawn_elements(y), k, p, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_generalized_negative_binomial: negative binomial numbers by mean and
@@ -165,10 +122,7 @@ struct RandomGeneralizedNegativeBinomial {
   constexpr void infer_shape(Shapes& s) const { detail::infer_made(s, shape); }
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, dtype); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, NDArray& y) const {
-    detail::check_device(ctx, name);
-    detail::draw_generalized(cpu, detail::drawn_elements(y), mu, alpha, name);
-  }
+  void forward(Cpu& cpu, NDArray& y) const;
 };
 
 /// _random_gamma_like: the numbers of _random_gamma in the shape and type of `data`, with its errors.
@@ -183,9 +137,7 @@ struct RandomGammaLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_gammas(cpu, detail::drawn_elements(y), alpha, beta, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _random_poisson_like: the numbers of _random_poisson in the shape and type of `data`, with its errors.
@@ -199,9 +151,7 @@ struct RandomPoissonLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_poissons(cpu, detail::drawn_elements(y), lam, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _random_negative_binomial_like: the numbers of _random_negative_binomial in the shape and type of `data`, with its
@@ -220,9 +170,7 @@ struct RandomNegativeBinomialLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_negative_binomials(cpu, detail::drawn_elements(y), k, p, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 /// _random_generalized_negative_binomial_like: the numbers of _random_generalized_negative_binomial in the shape and
@@ -239,9 +187,7 @@ struct RandomGeneralizedNegativeBinomialLike {
   static constexpr bool zero_gradient = true;
   constexpr void infer_type(Types& t) const { detail::infer_drawn_type(t, t.in(0)); }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_drawn_storage(s); }
-  void forward(Cpu& cpu, const NDArray&, NDArray& y) const {
-    detail::draw_generalized(cpu, detail::drawn_elements(y), mu, alpha, name);
-  }
+  void forward(Cpu& cpu, const NDArray&, NDArray& y) const;
 };
 
 inline constexpr Op<RandomGamma, OnUse> random_gamma;
@@ -258,3 +204,7 @@ using RandomCountOps =
            RandomPoissonLike, RandomNegativeBinomialLike, RandomGeneralizedNegativeBinomialLike>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/random_counts_body.hpp>
+#endif

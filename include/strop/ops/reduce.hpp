@@ -6,11 +6,7 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
-#include <strop/ops/reduce_safe.hpp>
 #include <strop/ops/reduce_sparse.hpp>
-
-#include <limits>
-#include <tuple>
 
 namespace strop::inline v0 {
 
@@ -35,11 +31,7 @@ struct ReduceGradient {
   /// The second input lends its shape alone, in whatever storage.
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) == dense; }
   template <Real E>
-  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
-    const detail::ReducePlan plan(dx.shape(), axis, exclude);
-    const E factor = mean ? E(1) / static_cast<E>(plan.reduced) : E(1);
-    detail::spread(plan, dx.shape(), dy.pointer<const E>(), dx.pointer<E>(), factor);
-  }
+  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const;
   auto gradient(const auto& ddx, const auto& dy, const auto&) const;
 };
 
@@ -76,13 +68,9 @@ struct Sum {
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    detail::reduce_array<detail::AddStep, E>(ctx, x, y, axis, exclude);
-  }
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
-  NDArray spread_gradient(const NDArray& dy, const Shape& x) const {
-    return detail::spread_shape(dy, x, axis, exclude, name);
-  }
+  NDArray spread_gradient(const NDArray& dy, const Shape& x) const;
   template <class... X>
   static constexpr auto on_numbers(X... x) {
     return (x + ...);
@@ -98,14 +86,9 @@ struct Mean {
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <Real E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    detail::mean_array<E>(ctx, x, y, axis, exclude);
-  }
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
-  NDArray spread_gradient(const NDArray& dy, const Shape& x) const {
-    return detail::scaled(detail::spread_shape(dy, x, axis, exclude, name),
-                          static_cast<double>(dy.size()) / static_cast<double>(x.size()));
-  }
+  NDArray spread_gradient(const NDArray& dy, const Shape& x) const;
 };
 
 /// y = Π x, 1 for no element. Types: floating, and i8, u8, i32, i64, which wrap. Gradient: dy times the product of the
@@ -115,14 +98,10 @@ struct Prod {
   static constexpr const char* doc = "Product over the given axes, all by default.";
   STROP_REDUCE_PARAMS
   template <detail::Summable E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::MultiplyStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const;
   /// dx = dy · y / x, and the product of the others where x is 0.
   template <Real E>
-  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
-    detail::spread_product(detail::ReducePlan(x.shape(), axis, exclude), x, dy, y, dx);
-  }
+  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const;
 };
 
 /// y = Σ x in which NaN counts as 0 and has no gradient. Types: floating. `nansum(array({1, NAN, 2}))` is [3].
@@ -131,15 +110,9 @@ struct Nansum {
   static constexpr const char* doc = "Sum over the given axes; NaN counts as 0.";
   STROP_REDUCE_PARAMS
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::AddNumbersStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const {
-    detail::spread(detail::ReducePlan(x.shape(), axis, exclude), x.shape(), dy.data(), dx.data(), E(1));
-    for (std::int64_t i = 0; i < x.size(); ++i)
-      if (x[i] != x[i]) dx[i] = 0;
-  }
+  void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const;
 };
 
 /// y = Π x in which NaN counts as 1 and has no gradient. Types: floating. `nanprod(array({3, NAN, 2}))` is [6].
@@ -148,19 +121,10 @@ struct Nanprod {
   static constexpr const char* doc = "Product over the given axes; NaN counts as 1.";
   STROP_REDUCE_PARAMS
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    detail::reduce<detail::MultiplyNumbersStep>(ctx, x, y, detail::ReducePlan(x.shape(), axis, exclude));
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const;
   /// dx = dy · y / x, the product of the others where x is 0, and 0 where x is NaN.
   template <Real E>
-  void grad_use_in_out(Cpu& ctx, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const {
-    const View<E, 1> numbers = ctx.temp<E>(x.size());
-    for (std::int64_t i = 0; i < x.size(); ++i) numbers[i] = x[i] == x[i] ? x[i] : E(1);
-    detail::spread_product(detail::ReducePlan(x.shape(), axis, exclude), View<const E>(numbers.data(), x.shape()), dy,
-                           y, dx);
-    for (std::int64_t i = 0; i < x.size(); ++i)
-      if (x[i] != x[i]) dx[i] = 0;
-  }
+  void grad_use_in_out(Cpu& ctx, View<const E> dy, View<const E> x, View<const E> y, View<E> dx) const;
 };
 
 /// The largest element; NaN where one is NaN. Error: there is none to choose. Types: floating, i8, u8, i32, i64.
@@ -172,16 +136,12 @@ struct Max {
   STROP_CHOICE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    detail::reduce_array<detail::MaxStep, E>(ctx, x, y, axis, exclude);
-  }
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const;
   constexpr bool infer_gradient_storage(Storages& s) const {
     return detail::infer_reduced_gradient_storage(s, exclude);
   }
   template <Real E>
-  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const {
-    detail::spread_equal<E>(dy, x, y, dx, axis, exclude);
-  }
+  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const;
   template <class A, class B>
   static constexpr auto on_numbers(A a, B b) {
     return max(a, b);
@@ -197,16 +157,12 @@ struct Min {
   STROP_CHOICE_PARAMS
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, exclude); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    detail::reduce_array<detail::MinStep, E>(ctx, x, y, axis, exclude);
-  }
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const;
   constexpr bool infer_gradient_storage(Storages& s) const {
     return detail::infer_reduced_gradient_storage(s, exclude);
   }
   template <Real E>
-  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const {
-    detail::spread_equal<E>(dy, x, y, dx, axis, exclude);
-  }
+  void grad_use_in_out(Cpu&, const NDArray& dy, const NDArray& x, const NDArray& y, NDArray& dx) const;
   template <class A, class B>
   static constexpr auto on_numbers(A a, B b) {
     return min(a, b);
@@ -237,42 +193,16 @@ struct Norm {
   }
   constexpr bool infer_storage(Storages& s) const { return detail::infer_reduced_storage(s, false); }
   template <Real E>
-  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const {
-    if constexpr (std::same_as<E, float>)
-      if (y.dtype() == f64) return forward<double>(ctx, as<double>(x), y);
-    const NDArray result = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
-    if (ord == 1)
-      detail::reduce_array<detail::AddMagnitudeStep, E>(ctx, x, result, axis, false);
-    else
-      detail::euclidean_norm<E>(ctx, x, result, axis);
-    if (!result.is(y)) detail::assign(result, y);
-  }
+  void forward(Cpu& ctx, const NDArray& x, NDArray& y) const;
   constexpr bool infer_gradient_storage(Storages& s) const { return detail::infer_reduced_gradient_storage(s, false); }
   /// ord 2: dx = dy · x / y; ord 1: dx = dy · sign x.
   template <Real E>
   void grad_use_in_out(Cpu& ctx, const NDArray& head, const NDArray& data, const NDArray& output,
-                       NDArray& gradient) const {
-    if constexpr (std::same_as<E, float>)  // the wider type of data and result
-      if (data.dtype() == f64) return grad_use_in_out<double>(ctx, head, data, output, gradient);
-    const NDArray dy = as<E>(head), x = as<E>(data), y = as<E>(output),
-                  dx = gradient.dtype() == dtype_of<E>
-                           ? gradient
-                           : NDArray(data.shape(), dtype_of<E>, gradient.device(), gradient.storage());
-    detail::spread_by<E>(dy, x, y, dx, axis, false, [&](E element, E slope, E norm) {
-      if (ord == 1) return slope * static_cast<E>((element > 0) - (element < 0));
-      return norm == 0 ? slope * E(0) : slope * (element / norm);
-    });
-    if (!dx.is(gradient)) detail::assign(dx, gradient);
-  }
+                       NDArray& gradient) const;
 
  private:
   template <class E>
-  static NDArray as(const NDArray& a) {
-    if (a.dtype() == dtype_of<E>) return a;
-    NDArray converted(a.shape(), dtype_of<E>, a.device(), a.storage());
-    detail::assign(a, converted);
-    return converted;
-  }
+  static NDArray as(const NDArray& a);
 };
 
 /// argmax, argmin: the position of the largest or the smallest element along the axis (of all elements without one), as
@@ -298,9 +228,7 @@ struct ArgExtreme {
       s.set_out(0, detail::reduced_shape(s.in(0), axis ? Axes(*axis) : Axes(), keepdims, false, s.op()));
   }
   template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    detail::reduce_position<Largest>(detail::ReducePlan(x.shape(), axis ? Axes(*axis) : Axes(), false), x, y);
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
 };
 using Argmax = ArgExtreme<true>;
 using Argmin = ArgExtreme<false>;
@@ -312,9 +240,7 @@ struct ArgmaxChannel {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { Argmax{.axis = 1}.infer_shape(s); }
   template <detail::Summable E>
-  void forward(Cpu& ctx, View<const E> x, View<E> y) const {
-    Argmax{.axis = 1}.forward<E>(ctx, x, y);
-  }
+  void forward(Cpu& ctx, View<const E> x, View<E> y) const;
 };
 
 template <>
@@ -363,3 +289,7 @@ using ReduceOps =
     OpList<ReduceGradient, Sum, Mean, Prod, Nansum, Nanprod, Max, Min, Norm, Argmax, Argmin, ArgmaxChannel>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/reduce_body.hpp>
+#endif

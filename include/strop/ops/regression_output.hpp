@@ -2,13 +2,10 @@
 /// \file
 /// Loss heads: LinearRegressionOutput, LogisticRegressionOutput, MAERegressionOutput and MakeLoss.
 #pragma once
-#include <strop/op/loops.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
-#include <cstdint>
 #include <string_view>
 
 namespace strop::inline v0 {
@@ -16,6 +13,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// label has as many elements as data and as many examples; (batch, 1) goes with (batch,).
+template <int = 0>
 constexpr void infer_regression_shape(Shapes& shapes) {
   shapes.set_out(0, shapes.in(0));
   shapes.set_in(0, shapes.out(0));
@@ -24,27 +22,11 @@ constexpr void infer_regression_shape(Shapes& shapes) {
   if (label.known() && label.ndim() > 0 && label[0] == data[0] && label.size() == data.size()) return;
   shapes.set_in(1, data.ndim() == 2 && data[1] == 1 ? Shape{data[0]} : data);
 }
+template <int = 0>
 constexpr void infer_regression_type(Types& types) {
   types.set_out(0, types.in(0));
   types.set_in(0, types.out(0));
   if (!types.in(1)) types.set_in(1, types.in(0));
-}
-
-/// dx = scale · slope(y, label) / elements of an example.
-template <class E, class Slope>
-void regression_gradient(View<const E> y, const NDArray& labels, View<E> dx, float grad_scale, Slope slope) {
-  if (!dx || y.size() == 0) return;
-  NDArray label = labels;
-  if (labels.dtype() != dtype_of<E> || labels.storage() != dense) {
-    label = NDArray(labels.shape(), dtype_of<E>);
-    assign(labels, label);
-  }
-  const E* const l = label.pointer<const E>();
-  const E scale =
-      static_cast<E>(grad_scale) * static_cast<E>(y.ndim() == 0 ? 1 : y.shape()[0]) / static_cast<E>(y.size());
-  parallel_for(y.size(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) dx[i] = slope(y[i], l[i]) * scale;
-  });
 }
 
 inline constexpr std::string_view data_label[] = {"data", "label"};
@@ -79,13 +61,9 @@ struct LinearRegressionOutput {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
-    if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
-  }
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const;
   template <Real E>
-  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const {
-    detail::regression_gradient<E>(y, label, dx, grad_scale, [](E a, E b) { return a - b; });
-  }
+  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<LinearRegressionOutput> = true;
@@ -118,13 +96,9 @@ struct MAERegressionOutput {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
-    if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
-  }
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const;
   template <Real E>
-  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const {
-    detail::regression_gradient<E>(y, label, dx, grad_scale, [](E a, E b) { return a > b ? E(1) : E(-1); });
-  }
+  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MAERegressionOutput> = true;
@@ -156,18 +130,9 @@ struct LogisticRegressionOutput {
     return s.in(0) != row_sparse && s.in(1) == dense && s.set_out(0, dense);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
-    parallel_for(x.size(), 1 << 15, [&](std::int64_t begin, std::int64_t end) {
-      const Curve curve;
-      const void* in[] = {x.data() + begin};
-      void* out[] = {y.data() + begin};
-      detail::lane_loop<Curve, E>(&curve, in, out, end - begin);
-    });
-  }
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const;
   template <Real E>
-  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const {
-    detail::regression_gradient<E>(y, label, dx, grad_scale, [](E a, E b) { return a - b; });
-  }
+  void grad(Cpu&, In<"label", NDArray> label, Out<"output", View<const E>> y, Grad<"data", View<E>> dx) const;
 
  private:
   struct Curve {
@@ -201,21 +166,9 @@ struct MakeLoss {
 
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, s.in(0)); }
   template <Real E>
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    if (!x.is(y)) detail::assign(x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   template <Real E>
-  void grad(Cpu&, In<"data", View<const E>> x, Grad<"data", View<E>> dx) const {
-    if (!dx) return;
-    double divisor = 1;
-    if (normalization == batch && x.ndim() > 0) divisor = static_cast<double>(x.shape()[0]);
-    if (normalization == valid) {
-      std::int64_t count = 0;
-      for (const E& e : x) count += e > static_cast<E>(valid_thresh) ? 1 : 0;
-      divisor = static_cast<double>(std::max<std::int64_t>(1, count));
-    }
-    std::fill(dx.begin(), dx.end(), static_cast<E>(grad_scale / divisor));
-  }
+  void grad(Cpu&, In<"data", View<const E>> x, Grad<"data", View<E>> dx) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<MakeLoss> = true;
@@ -224,3 +177,7 @@ inline constexpr Op<MakeLoss, OnUse> make_loss_scaled;
 using RegressionOutputOps = OpList<LinearRegressionOutput, MAERegressionOutput, LogisticRegressionOutput, MakeLoss>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/regression_output_body.hpp>
+#endif

@@ -3,15 +3,11 @@
 /// RNN: layers of recurrent units, LSTM and GRU among them, over the steps of sequences.
 #pragma once
 #include <strop/core/checked.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/memory/random.hpp>
 #include <strop/op/op.hpp>
-#include <strop/ops/dropout_factors.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/rnn_kernels.hpp>
-#include <strop/ops/shape/move.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -78,14 +74,10 @@ struct RNN {
 
   static constexpr int visible = 3;
   constexpr int visible_count() const { return !state_outputs ? 1 : has_cells() ? 3 : 2; }
-  std::vector<std::string_view> inputs() const {
-    std::vector<std::string_view> names{"data", "parameters", "state"};
-    if (has_cells()) names.push_back("state_cell");
-    if (use_sequence_length) names.push_back("sequence_length");
-    return names;
-  }
+  std::vector<std::string_view> inputs() const;
   constexpr int input_count() const { return 3 + (has_cells() ? 1 : 0) + (use_sequence_length ? 1 : 0); }
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     if (projection_size) s.fail("projection_size is not supported");
@@ -115,6 +107,7 @@ struct RNN {
       s.set_out(3, {detail::checked_product(given, kept_arrays(), s.op())});
     }
   }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
@@ -124,156 +117,62 @@ struct RNN {
     for (int i = 1; i < 3; ++i) t.set_out(i, t.in(0));
     t.set_out(3, is_half(*t.in(0)) ? f32 : *t.in(0));
   }
-  Resources resources(std::span<const Shape>) const { return {.random = drops(detail::call_mode.training)}; }
+  Resources resources(std::span<const Shape>) const;
 
   // Behind state come the cells of an LSTM and the lengths, where there are such; an argument without one is empty.
   template <Real E>
   void forward(Cpu& ctx, View<const E, 3> data, View<const E, 1> parameters, View<const E, 3> state,
                View<const E> fourth, View<const std::int64_t, 1> fifth, View<E, 3> y, View<E, 3> last_state,
-               View<E> last_cell, View<E, 1> reserve) const {
-    const detail::RnnSizes s = sizes(data);
-    const detail::List<std::int64_t> lengths = lengths_of<E>(s, fourth, fifth);
-    const random::Stream stream = drops(ctx.train) ? ctx.random() : random::Stream{};
-    E* const room = ctx.temp<E>(detail::RnnLayer<E>::room(s)).data();
-    E* const dropped = p > 0 && s.layers > 1 ? ctx.temp<E>(s.given()).data() : nullptr;
-    for (std::int64_t l = 0; l < s.layers; ++l) {
-      const E* x = data.data();
-      if (l > 0) {
-        x = given_by(s, l - 1, y.data(), reserve.data());
-        if (dropped != nullptr) {
-          E* const mask = mask_of(s, l, reserve.data());
-          draw(drops(ctx.train), stream.from((l - 1) * s.given()), mask, s.given());
-          detail::multiply_dropout(x, mask, dropped, s.given());
-          x = dropped;
-        }
-      }
-      for (std::int64_t d = 0; d < s.directions; ++d) {
-        const std::int64_t at = (l * s.directions + d) * s.batch * s.units;
-        const bool cells = has_cells();
-        layer<E>(s, lengths, parameters, l, d)
-            .forward(x, state.data() + at, cells ? fourth.data() + at : nullptr,
-                     given_by(s, l, y.data(), reserve.data()) + d * s.units, s.directions * s.units,
-                     last_state.data() + at, cells ? last_cell.data() + at : nullptr, room);
-      }
-    }
-  }
+               View<E> last_cell, View<E, 1> reserve) const;
 
   template <Real E>
   void grad_use_in_out(Cpu& ctx, View<const E, 3> dy, View<const E, 3> dlast_state, View<const E> dlast_cell,
                        View<const E, 3> data, View<const E, 1> parameters, View<const E, 3> state, View<const E> fourth,
                        View<const std::int64_t, 1> fifth, View<const E, 3> y, View<const E, 3>, View<const E>,
                        View<const E, 1> reserve, View<E, 3> ddata, View<E, 1> dparameters, View<E, 3> dstate,
-                       View<E> dfourth, NDArray& dfifth) const {
-    const detail::RnnSizes s = sizes(data);
-    const detail::List<std::int64_t> lengths = lengths_of<E>(s, fourth, fifth);
-    const bool cells = has_cells();
-    if (dfifth) detail::zero_elements(dfifth);
-    if (!cells && dfourth) std::fill(dfourth.begin(), dfourth.end(), E(0));
-    const std::int64_t inner = s.points() * s.units, sets = s.layers * s.directions * s.batch * s.units;
-    const auto space = [&](bool needed, std::int64_t count) -> E* {
-      return needed ? ctx.temp<E>(count).data() : nullptr;
-    };
-    E* const room = space(true, (detail::RnnLayer<E>::apart(s) ? 2 : 1) * detail::RnnLayer<E>::room(s));
-    E *const befores = space(true, inner), *const kept_cells = space(cells, inner);
-    E *const dropped = space(p > 0 && s.layers > 1, s.given()), *const unused = space(cells && !dfourth, sets);
-    E *const below = space(s.layers > 1, s.given()), *const above = space(s.layers > 2, s.given());
-    std::copy_n(dlast_state.data(), sets, dstate.data());
-    E* const dcell = !cells ? nullptr : dfourth ? dfourth.data() : unused;
-    if (cells) std::copy_n(dlast_cell.data(), sets, dcell);
-    const E* head = dy.data();
-    for (std::int64_t l = s.layers; l-- > 0;) {
-      const E* x = data.data();
-      const E* const mask = dropped != nullptr && l > 0 ? mask_of(s, l, reserve.data()) : nullptr;
-      if (l > 0) x = given_by(s, l - 1, y.data(), reserve.data());
-      if (mask != nullptr) detail::multiply_dropout(x, mask, dropped, s.given()), x = dropped;
-      E* const dx = l == 0 ? ddata.data() : (s.layers - l) % 2 == 1 ? below : above;
-      for (std::int64_t d = 0; d < s.directions; ++d) {
-        const std::int64_t at = (l * s.directions + d) * s.batch * s.units;
-        layer<E>(s, lengths, parameters, l, d)
-            .backward({.x = x,
-                       .h0 = state.data() + at,
-                       .c0 = cells ? fourth.data() + at : nullptr,
-                       .y = given_by(s, l, y.data(), reserve.data()) + d * s.units,
-                       .dy = head + d * s.units,
-                       .y_row = s.directions * s.units,
-                       .dx = l == 0 && ctx.request(0) == Request::null ? nullptr : dx,
-                       .dh = dstate.data() + at,
-                       .dc = cells ? dcell + at : nullptr,
-                       .adds_dx = d > 0,
-                       .dparameters = ctx.request(1) == Request::null ? nullptr : dparameters.data(),
-                       .room = room,
-                       .befores = befores,
-                       .cells = kept_cells},
-                      l, d);
-      }
-      if (mask != nullptr) detail::multiply_dropout(dx, mask, dx, s.given());
-      head = dx;
-    }
-  }
+                       View<E> dfourth, NDArray& dfifth) const;
 
  private:
   constexpr bool has_cells() const { return mode.value == RnnMode::lstm; }
   constexpr int directions() const { return bidirectional ? 2 : 1; }
   /// Arrays of what a layer gives in the hidden output: those of all layers but the last, and their masks.
   constexpr std::int64_t kept_arrays() const { return (std::int64_t{*num_layers} - 1) * (p > 0 ? 2 : 1); }
-  bool drops(bool train) const { return train && p > 0 && *num_layers > 1; }
+  bool drops(bool train) const;
 
   constexpr detail::RnnSizes sizes(std::int64_t steps, std::int64_t batch, std::int64_t width) const {
     return {*mode, steps, batch, width, *state_size, *num_layers, directions()};
   }
   template <class E>
-  detail::RnnSizes sizes(View<const E, 3> data) const {
-    return sizes(data.shape()[0], data.shape()[1], data.shape()[2]);
-  }
+  detail::RnnSizes sizes(View<const E, 3> data) const;
   /// Refuses what has more parameters than can be counted.
+  template <int = 0>
   constexpr void check_sizes(Shapes& s, std::int64_t width) const {
-    const std::int64_t units = *state_size, most = std::max(width, directions() * units) + units + 2;
+    const std::int64_t units = *state_size, most = detail::larger(width, directions() * units) + units + 2;
     const std::int64_t rows = detail::checked_product(4 * directions(), units, s.op());
     detail::checked_product(detail::checked_product(rows, most, s.op()), *num_layers, s.op());
   }
   template <class E>
   detail::RnnLayer<E> layer(const detail::RnnSizes& s, const detail::List<std::int64_t>& lengths,
-                            View<const E, 1> parameters, std::int64_t l, std::int64_t d) const {
-    detail::CellBounds<E> bounds;
-    if (lstm_state_clip_min)
-      bounds = {true, lstm_state_clip_nan, static_cast<E>(*lstm_state_clip_min), static_cast<E>(*lstm_state_clip_max)};
-    return {s, bounds, use_sequence_length ? lengths.data() : nullptr, parameters.data(), l, d};
-  }
+                            View<const E, 1> parameters, std::int64_t l, std::int64_t d) const;
   template <class E>
   detail::List<std::int64_t> lengths_of(const detail::RnnSizes& s, View<const E> fourth,
-                                        View<const std::int64_t, 1> fifth) const {
-    detail::List<std::int64_t> lengths;
-    if (!use_sequence_length) return lengths;
-    for (std::int64_t i = 0; i < s.batch; ++i) {
-      const double given = has_cells() ? static_cast<double>(fifth[i]) : static_cast<double>(fourth[i]);
-      if (!(given > -1 && given < static_cast<double>(s.steps + 1)))
-        fail("rnn: element ", i, " of input 'sequence_length' is ", given, ", expected 0 to ", s.steps);
-      lengths.push_back(static_cast<std::int64_t>(given));
-    }
-    return lengths;
-  }
+                                        View<const std::int64_t, 1> fifth) const;
 
   /// What layer l gives: the output, or a part of the hidden one.
   template <class E>
-  static E* given_by(const detail::RnnSizes& s, std::int64_t l, E* y, E* reserve) {
-    return l == s.layers - 1 ? y : reserve + l * s.given();
-  }
+  static E* given_by(const detail::RnnSizes& s, std::int64_t l, E* y, E* reserve);
   /// The factors of what layer l is given.
   template <class E>
-  static E* mask_of(const detail::RnnSizes& s, std::int64_t l, E* reserve) {
-    return reserve + (s.layers - 1 + l - 1) * s.given();
-  }
+  static E* mask_of(const detail::RnnSizes& s, std::int64_t l, E* reserve);
   template <class E>
-  void draw(bool drop, const random::Stream& stream, E* mask, std::int64_t n) const {
-    if (!drop) return std::fill_n(mask, n, E(1)), void();
-    parallel_for(n, detail::dropout_grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t at = begin; at < end; at += detail::dropout_block)
-        detail::draw_dropout(stream.from(at), p, mask + at, std::min(detail::dropout_block, end - at));
-    });
-  }
+  void draw(bool drop, const random::Stream& stream, E* mask, std::int64_t n) const;
 };
 inline constexpr Op<RNN, OnUse> rnn;
 
 using RnnOps = OpList<RNN>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/rnn_body.hpp>
+#endif

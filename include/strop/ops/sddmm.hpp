@@ -2,13 +2,9 @@
 /// \file
 /// sddmm: a product of dense matrices where a pattern stores something.
 #pragma once
-#include <strop/op/map_sparse.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/sparse_dot.hpp>
 
-#include <algorithm>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -31,6 +27,7 @@ struct Sddmm {
                                    {"lhs", "a row for each row of the pattern"},
                                    {"rhs", "a row for each column of the pattern"}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (int i = 0; i < 3; ++i) s.expect_rank(i, 2);
     s.set_in(0, s.out(0));
@@ -42,9 +39,8 @@ struct Sddmm {
     s.set_in(0, Shape{s.in(1)[0], s.in(2)[0]});
     s.set_out(0, s.in(0));
   }
-  double operations(std::span<const Shape> in) const {  // of a full pattern: what is stored is not in a shape
-    return 2.0 * static_cast<double>(in[0].size()) * static_cast<double>(in[1][1]);
-  }
+  double operations(std::span<const Shape> in) const;
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     const bool sparse = s.in(0) == csr && s.in(1) == dense && s.in(2) == dense;
     s.set_out(0, s.out(0).value_or(sparse ? csr : dense));
@@ -53,28 +49,9 @@ struct Sddmm {
   }
 
   template <Real E>
-  void forward(Cpu&, const NDArray& pattern, const NDArray& lhs, const NDArray& rhs, NDArray& y) const {
-    const std::int64_t m = lhs.shape()[0], n = rhs.shape()[0], k = lhs.shape()[1];
-    const E *const a = lhs.pointer<const E>(), *const b = rhs.pointer<const E>();
-    if (pattern.storage() == csr) return detail::product_on_pattern(pattern, a, k, 1, b, k, 1, k, y);
-    const E* const there = pattern.pointer<const E>();
-    E* const to = y.pointer<E>();
-    parallel_for(m, detail::rows_per_share(m * n * (k + 1), m), [&](std::int64_t begin, std::int64_t end) {
-      detail::List<std::int64_t> places;
-      detail::List<E> values(n);
-      for (std::int64_t i = begin; i < end; ++i) {
-        places.clear();
-        for (std::int64_t j = 0; j < n; ++j)
-          if (there[i * n + j] != E(0)) places.push_back(j);
-        detail::dots_of_row<E, std::int64_t>(
-            a + i * k, [&](std::int64_t j) { return b + j * k; }, k, places.data(), places.size(), nullptr,
-            values.data());
-        std::fill(to + i * n, to + (i + 1) * n, E(0));
-        for (std::int64_t p = 0; p < places.size(); ++p) to[i * n + places[p]] = values[p];
-      }
-    });
-  }
+  void forward(Cpu&, const NDArray& pattern, const NDArray& lhs, const NDArray& rhs, NDArray& y) const;
 
+  template <int = 0>
   constexpr bool infer_gradient_storage(Storages& s) const {  // head, pattern, lhs, rhs
     for (int k = 0; k < 2; ++k) s.set_out(k, s.out(k).value_or(dense));
     return (s.in(0) == csr || s.in(0) == dense) && (s.in(1) == csr || s.in(1) == dense) && s.in(2) == dense &&
@@ -84,12 +61,7 @@ struct Sddmm {
 
   template <Real E>
   void grad(Cpu& ctx, Head<"output", NDArray> dy, In<"pattern", NDArray> pattern, In<"lhs", NDArray> lhs,
-            In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const {
-    const NDArray places = pattern.storage() == csr ? NDArray(pattern) : detail::cast_storage(pattern, csr);
-    const NDArray head = detail::projected(dy, places);
-    if (da) detail::csr_times_rows(head, rhs, da.template pointer<E>(), ctx.request(0) == Request::add);
-    if (db) detail::csr_transposed_times_rows(head, lhs, db.template pointer<E>(), ctx.request(1) == Request::add);
-  }
+            In<"rhs", NDArray> rhs, Grad<"lhs", NDArray> da, Grad<"rhs", NDArray> db) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<Sddmm> = true;
@@ -100,3 +72,7 @@ inline constexpr Op<Sddmm, OnUse> sddmm;
 using SddmmOps = OpList<Sddmm>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/sddmm_body.hpp>
+#endif

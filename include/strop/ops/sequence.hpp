@@ -3,15 +3,9 @@
 /// Sequences of different lengths in one array: SequenceMask, SequenceLast, SequenceReverse.
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/shape/move.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
@@ -23,34 +17,8 @@ inline constexpr Note sequence_notes[] = {
     {"axis", "the axis of the steps, 0 or 1; the other one is that of the batch"},
     {"value", "what stands behind the end of a sequence"}};
 
-/// Steps and sequences of an array, whichever of its first two axes is which.
-struct SequencePlan {
-  std::int64_t steps, batch, bytes;  // bytes of one step of one sequence
-  bool steps_first;
-  detail::List<std::int64_t> length;
-
-  /// Lengths from `least` to the steps that there are; others are an Error or, with `clip`, brought inside.
-  SequencePlan(const NDArray& x, const NDArray& lengths, int axis, std::int64_t least, bool clip, std::string_view op)
-      : steps(x.shape()[axis]),
-        batch(x.shape()[1 - axis]),
-        bytes(x.shape().size(2, x.ndim()) * size_of(x.dtype())),
-        steps_first(axis == 0),
-        length(batch, steps) {
-    if (!lengths) return;
-    convert_elements(lengths.dtype(), lengths.bytes(), i64, length.data(), batch);
-    for (std::int64_t b = 0; b < length.size(); ++b)
-      if (clip)
-        length[b] = std::clamp<std::int64_t>(length[b], 0, steps);
-      else if (length[b] < least || length[b] > steps)
-        fail(op, ": sequence ", b, " has length ", length[b], ", expected ", least, " to ", steps);
-  }
-  /// Offset of step t of sequence b, in bytes.
-  std::int64_t at(std::int64_t t, std::int64_t b) const {
-    return (steps_first ? t * batch + b : b * steps + t) * bytes;
-  }
-};
-
 /// Shapes of data and lengths; the shape of the result is data's, or with `last` data's without the steps.
+template <int = 0>
 constexpr void infer_sequence_shape(Shapes& s, int axis, bool last) {
   if (axis != 0 && axis != 1) s.fail("axis is ", axis, ", expected 0 or 1");
   if (!last) {
@@ -88,22 +56,11 @@ struct SequenceMask {
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, false); }
   constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { fill(x, lengths, y, value); }
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
-    if (dx) fill(dy, lengths, dx, 0);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const;
 
  private:
-  void fill(const NDArray& x, const NDArray& lengths, const NDArray& y, float behind) const {
-    const detail::SequencePlan plan(x, lengths, axis, 0, true, "sequence_mask");
-    detail::copy_elements(x, y);
-    if (plan.bytes == 0) return;
-    const NDArray step(Shape{plan.bytes / size_of(y.dtype())}, y.dtype());
-    detail::fill_elements(step, static_cast<double>(behind));
-    for (std::int64_t b = 0; b < plan.batch; ++b)
-      for (std::int64_t t = plan.length[b]; t < plan.steps; ++t)
-        detail::copy_bytes(y.bytes() + plan.at(t, b), step.bytes(), plan.bytes);
-  }
+  void fill(const NDArray& x, const NDArray& lengths, const NDArray& y, float behind) const;
 };
 
 /// Shape: that of `data` without the axis of the steps. All types. Error: fewer than 2 axes, a length outside 1 …
@@ -117,30 +74,12 @@ struct SequenceLast {
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
   constexpr void infer_shape(Shapes& s) const { detail::infer_sequence_shape(s, axis, true); }
   constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const {
-    each(x, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
-      std::memcpy(y.bytes() + part, x.bytes() + whole, bytes);
-    });
-  }
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
-    if (!dx) return;
-    detail::zero_elements(dx);
-    each(dx, lengths, [&](std::int64_t whole, std::int64_t part, std::size_t bytes) {
-      std::memcpy(dx.bytes() + whole, dy.bytes() + part, bytes);
-    });
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const;
 
  private:
   template <class F>
-  void each(const NDArray& whole, const NDArray& lengths, F f) const {
-    if (whole.size() == 0) {
-      if (whole.shape()[axis] == 0) fail("sequence_last: input 'data' has shape ", whole.shape(), ", expected a step");
-      return;
-    }
-    const detail::SequencePlan plan(whole, lengths, axis, 1, false, "sequence_last");
-    for (std::int64_t b = 0; b < plan.batch; ++b)
-      f(plan.at(plan.length[b] - 1, b), b * plan.bytes, static_cast<std::size_t>(plan.bytes));
-  }
+  void each(const NDArray& whole, const NDArray& lengths, F f) const;
 };
 
 /// SequenceReverse: the steps of each sequence in reverse order, what is behind its end as it is. All types. Error:
@@ -153,26 +92,17 @@ struct SequenceReverse {
   static constexpr const char* doc = "The steps of each sequence in reverse order; what is behind its end stays.";
   static constexpr std::span<const Note> notes = detail::sequence_notes;
   constexpr int input_count() const { return use_sequence_length ? 2 : 1; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (axis != 0) s.fail("axis is ", axis, ", expected 0");
     detail::infer_sequence_shape(s, axis, false);
   }
   constexpr void infer_type(Types& t) const { detail::infer_sequence_type(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const { turn(x, lengths, y); }
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const {
-    if (dx) turn(dy, lengths, dx);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& lengths, NDArray& y) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"sequence_length", NDArray> lengths, Grad<"data", NDArray> dx) const;
 
  private:
-  void turn(const NDArray& x, const NDArray& lengths, const NDArray& y) const {
-    if (x.size() == 0) return;
-    const detail::SequencePlan plan(x, lengths, axis, 0, false, "sequence_reverse");
-    for (std::int64_t b = 0; b < plan.batch; ++b)
-      for (std::int64_t t = 0; t < plan.steps; ++t) {
-        const std::int64_t length = plan.length[b], from = t < length ? length - 1 - t : t;
-        detail::copy_bytes(y.bytes() + plan.at(t, b), x.bytes() + plan.at(from, b), plan.bytes);
-      }
-  }
+  void turn(const NDArray& x, const NDArray& lengths, const NDArray& y) const;
 };
 
 inline constexpr Op<SequenceMask, OnUse> sequence_mask;
@@ -182,3 +112,7 @@ inline constexpr Op<SequenceReverse, OnUse> sequence_reverse;
 using SequenceOps = OpList<SequenceMask, SequenceLast, SequenceReverse>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/sequence_body.hpp>
+#endif

@@ -2,9 +2,7 @@
 /// \file
 /// softmax, log_softmax and softmin along an axis; softmax_cross_entropy.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
-#include <strop/ops/cast.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
@@ -17,6 +15,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// What the three softmaxes share: inference, and y = softmax(± x / temperature) or its logarithm.
+template <int = 0>
 constexpr void infer_softmax_shape(Shapes& shapes, int axis) {
   shapes.set_out(0, shapes.in(0));
   shapes.set_in(0, shapes.out(0));
@@ -32,36 +31,6 @@ constexpr void infer_softmax_shape(Shapes& shapes, int axis) {
 constexpr void infer_softmax_type(Types& types, std::optional<Dtype> dtype) {
   types.set_out(0, dtype ? dtype : types.in(0));
   if (!dtype) types.set_in(0, types.out(0));
-}
-
-/// `length`, where given, says of each row how many of its elements count; the others become 0.
-template <class E>
-void run_softmax(const NDArray& x, View<const std::int64_t> length, const NDArray& y, int axis, double scale,
-                 bool logarithm) {
-  const AxisSplit split(x.shape(), axis);
-  const NDArray out = y.dtype() == dtype_of<E> ? y : NDArray(y.shape(), dtype_of<E>);
-  each_row<1, E>(split, {x.pointer<const E>()}, out.pointer<E>(), [&](const E* const(&in)[1], E* to, std::int64_t row) {
-    std::int64_t count = split.length;
-    if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
-    if (count != 0) softmax_row(in[0], to, count, static_cast<E>(scale), logarithm);
-    std::fill(to + count, to + split.length, E(0));
-  });
-  if (!out.is(y)) assign(out, y);
-}
-/// Elements behind the end of a row have no part in it and no gradient.
-template <class E>
-void run_softmax_gradient(const NDArray& dy, View<const std::int64_t> length, const NDArray& y, const NDArray& dx,
-                          int axis, double scale, bool logarithm) {
-  const AxisSplit split(y.shape(), axis);
-  const NDArray out = dx.dtype() == dtype_of<E> ? dx : NDArray(dx.shape(), dtype_of<E>);
-  each_row<2, E>(split, {dy.pointer<const E>(), y.pointer<const E>()}, out.pointer<E>(),
-                 [&](const E* const(&in)[2], E* to, std::int64_t row) {
-                   std::int64_t count = split.length;
-                   if (length) count = std::clamp<std::int64_t>(length[row], 0, count);
-                   softmax_gradient_row(in[0], in[1], to, count, static_cast<E>(scale), logarithm);
-                   std::fill(to + count, to + split.length, E(0));
-                 });
-  if (!out.is(dx)) assign(out, dx);
 }
 
 inline constexpr Note softmax_notes[] = {
@@ -110,18 +79,14 @@ struct SoftmaxAlong {
   constexpr void infer_shape(Shapes& shapes) const { detail::infer_softmax_shape(shapes, axis); }
   constexpr void infer_type(Types& types) const { detail::infer_softmax_type(types, dtype); }
   template <Real E>
-  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const {
-    detail::run_softmax<E>(x, length, y, axis, scale(), logarithm);
-  }
+  void forward(Cpu&, const NDArray& x, View<const std::int64_t> length, NDArray& y) const;
   template <Real E>
   void grad(Cpu&, Head<"output", NDArray> dy, In<"length", View<const std::int64_t>> length, Out<"output", NDArray> y,
-            Grad<"data", NDArray> dx) const {
-    if (dx) detail::run_softmax_gradient<E>(dy, length, y, dx, axis, scale(), logarithm);
-  }
+            Grad<"data", NDArray> dx) const;
 
  private:
   static constexpr bool logarithm = Kind == SoftmaxKind::log_softmax;
-  double scale() const { return (Kind == SoftmaxKind::softmin ? -1 : 1) / temperature.value_or(1); }
+  double scale() const;
 };
 using Softmax = SoftmaxAlong<SoftmaxKind::softmax>;
 using LogSoftmax = SoftmaxAlong<SoftmaxKind::log_softmax>;
@@ -144,6 +109,7 @@ struct SoftmaxCrossEntropy {
   static constexpr const char* doc =
       "The sum over the rows of data of −log softmax(row)[label]; data (batch, classes), label (batch,), output (1,).";
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.expect_rank(0, 2);
     shapes.expect_rank(1, 1);
@@ -154,48 +120,29 @@ struct SoftmaxCrossEntropy {
     shapes.set_in(1, {rows});
     shapes.set_out(0, {1});
   }
+  template <int = 0>
   constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));
   }
   /// A row of probabilities, of the widest element type.
-  Resources resources(std::span<const Shape> in) const {
-    return {.temp_bytes = detail::checked_product(in[0][1], sizeof(double), name)};
-  }
+  Resources resources(std::span<const Shape> in) const;
   template <Real E>
-  void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const {
-    const auto [rows, classes] = x.shape();
-    View<E, 1> row = ctx.temp<E>(classes);
-    double loss = 0;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      detail::softmax_row(x.data() + i * classes, row.data(), classes, E(1), true);
-      loss += std::min(-static_cast<double>(row[checked(label[i], i, classes)]), 18.420680743952367);  // −log 10⁻⁸
-    }
-    y[0] = static_cast<E>(loss);
-  }
+  void forward(Cpu& ctx, View<const E, 2> x, View<const std::int64_t, 1> label, View<E, 1> y) const;
   template <Real E>
   void grad(Cpu&, Head<"output", View<const E, 1>> dy, In<"data", View<const E, 2>> x,
-            In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const {
-    if (!dx) return;
-    const auto [rows, classes] = x.shape();
-    for (std::int64_t i = 0; i < rows; ++i) {
-      E* to = dx.data() + i * classes;
-      detail::softmax_row(x.data() + i * classes, to, classes, E(1), false);
-      to[checked(label[i], i, classes)] -= 1;
-      for (std::int64_t j = 0; j < classes; ++j) to[j] *= dy[0];
-    }
-  }
+            In<"label", View<const std::int64_t, 1>> label, Grad<"data", View<E, 2>> dx) const;
 
  private:
-  static std::int64_t checked(std::int64_t label, std::int64_t row, std::int64_t classes) {
-    if (label < 0 || label >= classes)
-      strop::fail(name, ": label ", label, " of row ", row, " is no class from 0 to ", classes - 1);
-    return label;
-  }
+  static std::int64_t checked(std::int64_t label, std::int64_t row, std::int64_t classes);
 };
 inline constexpr Op<SoftmaxCrossEntropy, OnUse> softmax_cross_entropy;
 
 using SoftmaxOps = OpList<Softmax, LogSoftmax, Softmin, SoftmaxCrossEntropy>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/softmax_body.hpp>
+#endif

@@ -2,16 +2,9 @@
 /// \file
 /// Softmax along one axis of dense memory, and its gradient: rows in registers of lanes, other axes by gathered rows.
 #pragma once
-#include <strop/core/list.hpp>
-#include <strop/core/shape.hpp>
-#include <strop/engine/pool.hpp>
-#include <strop/number/lanes.hpp>
+#include <strop/core/span.hpp>
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
-#include <vector>
 
 namespace strop::inline v0::detail {
 
@@ -32,115 +25,8 @@ constexpr int positive_axis(int axis, int rank, Refuse refuse) {
   return axis < 0 ? axis + rank : axis;
 }
 
-inline namespace STROP_ISA {
-
-/// n numbers x in registers of lanes; the last register is filled up with `rest`. `f(register, i, count)`.
-template <class E, class F>
-[[gnu::always_inline]] inline void each_register(const E* x, std::int64_t n, E rest, F f) {
-  using R = number::Rep<number::Vec<E>>;
-  std::int64_t i = 0;
-  for (; i + R::lanes <= n; i += R::lanes) f(R::load(x + i), i, R::lanes);
-  if (i == n) return;
-  E part[R::lanes];
-  for (std::int64_t j = 0; j < R::lanes; ++j) part[j] = i + j < n ? x[i + j] : rest;
-  f(R::load(part), i, static_cast<int>(n - i));
-}
-template <class E>
-[[gnu::always_inline]] inline void store_part(E* to, number::Vec<E> v, int count) {
-  using R = number::Rep<number::Vec<E>>;
-  if (count == R::lanes) return R::store(to, v);
-  E part[R::lanes];
-  R::store(part, v);
-  for (int j = 0; j < count; ++j) to[j] = part[j];
-}
-template <class E>
-[[gnu::always_inline]] inline E sum_of_lanes(number::Vec<E> v) {
-  using R = number::Rep<number::Vec<E>>;
-  E part[R::lanes], total = 0;
-  R::store(part, v);
-  for (E e : part) total += e;
-  return total;
-}
-
-/// One row: y = softmax(scale · x), or its logarithm. x and y may be the same.
-template <class E>
-void softmax_row(const E* x, E* y, std::int64_t n, E scale, bool logarithm) {
-  using R = number::Rep<number::Vec<E>>;
-  using V = number::Vec<E>;
-  constexpr E lowest = -std::numeric_limits<E>::infinity();
-  V most = R::splat(lowest);
-  const E least = scale < 0 ? -lowest : lowest;  // what is lowest after scaling
-  each_register(x, n, least, [&](V v, std::int64_t, int) {
-    v = v * scale;
-    most = R::select(v > most, v, most);
-  });
-  E part[R::lanes];
-  R::store(part, most);
-  const E top = *std::max_element(part, part + R::lanes);
-  V sums{};
-  each_register(x, n, least, [&](V v, std::int64_t i, int count) {
-    const V e = R::exp(v * scale - top);
-    sums = sums + e;
-    if (!logarithm) store_part(y + i, e, count);
-  });
-  const E total = sum_of_lanes<E>(sums);
-  if (logarithm) {
-    const E shift = number::Rep<E>::log(total);
-    each_register(x, n, E(0),
-                  [&](V v, std::int64_t i, int count) { store_part<E>(y + i, (v * scale - top) - shift, count); });
-  } else {
-    const E by = 1 / total;
-    each_register(y, n, E(0), [&](V v, std::int64_t i, int count) { store_part<E>(y + i, v * by, count); });
-  }
-}
-
-/// One row of the gradient: dx = scale · y · (dy − Σ dy·y), of the logarithm scale · (dy − eʸ · Σ dy).
-template <class E>
-void softmax_gradient_row(const E* dy, const E* y, E* dx, std::int64_t n, E scale, bool logarithm) {
-  using R = number::Rep<number::Vec<E>>;
-  using V = number::Vec<E>;
-  V sums{};
-  std::int64_t i = 0;
-  for (; i + R::lanes <= n; i += R::lanes)
-    sums = sums + (logarithm ? R::load(dy + i) : R::load(dy + i) * R::load(y + i));
-  E total = sum_of_lanes<E>(sums);
-  for (; i < n; ++i) total += logarithm ? dy[i] : dy[i] * y[i];
-  each_register(y, n, E(0), [&](V v, std::int64_t at, int count) {
-    V g{};
-    if (count == R::lanes)
-      g = R::load(dy + at);
-    else
-      each_register(dy + at, count, E(0), [&](V last, std::int64_t, int) { g = last; });
-    store_part<E>(dx + at, logarithm ? (g - R::exp(v) * total) * scale : v * (g - total) * scale, count);
-  });
-}
-
-/// f(row of x, row of y, its number) for all rows along the axis, on several threads; rows that do not lie together in
-/// memory are gathered, and y's put back.
-template <std::size_t Inputs, class E, class F>
-void each_row(const AxisSplit& s, const E* const (&x)[Inputs], E* y, F f) {
-  const std::int64_t n = s.length, rows = s.outer * s.inner;
-  if (n == 0) return;
-  parallel_for(rows, std::max<std::int64_t>(1, (1 << 14) / n), [&](std::int64_t begin, std::int64_t end) {
-    List<E> space(s.inner == 1 ? 0 : n * static_cast<std::int64_t>(Inputs + 1));
-    for (std::int64_t r = begin; r < end; ++r) {
-      const std::int64_t at = r / s.inner * n * s.inner + r % s.inner;
-      const E* in[Inputs];
-      E* out = y + at;
-      for (std::size_t k = 0; k < Inputs; ++k) {
-        in[k] = x[k] + at;
-        if (s.inner == 1) continue;
-        E* row = space.data() + static_cast<std::int64_t>(k) * n;
-        for (std::int64_t i = 0; i < n; ++i) row[i] = in[k][i * s.inner];
-        in[k] = row;
-      }
-      if (s.inner != 1) out = space.data() + static_cast<std::int64_t>(Inputs) * n;
-      f(in, out, r);
-      if (s.inner != 1)
-        for (std::int64_t i = 0; i < n; ++i) y[at + i * s.inner] = out[i];
-    }
-  });
-}
-
-}  // namespace STROP_ISA
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/softmax_kernels_body.hpp>
+#endif

@@ -6,7 +6,6 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -48,6 +47,7 @@ struct SoftmaxOutput {
   static constexpr Range range[] = {{"smooth_alpha", 0, 1}};
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
@@ -72,6 +72,7 @@ struct SoftmaxOutput {
     if (label.has_rank() && label.known() && (label == without || label == one)) return;
     shapes.set_in(1, flat);
   }
+  template <int = 0>
   constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
@@ -79,59 +80,23 @@ struct SoftmaxOutput {
   }
 
   template <Real E>
-  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
-    if (x.size() == 0) return;
-    detail::each_row<1, E>(split(x.shape()), {x.data()}, y.data(),
-                           [n = split(x.shape()).length](const E* const(&in)[1], E* out, std::int64_t) {
-                             detail::softmax_row(in[0], out, n, E(1), false);
-                           });
-  }
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const;
 
   template <Real E>
   void grad(Cpu&, In<"label", View<const double>> label, Out<"output", View<const E>> y,
-            Grad<"data", View<E>> dx) const {
-    if (!dx || y.size() == 0) return;
-    if (out_grad) strop::fail("softmax_output: out_grad = True has no gradient: a loss takes no head gradient");
-    if (std::ranges::equal(label.shape(), y.shape())) {
-      for (std::int64_t i = 0; i < y.size(); ++i) dx[i] = static_cast<E>((y[i] - label[i]) * grad_scale);
-      return;
-    }
-    const detail::AxisSplit s = split(y.shape());
-    const auto ignored = convert<std::int64_t>(ignore_label);
-    const E scale = static_cast<E>(grad_scale / divisor(label, s.inner));
-    const E rest = smooth_alpha != 0 && !multi_output && s.length > 1
-                       ? static_cast<E>(smooth_alpha / static_cast<float>(s.length - 1))
-                       : E(0);
-    const E mine = E(1) - (multi_output ? E(0) : static_cast<E>(smooth_alpha));
-    detail::each_row<1, E>(s, {y.data()}, dx.data(), [&](const E* const(&in)[1], E* out, std::int64_t row) {
-      const auto k = convert<std::int64_t>(label[row]);
-      if (use_ignore && k == ignored) return std::fill(out, out + s.length, E(0)), void();
-      for (std::int64_t j = 0; j < s.length; ++j) out[j] = (in[0][j] - rest) * scale;
-      if (k >= 0 && k < s.length) out[k] = (in[0][k] - mine) * scale;
-    });
-  }
+            Grad<"data", View<E>> dx) const;
 
  private:
-  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const {
-    const int last = static_cast<int>(shape.size()) - 1;
-    if (multi_output) return {shape, 1};
-    if (preserve_shape || last < 1) return {shape, last};
-    std::int64_t classes = 1;
-    for (int i = 1; i <= last; ++i) classes *= shape[i];
-    const std::int64_t flat[] = {shape[0], classes};
-    return {flat, 1};
-  }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const;
   /// With multi_output an example's labels, `inner` of them, share its gradient even without normalization.
-  double divisor(View<const double> label, std::int64_t inner) const {
-    if (normalization == null) return static_cast<double>(multi_output ? inner : 1);
-    if (normalization == batch) return static_cast<double>(label.size());
-    std::int64_t count = 0;
-    for (double l : label) count += convert<std::int64_t>(l) != convert<std::int64_t>(ignore_label) ? 1 : 0;
-    return static_cast<double>(std::max<std::int64_t>(1, count));
-  }
+  double divisor(View<const double> label, std::int64_t inner) const;
 };
 inline constexpr Op<SoftmaxOutput, OnUse> softmax_output;
 
 using SoftmaxOutputOps = OpList<SoftmaxOutput>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/softmax_output_body.hpp>
+#endif

@@ -4,13 +4,8 @@
 #pragma once
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/sparse_dot.hpp>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <string_view>
-#include <vector>
 
 namespace strop::inline v0 {
 
@@ -26,16 +21,19 @@ struct SparseRetain {
   static constexpr std::string_view inputs[] = {"data", "indices"};
   static constexpr const char* doc = "The rows of a row_sparse array that indices lists; the others become zero.";
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     shapes.expect_rank(1, 1);
   }
+  template <int = 0>
   constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, i64);
   }
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) != row_sparse || s.in(1) != dense)
       strop::fail(name, ": storages are (", name_of(s.in(0)), ", ", name_of(s.in(1)),
@@ -47,41 +45,11 @@ struct SparseRetain {
     return s.in(0) != csr && s.in(1) == dense;
   }
 
-  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const { retain(x, indices, y); }
-  void grad(Cpu&, Head<"output", NDArray> dy, In<"indices", NDArray> indices, Grad<"data", NDArray> dx) const {
-    if (dx) retain(dy, indices, dx);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const;
+  void grad(Cpu&, Head<"output", NDArray> dy, In<"indices", NDArray> indices, Grad<"data", NDArray> dx) const;
 
  private:
-  static void retain(const NDArray& data, const NDArray& indices, const NDArray& y) {
-    const NDArray x = detail::merged(data);
-    const std::int64_t rows = x.shape()[0], width = x.shape().size(1, x.ndim()) * size_of(x.dtype());
-    detail::List<std::int64_t> wanted(indices.size());
-    detail::convert_elements(indices.dtype(), indices.bytes(), i64, wanted.data(), indices.size());
-    std::sort(wanted.begin(), wanted.end());
-    wanted.resize(std::unique(wanted.begin(), wanted.end()) - wanted.begin());
-    for (std::int64_t i : wanted)
-      if (i < 0 || i >= rows)
-        strop::fail(name, ": index ", i, " is outside the first axis of shape ", to_text(x.shape()));
-    const std::int64_t count = wanted.size();
-    const bool sparse = y.storage() == row_sparse, stored = x.storage() == row_sparse;
-    if (sparse) {
-      detail::allocate_stored_as(y, count, stored ? x.indices().dtype() : i64);
-      detail::write_indices(y.indices(), wanted.data(), count);
-    } else {
-      detail::clear(y, rows * width);
-    }
-    const detail::Positions positions(stored ? detail::IndexReader(x.indices()) : detail::IndexReader(nullptr),
-                                      stored ? x.nnz() : 0, rows, count);
-    for (std::int64_t k = 0; width != 0 && k < count; ++k) {
-      const std::int64_t row = wanted[k], from = stored ? positions(row) : row;
-      std::byte* to = y.bytes() + (sparse ? k : row) * width;
-      if (from >= 0)
-        detail::copy_bytes(to, x.bytes() + from * width, width);
-      else
-        detail::clear_bytes(to, width);
-    }
-  }
+  static void retain(const NDArray& data, const NDArray& indices, const NDArray& y);
 };
 template <>
 inline constexpr bool detail::reads_any_index<SparseRetain> = true;
@@ -90,3 +58,7 @@ inline constexpr Op<SparseRetain, OnUse> sparse_retain;
 using SparseRetainOps = OpList<SparseRetain>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/sparse_retain_body.hpp>
+#endif

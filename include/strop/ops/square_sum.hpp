@@ -3,9 +3,9 @@
 /// _square_sum: the sum of squares along axes, of a row-sparse array over its stored rows.
 #pragma once
 #include <strop/ops/reduce.hpp>
-#include <strop/ops/sparse_rows.hpp>
+#include <strop/ops/reduce_kernels.hpp>
+#include <strop/ops/reduce_sparse.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -27,6 +27,7 @@ struct SquareSum {
   constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) s.set_out(0, detail::reduced_shape(s.in(0), axis, keepdims, exclude, s.op()));
   }
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) != row_sparse) return detail::infer_reduced_storage(s, exclude);
     const Storage given = s.out(0).value_or(keeps_rows() ? row_sparse : dense);
@@ -34,13 +35,9 @@ struct SquareSum {
     return given == dense || (given == row_sparse && keeps_rows());
   }
   template <Real E>
-  void forward(Cpu& ctx, const NDArray& data, NDArray& y) const {
-    if (y.storage() == dense) return detail::reduce_array<detail::AddSquareStep, E>(ctx, data, y, axis, exclude);
-    const NDArray x = detail::merged(data);
-    detail::copy_structure(x, y);
-    detail::reduce_array<detail::AddSquareStep, E>(ctx, x.data(), y.data(), axis, exclude);
-  }
+  void forward(Cpu& ctx, const NDArray& data, NDArray& y) const;
 
+  template <int = 0>
   constexpr bool infer_gradient_storage(Storages& s) const {  // head gradient, data
     const Storage wanted = s.out(0).value_or(s.in(1) == row_sparse ? row_sparse : dense);
     s.set_out(0, wanted);
@@ -48,24 +45,11 @@ struct SquareSum {
     return s.in(0) == dense && s.in(1) == dense && wanted == dense;
   }
   template <Real E>
-  void grad_use_in(Cpu&, const NDArray& dy, const NDArray& data, NDArray& dx) const {
-    const NDArray x = detail::merged(data);
-    NDArray head = dy, from = x, to = dx;
-    if (x.storage() == row_sparse) {
-      detail::copy_structure(x, dx);
-      from = x.data();
-      to = dx.data();
-      if (!detail::axis_mask(x.ndim(), axis, exclude, name)[0]) head = head_of_rows<E>(dy, x);
-    }
-    const detail::ReducePlan plan(from.shape(), axis, exclude);
-    E* const out = to.pointer<E>();
-    detail::spread(plan, from.shape(), head.pointer<const E>(), out, E(2));
-    const E* const in = from.pointer<const E>();
-    for (std::int64_t i = 0; i < from.size(); ++i) out[i] *= in[i];
-  }
+  void grad_use_in(Cpu&, const NDArray& dy, const NDArray& data, NDArray& dx) const;
 
  private:
   /// Whether the first axis stays, whatever the rank.
+  template <int = 0>
   constexpr bool keeps_rows() const {
     if (!keepdims || exclude || !axis.list || axis.list->ndim() == 0) return false;
     for (const std::int64_t at : *axis.list)
@@ -74,20 +58,7 @@ struct SquareSum {
   }
   /// The rows of dy, dense or row_sparse, that x stores.
   template <Real E>
-  static NDArray head_of_rows(const NDArray& dy, const NDArray& x) {
-    const detail::MatrixRows<E> rows(dy, x.nnz());
-    const std::int64_t width = rows.width();
-    const NDArray out(Shape{x.nnz(), width}, dy.dtype());
-    const detail::IndexReader indices(x.indices());
-    for (std::int64_t k = 0; k < x.nnz(); ++k) {
-      E* const to = out.pointer<E>() + k * width;
-      if (const E* const row = rows(detail::checked_index(indices[k], x.shape()[0])))
-        std::copy_n(row, width, to);
-      else
-        std::fill_n(to, width, E(0));
-    }
-    return out;
-  }
+  static NDArray head_of_rows(const NDArray& dy, const NDArray& x);
 };
 template <>
 inline constexpr bool detail::reads_any_index<SquareSum> = true;
@@ -96,3 +67,7 @@ inline constexpr Op<SquareSum, OnUse> square_sum;
 using SquareSumOps = OpList<SquareSum>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/square_sum_body.hpp>
+#endif

@@ -7,10 +7,7 @@
 #include <strop/ops/cast.hpp>
 #include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/merged.hpp>
 
-#include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,6 +29,7 @@ struct Getnnz {
                                    {"data", "a matrix of any type, csr or dense"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
     if (axis && *axis != 0 && *axis != 1) s.fail("parameter 'axis' is ", *axis, ", expected 0, 1 or None");
@@ -40,22 +38,7 @@ struct Getnnz {
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
   constexpr bool infer_storage(Storages& s) const { return s.set_out(0, dense) && s.in(0) != row_sparse; }
-  void forward(Cpu&, const NDArray& data, NDArray& y) const {
-    const NDArray x = detail::merged(detail::cast_storage(data, csr));
-    auto* const to = y.pointer<std::int64_t>();
-    if (!axis) {
-      to[0] = x.nnz();
-      return;
-    }
-    const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
-    const detail::IndexReader indices(x.indices()), indptr(x.indptr());
-    if (*axis == 0) std::fill(to, to + cols, std::int64_t{0});
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const detail::RowSpan span = detail::row_span(indptr, row, x.nnz());
-      if (*axis == 1) to[row] = span.end - span.begin;
-      for (std::int64_t k = span.begin; *axis == 0 && k < span.end; ++k) ++to[detail::checked_index(indices[k], cols)];
-    }
-  }
+  void forward(Cpu&, const NDArray& data, NDArray& y) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<Getnnz> = true;
@@ -75,6 +58,7 @@ struct EdgeId {
       {"data", "a matrix of any type, csr or dense"}, {"u", "rows"}, {"v", "columns, as many"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
     s.set_in(1, s.in(2));
@@ -85,23 +69,7 @@ struct EdgeId {
   constexpr bool infer_storage(Storages& s) const {
     return s.set_out(0, dense) && s.in(0) != row_sparse && s.in(1) == dense && s.in(2) == dense;
   }
-  void forward(Cpu&, const NDArray& data, const NDArray& u, const NDArray& v, NDArray& y) const {
-    const NDArray x = detail::merged(detail::cast_storage(data, csr));
-    const auto rows = detail::positions(u, x.shape()[0], detail::Outside::from_end, name),
-               cols = detail::positions(v, x.shape()[1], detail::Outside::from_end, name);
-    const detail::IndexReader indices(x.indices()), indptr(x.indptr());
-    const double none = -1;
-    const std::int64_t size = size_of(y.dtype());
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      const detail::RowSpan span = detail::row_span(indptr, rows[i], x.nnz());
-      std::int64_t k = span.begin;
-      while (k < span.end && indices[k] != cols[i]) ++k;
-      if (k < span.end)
-        detail::copy_bytes(y.bytes() + i * size, x.bytes() + k * size, size);
-      else
-        detail::convert_elements(f64, &none, y.dtype(), y.bytes() + i * size, 1);
-    }
-  }
+  void forward(Cpu&, const NDArray& data, const NDArray& u, const NDArray& v, NDArray& y) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<EdgeId> = true;
@@ -118,22 +86,19 @@ struct DglAdjacency {
   static constexpr Note notes[] = {{"data", "a csr matrix of any type"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, f32); }
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     if (s.in(0) != csr) strop::fail(name, ": data is ", name_of(s.in(0)), ", expected csr");
     return s.out(0) || s.set_out(0, csr);
   }
-  void forward(Cpu&, const NDArray& data, NDArray& y) const {
-    const NDArray ones = y.storage() == csr ? y : NDArray::fresh_shell(y.shape(), f32, cpu(), csr);
-    detail::copy_structure(detail::merged(data), ones);
-    std::fill_n(ones.pointer<float>(), ones.nnz(), 1.0F);
-    if (!ones.is(y)) detail::assign(ones, y);
-  }
+  void forward(Cpu&, const NDArray& data, NDArray& y) const;
 };
 template <>
 inline constexpr bool detail::reads_any_index<DglAdjacency> = true;
@@ -152,6 +117,7 @@ struct IdentityLike {
   static constexpr const char* doc = "lhs in the storage of rhs.";
   static constexpr Keeps gradient_keeps = Keeps::none;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (int pass = 0; pass < 2; ++pass) {
       s.set_in(0, s.in(1));
@@ -162,7 +128,7 @@ struct IdentityLike {
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   constexpr bool infer_storage(Storages& s) const { return s.out(0) || s.set_out(0, s.in(1)); }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::assign(x, y); }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto&, const auto&) const {
     return std::vector<std::remove_cvref_t<decltype(dy)>>{dy};
   }
@@ -174,3 +140,7 @@ inline constexpr Op<IdentityLike, OnUse> identity_like;
 using StoredOps = OpList<Getnnz, EdgeId, DglAdjacency, IdentityLike>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/stored_body.hpp>
+#endif

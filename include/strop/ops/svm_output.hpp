@@ -6,7 +6,6 @@
 #include <strop/ops/list.hpp>
 #include <strop/ops/softmax_kernels.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -34,6 +33,7 @@ struct SVMOutput {
                                    {"use_linear", "the loss itself instead of its square"}};
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -43,32 +43,17 @@ struct SVMOutput {
     label.resize(label.ndim() - 1);
     s.set_in(1, label);
   }
+  template <int = 0>
   constexpr void infer_type(Types& types) const {
     types.set_out(0, types.in(0));
     types.set_in(0, types.out(0));
     if (!types.in(1)) types.set_in(1, types.in(0));
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const {
-    if (x.data() != y.data()) std::copy(x.begin(), x.end(), y.begin());
-  }
+  void forward(Cpu&, View<const E> x, const NDArray&, View<E> y) const;
   template <Real E>
   void grad(Cpu&, In<"label", View<const double>> label, Out<"output", View<const E>> y,
-            Grad<"data", View<E>> dx) const {
-    if (!dx || y.size() == 0) return;
-    const std::int64_t classes = y.shape().back(), rows = y.size() / classes;
-    const E scale = static_cast<E>(regularization_coefficient), most = static_cast<E>(margin);
-    parallel_for(rows, std::max<std::int64_t>(1, (1 << 15) / classes), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        const auto k = convert<std::int64_t>(label[row]);
-        for (std::int64_t j = 0; j < classes; ++j) {
-          const std::int64_t i = row * classes + j;
-          const E side = j == k ? E(1) : E(-1), missing = most - side * y[i];
-          dx[i] = missing > 0 ? -side * scale * (use_linear ? E(1) : 2 * missing) : E(0);
-        }
-      }
-    });
-  }
+            Grad<"data", View<E>> dx) const;
 };
 inline constexpr Op<SVMOutput, OnUse> svm_output;
 
@@ -82,6 +67,7 @@ struct SoftmaxActivation {
   static constexpr const char* doc = "Softmax along the last axis, or over the channels of each place.";
   static constexpr Note notes[] = {{"mode", "what adds up to 1"}};
   static constexpr Share inplace[] = {{0, 0}};
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -89,26 +75,19 @@ struct SoftmaxActivation {
       s.fail(s.name_in(0), " has shape ", s.in(0), ", expected 2 dimensions or more");
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    const detail::AxisSplit s = split(x.shape());
-    detail::each_row<1, E>(s, {x.data()}, y.data(), [n = s.length](const E* const(&in)[1], E* out, std::int64_t) {
-      detail::softmax_row(in[0], out, n, E(1), false);
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> dx) const {
-    const detail::AxisSplit s = split(y.shape());
-    detail::each_row<2, E>(s, {dy.data(), y.data()}, dx.data(),
-                           [n = s.length](const E* const(&in)[2], E* out, std::int64_t) {
-                             detail::softmax_gradient_row(in[0], in[1], out, n, E(1), false);
-                           });
-  }
+  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> dx) const;
 
  private:
-  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const { return {shape, mode == channel ? 1 : -1}; }
+  detail::AxisSplit split(detail::Span<const std::int64_t> shape) const;
 };
 inline constexpr Op<SoftmaxActivation, OnUse> softmax_activation;
 
 using SvmOutputOps = OpList<SVMOutput, SoftmaxActivation>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/svm_output_body.hpp>
+#endif

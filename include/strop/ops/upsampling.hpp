@@ -6,7 +6,6 @@
 #include <strop/ops/deconvolution.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,10 +48,8 @@ struct UpSampling {
                                    {"workspace", "has no effect"}};
   static constexpr Range range[] = {{"scale", 1, 1000}, {"num_args", 0}, {"workspace", 0, 8192}};
 
-  std::vector<std::string_view> inputs() const {
-    if (sample_type.value == bilinear) return {"data", "weight"};
-    return {};
-  }
+  std::vector<std::string_view> inputs() const;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     constexpr std::int64_t any = Shape::unknown_extent;
@@ -78,56 +75,24 @@ struct UpSampling {
     s.set_out(0, out);
   }
   template <Real E>
-  void forward(Cpu& ctx, std::span<const View<const E>> x, View<E> y) const {
-    if (*sample_type == bilinear) return enlarging().forward<E>(ctx, x[0], x[1], {}, y);
-    each_row(x, y, [&](std::size_t k, std::int64_t from, std::int64_t to, std::int64_t n, std::int64_t times) {
-      const bool add = multi_input_mode == sum && k != 0;
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < times; ++j, ++to) y[to] = x[k][from + i] + (add ? y[to] : E(0));
-    });
-  }
+  void forward(Cpu& ctx, std::span<const View<const E>> x, View<E> y) const;
   template <Real E>
-  void grad_use_in(Cpu& ctx, View<const E> dy, std::span<const View<const E>> x, std::span<const View<E>> dx) const {
-    if (*sample_type == bilinear) return enlarging().grad<E>(ctx, {dy}, {x[0]}, {x[1]}, {dx[0]}, {dx[1]}, {});
-    for (const View<E>& part : dx) std::fill(part.begin(), part.end(), E(0));
-    each_row(dx, dy, [&](std::size_t k, std::int64_t to, std::int64_t from, std::int64_t n, std::int64_t times) {
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < times; ++j, ++from) dx[k][to + i] += dy[from];
-    });
-  }
+  void grad_use_in(Cpu& ctx, View<const E> dy, std::span<const View<const E>> x, std::span<const View<E>> dx) const;
 
  private:
   /// The transposed convolution of bilinear.
-  Deconvolution enlarging() const {
-    const std::int64_t by = *scale, extent = 2 * by - by % 2, cut = by / 2;
-    Deconvolution d;
-    d.kernel = Shape{extent, extent};
-    d.stride = {by, by};
-    d.pad = {cut, cut};
-    d.num_filter = num_filter;
-    d.num_group = num_filter;
-    return d;
-  }
+  Deconvolution enlarging() const;
   /// f(input, where its row begins, where the result's row begins, elements, how often each) for the rows of the
   /// result.
   template <class Parts, class Whole, class F>
-  void each_row(const Parts& parts, const Whole& whole, F f) const {
-    std::int64_t before = 0;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      const auto x = parts[k].shape(), y = whole.shape();
-      if (x[2] == 0 || x[3] == 0) continue;
-      const std::int64_t down = y[2] / x[2], along = y[3] / x[3];
-      for (std::int64_t image = 0; image < x[0]; ++image)
-        for (std::int64_t c = 0; c < x[1]; ++c)
-          for (std::int64_t row = 0; row < y[2]; ++row)
-            f(k, ((image * x[1] + c) * x[2] + row / down) * x[3], ((image * y[1] + before + c) * y[2] + row) * y[3],
-              x[3], along);
-      if (multi_input_mode == concat) before += x[1];
-    }
-  }
+  void each_row(const Parts& parts, const Whole& whole, F f) const;
 };
 inline constexpr Op<UpSampling, OnUse> up_sampling;
 
 using UpSamplingOps = OpList<UpSampling>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/upsampling_body.hpp>
+#endif

@@ -35,8 +35,8 @@ struct AmpCast {
   }
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr bool infer_gradient_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
-  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
+  void grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const;
 };
 
 template <>
@@ -49,7 +49,7 @@ struct AmpMulticastGradient {
   static constexpr const char* doc = "data in the type of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr void infer_type(Types& types) const { types.set_out(0, types.in(1)); }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::assign(x, y); }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 inline constexpr Op<AmpMulticastGradient, OnUse> amp_multicast_gradient;
@@ -77,6 +77,7 @@ struct AmpMulticast {
   constexpr int output_count() const {
     return detail::checked_outputs(num_outputs.value.value_or(1), name, "num_outputs");
   }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count_of(s, "num_outputs", *num_outputs);
     for (int k = 0; k < s.outputs(); ++k) {
@@ -84,6 +85,7 @@ struct AmpMulticast {
       s.set_in(k, s.out(k));
     }
   }
+  template <int = 0>
   constexpr void infer_type(Types& t) const {
     std::optional<Dtype> common;
     for (int k = 0; k < t.inputs(); ++k) {
@@ -95,9 +97,7 @@ struct AmpMulticast {
     }
     for (int k = 0; k < t.outputs(); ++k) t.set_out(k, detail::amp_types.contains(*t.in(k)) ? common : t.in(k));
   }
-  void forward(Cpu&, std::span<const NDArray> x, std::span<NDArray> y) const {
-    for (std::size_t k = 0; k < x.size(); ++k) detail::assign(x[k], y[k]);
-  }
+  void forward(Cpu&, std::span<const NDArray> x, std::span<NDArray> y) const;
   template <class Node>
   auto gradient(std::span<const Node> dy, std::span<const Node> x) const {
     std::vector<Node> out;
@@ -110,3 +110,7 @@ inline constexpr Op<AmpMulticast, OnUse> amp_multicast;
 using AmpOps = OpList<AmpCast, AmpMulticastGradient, AmpMulticast>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/elementwise/amp_body.hpp>
+#endif

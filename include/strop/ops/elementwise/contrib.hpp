@@ -5,7 +5,6 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
-#include <cstdint>
 #include <string_view>
 
 namespace strop::inline v0 {
@@ -58,20 +57,16 @@ struct DivSqrtDim {
       "gradient divided likewise. Example: div_sqrt_dim(array({2, 4, 6, 8})) is [1, 2, 3, 4].";
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     shapes.set_out(0, shapes.in(0));
     shapes.set_in(0, shapes.out(0));
     if (shapes.in(0).has_rank() && shapes.in(0).ndim() == 0) shapes.fail(shapes.name_in(0), " has no axis");
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    const E divisor = number::Rep<E>::sqrt(static_cast<E>(detail::element(x.shape(), x.ndim() - 1)));
-    for (std::int64_t i = 0; i < x.size(); ++i) y[i] = x[i] / divisor;
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const {
-    forward<E>(ctx, dy, dx);
-  }
+  void grad_use_none(Cpu& ctx, View<const E> dy, View<E> dx) const;
 };
 
 inline constexpr Op<RoundSte, OnUse> round_ste;
@@ -82,3 +77,7 @@ inline constexpr Op<DivSqrtDim, OnUse> div_sqrt_dim;
 using ContribMapOps = OpList<RoundSte, SignSte, GradientMultiplier, DivSqrtDim>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/elementwise/contrib_body.hpp>
+#endif

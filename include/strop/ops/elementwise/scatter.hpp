@@ -2,14 +2,12 @@
 /// \file
 /// Operators on the stored values of a sparse array alone, where the dense function would fill it.
 #pragma once
-#include <strop/op/map_sparse.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/cast.hpp>
 #include <strop/ops/elementwise/elemwise.hpp>
 #include <strop/ops/elementwise/rounding.hpp>
 #include <strop/ops/elementwise/scalar.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/tensor/merged.hpp>
 
 #include <optional>
 #include <string_view>
@@ -19,13 +17,12 @@ namespace strop::inline v0 {
 
 namespace detail {
 /// Types of an array and a number: one, or float64 of integers that are taken so.
+template <int = 0>
 constexpr void types_with_number(Types& types, bool is_int) {
   const bool as_double = !is_int && types.in(0) && !is_floating(*types.in(0));
   types.set_out(0, as_double ? f64 : types.in(0));
   if (!as_double) types.set_in(0, types.out(0));
 }
-/// The stored values as a vector.
-inline NDArray stored_values(const NDArray& a) { return a.data().reshape({a.stored()}); }
 }  // namespace detail
 
 /// Example: of `array({{1, 0}}).to(csr)` with `{.scalar = 2}` it is csr [[3, 0]].
@@ -47,13 +44,9 @@ struct ScatterPlusScalar {
 
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
-  template <Element E, class Add = PlusScalar>  // it is built only where this one is
-  void forward(Cpu&, const NDArray& data, NDArray& y) const {
-    const NDArray x = detail::merged(data);
-    if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
-    if (y.stored() == 0) return;
-    Op<Add, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int}, into(detail::stored_values(y)));
-  }
+  template <Element E, class Add = PlusScalar>
+  // it is built only where this one is
+  void forward(Cpu&, const NDArray& data, NDArray& y) const;
   auto gradient(const auto& dy) const { return dy; }
 };
 
@@ -77,13 +70,7 @@ struct ScatterMinusScalar {
   constexpr bool infer_storage(Storages& storages) const { return storages.set_out(0, storages.in(0)); }
   constexpr void infer_type(Types& types) const { detail::types_with_number(types, is_int); }
   template <Element E, class Subtract = MinusScalar>
-  void forward(Cpu&, const NDArray& data, NDArray& y) const {
-    const NDArray x = detail::merged(data);
-    if (y.storage() != dense && !y.is(x)) detail::copy_structure(x, y);
-    if (y.stored() == 0) return;
-    Op<Subtract, OnUse>{}(detail::stored_values(x), {.scalar = scalar, .is_int = is_int},
-                          into(detail::stored_values(y)));
-  }
+  void forward(Cpu&, const NDArray& data, NDArray& y) const;
   auto gradient(const auto& dy) const { return dy; }
 };
 
@@ -100,6 +87,7 @@ struct ScatterElemwiseDiv {
   static constexpr DtypeSet dtypes = floating | integral;
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& shapes) const {
     for (int pass = 0; pass < 2; ++pass) {
       shapes.set_in(0, shapes.out(0));
@@ -108,6 +96,7 @@ struct ScatterElemwiseDiv {
       shapes.set_out(0, shapes.in(0));
     }
   }
+  template <int = 0>
   constexpr void infer_type(Types& types) const {
     const std::optional<Dtype> common = types.in(0) ? types.in(0) : types.in(1) ? types.in(1) : types.out(0);
     types.set_in(0, common);
@@ -119,20 +108,7 @@ struct ScatterElemwiseDiv {
     return storages.set_out(0, storages.in(0));
   }
   template <Element E, class Divide = ElemwiseDiv>
-  void forward(Cpu&, const NDArray& data, const NDArray& rhs, NDArray& y) const {
-    constexpr Op<Divide, OnUse> divide;
-    if (y.storage() == dense) {
-      divide(data, rhs, into(y));
-      return;
-    }
-    const NDArray lhs = detail::merged(data, rhs.storage() != dense);
-    const detail::StoredPattern pattern = detail::pattern_of(lhs);
-    const NDArray by = rhs.storage() == dense ? rhs : detail::merged(detail::cast_storage(rhs, lhs.storage()), true);
-    const NDArray divisors = detail::values_at(by, pattern, lhs.shape(), lhs.storage());
-    if (!y.is(lhs)) detail::copy_structure(lhs, y);
-    if (y.stored() == 0) return;
-    divide(detail::stored_values(lhs), divisors, into(detail::stored_values(y)));
-  }
+  void forward(Cpu&, const NDArray& data, const NDArray& rhs, NDArray& y) const;
   auto gradient(const auto& dy, const auto& lhs, const auto& rhs) const {
     constexpr Op<ElemwiseDiv, OnUse> divide;
     constexpr Op<ElemwiseMul, OnUse> multiply;
@@ -155,3 +131,7 @@ inline constexpr Op<ScatterElemwiseDiv, OnUse> scatter_elemwise_div;
 using ScatterOps = OpList<ScatterPlusScalar, ScatterMinusScalar, ScatterElemwiseDiv>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/elementwise/scatter_body.hpp>
+#endif

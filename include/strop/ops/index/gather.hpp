@@ -2,7 +2,6 @@
 /// \file
 /// Elements and blocks by the coordinates of several axes: gather_nd, scatter_nd, _scatter_set_nd, ravel and unravel.
 #pragma once
-#include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
@@ -15,6 +14,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// indices[m, …] is the coordinate along axis m: the shape of what is gathered from an array of shape `of`.
+template <int = 0>
 constexpr Shape gathered_shape(const Shape& of, const Shape& indices, std::string_view op) {
   if (indices.ndim() == 0 || indices[0] < 1 || indices[0] > of.ndim())
     fail(op, ": input 'indices' has shape ", indices, ", expected a first extent from 1 to ", of.ndim(),
@@ -24,28 +24,6 @@ constexpr Shape gathered_shape(const Shape& of, const Shape& indices, std::strin
   for (int i = static_cast<int>(indices[0]); i < of.ndim(); ++i) out.push_back(of[i]);
   if (out.ndim() == 0) out.push_back(1);
   return out;
-}
-
-/// Coordinates as positions of blocks, counted in row-major order of the axes that they name.
-inline detail::List<std::int64_t> block_positions(const NDArray& indices, const Shape& of, std::string_view op) {
-  const auto axes = static_cast<int>(indices.shape()[0]);
-  const std::int64_t count = indices.size() / axes;
-  detail::List<std::int64_t> at(count, 0), one(at.size());
-  for (int m = 0; m < axes; ++m) {
-    convert_elements(indices.dtype(), indices.bytes() + m * count * size_of(indices.dtype()), i64, one.data(), count);
-    bring_inside(one, of[m], Outside::from_end, op);
-    for (std::int64_t i = 0; i < at.size(); ++i) at[i] = at[i] * of[m] + one[i];
-  }
-  return at;
-}
-
-/// to[at[i]] = from[i] for blocks; the last of equal positions stays.
-inline void place_blocks(const NDArray& from, const detail::List<std::int64_t>& at, const NDArray& to,
-                         std::int64_t inner) {
-  const std::int64_t bytes = inner * size_of(to.dtype());
-  if (bytes == 0) return;
-  for (std::int64_t i = 0; i < at.size(); ++i)
-    detail::copy_bytes(to.bytes() + at[i] * bytes, from.bytes() + i * bytes, bytes);
 }
 
 }  // namespace detail
@@ -66,11 +44,7 @@ struct GatherNd {
       s.set_out(0, detail::gathered_shape(s.in(0), s.in(1), s.op()));
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
-    const auto axes = static_cast<int>(indices.shape()[0]);
-    detail::take_blocks(x, detail::block_positions(indices, x.shape(), name), y, 1, x.shape().size(0, axes),
-                        x.shape().size(axes, x.ndim()));
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
 
@@ -85,12 +59,7 @@ struct GatherNdGradient {
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
   template <detail::Addable E>
-  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const {
-    const auto axes = static_cast<int>(indices.shape()[0]);
-    const Shape& shape = dx.shape();
-    detail::add_blocks(dy.pointer<E>(), detail::block_positions(indices, shape, name), dx.pointer<E>(), 1,
-                       shape.size(0, axes), shape.size(axes, shape.ndim()));
-  }
+  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& dx) const;
   auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
 };
 
@@ -111,11 +80,7 @@ struct ScatterNd {
     if (s.in(1).known() && (*shape).known()) s.set_in(0, detail::gathered_shape(*shape, s.in(1), s.op()));
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const {
-    detail::zero_elements(y);
-    detail::place_blocks(x, detail::block_positions(indices, y.shape(), name), y,
-                         y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& indices, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& indices) const;
 };
 
@@ -128,6 +93,7 @@ struct ScatterSetNd {
   static constexpr const char* doc = "lhs with rhs put at the coordinates indices; shape is that of lhs.";
   static constexpr Note notes[] = {{"shape", "the shape of lhs and of the result"}};
   static constexpr Share inplace[] = {{0, 0}};
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_in(0, *shape);
     s.set_out(0, *shape);
@@ -137,11 +103,7 @@ struct ScatterSetNd {
     detail::type_of_first(t);
     t.set_in(1, t.in(0));
   }
-  void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, const NDArray& indices, NDArray& y) const {
-    const detail::List<std::int64_t> at = detail::block_positions(indices, y.shape(), name);
-    detail::copy_elements(lhs, y);
-    detail::place_blocks(rhs, at, y, y.shape().size(static_cast<int>(indices.shape()[0]), y.ndim()));
-  }
+  void forward(Cpu&, const NDArray& lhs, const NDArray& rhs, const NDArray& indices, NDArray& y) const;
 };
 
 /// _ravel_multi_index: coordinates data[m, …] in an array of `shape` as positions in row-major order. The first extent
@@ -156,6 +118,7 @@ struct RavelMultiIndex {
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the coordinates are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     if (s.in(0).ndim() == 0 || (s.in(0)[0] >= 0 && s.in(0)[0] != shape.ndim()))
@@ -166,16 +129,7 @@ struct RavelMultiIndex {
     if (out.ndim() == 0) out.push_back(1);
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const std::int64_t count = y.size();
-    detail::List<std::int64_t> at(count, 0), one(at.size());
-    for (int m = 0; m < shape.ndim(); ++m) {
-      detail::convert_elements(x.dtype(), x.bytes() + m * count * size_of(x.dtype()), i64, one.data(), count);
-      for (std::int64_t i = 0; i < at.size(); ++i)
-        at[i] = m == 0 ? one[i] : detail::checked_sum(detail::checked_product(at[i], shape[m], name), one[i], name);
-    }
-    detail::convert_elements(i64, at.data(), y.dtype(), y.bytes(), count);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 
 /// _unravel_index: positions in row-major order in an array of `shape` as coordinates y[m, …].
@@ -188,6 +142,7 @@ struct UnravelIndex {
   static constexpr Note notes[] = {
       {"shape", "the shape of the array that the positions are of; the first extent takes no part"}};
   static constexpr bool zero_gradient = true;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (int m = 1; m < shape.ndim(); ++m)
       if (shape[m] < 1) s.fail("shape = ", detail::print_shape(shape), " has no positions");
@@ -196,19 +151,7 @@ struct UnravelIndex {
     out.insert(0, shape.ndim());
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const std::int64_t count = x.size();
-    detail::List<std::int64_t> at(count), one(at.size());
-    detail::convert_elements(x.dtype(), x.bytes(), i64, at.data(), count);
-    for (int m = shape.ndim(); m-- > 0;) {
-      const std::int64_t extent = shape[m];
-      for (std::int64_t i = 0; i < at.size(); ++i) {
-        one[i] = m == 0 ? at[i] : at[i] % extent;
-        if (m > 0) at[i] /= extent;
-      }
-      detail::convert_elements(i64, one.data(), y.dtype(), y.bytes() + m * count * size_of(y.dtype()), count);
-    }
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 
 inline constexpr Op<GatherNd, OnUse> gather_nd;
@@ -232,3 +175,7 @@ auto ScatterNd::gradient(const auto& dy, const auto&, const auto& indices) const
 using GatherOps = OpList<GatherNd, GatherNdGradient, ScatterNd, ScatterSetNd, RavelMultiIndex, UnravelIndex>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/index/gather_body.hpp>
+#endif

@@ -3,10 +3,11 @@
 /// _contrib_index_array: where each element stands; _contrib_index_copy: rows put at positions.
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/index/gather.hpp>
+#include <strop/ops/index/kernels.hpp>
 #include <strop/ops/index/take.hpp>
 #include <strop/ops/init.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
 
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct IndexArray {
   static constexpr Note notes[] = {{"axes", "along which; negative: from the last; None: all, in order"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!s.in(0).has_rank()) return;
     Shape out = s.in(0);
@@ -35,18 +37,7 @@ struct IndexArray {
     s.set_out(0, out);
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const Shape& shape = x.shape();
-    const std::int64_t columns = count(shape);
-    for (std::int64_t k = 0; k < columns; ++k) {
-      const int along = axis(k, shape);
-      const std::int64_t outer = shape.size(0, along), inner = shape.size(along + 1, shape.ndim());
-      std::int64_t* to = y.pointer<std::int64_t>() + k;
-      for (std::int64_t o = 0; o < outer; ++o)
-        for (std::int64_t position = 0; position < shape[along]; ++position)
-          for (std::int64_t i = 0; i < inner; ++i, to += columns) *to = position;
-    }
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 
  private:
   constexpr std::int64_t count(const Shape& shape) const { return axes.list ? axes.list->ndim() : shape.ndim(); }
@@ -73,6 +64,7 @@ struct IndexCopy {
   static constexpr std::string_view gradient_reads[] = {"index_vector"};
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -88,11 +80,7 @@ struct IndexCopy {
     detail::type_of_first(t);
     t.set_in(2, t.in(0));
   }
-  void forward(Cpu&, const NDArray& old, const NDArray& at, const NDArray& rows, NDArray& y) const {
-    const detail::List<std::int64_t> places = detail::positions(at, y.shape()[0], detail::Outside::from_end, name);
-    detail::copy_elements(old, y);
-    detail::place_blocks(rows, places, y, y.shape().size(1, y.ndim()));
-  }
+  void forward(Cpu&, const NDArray& old, const NDArray& at, const NDArray& rows, NDArray& y) const;
   auto gradient(const auto& dy, const auto& old, const auto& at, const auto& rows) const;
 };
 
@@ -107,3 +95,7 @@ auto IndexCopy::gradient(const auto& dy, const auto&, const auto& at, const auto
 using IndexCopyOps = OpList<IndexArray, IndexCopy>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/index/index_copy_body.hpp>
+#endif

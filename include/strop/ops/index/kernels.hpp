@@ -2,22 +2,10 @@
 /// \file
 /// What operators on positions share: positions read and brought inside, blocks gathered, placed and added up.
 #pragma once
-#include <strop/core/list.hpp>
-#include <strop/core/prefetch.hpp>
 #include <strop/op/infer.hpp>
-#include <strop/ops/csr_kernels.hpp>
-#include <strop/ops/pieces.hpp>
-#include <strop/ops/shape/move.hpp>
-#include <strop/tensor/cast.hpp>
-#include <strop/tensor/merged.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <cstring>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
 namespace strop::inline v0::detail {
 
@@ -25,203 +13,18 @@ namespace strop::inline v0::detail {
 /// the end, and others are an Error.
 enum class Outside { refuse, wrap, clip, from_end };
 
-inline void bring_inside(detail::List<std::int64_t>& at, std::int64_t extent, Outside outside, std::string_view op) {
-  if (at.empty()) return;
-  if (extent == 0) fail(op, ": positions in an axis without elements");
-  for (std::int64_t& i : at) {
-    if (i >= 0 && i < extent) continue;
-    if (outside == Outside::clip)
-      i = i < 0 ? 0 : extent - 1;
-    else if (outside == Outside::wrap)
-      i = i % extent < 0 ? i % extent + extent : i % extent;
-    else if (outside == Outside::from_end && i < 0 && i >= -extent)
-      i += extent;
-    else
-      fail(op, ": position ", i, " is outside an axis of extent ", extent);
-  }
-}
-
-/// The elements of an array of any type as positions (floating ones truncate) in an axis of this extent.
-inline detail::List<std::int64_t> positions(const NDArray& from, std::int64_t extent, Outside outside,
-                                            std::string_view op) {
-  detail::List<std::int64_t> at(from.size());
-  convert_elements(from.dtype(), from.bytes(), i64, at.data(), from.size());
-  bring_inside(at, extent, outside, op);
-  return at;
-}
-
-/// Positions as positions() has them, without a copy where they are int64 and all inside.
-class ReadPositions {
- public:
-  ReadPositions(const NDArray& from, std::int64_t extent, Outside outside, std::string_view op) {
-    if (from.dtype() == i64 && all_below(from.pointer<const std::int64_t>(), from.size(), extent)) {
-      given_ = {from.pointer<const std::int64_t>(), from.size()};
-    } else {
-      own_ = positions(from, extent, outside, op);
-      given_ = own_.span();
-    }
-  }
-  ReadPositions(const ReadPositions&) = delete;
-  ReadPositions& operator=(const ReadPositions&) = delete;
-  Span<const std::int64_t> span() const { return given_; }
-
- private:
-  detail::List<std::int64_t> own_;
-  Span<const std::int64_t> given_;
-};
-
 /// The type of the first input is that of the output; positions have their own.
 constexpr void type_of_first(Types& t) {
   t.set_out(0, t.in(0));
   t.set_in(0, t.out(0));
 }
 
-/// y[o, i] = a[o, at[i]] for blocks of `inner` elements.
-inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDArray& y, std::int64_t outer,
-                        std::int64_t extent, std::int64_t inner) {
-  const auto count = at.size();
-  const std::int64_t bytes = inner * size_of(a.dtype());
-  if (bytes == 0 || outer == 0) return;
-  const std::byte* from = a.bytes();
-  std::byte* to = y.bytes();
-  constexpr std::int64_t ahead = 8;
-  const std::int64_t asked = std::min<std::int64_t>(512, bytes);
-  parallel_for(outer * count, std::max<std::int64_t>(1, 65536 / bytes), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end;) {
-      const std::int64_t first = k / count * count, stop = std::min(end, first + count);
-      const std::byte* const blocks = from + k / count * extent * bytes;
-      const auto copy_each = [&](auto copy) {
-        for (; k < stop; ++k) copy(to + k * bytes, blocks + at[k - first] * bytes);
-      };
-      if (bytes == 4)
-        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 4); });
-      else if (bytes == 8)
-        copy_each([](std::byte* block, const std::byte* found) { std::memcpy(block, found, 8); });
-      else
-        for (; k < stop; ++k) {
-          // blocks are anywhere: what is asked for early does not stop the copies
-          if (k + ahead < stop) prefetch_lines(blocks + at[k + ahead - first] * bytes, asked);
-          detail::copy_bytes(to + k * bytes, blocks + at[k - first] * bytes, bytes);
-        }
-    }
-  });
-}
-
-/// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
-/// the additions, and with it the result, does not depend on their number.
-template <class E>
-void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t outer, std::int64_t extent,
-                std::int64_t inner) {
-  std::fill_n(da, outer * extent * inner, E(0));
-  const auto count = at.size();
-  if (count == 0 || inner == 0 || outer == 0) return;
-  const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
-    each_piece<E>(last - first, [&]<class Piece>(std::int64_t c) {
-      const E* from = dy + o * count * inner + first + c;
-      E* const to = da + o * extent * inner + first + c;
-      for (std::int64_t i = 0; i < count; ++i, from += inner) {
-        Piece sum(to + at[i] * inner);
-        sum.add(Piece(from));
-        sum.store(to + at[i] * inner);
-      }
-    });
-  };
-  if (outer > 1) {
-    parallel_for(outer, std::max<std::int64_t>(1, 32768 / (count * inner)), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t o = begin; o < end; ++o) add(o, 0, inner);
-    });
-  } else {
-    parallel_for(inner, std::max<std::int64_t>(16, 32768 / count),
-                 [&](std::int64_t begin, std::int64_t end) { add(0, begin, end); });
-  }
-}
-
-/// The same of integers, which wrap around where they overflow.
-template <std::integral E>
-void add_blocks(const E* dy, const detail::List<std::int64_t>& at, E* da, std::int64_t outer, std::int64_t extent,
-                std::int64_t inner) {
-  using Bits = std::make_unsigned_t<E>;
-  std::fill_n(da, outer * extent * inner, E(0));
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (Index i = 0; i < at.size(); ++i) {
-      E* const to = da + (o * extent + at[i]) * inner;
-      for (std::int64_t c = 0; c < inner; ++c, ++dy)
-        to[c] = static_cast<E>(static_cast<Bits>(to[c]) + static_cast<Bits>(*dy));
-    }
-}
-
 /// What gradients of positions are added up in.
 template <class E>
 concept Addable = Real<E> || std::same_as<E, std::int32_t> || std::same_as<E, std::int64_t>;
 
-/// y[o, i] = x[o, at[o, i], i].
-inline void pick_elements(const NDArray& x, const detail::List<std::int64_t>& at, const NDArray& y, std::int64_t outer,
-                          std::int64_t extent, std::int64_t inner) {
-  visit_bits(x.dtype(), [&]<class Bits>(Bits) {
-    const Bits* from = x.pointer<Bits>();
-    Bits* to = y.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k) to[k] = from[(k / inner * extent + at[k]) * inner + k % inner];
-  });
-}
-/// x[o, at[o, i], i] = y[o, i].
-inline void place_elements(const NDArray& y, const detail::List<std::int64_t>& at, const NDArray& x, std::int64_t outer,
-                           std::int64_t extent, std::int64_t inner) {
-  visit_bits(x.dtype(), [&]<class Bits>(Bits) {
-    const Bits* from = y.pointer<Bits>();
-    Bits* to = x.pointer<Bits>();
-    for (std::int64_t k = 0; k < outer * inner; ++k) to[(k / inner * extent + at[k]) * inner + k % inner] = from[k];
-  });
-}
-
-/// Rows `at` of a CSR array.
-inline void take_csr_rows(const NDArray& a, const detail::List<std::int64_t>& at, const NDArray& y) {
-  const IndexReader starts(a.indptr());
-  const std::int64_t rows = at.size();
-  detail::List<std::int64_t> ends(rows + 1);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const RowSpan span = row_span(starts, at[i], a.nnz());
-    ends[i + 1] = ends[i] + span.end - span.begin;
-  }
-  allocate_stored_as(y, ends[rows], a.indices().dtype());
-  write_indices(y.indptr(), ends.data(), rows + 1);
-  const std::int64_t size = size_of(a.dtype()), wide = size_of(a.indices().dtype());
-  const std::byte *values = a.bytes(), *columns = a.indices().bytes();
-  std::byte *to_values = y.bytes(), *to_columns = y.indices().bytes();
-  share_rows_out(
-      rows, ends[rows], stored_share, [&](std::int64_t i) { return ends[i]; },
-      [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-          const std::int64_t from = starts[at[i]], to = ends[i], n = ends[i + 1] - to;
-          if (n == 0) continue;
-          detail::copy_bytes(to_values + to * size, values + from * size, n * size);
-          detail::copy_bytes(to_columns + to * wide, columns + from * wide, n * wide);
-        }
-      });
-}
-
-/// Row at[i] of a CSR array adds up the rows i of dy, in CSR too.
-inline void add_csr_rows(const NDArray& dy, const detail::List<std::int64_t>& at, const NDArray& da) {
-  const IndexReader starts(dy.indptr());
-  const auto span_of = [&](std::int64_t row) { return row_span(starts, row, dy.nnz()); };
-  const Dtype kind = dy.indices().dtype();
-  const std::int64_t rows = da.shape()[0], size = size_of(dy.dtype()), wide = size_of(kind);
-  List<std::int64_t> begins(rows + 1, 0);
-  for (std::int64_t i = 0; i < at.size(); ++i) begins[at[i] + 1] += span_of(i).end - span_of(i).begin;
-  for (std::int64_t r = 0; r < rows; ++r) begins[r + 1] += begins[r];
-  const NDArray all = NDArray::fresh_shell(da.shape(), dy.dtype(), cpu(), csr);
-  allocate_stored_as(all, begins[rows], kind);
-  write_indices(all.indptr(), begins.data(), rows + 1);
-  for (std::int64_t i = 0; i < at.size(); ++i) {
-    const RowSpan span = span_of(i);
-    const std::int64_t n = span.end - span.begin, to = begins[at[i]];
-    if (n == 0) continue;
-    detail::copy_bytes(all.bytes() + to * size, dy.bytes() + span.begin * size, n * size);
-    detail::copy_bytes(all.indices().bytes() + to * wide, dy.indices().bytes() + span.begin * wide, n * wide);
-    begins[at[i]] += n;  // where the next of these rows goes
-  }
-  const NDArray sums = merged(all, true);
-  copy_structure(sums, da);
-  if (sums.stored() != 0) copy_bytes(da.bytes(), sums.bytes(), sums.stored() * size);
-}
-
 }  // namespace strop::inline v0::detail
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/index/kernels_body.hpp>
+#endif

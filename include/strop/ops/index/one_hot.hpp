@@ -3,7 +3,6 @@
 /// one_hot: positions as rows that are on_value there and off_value elsewhere.
 #pragma once
 #include <strop/op/op.hpp>
-#include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
 
 #include <string_view>
@@ -27,6 +26,7 @@ struct OneHot {
                                    {"dtype", "the type of the result"}};
   static constexpr Range range[] = {{"depth", 0}};
   static constexpr bool zero_gradient = true;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
@@ -39,33 +39,17 @@ struct OneHot {
     }
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, dtype); }
-  void forward(Cpu&, const NDArray& indices, NDArray& y) const {
-    detail::List<std::int64_t> at(indices.size());
-    convert_positions(indices, at);
-    std::byte on[8], off[8];
-    detail::convert_elements(f64, &on_value, dtype, on, 1);
-    detail::convert_elements(f64, &off_value, dtype, off, 1);
-    detail::visit_bits(dtype, [&]<class Bits>(Bits) {
-      Bits hot, cold;
-      std::memcpy(&hot, on, sizeof hot);
-      std::memcpy(&cold, off, sizeof cold);
-      Bits* to = y.pointer<Bits>();
-      parallel_for(indices.size(), std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, *depth)),
-                   [&](std::int64_t begin, std::int64_t end) {
-                     std::fill(to + begin * *depth, to + end * *depth, cold);
-                     for (std::int64_t i = begin; i < end; ++i)
-                       if (const std::int64_t k = at[i]; k >= 0 && k < *depth) to[i * *depth + k] = hot;
-                   });
-    });
-  }
+  void forward(Cpu&, const NDArray& indices, NDArray& y) const;
 
  private:
-  static void convert_positions(const NDArray& indices, detail::List<std::int64_t>& at) {
-    detail::convert_elements(indices.dtype(), indices.bytes(), i64, at.data(), indices.size());
-  }
+  static void convert_positions(const NDArray& indices, detail::List<std::int64_t>& at);
 };
 inline constexpr Op<OneHot, OnUse> one_hot;
 
 using OneHotOps = OpList<OneHot>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/index/one_hot_body.hpp>
+#endif

@@ -5,6 +5,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/index/kernels.hpp>
 #include <strop/ops/list.hpp>
+#include <strop/ops/shape/move.hpp>
 #include <strop/ops/shape/reshape.hpp>
 
 #include <optional>
@@ -38,9 +39,11 @@ struct Take {
   static constexpr std::string_view gradient_reads[] = {"indices"};
 
   /// What the kernels make of a mode.
+  template <int = 0>
   static constexpr detail::Outside outside(Mode mode) {
     return mode == raise ? detail::Outside::refuse : mode == wrap ? detail::Outside::wrap : detail::Outside::clip;
   }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape &a = s.in(0), &at = s.in(1);
     if (!a.has_rank() || !at.has_rank()) return;
@@ -56,12 +59,7 @@ struct Take {
     const bool rows = s.in(0) == csr && s.in(1) == dense && axis == 0 && mode != raise;
     return s.set_out(0, rows ? csr : dense) && (rows || (s.in(0) == dense && s.in(1) == dense));
   }
-  void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
-    const int k = detail::checked_axis(axis, a.ndim(), name);
-    const detail::List<std::int64_t> at = detail::positions(indices, a.shape()[k], outside(mode), name);
-    if (a.storage() == csr) return detail::take_csr_rows(a, at, y);
-    detail::take_blocks(a, at, y, a.shape().size(0, k), a.shape()[k], a.shape().size(k + 1, a.ndim()));
-  }
+  void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const;
   auto gradient(const auto& dy, const auto& a, const auto& indices) const;
 };
 
@@ -84,14 +82,7 @@ struct TakeGradient {
     return s.set_out(0, rows ? csr : dense) && (rows || (s.in(0) == dense && s.in(1) == dense));
   }
   template <detail::Addable E>
-  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& da) const {
-    const Shape& shape = da.shape();
-    const int k = detail::checked_axis(axis, shape.ndim(), name);
-    const detail::List<std::int64_t> at = detail::positions(indices, shape[k], Take::outside(mode), name);
-    if (dy.storage() == csr) return detail::add_csr_rows(dy, at, da);
-    detail::add_blocks(dy.pointer<const E>(), at, da.pointer<E>(), shape.size(0, k), shape[k],
-                       shape.size(k + 1, shape.ndim()));
-  }
+  void forward(Cpu&, const NDArray& dy, const NDArray& indices, const NDArray&, NDArray& da) const;
   auto gradient(const auto& ddx, const auto& dy, const auto& indices, const auto& like) const;
 };
 
@@ -103,6 +94,7 @@ struct BatchTake {
   static constexpr std::string_view name = "batch_take", inputs[] = {"a", "indices"};
   static constexpr const char* doc = "y[i] = a[i, indices[i]]; positions outside are moved to the nearest end.";
   static constexpr std::string_view gradient_reads[] = {"indices"};
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.expect_rank(0, 2);
     s.set_out(0, s.in(1));
@@ -112,10 +104,7 @@ struct BatchTake {
              s.name_in(0));
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const {
-    detail::pick_elements(a, detail::positions(indices, a.shape()[1], detail::Outside::clip, name), y, a.shape()[0],
-                          a.shape()[1], 1);
-  }
+  void forward(Cpu&, const NDArray& a, const NDArray& indices, NDArray& y) const;
   auto gradient(const auto& dy, const auto& a, const auto& indices) const;
 };
 
@@ -138,6 +127,7 @@ struct Pick {
       {"mode", "positions outside: moved to the nearest end (clip), or counted round (wrap)"}};
   static constexpr std::string_view gradient_reads[] = {"index"};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!axis) s.fail("parameter 'axis' is None, expected an axis");
     const Shape &in = s.in(0), &index = s.in(1);
@@ -152,12 +142,7 @@ struct Pick {
     s.set_in(1, index.ndim() == kept.ndim() && (index.ndim() != dropped.ndim() || keepdims) ? kept : dropped);
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  void forward(Cpu&, const NDArray& x, const NDArray& index, NDArray& y) const {
-    const int k = detail::checked_axis(*axis, x.ndim(), name);
-    const auto at =
-        detail::positions(index, x.shape()[k], mode == wrap ? detail::Outside::wrap : detail::Outside::clip, name);
-    detail::pick_elements(x, at, y, x.shape().size(0, k), x.shape()[k], x.shape().size(k + 1, x.ndim()));
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& index, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& index) const;
 };
 
@@ -168,6 +153,7 @@ struct PickGradient {
   static constexpr std::string_view name = "_backward_pick", inputs[] = {"data", "index", "like"};
   static constexpr const char* doc = "data in zeros of the shape of like, at the positions that pick found it.";
   static constexpr std::string_view gradient_reads[] = {"index"};
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(2));
     const Shape &data = s.in(0), &index = s.in(1), &like = s.in(2);
@@ -179,14 +165,7 @@ struct PickGradient {
              " elements each, one per run of axis ", axis, " of ", s.name_in(2), ", which has shape ", like);
   }
   constexpr void infer_type(Types& t) const { detail::type_of_first(t); }
-  void forward(Cpu&, const NDArray& dy, const NDArray& index, const NDArray&, NDArray& dx) const {
-    const Shape& shape = dx.shape();
-    const int k = detail::checked_axis(axis, shape.ndim(), name);
-    const auto at =
-        detail::positions(index, shape[k], mode == Pick::wrap ? detail::Outside::wrap : detail::Outside::clip, name);
-    detail::zero_elements(dx);
-    detail::place_elements(dy, at, dx, shape.size(0, k), shape[k], shape.size(k + 1, shape.ndim()));
-  }
+  void forward(Cpu&, const NDArray& dy, const NDArray& index, const NDArray&, NDArray& dx) const;
   auto gradient(const auto& ddx, const auto& dy, const auto& index, const auto& like) const;
 };
 
@@ -227,3 +206,7 @@ using TakeOps = OpList<Take, TakeGradient, BatchTake, Pick, PickGradient>;
 }  // namespace strop::inline v0
 
 #pragma GCC diagnostic pop
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/index/take_body.hpp>
+#endif

@@ -5,7 +5,6 @@
 #include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/reduce_kernels.hpp>
 #include <strop/ops/shape/move.hpp>
 
 #include <optional>
@@ -13,27 +12,6 @@
 #include <vector>
 
 namespace strop::inline v0 {
-
-namespace detail {
-
-/// y = x repeated along the axes where x has extent 1; ranks are equal.
-inline void move_broadcast(const NDArray& x, const NDArray& y) {
-  const Shape in = row_major(x.shape()), out = row_major(y.shape());
-  Move m;
-  for (int k = 0; k < y.ndim(); ++k) m.axis(y.shape()[k], x.shape()[k] == 1 ? 0 : in[k], out[k]);
-  move_elements(m, x, y);
-}
-
-/// Sums of x over every axis of `parts` that `summed` says, in the order of the other axes.
-template <class E>
-void sum_axes(Cpu& ctx, View<const E> x, View<E> y, const Shape& parts, const Shape& summed) {
-  if (summed.ndim() == 0)
-    std::copy(x.begin(), x.end(), y.begin());
-  else
-    reduce<AddStep>(ctx, View<const E>(x.data(), parts), y, ReducePlan(parts, Axes(summed), false));
-}
-
-}  // namespace detail
 
 /// All types. The gradient is the sum of the head gradient over the repeated axes. Error: another rank, or an axis that
 /// is not 1. `broadcast_to(array({{1}, {2}}), {.shape = {2, 3}})` is [[1, 1, 1], [2, 2, 2]].
@@ -43,6 +21,7 @@ struct BroadcastTo {
   static constexpr const char* doc = "Axes of extent 1 repeated to the extents of shape, in which 0 keeps an extent.";
   static constexpr Note notes[] = {{"shape", "extents of the result, as many as data has axes; 0 keeps one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
@@ -57,7 +36,7 @@ struct BroadcastTo {
     }
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::move_broadcast(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -70,6 +49,7 @@ struct BroadcastAxis {
   static constexpr Note notes[] = {{"axis", "the axes that are repeated, of extent 1; negative: from the last"},
                                    {"size", "how often each of them; as many numbers as axis has"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (axis.ndim() != size.ndim()) s.fail("axis has ", axis.ndim(), " entries, size ", size.ndim());
     if (!s.in(0).has_rank()) return;
@@ -84,7 +64,7 @@ struct BroadcastAxis {
     }
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::move_broadcast(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -98,6 +78,7 @@ struct BroadcastLike {
   static constexpr Note notes[] = {{"lhs_axes", "axes of lhs that are repeated, None: all; negative: from the last"},
                                    {"rhs_axes", "axes of rhs whose extents they get, as many as lhs_axes"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
@@ -126,7 +107,7 @@ struct BroadcastLike {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::move_broadcast(x, y); }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -136,6 +117,7 @@ struct BroadcastGradient {
   static constexpr std::string_view name = "_backward_broadcast", inputs[] = {"data", "like"};
   static constexpr const char* doc = "Sums of data over the axes along which like has extent 1.";
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     const Shape &in = s.in(0), &like = s.in(1);
@@ -147,12 +129,7 @@ struct BroadcastGradient {
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
-    Shape summed;
-    for (int k = 0; k < x.ndim(); ++k)
-      if (detail::element(y.shape(), k) == 1 && detail::element(x.shape(), k) != 1) summed.push_back(k);
-    detail::sum_axes(ctx, x, y, Shape(x.shape()), summed);
-  }
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -172,12 +149,14 @@ struct Tile {
   struct Plan {
     Shape extents, reps;
   };
+  template <int = 0>
   constexpr Plan plan(const Shape& in) const {
     Plan p{in, *reps};
     while (p.extents.ndim() < p.reps.ndim()) p.extents.insert(0, 1);
     while (p.reps.ndim() < p.extents.ndim()) p.reps.insert(0, 1);
     return p;
   }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (std::int64_t r : *reps)
       if (r < 1) s.fail("parameter 'reps' has a repetition of ", r, ", expected 1 or more");
@@ -187,16 +166,7 @@ struct Tile {
     for (int k = 0; k < out.ndim(); ++k) out[k] = detail::times_extent(out[k], p.reps[k], s.op());
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const Plan p = plan(x.shape());
-    const Shape in = detail::row_major(p.extents), out = detail::row_major(y.shape());
-    detail::Move m;
-    for (int k = 0; k < y.ndim(); ++k) {
-      m.axis(p.reps[k], 0, p.extents[k] * out[k]);
-      m.axis(p.extents[k], in[k], out[k]);
-    }
-    detail::move_elements(m, x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -211,15 +181,7 @@ struct TileGradient {
     detail::expect_made_by(Tile{.reps = reps}, s, 0, {1});
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
-    const Tile::Plan p = Tile{.reps = reps}.plan(Shape(y.shape()));
-    Shape parts, summed;
-    for (int k = 0; k < p.extents.ndim(); ++k) {
-      if (p.reps[k] != 1) summed.push_back(parts.ndim()), parts.push_back(p.reps[k]);
-      parts.push_back(p.extents[k]);
-    }
-    detail::sum_axes(ctx, x, y, parts, summed);
-  }
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -235,6 +197,7 @@ struct Repeat {
                                    {"axis", "the axis; negative: from the last; None: the whole array as one row"}};
   static constexpr Range range[] = {{"repeats", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (axis && in.has_rank()) {
@@ -246,15 +209,7 @@ struct Repeat {
       s.set_out(0, Shape{detail::checked_product(in.size(), *repeats, s.op())});
     }
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const std::int64_t inner = axis ? x.shape().size(detail::checked_axis(*axis, x.ndim(), name) + 1, x.ndim()) : 1;
-    detail::Move m;
-    if (x.size() == 0) return;
-    m.axis(x.size() / inner, inner, *repeats * inner);
-    m.axis(*repeats, 0, inner);
-    m.axis(inner, 1, 1);
-    detail::move_elements(m, x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -266,17 +221,14 @@ struct RepeatGradient {
   static constexpr const char* doc =
       "Sums of the copies that repeat makes of each element of an array of the shape of like.";
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(1));
     if (repeats < 0) s.fail("repeats is ", repeats, ", expected 0 or more");
     detail::expect_made_by(Repeat{.repeats = repeats, .axis = axis}, s, 0, {1});
   }
   template <Real E>
-  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const {
-    const Shape out(y.shape());
-    const std::int64_t inner = axis ? out.size(detail::checked_axis(*axis, out.ndim(), name) + 1, out.ndim()) : 1;
-    if (y.size() != 0) detail::sum_axes(ctx, x, y, Shape{y.size() / inner, repeats, inner}, Shape{1});
-  }
+  void forward(Cpu& ctx, View<const E> x, View<const E>, View<E> y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -313,3 +265,7 @@ using RepetitionOps =
     OpList<BroadcastTo, BroadcastAxis, BroadcastLike, BroadcastGradient, Tile, TileGradient, Repeat, RepeatGradient>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/broadcast_body.hpp>
+#endif

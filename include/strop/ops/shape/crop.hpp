@@ -6,7 +6,6 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -35,6 +34,7 @@ struct Crop {
                                    {"center_crop", "the part in the middle, wherever offset says"}};
   static constexpr Range range[] = {{"num_args", 0, 2}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     if (s.inputs() > 2) s.fail("takes 1 or 2 inputs, not ", s.inputs());
@@ -63,32 +63,21 @@ struct Crop {
     s.set_out(0, out);
   }
   template <Real E>
-  void forward(Cpu&, std::span<const View<const E>> x, View<E> y) const {
-    each_row(x[0].shape(), y.shape(), [&](std::int64_t whole, std::int64_t part, std::int64_t n) {
-      std::copy_n(x[0].data() + whole, n, y.data() + part);
-    });
-  }
+  void forward(Cpu&, std::span<const View<const E>> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E> dy, std::span<const View<E>> dx) const {
-    for (const View<E>& of : dx) std::fill(of.begin(), of.end(), E(0));
-    each_row(dx[0].shape(), dy.shape(), [&](std::int64_t whole, std::int64_t part, std::int64_t n) {
-      std::copy_n(dy.data() + part, n, dx[0].data() + whole);
-    });
-  }
+  void grad_use_none(Cpu&, View<const E> dy, std::span<const View<E>> dx) const;
 
  private:
   /// f(where a row of the part begins in the images, where in the result, its elements).
   template <class F>
-  void each_row(std::span<const std::int64_t> whole, std::span<const std::int64_t> part, F f) const {
-    const std::int64_t top = center_crop ? (whole[2] - part[2]) / 2 : offset[0],
-                       left = center_crop ? (whole[3] - part[3]) / 2 : offset[1];
-    for (std::int64_t channel = 0; channel < part[0] * part[1]; ++channel)
-      for (std::int64_t row = 0; row < part[2]; ++row)
-        f((channel * whole[2] + top + row) * whole[3] + left, (channel * part[2] + row) * part[3], part[3]);
-  }
+  void each_row(std::span<const std::int64_t> whole, std::span<const std::int64_t> part, F f) const;
 };
 inline constexpr Op<Crop, OnUse> crop_to;
 
 using CropOps = OpList<Crop>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/crop_body.hpp>
+#endif

@@ -24,13 +24,15 @@ struct DiagonalPlan {
       : first(checked_axis(axis1, shape.ndim(), op)), second(checked_axis(axis2, shape.ndim(), op)) {
     if (first == second) fail(op, ": axis1 and axis2 are both axis ", first);
     const Shape steps = row_major(shape);
-    length = k >= 0 ? std::min(shape[first], shape[second] - k) : std::min(shape[first] + k, shape[second]);
+    length =
+        k >= 0 ? detail::smaller(shape[first], shape[second] - k) : detail::smaller(shape[first] + k, shape[second]);
     if (length < 0) length = 0;
     const bool none = length == 0;  // such a diagonal begins outside
     start = none ? 0 : k >= 0 ? k * steps[second] : -static_cast<std::int64_t>(k) * steps[first];
     step = none ? 0 : steps[first] + steps[second];
   }
   /// The other axes, then the diagonal.
+  template <int = 0>
   constexpr Shape result(const Shape& shape) const {
     Shape out;
     for (int i = 0; i < shape.ndim(); ++i)
@@ -69,6 +71,7 @@ struct Diag {
                                    {"axis1", "the axis of rows; negative: from the last; of no account for a vector"},
                                    {"axis2", "the axis of columns, another one"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
@@ -85,12 +88,7 @@ struct Diag {
     if (in[plan.first] < 0 || in[plan.second] < 0) out.back() = -1;
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    if (x.ndim() > 1)
-      return detail::move_elements(detail::DiagonalPlan(x.shape(), k, axis1, axis2, name).move(x.shape(), false), x, y);
-    detail::zero_elements(y);
-    detail::move_elements(detail::DiagonalPlan(y.shape(), k, 0, 1, name).move(y.shape(), true), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -107,12 +105,7 @@ struct DiagGradient {
     s.set_out(0, s.in(1));
     detail::expect_made_by(Diag{k, axis1, axis2}, s, 0, {1});
   }
-  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const {
-    if (dx.ndim() == 1)
-      return detail::move_elements(detail::DiagonalPlan(dy.shape(), k, 0, 1, name).move(dy.shape(), false), dy, dx);
-    detail::zero_elements(dx);
-    detail::move_elements(detail::DiagonalPlan(dx.shape(), k, axis1, axis2, name).move(dx.shape(), true), dy, dx);
-  }
+  void forward(Cpu&, const NDArray& dy, const NDArray&, NDArray& dx) const;
   auto gradient(const auto& ddx, const auto& dy, const auto& like) const;
 };
 
@@ -120,6 +113,7 @@ namespace detail {
 /// An extent divided, which it has to allow; −1 where it is not known.
 constexpr std::int64_t parts_of(std::int64_t extent, std::int64_t by) { return extent < 0 ? -1 : extent / by; }
 
+template <int = 0>
 constexpr void check_blocks(Shapes& s, int block) {
   if (block < 1) s.fail("block_size is ", block, ", expected at least 1");
   s.expect_rank(0, 4);
@@ -138,6 +132,7 @@ struct DepthToSpace {
       "(n, c*b*b, h, w) to (n, c, h*b, w*b): b*b channels become a block of b by b places.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; its square divides the channels"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
@@ -148,17 +143,7 @@ struct DepthToSpace {
     s.set_out(0, Shape{in[0], detail::parts_of(in[1], b * b), detail::times_extent(in[2], b, s.op()),
                        detail::times_extent(in[3], b, s.op())});
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const std::int64_t b = *block_size, n = y.shape()[0], c = y.shape()[1], h = x.shape()[2], w = x.shape()[3];
-    detail::Move m;
-    m.axis(n, c * b * b * h * w, c * b * b * h * w);
-    m.axis(c, h * w, b * b * h * w);
-    m.axis(h, w, b * b * w);
-    m.axis(b, b * c * h * w, b * w);
-    m.axis(w, 1, b);
-    m.axis(b, c * h * w, 1);
-    detail::move_elements(m, x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -171,6 +156,7 @@ struct SpaceToDepth {
   static constexpr const char* doc = "(n, c, h*b, w*b) to (n, c*b*b, h, w): the inverse of depth_to_space.";
   static constexpr Note notes[] = {{"block_size", "edge b of a block, 1 or more; it divides rows and columns"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const std::int64_t b = *block_size;
     detail::check_blocks(s, *block_size);
@@ -181,17 +167,7 @@ struct SpaceToDepth {
     s.set_out(0, Shape{in[0], detail::times_extent(in[1], b * b, s.op()), detail::parts_of(in[2], b),
                        detail::parts_of(in[3], b)});
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const std::int64_t b = *block_size, n = x.shape()[0], c = x.shape()[1], h = y.shape()[2], w = y.shape()[3];
-    detail::Move m;
-    m.axis(n, c * b * b * h * w, c * b * b * h * w);
-    m.axis(b, b * w, b * c * h * w);
-    m.axis(b, 1, c * h * w);
-    m.axis(c, b * b * h * w, h * w);
-    m.axis(h, b * b * w, w);
-    m.axis(w, b, 1);
-    detail::move_elements(m, x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -212,3 +188,7 @@ auto SpaceToDepth::gradient(const auto& dy) const { return depth_to_space(dy, {.
 using DiagOps = OpList<Diag, DiagGradient, DepthToSpace, SpaceToDepth>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/diag_body.hpp>
+#endif

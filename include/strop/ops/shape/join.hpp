@@ -5,7 +5,6 @@
 #include <strop/core/checked.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/shape/csr_window.hpp>
 #include <strop/ops/shape/move.hpp>
 
 #include <span>
@@ -25,25 +24,8 @@ std::vector<S> each_output(const S& symbol) {
   return out;
 }
 
-/// A part of a whole along one axis, at `offset`: from the part into the whole, or out of it.
-inline void move_part(const NDArray& whole, const NDArray& part, int axis, std::int64_t offset, std::int64_t extent,
-                      bool into_whole) {
-  const std::int64_t outer = whole.shape().size(0, axis), inner = whole.shape().size(axis + 1, whole.ndim()),
-                     row = whole.shape()[axis] * inner;
-  Move m;
-  if (into_whole) {
-    m.axis(outer, extent * inner, row);
-    m.out_start = offset * inner;
-  } else {
-    m.axis(outer, row, extent * inner);
-    m.in_start = offset * inner;
-  }
-  m.axis(extent * inner, 1, 1);
-  if (outer == 0 || extent == 0 || inner == 0) return;
-  into_whole ? move_elements(m, part, whole) : move_elements(m, whole, part);
-}
-
 /// Extents of parts and of the whole that is joined from them, each from the others.
+template <int = 0>
 constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
   Shape common = s.out(0);
   for (int i = 0; i < s.inputs(); ++i)
@@ -79,40 +61,6 @@ constexpr void infer_joined(Shapes& s, std::int64_t asked_axis) {
   s.set_out(0, whole);
 }
 
-/// Rows of CSR arrays, one array after the other. Values that no row has are left out.
-inline void concat_csr(std::span<const NDArray> parts, const NDArray& y) {
-  const auto stored = [](const NDArray& part) {
-    const IndexReader from(part.indptr());
-    const std::int64_t rows = part.shape()[0];
-    for (std::int64_t r = 0; r < rows; ++r) row_span(from, r, part.nnz());
-    return rows == 0 ? RowSpan{0, 0} : RowSpan{from[0], from[rows]};
-  };
-  std::int64_t count = 0;
-  bool narrow = true;
-  for (const NDArray& part : parts) {
-    const RowSpan span = stored(part);
-    count += span.end - span.begin;
-    narrow = narrow && part.indices().dtype() == i32;
-  }
-  allocate_stored_as(y, count, narrow ? i32 : i64);
-  const std::int64_t size = size_of(y.dtype()), wide = size_of(y.indices().dtype());
-  detail::List<std::int64_t> starts(1, 0);
-  std::int64_t at = 0;
-  for (const NDArray& part : parts) {
-    const RowSpan span = stored(part);
-    const std::int64_t n = span.end - span.begin;
-    const IndexReader from(part.indptr());
-    for (std::int64_t r = 1; r <= part.shape()[0]; ++r) starts.push_back(at + (from[r] - span.begin));
-    if (n == 0) continue;
-    const Dtype kind = part.indices().dtype();
-    detail::copy_bytes(y.bytes() + at * size, part.bytes() + span.begin * size, n * size);
-    convert_elements(kind, part.indices().bytes() + span.begin * size_of(kind), y.indices().dtype(),
-                     y.indices().bytes() + at * wide, n);
-    at += n;
-  }
-  write_indices(y.indptr(), starts.data(), starts.size());
-}
-
 }  // namespace detail
 
 /// Concat: arrays of equal other extents one after the other along axis `dim`. All types; CSR arrays stay CSR along
@@ -135,20 +83,13 @@ struct Concat {
     detail::check_count(s, num_args);
     detail::infer_joined(s, dim);
   }
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     bool rows = dim == 0 || dim == -2, all_dense = true;
     for (int i = 0; i < s.inputs(); ++i) rows = rows && s.in(i) == csr, all_dense = all_dense && s.in(i) == dense;
     return s.set_out(0, rows ? csr : dense) && (rows || all_dense);
   }
-  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
-    if (parts[0].storage() == csr) return detail::concat_csr(parts, y);
-    const int axis = detail::checked_axis(dim, y.ndim(), "concat");
-    std::int64_t offset = 0;
-    for (const NDArray& part : parts) {
-      detail::move_part(y, part, axis, offset, part.shape()[axis], true);
-      offset += part.shape()[axis];
-    }
-  }
+  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const;
   template <class Node>
   auto gradient(const auto& dy, std::span<const Node> parts) const;
 };
@@ -175,29 +116,21 @@ struct ConcatGradient {
   static constexpr const char* doc = "The parts of data along axis dim, of the shapes of the arrays that follow it.";
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr int output_count() const { return detail::checked_outputs(num_args, name, "num_args"); }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (s.inputs() != num_args + 1) s.fail("takes num_args = ", num_args, " arrays after data, not ", s.inputs() - 1);
     for (int k = 0; k < s.outputs(); ++k) s.set_out(k, s.in(k + 1));
     s.set_in(0, detail::shape_of_joined(s, {inputs + 1, 1}, dim));
   }
   /// The arrays after data lend their shapes alone, in whatever storage.
+  template <int = 0>
   constexpr bool infer_storage(Storages& s) const {
     const bool rows = s.in(0) == csr && (dim == 0 || dim == -2);
     bool agreed = rows || s.in(0) == dense;
     for (int k = 0; k < s.outputs(); ++k) agreed = s.set_out(k, rows ? csr : dense) && agreed;
     return agreed;
   }
-  void forward(Cpu&, const NDArray& whole, std::span<const NDArray>, std::span<NDArray> parts) const {
-    const int axis = detail::checked_axis(dim, whole.ndim(), name);
-    std::int64_t offset = 0;
-    for (const NDArray& part : parts) {
-      if (whole.storage() == csr)
-        detail::slice_csr_window(whole, part, {.begin = offset, .count = part.shape()[0]}, {.count = part.shape()[1]});
-      else
-        detail::move_part(whole, part, axis, offset, part.shape()[axis], false);
-      offset += part.shape()[axis];
-    }
-  }
+  void forward(Cpu&, const NDArray& whole, std::span<const NDArray>, std::span<NDArray> parts) const;
   template <class Node>
   std::vector<Node> gradient(std::span<const Node> heads, std::span<const Node>) const;
 };
@@ -214,6 +147,7 @@ struct Stack {
                                    {"num_args", "how many inputs there are; 0: those that are given"}};
   static constexpr Range range[] = {{"num_args", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::check_count(s, num_args);
     Shape common = Shape::unknown();
@@ -228,11 +162,7 @@ struct Stack {
     common.insert(detail::checked_new_axis(axis, common.ndim() + 1, s.op()), s.inputs());
     s.set_out(0, common);
   }
-  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const {
-    const int at = detail::checked_axis(axis, y.ndim(), name);
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      detail::move_part(y, parts[k], at, static_cast<std::int64_t>(k), 1, true);
-  }
+  void forward(Cpu&, std::span<const NDArray> parts, NDArray& y) const;
   template <class Node>
   auto gradient(const auto& dy, std::span<const Node> parts) const;
 };
@@ -255,6 +185,7 @@ struct SliceChannel {
   constexpr int output_count() const {
     return detail::checked_outputs(num_outputs.value.value_or(1), "slice_channel", "num_outputs");
   }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (in.has_rank()) {
@@ -280,12 +211,7 @@ struct SliceChannel {
       s.set_in(0, whole);
     }
   }
-  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
-    const int at = detail::checked_axis(axis, x.ndim(), "split");
-    const std::int64_t extent = x.shape()[at] / *num_outputs;
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      detail::move_part(x, parts[k], at, static_cast<std::int64_t>(k) * extent, extent, false);
-  }
+  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const;
   template <class Node>
   auto gradient(std::span<const Node> heads) const;
 };
@@ -309,20 +235,21 @@ struct SplitV2 {
   static constexpr Range range[] = {{"sections", 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
   constexpr int output_count() const {
-    return detail::checked_outputs(sections > 0 ? sections : std::max(indices.ndim(), 1), name, "sections");
+    return detail::checked_outputs(sections > 0 ? sections : detail::larger(indices.ndim(), 1), name, "sections");
   }
   /// Where part k begins.
   constexpr std::int64_t start(int k, std::int64_t extent) const {
-    if (sections > 0) return k * (extent / sections) + std::min<std::int64_t>(k, extent % sections);
-    return k >= indices.ndim() ? extent : std::min(std::max<std::int64_t>(indices[k], 0), extent);
+    if (sections > 0) return k * (extent / sections) + detail::smaller(k, extent % sections);
+    return k >= indices.ndim() ? extent : detail::smaller(detail::larger(indices[k], 0), extent);
   }
   /// The shape of part k of input 0, whose rank is known.
+  template <int = 0>
   constexpr Shape part_shape(const Shapes& s, int k) const {
     const Shape& in = s.in(0);
     const int at = detail::checked_axis(axis, in.ndim(), s.op());
     Shape part = in;
     if (in[at] >= 0) {
-      part[at] = std::max<std::int64_t>(0, start(k + 1, in[at]) - start(k, in[at]));
+      part[at] = detail::larger(0, start(k + 1, in[at]) - start(k, in[at]));
       if (squeeze_axis && part[at] != 1)
         s.fail("squeeze_axis takes parts of extent 1, part ", k, " along axis ", axis, " has extent ", part[at]);
     }
@@ -333,14 +260,7 @@ struct SplitV2 {
     if (!s.in(0).has_rank()) return;
     for (int k = 0; k < s.outputs(); ++k) s.set_out(k, part_shape(s, k));
   }
-  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const {
-    const int at = detail::checked_axis(axis, x.ndim(), name);
-    const std::int64_t extent = x.shape()[at];
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int64_t begin = start(static_cast<int>(k), extent), end = start(static_cast<int>(k) + 1, extent);
-      if (end > begin) detail::move_part(x, parts[k], at, begin, end - begin, false);
-    }
-  }
+  void forward(Cpu&, const NDArray& x, std::span<NDArray> parts) const;
   template <class Node>
   auto gradient(std::span<const Node> heads, const Node& x) const;
 };
@@ -355,6 +275,7 @@ struct SplitV2Gradient {
   static constexpr const char* doc =
       "The parts that _split_v2 makes, each at its place in zeros of the shape of the first input.";
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     const SplitV2 split{indices, axis, squeeze_axis, sections};
@@ -363,17 +284,7 @@ struct SplitV2Gradient {
     if (!s.in(0).known()) return;
     for (int k = 0; k + 1 < s.inputs(); ++k) s.set_in(k + 1, split.part_shape(s, k));
   }
-  void forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const {
-    const int at = detail::checked_axis(axis, whole.ndim(), name);
-    const std::int64_t extent = whole.shape()[at];
-    const SplitV2 split{indices, axis, squeeze_axis, sections};
-    detail::zero_elements(whole);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int64_t begin = split.start(static_cast<int>(k), extent),
-                         end = split.start(static_cast<int>(k) + 1, extent);
-      if (end > begin) detail::move_part(whole, parts[k], at, begin, end - begin, true);
-    }
-  }
+  void forward(Cpu&, const NDArray&, std::span<const NDArray> parts, NDArray& whole) const;
   template <class Node>
   auto gradient(const auto& dy, std::span<const Node> in) const;
 };
@@ -395,10 +306,6 @@ auto Concat::gradient(const auto& dy, std::span<const Node> parts) const {
   in.insert(in.end(), parts.begin(), parts.end());
   return detail::each_output(
       concat_gradient(std::span<const Node>(in), {.num_args = static_cast<int>(parts.size()), .dim = dim}));
-}
-template <class Node>
-std::vector<Node> ConcatGradient::gradient(std::span<const Node> heads, std::span<const Node>) const {
-  return {concat(heads, {.dim = dim})};
 }
 template <class Node>
 auto Stack::gradient(const auto& dy, std::span<const Node> parts) const {
@@ -431,3 +338,7 @@ inline constexpr bool detail::zero_unless_stored<Concat> = true;
 using JoinOps = OpList<Concat, ConcatGradient, Stack, SliceChannel, SplitV2, SplitV2Gradient>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/join_body.hpp>
+#endif

@@ -38,12 +38,15 @@ struct Reshape {
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const;
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 
  private:
+  template <int = 0>
   constexpr Shape result(const Shape& in) const;
+  template <int = 0>
   constexpr Shape partial(const Shape& in) const;
 };
 
@@ -53,12 +56,13 @@ struct Flatten {
   static constexpr const char* doc = "All axes but the first become one: (a, b, c) to (a, b*c).";
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (in.has_rank() && in.ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
     if (in.has_rank()) s.set_out(0, Shape{in[0], in.known() ? in.size(1, in.ndim()) : Shape::unknown_extent});
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -71,6 +75,7 @@ struct ExpandDims {
   static constexpr Note notes[] = {{"axis", "where the new axis stands in the result; negative: from its last"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (s.in(0).has_rank()) {
       Shape out = s.in(0);
@@ -83,7 +88,7 @@ struct ExpandDims {
       s.set_in(0, in);
     }
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -97,8 +102,9 @@ struct Squeeze {
       {"axis", "axes of extent 1 that go; negative: from the last; None: all of extent 1"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const;
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::copy_elements(x, y); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -116,12 +122,13 @@ struct ReshapeLike {
                                    {"rhs_end", "axis of rhs after the last of those; None: all that are left"}};
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const;
   constexpr void infer_type(Types& t) const {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const { detail::copy_elements(x, y); }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -134,9 +141,7 @@ struct ShapeArray {
     if (s.in(0).has_rank()) s.set_out(0, Shape{s.in(0).ndim()});
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    std::copy(x.shape().begin(), x.shape().end(), y.pointer<std::int64_t>());
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 
 /// size_array: the number of elements as an int64 array of shape (1,).
@@ -146,7 +151,7 @@ struct SizeArray {
   static constexpr bool zero_gradient = true;
   constexpr void infer_shape(Shapes& s) const { s.set_out(0, Shape{1}); }
   constexpr void infer_type(Types& t) const { t.set_out(0, i64); }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { *y.pointer<std::int64_t>() = x.size(); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
 };
 
 inline constexpr Op<Reshape, OnUse> reshape;
@@ -166,10 +171,11 @@ auto ReshapeLike::gradient(const auto& dy, const auto& x, const auto&) const {
   return std::vector<std::remove_cvref_t<decltype(dy)>>{reshape_like(dy, x)};
 }
 
+template <int>
 constexpr Shape Reshape::result(const Shape& in) const {
   const auto reversed = [](const Shape& a) {
     Shape b = a;
-    std::reverse(b.begin(), b.end());
+    for (int i = 0; i < a.ndim(); ++i) b[i] = a[a.ndim() - 1 - i];
     return b;
   };
   if (shape.ndim() == 0 && target_shape.ndim() != 0) {
@@ -182,6 +188,7 @@ constexpr Shape Reshape::result(const Shape& in) const {
 }
 
 /// What follows from an input of which some extents are known: those that are given, and those that are kept.
+template <int>
 constexpr Shape Reshape::partial(const Shape& in) const {
   if (reverse || shape.ndim() == 0) return Shape::unknown();
   Shape out;
@@ -192,6 +199,7 @@ constexpr Shape Reshape::partial(const Shape& in) const {
   return out;
 }
 
+template <int>
 constexpr void Reshape::infer_shape(Shapes& s) const {
   const Shape in = s.in(0), &out = s.out(0);
   if (in.known()) return s.set_out(0, result(in));
@@ -214,6 +222,7 @@ constexpr void Reshape::infer_shape(Shapes& s) const {
   s.set_in(0, found);
 }
 
+template <int>
 constexpr void Squeeze::infer_shape(Shapes& s) const {
   const Shape& in = s.in(0);
   if (!in.has_rank() || (!axis.list && !in.known())) return;
@@ -234,6 +243,7 @@ constexpr void Squeeze::infer_shape(Shapes& s) const {
   s.set_out(0, out);
 }
 
+template <int>
 constexpr void ReshapeLike::infer_shape(Shapes& s) const {
   const Shape &lhs = s.in(0), &rhs = s.in(1);
   if (!rhs.has_rank()) return;
@@ -267,3 +277,7 @@ constexpr void ReshapeLike::infer_shape(Shapes& s) const {
 using ReshapeOps = OpList<Reshape, Flatten, ExpandDims, Squeeze, ReshapeLike, ShapeArray, SizeArray>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/reshape_body.hpp>
+#endif

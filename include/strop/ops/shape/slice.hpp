@@ -5,7 +5,6 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/shape/bounds.hpp>
-#include <strop/ops/shape/csr_window.hpp>
 #include <strop/ops/shape/move.hpp>
 
 #include <optional>
@@ -17,31 +16,8 @@ namespace strop::inline v0 {
 
 namespace detail {
 
-/// The window of an array that begins at `begin` and walks in steps of `step`, as a move: extents are those of the
-/// window. `axis`: the first of the bounds is that of this axis; else they are those of the first axes.
-template <bool Needed>
-Move window_move(const Shape& whole, const Shape& window, const Bounds<Needed>& begin, const Bounds<false>& step,
-                 const std::optional<int>& axis, bool scatter, std::string_view op) {
-  const Shape far = row_major(whole), near = row_major(window);
-  Move m;
-  std::int64_t start = 0;
-  const int first = axis ? checked_axis(*axis, whole.ndim(), op) : 0;
-  for (int k = 0; k < whole.ndim(); ++k) {
-    const AxisRange r = axis_range(whole[k], k < first ? std::nullopt : begin[k - first], std::nullopt,
-                                   k < first ? std::nullopt : step[k - first], op);
-    start += r.begin * far[k];
-    const std::int64_t step_far =
-        window[k] > 1 ? r.step * far[k] : 0;  // a single element may be any step from the next
-    if (scatter)
-      m.axis(window[k], near[k], step_far);
-    else
-      m.axis(window[k], step_far, near[k]);
-  }
-  (scatter ? m.out_start : m.in_start) = start;
-  return m;
-}
-
 /// Throws unless the window of the shape of input `part` lies inside the shape of input `whole`.
+template <int = 0>
 constexpr void check_window(const Shapes& s, int whole, int part, const Bounds<>& begin, const Bounds<>& step,
                             const std::optional<int>& axis) {
   const Shape &in = s.in(whole), &window = s.in(part);
@@ -58,6 +34,7 @@ constexpr void check_window(const Shapes& s, int whole, int part, const Bounds<>
 }
 
 /// The shape of a slice; an extent that is not known stays so unless the whole axis is taken.
+template <int = 0>
 constexpr Shape sliced_shape(const Shape& in, const Bounds<true>& begin, const Bounds<true>& end,
                              const Bounds<false>& step, std::string_view op) {
   if (begin.count() != end.count()) fail(op, ": begin has ", begin.count(), " entries, end ", end.count());
@@ -79,6 +56,7 @@ inline constexpr Note slice_notes[] = {{"scalar", "what the slice is set to"},
                                        {"step", "from one position to the next, not 0; none given: 1"}};
 
 /// Whether a CSR array is walked in steps of 1.
+template <int = 0>
 constexpr bool steps_singly(const Bounds<false>& step) {
   for (int k = 0; k < step.count(); ++k)
     if (step[k].value_or(1) != 1) return false;
@@ -113,13 +91,7 @@ struct Slice {
     const bool single = s.in(0) == csr && detail::steps_singly(step);
     return s.set_out(0, single ? csr : dense) && (single || s.in(0) == dense);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const Shape& in = x.shape();
-    if (x.storage() == csr)
-      return detail::slice_csr_window(x, y, detail::axis_range(in[0], begin[0], end[0], 1, name),
-                                      detail::axis_range(in[1], begin[1], end[1], 1, name));
-    detail::move_elements(detail::window_move(in, y.shape(), begin, step, {}, false, name), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -137,6 +109,7 @@ struct SliceAxis {
                                    {"begin", "first position; negative: from the end"},
                                    {"end", "position after the last; negative: from the end; None: the rest"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& in = s.in(0);
     if (!in.has_rank()) return;
@@ -153,9 +126,7 @@ struct SliceAxis {
     }
     s.set_out(0, out);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    detail::move_elements(detail::window_move(x.shape(), y.shape(), Bounds<>{*begin}, {}, *axis, false, name), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -168,6 +139,7 @@ struct SliceLike {
       "The first elements of data along each of axes (all by default), as many as shape_like has there.";
   static constexpr Note notes[] = {{"axes", "the axes that are cut, of both inputs; none given: all"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape &in = s.in(0), &like = s.in(1);
     if (!in.has_rank() || !like.has_rank()) return;
@@ -191,9 +163,7 @@ struct SliceLike {
     t.set_out(0, t.in(0));
     t.set_in(0, t.out(0));
   }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
-    detail::move_elements(detail::window_move(x.shape(), y.shape(), Bounds<>{}, {}, {}, false, name), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -210,9 +180,7 @@ struct SliceWindow {
     detail::check_window(s, 0, 1, begin, step, axis);
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
-    detail::move_elements(detail::window_move(x.shape(), y.shape(), begin, step, axis, false, name), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -234,16 +202,7 @@ struct SliceGradient {
     const bool single = s.in(0) == csr && !axis && detail::steps_singly(step);
     return s.set_out(0, single ? csr : dense) && (single || s.in(0) == dense);
   }
-  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const {
-    if (x.storage() == csr) {
-      const auto first = [&](int k) {
-        return detail::axis_range(y.shape()[k], begin[k], std::nullopt, std::nullopt, name).begin;
-      };
-      return detail::place_csr_window(x, y, first(0), first(1));
-    }
-    detail::zero_elements(y);
-    detail::move_elements(detail::window_move(y.shape(), x.shape(), begin, step, axis, true, name), x, y);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray&, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
@@ -259,15 +218,13 @@ struct SliceAssign {
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank()) s.set_in(1, detail::sliced_shape(s.in(0), begin, end, step, s.op()));
   }
-  void forward(Cpu&, const NDArray& x, const NDArray& part, NDArray& y) const {
-    detail::copy_elements(x, y);
-    detail::move_elements(detail::window_move(y.shape(), part.shape(), begin, step, {}, true, name), part, y);
-  }
+  void forward(Cpu&, const NDArray& x, const NDArray& part, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x, const auto& part) const;
 };
 
@@ -283,20 +240,13 @@ struct SliceAssignScalar {
   static constexpr std::span<const Note> notes = detail::slice_notes;
   static constexpr Share inplace[] = {{0, 0}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank()) detail::sliced_shape(s.in(0), begin, end, step, s.op());
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    detail::copy_elements(x, y);
-    const NDArray value({1}, y.dtype());
-    detail::convert_elements(f64, &scalar, y.dtype(), value.bytes(), 1);
-    detail::Move m = detail::window_move(y.shape(), detail::sliced_shape(y.shape(), begin, end, step, name), begin,
-                                         step, {}, true, name);
-    for (std::int64_t& in : m.in) in = 0;
-    detail::move_elements(m, value, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy, const auto& x) const;
 };
 
@@ -344,3 +294,7 @@ inline constexpr bool detail::zero_unless_stored<Slice> = true;
 using SliceOps = OpList<Slice, SliceAxis, SliceLike, SliceWindow, SliceGradient, SliceAssign, SliceAssignScalar>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/slice_body.hpp>
+#endif

@@ -11,16 +11,6 @@
 
 namespace strop::inline v0 {
 
-namespace detail {
-/// y[k] walks along axis order[k] of x.
-inline void move_permuted(const NDArray& x, const NDArray& y, const Shape& order) {
-  const Shape in = row_major(x.shape()), out = row_major(y.shape());
-  Move m;
-  for (int k = 0; k < order.ndim(); ++k) m.axis(y.shape()[k], in[order[k]], out[k]);
-  move_elements(m, x, y);
-}
-}  // namespace detail
-
 /// transpose: axis k of the result is axis axes[k] of `data`; without `axes` the order is turned round. All types.
 /// Error: `axes` is no order of all axes. Example: `transpose(zeros({2, 3, 4}), {.axes = {2, 0, 1}})` has shape (4, 2,
 /// 3).
@@ -33,6 +23,7 @@ struct Transpose {
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   /// axes, counted from 0.
+  template <int = 0>
   constexpr Shape order(int rank, std::string_view op) const {
     Shape all = Shape::filled(rank, 0), there = all;  // std::vector<bool> is no constant for clang beside libstdc++ 12
     if (axes.ndim() != 0 && axes.ndim() != rank)
@@ -45,6 +36,7 @@ struct Transpose {
     }
     return all;
   }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const int rank = s.in(0).has_rank()    ? s.in(0).ndim()
                      : s.out(0).has_rank() ? s.out(0).ndim()
@@ -59,7 +51,7 @@ struct Transpose {
     for (int k = 0; k < rank; ++k) in[from[k]] = s.out(0)[k];
     s.set_in(0, in);
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const { detail::move_permuted(x, y, order(x.ndim(), name)); }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -71,6 +63,7 @@ struct SwapAxis {
   static constexpr Note notes[] = {{"dim1", "one axis; negative: from the last"},
                                    {"dim2", "the other axis; negative: from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr Shape swapped(const Shape& shape, std::string_view op) const {
     Shape out = shape;
     const int a = detail::checked_axis(dim1, shape.ndim(), op), b = detail::checked_axis(dim2, shape.ndim(), op);
@@ -81,11 +74,7 @@ struct SwapAxis {
     if (s.in(0).has_rank()) s.set_out(0, swapped(s.in(0), s.op()));
     if (s.out(0).has_rank()) s.set_in(0, swapped(s.out(0), s.op()));
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    Shape order = x.shape();
-    for (int k = 0; k < order.ndim(); ++k) order[k] = k;
-    detail::move_permuted(x, y, swapped(order, "swap_axis"));
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -97,27 +86,14 @@ struct Reverse {
   static constexpr const char* doc = "The elements along each of the axes given in the opposite order.";
   static constexpr Note notes[] = {{"axis", "the axes whose order is turned round; negative ones count from the last"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
     if (s.in(0).has_rank())
       for (std::int64_t asked : *axis) detail::checked_axis(asked, s.in(0).ndim(), s.op());
   }
-  void forward(Cpu&, const NDArray& x, NDArray& y) const {
-    const Shape steps = detail::row_major(x.shape());
-    detail::List<bool> turned(x.ndim(), false);
-    for (std::int64_t asked : *axis) {
-      bool& turn = turned[detail::checked_axis(asked, x.ndim(), name)];
-      turn = !turn;
-    }
-    detail::Move m;
-    for (int k = 0; k < x.ndim(); ++k) {
-      const bool turn = turned[k];
-      if (turn) m.in_start += (x.shape()[k] - 1) * steps[k];
-      m.axis(x.shape()[k], turn ? -steps[k] : steps[k], steps[k]);
-    }
-    detail::move_elements(m, x, y);
-  }
+  void forward(Cpu&, const NDArray& x, NDArray& y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -136,3 +112,7 @@ auto Reverse::gradient(const auto& dy) const { return strop::reverse(dy, *this);
 using TransposeOps = OpList<Transpose, SwapAxis, Reverse>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/shape/transpose_body.hpp>
+#endif

@@ -3,47 +3,14 @@
 /// Boxes to learn from: _contrib_bipartite_matching gives rows and columns to each other, _contrib_box_encode says
 /// where a box lies seen from an anchor, _contrib_box_decode where a box lies of which that is known.
 #pragma once
-#include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/vision/boxes.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
 namespace strop::inline v0 {
-
-namespace detail {
-inline namespace STROP_ISA {
-
-/// A box by its centre.
-template <class E>
-struct CentredBox {
-  E x, y, width, height;
-
-  static CentredBox from(const E* b, BoxFormat format) {
-    if (format == BoxFormat::center) return {b[0], b[1], b[2], b[3]};
-    return {(b[0] + b[2]) / 2, (b[1] + b[3]) / 2, b[2] - b[0], b[3] - b[1]};
-  }
-  /// How far the centre of another box is away, in extents of this one, and the logarithms of that box's extents in
-  /// those.
-  CentredBox seen(const CentredBox& other) const {
-    return {(other.x - x) / width, (other.y - y) / height, std::log(other.width / width),
-            std::log(other.height / height)};
-  }
-  /// The box that is seen so.
-  Box<E> at(const CentredBox& offset) const {
-    const E across = offset.x * width + x, down = offset.y * height + y;
-    const E half_width = std::exp(offset.width) * width / 2, half_height = std::exp(offset.height) * height / 2;
-    return {across - half_width, down - half_height, across + half_width, down + half_height};
-  }
-};
-
-}  // namespace STROP_ISA
-}  // namespace detail
 
 /// _contrib_bipartite_matching: pairs of a row and a column of a matrix of scores, the best score first, each in one
 /// pair at most. Of equal scores the first in the matrix comes first; one that is no number makes no pair.
@@ -68,6 +35,7 @@ struct BipartiteMatching {
                                    {"topk", "above 0: so many pairs and one more are made at most"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     const Shape& x = s.in(0);
     if (!x.has_rank()) return;
@@ -79,35 +47,7 @@ struct BipartiteMatching {
     s.set_out(1, columns);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> row_pairs, View<E> column_pairs) const {
-    std::fill(row_pairs.begin(), row_pairs.end(), E(-1));
-    std::fill(column_pairs.begin(), column_pairs.end(), E(-1));
-    if (x.size() == 0) return;
-    const std::int64_t columns = x.shape().back(), rows = x.shape()[x.shape().size() - 2], size = rows * columns;
-    std::int64_t most = std::min(rows, columns);
-    if (topk > 0) most = std::min(most, std::int64_t{topk} + 1);
-    const auto better = [&](E a, E b) { return is_ascend ? a < b : a > b; };
-    parallel_for(x.size() / size, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t batch = begin; batch < end; ++batch) {
-        const E* const scores = x.data() + batch * size;
-        E *const of_row = row_pairs.data() + batch * rows, *const of_column = column_pairs.data() + batch * columns;
-        detail::List<std::int64_t> order;
-        for (std::int64_t i = 0; i < size; ++i)
-          if (better(scores[i], static_cast<E>(*threshold))) order.push_back(i);
-        std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-          return better(scores[a], scores[b]) || (scores[a] == scores[b] && a < b);
-        });
-        std::int64_t pairs = 0;
-        for (detail::Index k = 0; k < order.size() && pairs < most; ++k) {
-          const std::int64_t row = order[k] / columns, column = order[k] % columns;
-          if (of_row[row] != E(-1) || of_column[column] != E(-1)) continue;
-          of_row[row] = static_cast<E>(column);
-          of_column[column] = static_cast<E>(row);
-          ++pairs;
-        }
-      }
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<E> row_pairs, View<E> column_pairs) const;
 };
 
 /// _contrib_box_encode: where the boxes of objects lie, seen from anchors: the distance of the centres in extents of
@@ -136,6 +76,7 @@ struct BoxEncode {
                                    {"stds", "(4,): what they are then divided by"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     s.set_in(2, {any, any, 4});
@@ -153,28 +94,7 @@ struct BoxEncode {
   template <Real E>
   void forward(Cpu&, View<const E, 2> samples, View<const E, 2> matches, View<const E, 3> anchors,
                View<const E, 3> refs, View<const E, 1> means, View<const E, 1> stds, View<E, 3> targets,
-               View<E, 3> masks) const {
-    using detail::CentredBox;
-    const std::int64_t count = anchors.shape()[1], boxes = refs.shape()[1];
-    const auto has_box = [&](std::int64_t i) { return samples[i] > E(0.5); };
-    for (std::int64_t i = 0; i < samples.size(); ++i)  // before threads begin: of several errors the first one is said
-      if (has_box(i) && !(matches[i] > E(-1) && matches[i] < static_cast<E>(boxes)))
-        fail("_contrib_box_encode: match ", matches[i], " at (", i / count, ", ", i % count, ") is none of the ", boxes,
-             " boxes of 'refs', which are numbered from 0");
-    parallel_for(samples.size(), 1 << 10, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        E *const to = targets.data() + i * 4, *const mask = masks.data() + i * 4;
-        std::fill_n(mask, 4, has_box(i) ? E(1) : E(0));
-        std::fill_n(to, 4, E(0));
-        if (!has_box(i)) continue;
-        const E* const box = refs.data() + (i / count * boxes + static_cast<std::int64_t>(matches[i])) * 4;
-        const auto seen = CentredBox<E>::from(anchors.data() + i * 4, BoxFormat::corner)
-                              .seen(CentredBox<E>::from(box, BoxFormat::corner));
-        const E numbers[] = {seen.x, seen.y, seen.width, seen.height};
-        for (std::int64_t k = 0; k < 4; ++k) to[k] = (numbers[k] - means[k]) / stds[k];
-      }
-    });
-  }
+               View<E, 3> masks) const;
 };
 
 /// _contrib_box_decode: the boxes of which data says where they lie seen from anchors, as _contrib_box_encode does with
@@ -201,6 +121,7 @@ struct BoxDecode {
                                    {"format", "of anchors: left, top, right, bottom; or x, y, width, height"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_in(0, {Shape::unknown_extent, Shape::unknown_extent, 4});
     s.set_in(0, s.out(0));
@@ -209,19 +130,7 @@ struct BoxDecode {
     s.set_out(0, s.in(0));
   }
   template <Real E>
-  void forward(Cpu&, View<const E, 3> x, View<const E, 3> anchors, View<E, 3> y) const {
-    const std::int64_t count = x.shape()[1];
-    const auto limited = [&](E extent) { return clip > 0 ? std::min(static_cast<E>(clip), extent) : extent; };
-    parallel_for(x.size() / 4, 1 << 10, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const E* const from = x.data() + i * 4;
-        detail::CentredBox<E>::from(anchors.data() + i % count * 4, format)
-            .at({from[0] * static_cast<E>(std0), from[1] * static_cast<E>(std1),
-                 limited(from[2] * static_cast<E>(std2)), limited(from[3] * static_cast<E>(std3))})
-            .put(y.data() + i * 4, BoxFormat::corner);
-      }
-    });
-  }
+  void forward(Cpu&, View<const E, 3> x, View<const E, 3> anchors, View<E, 3> y) const;
 };
 
 inline constexpr Op<BipartiteMatching, OnUse> bipartite_matching;
@@ -231,3 +140,7 @@ inline constexpr Op<BoxDecode, OnUse> box_decode;
 using BoxTargetOps = OpList<BipartiteMatching, BoxEncode, BoxDecode>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/vision/box_targets_body.hpp>
+#endif

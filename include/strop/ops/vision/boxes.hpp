@@ -2,12 +2,9 @@
 /// \file
 /// Boxes in images: _contrib_box_iou, how far they overlap; _contrib_box_nms, those that no better one overlaps.
 #pragma once
-#include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -15,42 +12,6 @@ namespace strop::inline v0 {
 
 /// What the four numbers of a box are: corner: left, top, right, bottom; center: the centre (x, y), width and height.
 enum class BoxFormat : int { corner, center };
-
-namespace detail {
-
-inline namespace STROP_ISA {
-
-template <class E>
-struct Box {
-  E left, top, right, bottom;
-
-  static Box from(const E* x, BoxFormat format) {
-    if (format == BoxFormat::corner) return {x[0], x[1], x[2], x[3]};
-    const E half_width = x[2] / 2, half_height = x[3] / 2;
-    return {x[0] - half_width, x[1] - half_height, x[0] + half_width, x[1] + half_height};
-  }
-  void put(E* to, BoxFormat format) const {
-    const bool corners = format == BoxFormat::corner;
-    to[0] = corners ? left : (left + right) / 2;
-    to[1] = corners ? top : (top + bottom) / 2;
-    to[2] = corners ? right : right - left;
-    to[3] = corners ? bottom : bottom - top;
-  }
-  /// 0 where it has no extent, or a coordinate is no number.
-  E area() const { return right > left && bottom > top ? (right - left) * (bottom - top) : E(0); }
-  /// The part that both cover of what one of them covers; 0 where that is nothing.
-  E overlap(const Box& with) const {
-    const E mine = area(), other = with.area();
-    if (!(mine > E(0) && other > E(0))) return E(0);  // the part below would leave out what is no number
-    const Box both{std::max(left, with.left), std::max(top, with.top), std::min(right, with.right),
-                   std::min(bottom, with.bottom)};
-    const E common = both.area();
-    return common > E(0) ? common / (mine + other - common) : E(0);
-  }
-};
-
-}  // namespace STROP_ISA
-}  // namespace detail
 
 /// _contrib_box_iou: the area that two boxes share over that which they cover together, for each box of lhs with each
 /// of rhs.
@@ -68,6 +29,7 @@ struct BoxIou {
   static constexpr Note notes[] = {{"format", "corner: left, top, right, bottom; center: x, y, width, height"}};
   static constexpr bool zero_gradient = true;
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     Shape out;
     bool known = true;
@@ -82,17 +44,7 @@ struct BoxIou {
     if (known) s.set_out(0, out);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> lhs, View<const E> rhs, View<E> y) const {
-    const std::int64_t count = rhs.size() / 4;
-    const std::int64_t grain = std::max<std::int64_t>(1, (1 << 12) / std::max<std::int64_t>(1, count));
-    parallel_for(lhs.size() / 4, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const auto box = detail::Box<E>::from(lhs.data() + i * 4, format);
-        for (std::int64_t j = 0; j < count; ++j)
-          y[i * count + j] = box.overlap(detail::Box<E>::from(rhs.data() + j * 4, format));
-      }
-    });
-  }
+  void forward(Cpu&, View<const E> lhs, View<const E> rhs, View<E> y) const;
 };
 
 /// _contrib_box_nms: the boxes, best first, that overlap no better one by more than overlap_thresh.
@@ -127,6 +79,7 @@ struct BoxNms {
                                    {"in_format", "the coordinates of data: corners, or centre, width and height"},
                                    {"out_format", "those of the result"}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -150,63 +103,14 @@ struct BoxNms {
     if (id_index >= 0) expect("id_index", id_index, 1);
   }
   template <Real E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    if (topk == 0) return void(std::copy(x.begin(), x.end(), y.begin()));
-    std::fill(y.begin(), y.end(), E(-1));
-    const std::int64_t width = x.shape().back();
-    each_kept(x, [&](std::int64_t from, std::int64_t to) {
-      std::copy_n(x.data() + from * width, width, y.data() + to * width);
-      if (in_format == out_format) return;
-      detail::Box<E>::from(x.data() + from * width + coord_start, in_format)
-          .put(y.data() + to * width + coord_start, out_format);
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const {
-    if (topk == 0) return void(std::copy(dy.begin(), dy.end(), dx.begin()));
-    std::fill(dx.begin(), dx.end(), E(0));
-    const std::int64_t width = x.shape().back();
-    each_kept(x, [&](std::int64_t to, std::int64_t from) {
-      std::copy_n(dy.data() + from * width, width, dx.data() + to * width);
-    });
-  }
+  void grad_use_in(Cpu&, View<const E> dy, View<const E> x, View<E> dx) const;
 
  private:
   /// f(row of data, row of the result) for each box that stays.
   template <class E, class F>
-  void each_kept(View<const E> x, F f) const {
-    const std::int64_t width = x.shape().back(), boxes = x.shape()[x.shape().size() - 2];
-    if (x.size() == 0) return;
-    parallel_for(x.size() / (boxes * width), 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t batch = begin; batch < end; ++batch) {
-        const E* const rows = x.data() + batch * boxes * width;
-        const auto class_of = [&](std::int64_t row) { return id_index < 0 ? E(0) : rows[row * width + id_index]; };
-        detail::List<std::int64_t> order;
-        for (std::int64_t i = 0; i < boxes; ++i)
-          if (rows[i * width + score_index] > static_cast<E>(valid_thresh) &&
-              (id_index < 0 || class_of(i) != static_cast<E>(background_id)))
-            order.push_back(i);
-        std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {  // of equal scores the first row
-          const E one = rows[a * width + score_index], other = rows[b * width + score_index];
-          return one > other || (one == other && a < b);
-        });
-        const detail::Index count = topk > 0 ? std::min<detail::Index>(topk, order.size()) : order.size();
-        detail::List<std::int64_t> kept;
-        for (detail::Index k = 0; k < count; ++k) {
-          const std::int64_t row = order[k];
-          const auto box = detail::Box<E>::from(rows + row * width + coord_start, in_format);
-          const bool overlapped = std::any_of(kept.begin(), kept.end(), [&](std::int64_t better) {
-            return (force_suppress || class_of(better) == class_of(row)) &&
-                   box.overlap(detail::Box<E>::from(rows + better * width + coord_start, in_format)) >
-                       static_cast<E>(overlap_thresh);
-          });
-          if (overlapped) continue;
-          f(batch * boxes + row, batch * boxes + kept.size());
-          kept.push_back(row);
-        }
-      }
-    });
-  }
+  void each_kept(View<const E> x, F f) const;
 };
 
 inline constexpr Op<BoxIou, OnUse> box_iou;
@@ -215,3 +119,7 @@ inline constexpr Op<BoxNms, OnUse> box_nms;
 using BoxOps = OpList<BoxIou, BoxNms>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/vision/boxes_body.hpp>
+#endif

@@ -7,11 +7,7 @@
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
 #include <strop/ops/reduce_kernels.hpp>
-#include <strop/ops/vision/planes.hpp>
 
-#include <algorithm>
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -21,6 +17,7 @@ namespace strop::inline v0 {
 namespace detail {
 
 /// One image, of three dimensions, or several: false while the rank is unknown.
+template <int = 0>
 constexpr bool expect_images(const Shapes& s) {
   const Shape& x = s.in(0);
   if (x.has_rank() && x.ndim() != 3 && x.ndim() != 4)
@@ -28,6 +25,7 @@ constexpr bool expect_images(const Shapes& s) {
   return x.has_rank();
 }
 /// The last three extents moved `by` places to the front.
+template <int = 0>
 constexpr Shape turned_extents(const Shape& x, int by) {
   Shape out = x;
   const int first = x.ndim() - 3;
@@ -49,37 +47,21 @@ struct ImageToTensor {
   static constexpr std::string_view name = "_image_to_tensor", aliases[] = {"image_to_tensor", "_npx__image_to_tensor"};
   static constexpr const char* doc = "Images (…, rows, columns, channels) as (…, channels, rows, columns), over 255.";
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     if (!detail::expect_images(s)) return;
     s.set_out(0, detail::turned_extents(s.in(0), 2));
     s.set_in(0, detail::turned_extents(s.out(0), 1));
   }
   template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<float> y) const {
-    const std::int64_t channels = x.shape().back();
-    each(y.shape(), [&](std::int64_t first, std::int64_t at, std::int64_t places) {
-      for (std::int64_t i = 0; i < places; ++i) y[first + i] = static_cast<float>(x[at + i * channels]) / 255;
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<float> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const float> dy, View<E> dx) const {
-    const std::int64_t channels = dx.shape().back();
-    each(dy.shape(), [&](std::int64_t first, std::int64_t at, std::int64_t places) {
-      for (std::int64_t i = 0; i < places; ++i) dx[at + i * channels] = static_cast<E>(dy[first + i]) / 255;
-    });
-  }
+  void grad_use_none(Cpu&, View<const float> dy, View<E> dx) const;
 
  private:
   /// f(first element in the result, in data, how many) for each channel of each image.
   template <class F>
-  static void each(std::span<const std::int64_t> shape, F f) {
-    const std::size_t axis = shape.size() - 3;
-    const std::int64_t channels = shape[axis], places = shape[axis + 1] * shape[axis + 2];
-    const std::int64_t images = axis == 0 ? 1 : shape[0];
-    detail::each_plane(images * channels, places, [&](std::int64_t plane) {
-      f(plane * places, plane / channels * channels * places + plane % channels, places);
-    });
-  }
+  static void each(std::span<const std::int64_t> shape, F f);
 };
 
 /// _image_normalize: (data − mean) / std, with a number for each channel.
@@ -101,6 +83,7 @@ struct ImageNormalize {
                                    {"data", "an image (channels, rows, columns), or several"}};
   static constexpr Share inplace[] = {{0, 0}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     s.set_out(0, s.in(0));
     s.set_in(0, s.out(0));
@@ -117,33 +100,14 @@ struct ImageNormalize {
     expect("std", std, &ImageNormalize::std);
   }
   template <detail::Summable E>
-  void forward(Cpu&, View<const E> x, View<E> y) const {
-    each<E>(x.shape(), [&](std::int64_t begin, std::int64_t end, double less, double over) {
-      if constexpr (std::integral<E>)
-        for (std::int64_t i = begin; i < end; ++i)
-          y[i] = detail::from_double<E>((static_cast<double>(x[i]) - less) / over);
-      else
-        for (std::int64_t i = begin; i < end; ++i) y[i] = (x[i] - static_cast<E>(less)) / static_cast<E>(over);
-    });
-  }
+  void forward(Cpu&, View<const E> x, View<E> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const {
-    each<E>(dy.shape(), [&](std::int64_t begin, std::int64_t end, double, double over) {
-      for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] / static_cast<E>(over);
-    });
-  }
+  void grad_use_none(Cpu&, View<const E> dy, View<E> dx) const;
 
  private:
   /// f(first element, behind the last, mean, std) for each channel of each image.
   template <class E, class F>
-  void each(std::span<const std::int64_t> shape, F f) const {
-    const std::size_t axis = shape.size() - 3;
-    const std::int64_t channels = shape[axis], size = shape[axis + 1] * shape[axis + 2];
-    detail::each_plane((axis == 0 ? 1 : shape[0]) * channels, size, [&](std::int64_t plane) {
-      const int channel = static_cast<int>(plane % channels);
-      f(plane * size, (plane + 1) * size, mean[mean.count() == 1 ? 0 : channel], std[std.count() == 1 ? 0 : channel]);
-    });
-  }
+  void each(std::span<const std::int64_t> shape, F f) const;
 };
 
 inline constexpr Op<ImageToTensor, OnUse> image_to_tensor;
@@ -152,3 +116,7 @@ inline constexpr Op<ImageNormalize, OnUse> image_normalize;
 using ImageOps = OpList<ImageToTensor, ImageNormalize>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/vision/images_body.hpp>
+#endif

@@ -3,38 +3,15 @@
 /// Images of another size: _contrib_AdaptiveAvgPooling2D, _contrib_BilinearResize2D.
 #pragma once
 #include <strop/core/checked.hpp>
-#include <strop/core/list.hpp>
 #include <strop/op/op.hpp>
 #include <strop/ops/list.hpp>
-#include <strop/ops/vision/bilinear.hpp>
-#include <strop/ops/vision/planes.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace strop::inline v0 {
-
-namespace detail {
-inline namespace STROP_ISA {
-
-/// Where along an axis of `from` elements each of `to` elements lies.
-template <class E>
-List<LinearWeights<E>> resized_axis(std::int64_t from, std::int64_t to, bool align_corners) {
-  List<LinearWeights<E>> places;
-  if (from == 0) return places;
-  const std::int64_t less = align_corners ? 1 : 0;
-  const E step = to <= 1 ? E(0) : static_cast<E>(from - less) / static_cast<E>(to - less);
-  for (std::int64_t i = 0; i < to; ++i)
-    places.push_back(LinearWeights<E>(
-        align_corners ? step * static_cast<E>(i) : step * (static_cast<E>(i) + E(0.5)) - E(0.5), from));
-  return places;
-}
-
-}  // namespace STROP_ISA
-}  // namespace detail
 
 /// _contrib_AdaptiveAvgPooling2D: the mean of each of output_size parts of an image.
 ///
@@ -52,6 +29,7 @@ struct AdaptiveAvgPooling2D {
   static constexpr const char* doc = "The means of as many parts of each image as output_size says.";
   static constexpr Note notes[] = {{"output_size", "rows and columns of the result, or one number for both"}};
 
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     if (output_size.ndim() > 2) s.fail("output_size = ", output_size, ", expected at most 2 numbers");
@@ -66,44 +44,20 @@ struct AdaptiveAvgPooling2D {
       if (s.in(0)[axis] >= 0) (void)detail::checked_product(s.in(0)[axis], s.out(0)[axis], s.op());
   }
   template <Real E>
-  void forward(Cpu&, View<const E, 4> x, View<E, 4> y) const {
-    each_part(x.shape(), y.shape(), [&](std::int64_t to, std::int64_t plane, const Part& rows, const Part& cols) {
-      double total = 0;
-      for (std::int64_t i = rows.low; i < rows.high; ++i)
-        for (std::int64_t j = cols.low; j < cols.high; ++j)
-          total += static_cast<double>(x[plane + i * x.shape()[3] + j]);
-      const std::int64_t count = rows.size() * cols.size();
-      y[to] = count == 0 ? E(0) : static_cast<E>(total / static_cast<double>(count));
-    });
-  }
+  void forward(Cpu&, View<const E, 4> x, View<E, 4> y) const;
   template <Real E>
-  void grad_use_none(Cpu&, View<const E, 4> dy, View<E, 4> dx) const {
-    std::fill(dx.begin(), dx.end(), E(0));
-    each_part(dx.shape(), dy.shape(), [&](std::int64_t from, std::int64_t plane, const Part& rows, const Part& cols) {
-      const E share = dy[from] / static_cast<E>(rows.size() * cols.size());
-      for (std::int64_t i = rows.low; i < rows.high; ++i)
-        for (std::int64_t j = cols.low; j < cols.high; ++j) dx[plane + i * dx.shape()[3] + j] += share;
-    });
-  }
+  void grad_use_none(Cpu&, View<const E, 4> dy, View<E, 4> dx) const;
 
  private:
   struct Part {
     std::int64_t low, high;
     Part(std::int64_t i, std::int64_t parts, std::int64_t extent)
         : low(i * extent / parts), high(((i + 1) * extent + parts - 1) / parts) {}
-    std::int64_t size() const { return high - low; }
+    std::int64_t size() const;
   };
   /// f(element of the result, where its plane begins, rows, columns).
   template <class F>
-  static void each_part(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y, F f) {
-    detail::each_plane(x[0] * x[1], x[2] * x[3], [&](std::int64_t plane) {
-      for (std::int64_t i = 0; i < y[2]; ++i) {
-        const Part rows(i, y[2], x[2]);
-        for (std::int64_t j = 0; j < y[3]; ++j)
-          f((plane * y[2] + i) * y[3] + j, plane * x[2] * x[3], rows, Part(j, y[3], x[3]));
-      }
-    });
-  }
+  static void each_part(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y, F f);
 };
 
 /// _contrib_BilinearResize2D: images of other extents, linear between the elements along both axes.
@@ -138,6 +92,7 @@ struct BilinearResize2D {
   static constexpr Range range[] = {{"height", 1, 10000}, {"width", 1, 10000}};
 
   constexpr int input_count() const { return mode == like ? 2 : 1; }
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     constexpr std::int64_t any = Shape::unknown_extent;
     s.set_in(0, {any, any, any, any});
@@ -150,24 +105,13 @@ struct BilinearResize2D {
       s.fail(s.name_in(0), " has shape ", x, ", which has no elements for ", s.out(0));
   }
   template <Real E>
-  void forward(Cpu&, View<const E, 4> x, View<const E, 4>, View<E, 4> y) const {
-    each_element<E>(x.shape(), y.shape(),
-                    [&](std::int64_t to, std::int64_t plane, const auto& down, const auto& along) {
-                      y[to] = detail::interpolated(x.data() + plane, down, along, x.shape()[3]);
-                    });
-  }
+  void forward(Cpu&, View<const E, 4> x, View<const E, 4>, View<E, 4> y) const;
   template <Real E>
-  void grad(Cpu&, Head<"output", View<const E, 4>> dy, Grad<"data", View<E, 4>> dx) const {
-    if (!dx) return;
-    std::fill(dx.begin(), dx.end(), E(0));
-    each_element<E>(dx.shape(), dy.shape(),
-                    [&](std::int64_t from, std::int64_t plane, const auto& down, const auto& along) {
-                      detail::spread(dy[from], dx.data() + plane, down, along, dx.shape()[3]);
-                    });
-  }
+  void grad(Cpu&, Head<"output", View<const E, 4>> dy, Grad<"data", View<E, 4>> dx) const;
 
  private:
   /// What an axis of the result has.
+  template <int = 0>
   constexpr std::int64_t extent(const Shapes& s, int axis, int fixed, const std::optional<float>& scale) const {
     if (mode == like) return s.in(1)[axis];
     if (mode == size && !scale) return fixed;
@@ -185,19 +129,11 @@ struct BilinearResize2D {
     const bool stays = odd == (mode == to_odd_down || mode == to_odd_up);
     return stays                                     ? x
            : mode == to_even_up || mode == to_odd_up ? detail::checked_sum(x, 1, s.op())
-                                                     : std::max<std::int64_t>(0, x - 1);
+                                                     : detail::larger(0, x - 1);
   }
   /// f(element of the result, where its plane begins, position down, position along).
   template <class E, class F>
-  void each_element(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y, F f) const {
-    const detail::List<detail::LinearWeights<E>> down = detail::resized_axis<E>(x[2], y[2], align_corners),
-                                                 along = detail::resized_axis<E>(x[3], y[3], align_corners);
-    detail::each_plane(x[0] * x[1], y[2] * y[3], [&](std::int64_t plane) {
-      for (detail::Index i = 0; i < down.size(); ++i)
-        for (detail::Index j = 0; j < along.size(); ++j)
-          f((plane * y[2] + i) * y[3] + j, plane * x[2] * x[3], down[i], along[j]);
-    });
-  }
+  void each_element(const std::array<std::int64_t, 4>& x, const std::array<std::int64_t, 4>& y, F f) const;
 };
 
 inline constexpr Op<AdaptiveAvgPooling2D, OnUse> adaptive_avg_pooling2d;
@@ -206,3 +142,7 @@ inline constexpr Op<BilinearResize2D, OnUse> bilinear_resize2d;
 using ResizeOps = OpList<AdaptiveAvgPooling2D, BilinearResize2D>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/vision/resize_body.hpp>
+#endif

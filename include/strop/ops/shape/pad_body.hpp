@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Bodies of the operators of ops/shape/pad.hpp, which only what builds their kernels reads.
+#pragma once
+#include <strop/ops/shape/move.hpp>
+#include <strop/ops/shape/pad.hpp>
+#include <strop/tensor/cast.hpp>
+
+namespace strop::inline v0 {
+
+inline detail::List<detail::List<std::int64_t>> Pad::sources(const Shape& in) const {
+  detail::List<detail::List<std::int64_t>> all(in.ndim());
+  for (int k = 0; k < in.ndim(); ++k) {
+    const std::int64_t before = (*pad_width)[2 * k], after = (*pad_width)[2 * k + 1], n = in[k];
+    for (std::int64_t i = -before; i < n + after; ++i) {
+      std::int64_t from = i;
+      if (i < 0) from = *mode == constant ? -1 : *mode == edge ? 0 : -i;
+      if (i >= n) from = *mode == constant ? -1 : *mode == edge ? n - 1 : 2 * (n - 1) - i;
+      all[k].push_back(from);
+    }
+  }
+  return all;
+}
+
+namespace detail {
+
+/// Calls f(first element of a row of the padded array, of the source's row or −1) for each row of the last axis.
+template <class F>
+void each_padded_row(const detail::List<detail::List<std::int64_t>>& sources, const Shape& in, F f) {
+  const std::int64_t rank = sources.size();
+  if (rank == 0) return f(0, 0);
+  const std::int64_t width = sources[rank - 1].size();
+  std::int64_t rows = 1;
+  for (std::int64_t k = 0; k + 1 < rank; ++k) rows *= sources[k].size();
+  parallel_for(rows, std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, width)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t r = begin; r < end; ++r) {
+                   std::int64_t rest = r, from = 0, step = in[rank - 1];
+                   for (std::int64_t k = rank - 1; k-- > 0;) {
+                     const std::int64_t extent = sources[k].size();
+                     const std::int64_t source = sources[k][rest % extent];
+                     from = source < 0 || from < 0 ? -1 : from + source * step;
+                     step *= in[k];
+                     rest /= extent;
+                   }
+                   f(r * width, from);
+                 }
+               });
+}
+
+}  // namespace detail
+
+inline void Pad::forward(Cpu&, const NDArray& x, NDArray& y) const {
+  const auto from = sources(x.shape());
+  std::byte value[8];
+  detail::convert_elements(f64, &constant_value, y.dtype(), value, 1);
+  if (y.size() == 0) return;
+  detail::visit_bits(y.dtype(), [&]<class Bits>(Bits) {
+    Bits fill;
+    std::memcpy(&fill, value, sizeof fill);
+    const Bits* in = x.pointer<Bits>();
+    Bits* out = y.pointer<Bits>();
+    if (from.empty()) {
+      *out = *in;
+      return;
+    }
+    const detail::List<std::int64_t>& last = from.back();
+    const auto inside = x.shape().back(), before = (*pad_width)[pad_width.value->ndim() - 2];
+    detail::each_padded_row(from, x.shape(), [&](std::int64_t row, std::int64_t source) {
+      Bits* to = out + row;
+      if (source < 0) {
+        std::fill_n(to, last.size(), fill);
+        return;
+      }
+      const auto put = [&](std::int64_t i) { to[i] = last[i] < 0 ? fill : in[source + last[i]]; };
+      for (std::int64_t i = 0; i < before; ++i) put(i);
+      if (inside != 0) detail::copy_bytes(to + before, in + source, inside * std::int64_t{sizeof(Bits)});
+      for (auto i = before + inside; i < static_cast<std::int64_t>(last.size()); ++i) put(i);
+    });
+  });
+}
+
+template <Real E>
+inline void PadGradient::forward(Cpu&, View<const E> dy, View<const E>, View<E> dx) const {
+  const Shape shape(dx.shape());
+  const auto from = Pad{.mode = mode, .pad_width = pad_width}.sources(shape);
+  std::fill(dx.begin(), dx.end(), E(0));
+  if (dy.size() == 0) return;
+  if (from.empty()) {
+    dx[0] = dy[0];
+    return;
+  }
+  // One after the other: rows of the padded array share rows of the source.
+  detail::List<std::int64_t> rows;
+  const std::int64_t width = from.back().size();
+  rows.resize(dy.size() / width);
+  detail::each_padded_row(from, shape, [&](std::int64_t row, std::int64_t source) { rows[row / width] = source; });
+  for (std::int64_t r = 0; r < rows.size(); ++r) {
+    if (rows[r] < 0) continue;
+    const E* in = dy.data() + r * width;
+    for (std::int64_t i = 0; i < width; ++i)
+      if (const std::int64_t at = from.back()[i]; at >= 0) dx[rows[r] + at] += in[i];
+  }
+}
+
+}  // namespace strop::inline v0

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Bodies of the operators of ops/sparse_optimizer.hpp, which only what builds their kernels reads.
+#pragma once
+#include <strop/core/prefetch.hpp>
+#include <strop/op/loops.hpp>
+#include <strop/ops/cast_body.hpp>
+#include <strop/ops/sparse_optimizer.hpp>
+#include <strop/tensor/merged.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+namespace strop::inline v0 {
+
+namespace detail {
+
+/// An array whose every row is in memory: dense, or row_sparse with all rows. A row_sparse state that stores nothing
+/// yet gets all its rows, zero.
+inline const NDArray& with_all_rows(std::string_view op, std::string_view what, const NDArray& a, bool state) {
+  if (a.storage() == dense) return a;
+  const std::int64_t rows = a.shape()[0];
+  if (a.nnz() == rows) {
+    if (rows != 0 &&
+        !(ascends(a) && IndexReader(a.indices())[rows - 1] == rows - 1 && IndexReader(a.indices())[0] == 0))
+      fail(op, ": the rows that '", what, "' stores are not all of its rows in their order");
+    return a;
+  }
+  if (!state || a.nnz() != 0)
+    fail(op, ": '", what, "' is row_sparse and stores ", a.nnz(), " of its ", rows, " rows, expected all of them");
+  List<std::int64_t> all(rows);
+  for (std::int64_t i = 0; i < rows; ++i) all[i] = i;
+  allocate_stored_as(a, rows, a.indices().dtype());
+  write_indices(a.indices(), all.data(), rows);
+  clear(a, a.stored() * size_of(a.dtype()));
+  return a;
+}
+
+/// The new weight begins as the old one, where it is another array.
+inline void start_from_weight(std::string_view op, const NDArray& weight, const NDArray& out) {
+  const NDArray& from = with_all_rows(op, "weight", weight, false);
+  if (out.is(weight) || out.bytes() == from.bytes()) return;
+  if (out.storage() == row_sparse) copy_structure(from, out);
+  copy_bytes(out.bytes(), from.bytes(), from.stored() * size_of(from.dtype()));
+}
+
+/// Whether states are stored as their weight is, which a lazy update takes: a dense state beside a row_sparse weight
+/// says that every row moves, as it does in the original.
+inline bool stored_alike(const NDArray& weight, std::initializer_list<const NDArray*> states) {
+  return std::all_of(states.begin(), states.end(),
+                     [&](const NDArray* state) { return state->storage() == weight.storage(); });
+}
+
+/// Refuses a gradient with a row outside, before anything is written.
+inline void check_rows(const NDArray& grad, std::int64_t rows) {
+  const IndexReader indices(grad.indices());
+  for (std::int64_t i = 0; i < grad.nnz(); ++i) checked_index(indices[i], rows);
+}
+
+inline namespace STROP_ISA {
+
+/// Applies Step, a map of (weight, grad, states…) to (weight, states…), to all elements or, where `lazy`, to the rows
+/// that a row_sparse gradient stores. What a gradient stores for one row adds up.
+template <class Step, class E>
+void update(std::string_view op, const Step& step, bool lazy, const NDArray& weight, const NDArray& given,
+            std::initializer_list<const NDArray*> states, const NDArray& out, std::span<const std::string_view> names) {
+  constexpr std::size_t inputs = arity<Step>;
+  const NDArray grad = merged(given);
+  if (grad.storage() == row_sparse) check_rows(grad, out.shape()[0]);
+  start_from_weight(op, weight, out);
+  E* data[inputs];  // the new weight stands where the gradient would
+  data[0] = data[1] = out.pointer<E>();
+  for (std::size_t k = 2; k < inputs; ++k) {
+    const NDArray& state = *states.begin()[k - 2];
+    with_all_rows(op, names[k], state, true);
+    data[k] = state.template pointer<E>();
+  }
+  const auto run = [&](const E* gradient, std::int64_t at, std::int64_t n) {
+    const void* in[inputs];
+    void* to[inputs - 1];
+    in[0] = data[0] + at;
+    in[1] = gradient;
+    to[0] = data[0] + at;
+    for (std::size_t i = 2; i < inputs; ++i) in[i] = to[i - 1] = data[i] + at;
+    lane_loop<Step, E>(&step, in, to, n);
+  };
+  if (grad.storage() == dense) {
+    const E* gradient = grad.pointer<const E>();
+    return parallel_for(out.size(), 1 << 15,
+                        [&](std::int64_t begin, std::int64_t end) { run(gradient + begin, begin, end - begin); });
+  }
+  const std::int64_t rows = out.shape()[0], width = out.shape().size(1, out.ndim());
+  const IndexReader indices(grad.indices());
+  const E* gradient = grad.pointer<const E>();
+  if (lazy) {
+    const std::int64_t asked = std::min<std::int64_t>(512, width * std::int64_t{sizeof(E)});
+    const auto update_rows = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (i + 8 < end) {  // the rows are anywhere: what is asked for early does not stop the work
+          const std::int64_t next = indices[i + 8] * width;
+          for (std::size_t tensor = 1; tensor < inputs; ++tensor) prefetch_lines<true>(data[tensor] + next, asked);
+        }
+        run(gradient + i * width, indices[i] * width, width);
+      }
+    };
+    return parallel_for(grad.nnz(), std::max<std::int64_t>(1, (1 << 14) / std::max<std::int64_t>(1, width)),
+                        update_rows);
+  }
+  const detail::List<E> zeros(width, E(0));
+  for (std::int64_t row = 0, i = 0; row < rows; ++row) {
+    const bool stored = i < grad.nnz() && indices[i] == row;
+    run(stored ? gradient + i++ * width : zeros.data(), row * width, width);
+  }
+}
+
+}  // namespace STROP_ISA
+
+}  // namespace detail
+
+template <Real E>
+inline void SgdUpdate::forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& out) const {
+  detail::update<Step, E>(name, {*lr, wd, rescale_grad, clip_gradient}, lazy_update, weight, grad, {}, out, inputs);
+}
+
+template <Real E>
+inline void SgdMomUpdate::forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& mom, NDArray& out) const {
+  const bool lazy = lazy_update && detail::stored_alike(weight, {&mom});
+  detail::update<Step, E>(name, {*lr, momentum, wd, rescale_grad, clip_gradient}, lazy, weight, grad, {&mom}, out,
+                          inputs);
+}
+
+template <Real E>
+inline void AdamUpdate::forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& first, NDArray& second,
+                                NDArray& out) const {
+  const bool lazy = lazy_update && detail::stored_alike(weight, {&first, &second});
+  detail::update<Step, E>(name, {*lr, beta1, beta2, epsilon, wd, rescale_grad, clip_gradient}, lazy, weight, grad,
+                          {&first, &second}, out, inputs);
+}
+
+template <Real E>
+inline void FtrlUpdate::forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& z, NDArray& n,
+                                NDArray& out) const {
+  detail::update<Step, E>(name, {*lr, lamda1, beta, wd, rescale_grad, clip_gradient}, true, weight, grad, {&z, &n}, out,
+                          inputs);
+}
+
+template <Real E>
+inline void SparseAdagradUpdate::forward(Cpu&, const NDArray& weight, const NDArray& grad, NDArray& history,
+                                         NDArray& out) const {
+  if (wd != 0) fail(name, ": wd is ", wd, ", expected 0");
+  detail::update<Step, E>(name, {*lr, epsilon, rescale_grad, clip_gradient}, true, weight, grad, {&history}, out,
+                          inputs);
+}
+
+template <Real E>
+inline void GroupAdagradUpdate::forward(Cpu&, const NDArray& weight, const NDArray& given, NDArray& history,
+                                        NDArray& out) const {
+  const NDArray grad = detail::merged(given);
+  const std::int64_t rows = out.shape()[0], width = out.shape()[1];
+  detail::check_rows(grad, rows);
+  detail::start_from_weight(name, weight, out);
+  detail::with_all_rows(name, "history", history, true);
+  const detail::IndexReader indices(grad.indices());
+  detail::List<E> step(width);
+  for (std::int64_t k = 0; k < grad.nnz() && width != 0; ++k) {
+    const std::int64_t row = indices[k];
+    const E *const g = grad.pointer<const E>() + k * width, bound = E(clip_gradient);
+    E squares = 0;
+    for (std::int64_t j = 0; j < width; ++j) {
+      step[j] = E(rescale_grad) * g[j];
+      if (bound >= 0) step[j] = step[j] > bound ? bound : step[j] < -bound ? -bound : step[j];
+      squares += step[j] * step[j];
+    }
+    E& squared = history.pointer<E>()[row];
+    squared += squares / static_cast<E>(width);
+    const E rate = E(*lr) / std::sqrt(squared + E(epsilon));
+    E* const to = out.pointer<E>() + row * width;
+    for (std::int64_t j = 0; j < width; ++j) to[j] -= rate * step[j];
+  }
+}
+
+}  // namespace strop::inline v0
