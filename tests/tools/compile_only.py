@@ -138,7 +138,7 @@ def kind_of(path):
     """How a header is read: whole where it has code for STROP_COMPILED to leave out, as users of the compiled library do where it
     has none, and without the bodies of its kernels where these stand beside it, as they include it first and are read alone."""
     text = path.read_text()
-    if "STROP_OPERATORS_COMPILED" in text:
+    if "_body.hpp>" in text and not path.stem.endswith("_body"):
         return "-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED"
     return () if "STROP_COMPILED" in text else ("-DSTROP_COMPILED",)
 
