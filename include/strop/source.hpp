@@ -108,6 +108,7 @@
 #include <strop/op/registry_impl.hpp>
 #include <strop/op/stored_pattern_impl.hpp>
 #include <strop/ops/csr_graphs_impl.hpp>
+#include <strop/ops/linalg/solvers_impl.hpp>
 #include <strop/ops/sparse_kernels_impl.hpp>
 #include <strop/tensor/allclose_impl.hpp>
 #include <strop/tensor/arena_impl.hpp>
