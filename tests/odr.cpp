@@ -5,6 +5,7 @@
 #include <strop/cuda/launches.hpp>
 #include <strop/data/idx.hpp>
 #include <strop/eigen.hpp>
+#include <strop/linalg.hpp>
 #include <strop/ops/elementwise.hpp>
 #include <strop/strop.hpp>
 #include <strop/tensor/dlpack.hpp>

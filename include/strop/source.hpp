@@ -12,4 +12,5 @@
 #endif
 #include <strop/source/arrays.hpp>
 #include <strop/source/graphs.hpp>
+#include <strop/source/linear_algebra.hpp>
 #include <strop/source/operators.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 using namespace ops_test;
@@ -155,7 +157,7 @@ TEST_CASE("diagonals and triangles as MXNet takes and puts them") {
 }
 
 TEST_CASE("factors of matrices that are larger than a block multiply to what they came from") {
-  for (const std::int64_t n : {1, 31, 33, 100}) {
+  for (const std::int64_t n : {1, 12, 23, 31, 33, 100}) {
     CAPTURE(n);
     const NDArray a = matrices({3, n, n}, 10), definite = strop::linalg_gemm2(a, a, {.transpose_b = true}),
                   one = identities(a);
@@ -184,6 +186,57 @@ TEST_CASE("factors of matrices that are larger than a block multiply to what the
               strop::linalg_trsm(a, b, {.transpose = transposed, .rightside = right, .lower = lower, .alpha = 2});
           CHECK(near(strop::linalg_trmm(a, x, {.transpose = transposed, .rightside = right, .lower = lower}), b * 2));
         }
+  }
+}
+
+TEST_CASE("a Cholesky factor of many blocks, and a block that has none") {
+  const NDArray a = matrices({1, 300, 300}, 20), definite = strop::linalg_syrk(a);
+  const NDArray l = strop::linalg_potrf(definite), u = strop::linalg_potrf(definite, {.lower = false});
+  CHECK(near(strop::linalg_gemm2(l, l, {.transpose_b = true}), definite));
+  CHECK(near(strop::linalg_gemm2(u, u, {.transpose_a = true}), definite));
+  const NDArray broken = definite.copy();
+  broken.pointer<double>()[299 * 300 + 299] = -1;
+  CHECK(refusal("_linalg_potrf", {}, {broken}) == "_linalg_potrf: matrix 0 of input 'A' is not positive definite");
+}
+
+TEST_CASE("a product with a large triangle, in place") {
+  for (const bool right : {false, true}) {
+    CAPTURE(right);
+    const NDArray a = matrices({2, 150, 150}, 1), b = right ? matrices({2, 140, 150}, 0) : matrices({2, 150, 140}, 0);
+    const NDArray wanted = strop::linalg_trmm(a, b, {.rightside = right, .alpha = 3});
+    const NDArray triangle = strop::linalg_maketrian(strop::linalg_extracttrian(a));
+    CHECK(near(wanted, right ? strop::linalg_gemm2(b, triangle, {.alpha = 3})
+                             : strop::linalg_gemm2(triangle, b, {.alpha = 3})));
+    strop::linalg_trmm(a, b, {.rightside = right, .alpha = 3}, strop::into(b));
+    CHECK(near(b, wanted));
+  }
+}
+
+TEST_CASE("matrices with infinities, NaN and numbers whose squares are none") {
+  for (const double odd : {Inf, -Inf, NaN})
+    for (const std::int64_t n : {2, 40}) {
+      CAPTURE(odd);
+      CAPTURE(n);
+      const NDArray a = matrices({1, n, n}, 10);
+      a.pointer<double>()[n] = odd;  // the first of the second row
+      const auto is_nan = [](const NDArray& x) {
+        return std::all_of(x.pointer<double>(), x.pointer<double>() + x.size(), [](double v) { return std::isnan(v); });
+      };
+      CHECK(is_nan(strop::linalg_det(a)));
+      CHECK(is_nan(strop::linalg_slogdet(a)[1]));
+      CHECK(is_nan(strop::linalg_inverse(a)));
+      CHECK(is_nan(strop::linalg_syevd(a)[1]));
+      CHECK(refusal("_linalg_potrf", {}, {a}) == "_linalg_potrf: matrix 0 of input 'A' is not positive definite");
+      CHECK(strop::linalg_gelqf(a)[0].shape() == Shape{1, n, n});
+      CHECK(strop::linalg_trsm(a, a).shape() == Shape{1, n, n});
+    }
+  for (const double scale : {1e-30, 1e30}) {
+    CAPTURE(scale);
+    const NDArray a = strop::cast(matrices({1, 3, 30}, 0) * scale, {.dtype = strop::f32});
+    const Arrays lq = strop::linalg_gelqf(a);
+    CHECK(strop::allclose(strop::linalg_gemm2(lq[1], lq[0]) / static_cast<float>(scale), a / static_cast<float>(scale),
+                          1e-5, 1e-5));
+    CHECK(strop::allclose(strop::linalg_syrk(lq[0]), strop::linalg_makediag(strop::ones({1, 3})), 1e-5, 1e-5));
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 #include <strop/core/push_macros.def>
 
+#include <strop/linalg.hpp>
 #include <strop/ops/families.hpp>
 #include <strop/strop.hpp>
 

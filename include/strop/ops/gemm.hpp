@@ -90,7 +90,8 @@ struct Gemm {
     const std::int64_t deep = whole ? g.k : along;
     const std::int64_t wide =
         whole || (right - left) * along <= block ? right - left : up(std::min(right - left, block / along), cols);
-    const bool tail = !g.packs && !Tile::masks && (right - left) % cols != 0;
+    // Columns behind the last whole registers of B: what would be read there may not be B's.
+    const bool tail = !g.packs && !Tile::masks && (right - left) % lanes != 0;
     const Space panels(g.packs ? deep * up(std::min(wide, right - left), cols) : tail ? along * cols : 0);
     const bool copies = g.scattered() && right - left > cols;
     const Space strip(copies || (bottom - top) % Tile::third != 0 ? along * rows + Tile::side : 0);

@@ -25,7 +25,7 @@ constexpr void infer_square(Shapes& s) {
   expect_square(s, 0);
 }
 
-/// Outputs from `first` on: of square matrices the factors that factor_rows makes, and the exchanges of their rows.
+/// Outputs from `first` on: of square matrices the factors that Solvers::getrf makes, and the exchanges of their rows.
 constexpr void infer_factors(Shapes& s, int first) {
   if (!expect_square(s, 0)) return;
   for (int i = 0; i < first; ++i) s.set_out(i, numbers_of(s.in(0)));
@@ -61,15 +61,16 @@ struct Determinant {
   }
 };
 
-/// Factors every matrix: f(matrix, its determinant).
+/// Factors every matrix, for the operator `op`: f(matrix, its determinant).
 template <class E, class F>
-void factor_matrices(View<const E> a, View<E> factors, View<std::int32_t> pivots, F f) {
+void factor_matrices(std::string_view op, View<const E> a, View<E> factors, View<std::int32_t> pivots, F f) {
   const Matrices m(a.shape());
+  const Solvers<E>& eigen = solvers<E>(op);
   std::copy(a.begin(), a.end(), factors.begin());
   each_matrix(m.count, m.size() * m.rows / 3, [&](std::int64_t k) {
     E* const of = factors.data() + k * m.size();
     std::int32_t* const pivot = pivots.data() + k * m.rows;
-    factor_rows(of, m.rows, pivot);
+    eigen.getrf(of, m.rows, pivot);
     f(k, Determinant<E>::of(of, pivot, m.rows));
   });
 }
@@ -109,6 +110,7 @@ struct LinalgPotrf {
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> y) const {
     const detail::Matrices m(a.shape());
+    const detail::Solvers<E>& solvers = detail::solvers<E>(name);
     detail::each_matrix(m.count, m.size() * m.rows / 6, [&](std::int64_t k) {
       const E* const from = a.data() + k * m.size();
       E* const to = y.data() + k * m.size();
@@ -118,7 +120,7 @@ struct LinalgPotrf {
         detail::copy_transposed(from, m.rows, m.rows, factor);
       else if (from != to)
         std::copy_n(from, m.size(), factor);
-      if (!detail::factor_cholesky(factor, m.rows))
+      if (!detail::factor_cholesky(solvers, factor, m.rows))
         fail(name, ": matrix ", k, " of input 'A' is not positive definite");
       detail::clear_outside(factor, m.rows, true);
       if (!lower) detail::copy_transposed(factor, m.rows, m.rows, to);
@@ -196,8 +198,8 @@ struct LinalgPotri {
 
 /// _linalg_inverse: A⁻¹, by Gauss with the largest pivots of the columns.
 ///
-/// A (…, n, n). Floating types; sparse arrays by the dense fallback. The gradient is −Bᵀ · dB · Bᵀ, B being the result.
-/// Error: matrices that are not square, a matrix that is singular.
+/// A (…, n, n). A matrix with an infinity or NaN gives NaN. Floating types; sparse arrays by the dense fallback. The
+/// gradient is −Bᵀ · dB · Bᵀ, B being the result. Error: matrices that are not square, a matrix that is singular.
 ///
 /// Example: `linalg_inverse(array({{1, 2}, {3, 4}}))` is [[-2, 1], [1.5, -0.5]].
 struct LinalgInverse {
@@ -212,7 +214,7 @@ struct LinalgInverse {
     const View<E> factors = ctx.temp<E>(a.shape());
     const View<std::int32_t, 1> pivots = ctx.temp<std::int32_t>(m.count * m.rows);
     const std::int64_t all[] = {m.count * m.rows};
-    detail::factor_matrices<E>(a, factors, {pivots.data(), all},
+    detail::factor_matrices<E>(name, a, factors, {pivots.data(), all},
                                [&](std::int64_t k, const detail::Determinant<E>& determinant) {
                                  if (determinant.sign == 0) fail(name, ": matrix ", k, " of input 'A' is singular");
                                  detail::invert_factored(factors.data() + k * m.size(), pivots.data() + k * m.rows,
@@ -236,8 +238,9 @@ struct LinalgInverse {
 /// _linalg_det: the product of the diagonal of u in A = p⁻¹ · l · u, with the sign of the exchanges of rows p.
 ///
 /// A (…, n, n), the result is (…), or (1,) of one matrix. Hidden outputs: the factors l and u in one matrix, and the
-/// exchanges of rows, int32. Floating types; sparse arrays by the dense fallback. The gradient is det · A⁻ᵀ times the
-/// head gradient, and 0 where the determinant is 0. Error: matrices that are not square.
+/// exchanges of rows, int32. A matrix with an infinity or NaN gives NaN. Floating types; sparse arrays by the dense
+/// fallback. The gradient is det · A⁻ᵀ times the head gradient, and 0 where the determinant is 0. Error: matrices that
+/// are not square.
 ///
 /// Example: `linalg_det(array({{1, 2}, {3, 4}}))` is [-2].
 struct LinalgDet {
@@ -250,9 +253,9 @@ struct LinalgDet {
   constexpr void infer_type(Types& t) const { detail::infer_factor_types(t, 1); }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> y, View<E> factors, View<std::int32_t> pivots) const {
-    detail::factor_matrices<E>(a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-      y[k] = static_cast<E>(determinant.value);
-    });
+    detail::factor_matrices<E>(
+        name, a, factors, pivots,
+        [&](std::int64_t k, const detail::Determinant<E>& determinant) { y[k] = static_cast<E>(determinant.value); });
   }
   template <Real E>
   void grad(Cpu&, Head<"output0", View<const E>> dy, Out<"output0", View<const E>> y,
@@ -284,10 +287,11 @@ struct LinalgSlogdet {
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> sign_of, View<E> logarithm, View<E> factors,
                View<std::int32_t> pivots) const {
-    detail::factor_matrices<E>(a, factors, pivots, [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-      sign_of[k] = static_cast<E>(determinant.sign);
-      logarithm[k] = static_cast<E>(determinant.log);
-    });
+    detail::factor_matrices<E>(name, a, factors, pivots,
+                               [&](std::int64_t k, const detail::Determinant<E>& determinant) {
+                                 sign_of[k] = static_cast<E>(determinant.sign);
+                                 logarithm[k] = static_cast<E>(determinant.log);
+                               });
   }
   template <Real E>
   void grad(Cpu&, Head<"output1", View<const E>> dy, Out<"output0", View<const E>> sign_of,

@@ -90,6 +90,27 @@ void matrix_products(View<const E> a, bool a_transposed, View<const E> b, bool b
   });
 }
 
+/// Extent from which on Eigen's products with triangles are taken; below a general product with the zeros is: for 8
+/// rows it is there 3.6 times as soon with AVX-512, for 32 rows 1.8 times (AVX2: 1.1 and 1.2 times), for 512 rows it
+/// takes 1.4 times as long (AVX2: 1.9 times).
+inline constexpr std::int64_t triangle_by_eigen = 128;
+
+/// y = alpha · op(a) · b, or alpha · b · op(a) on the right side, of a triangle of a. Threads share strips of b; what a
+/// strip is does not depend on how many they are.
+template <class E>
+void triangle_products(const Solvers<E>& solvers, View<const E> a, bool lower, bool transposed, bool rightside,
+                       double alpha, View<const E> b, View<E> y) {
+  constexpr std::int64_t strip = 128;
+  const Matrices of_a(a.shape()), of_b(b.shape());
+  const std::int64_t lines = rightside ? of_b.rows : of_b.cols, strips = (lines + strip - 1) / strip;
+  each_matrix(of_b.count * strips, strip * of_a.size() / 2, [&](std::int64_t i) {
+    const std::int64_t k = i / strips, first = i % strips * strip, count = std::min(strip, lines - first);
+    const std::int64_t at = k * of_b.size() + first * (rightside ? of_b.cols : 1);
+    solvers.trmm(a.data() + k * of_a.size(), of_a.rows, lower, transposed, rightside, static_cast<E>(alpha),
+                 b.data() + at, rightside ? count : of_b.rows, rightside ? of_b.cols : count, of_b.cols, y.data() + at);
+  });
+}
+
 /// op(a) · x = b, or x · op(a) = b, for a triangular n × n a and b of rows × cols, which becomes x.
 template <class E>
 void solve_side(const E* a, std::int64_t n, bool lower, bool transposed, bool rightside, std::int64_t rows,
@@ -205,6 +226,8 @@ struct LinalgSyrk {
     out[last] = out[last - 1] = s.in(0)[transpose ? last : last - 1];
     s.set_out(0, out);
   }
+  /// A general product, of which Eigen's rankUpdate() computes half: with one thread and AVX-512 it takes 1.9 times as
+  /// long as this for 32 float rows and columns and for 512, with AVX2 1.3 times for 32 and 0.8 times for 512.
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> y) const {
     detail::matrix_products<E>(a, transpose, a, !transpose, alpha, nullptr, 0, y, -2);
@@ -237,6 +260,8 @@ struct LinalgTrmm {
   constexpr void infer_shape(Shapes& s) const { detail::infer_triangular(s, rightside); }
   template <Real E>
   void forward(Cpu& ctx, View<const E> a, View<const E> b, View<E> y) const {
+    if (a.shape().back() >= detail::triangle_by_eigen)
+      return detail::triangle_products(detail::solvers<E>(name), a, lower, transpose, rightside, alpha, b, y);
     const View<E> triangle = ctx.temp<E>(a.shape());
     std::copy(a.begin(), a.end(), triangle.begin());
     const detail::Matrices m(a.shape());
