@@ -124,9 +124,9 @@ def meson_headers(work, project, environment):
 
 
 def meson_levels(work, project, environment):
-    """Operators and loops for every level in the program: the file, the levels' two beside it, and the choice of them."""
+    """Operators and loops for every level in the program: the file, the three of each level beside it, and the choice of them."""
     meson_wrap(work, project, environment, PLAIN, NO_PCH, "-Dstrop:operators=true", "-Dstrop:levels=enabled", operators=["cast_identity"],
-               units=RUNTIME + 1 + 2 * (1 + 2) + 1)
+               units=RUNTIME + 1 + 2 * (1 + 3) + 1)
     takes_levels(project / "build/app", os.environ, lambda level: [level, "[1.5, 2.5]", f"Cast for {level}: [1, 2]"])
 
 
