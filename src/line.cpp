@@ -49,8 +49,8 @@ void clear_away_when_stopped() {
 int printed(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", strop::command::program().c_str(), errno != 0 ? ": " : "",
-               errno != 0 ? std::strerror(errno) : "");
+  std::fprintf(stderr, "%s: cannot write to standard output%s%s\n", strop::command::program().c_str(),
+               errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : "");
   return status != 0 ? status : 1;
 }
 

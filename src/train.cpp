@@ -155,7 +155,8 @@ Training train_in(const std::string& mode, TrainOptions options, const Entry& ac
       if (epoch == 0 && b + 1 == timed_batches) {
         const double so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const double whole = so_far / timed_batches * static_cast<double>(batches * options.epochs);
-        progress.say(cat("about ", std::ceil(whole), " s for ", options.epochs, options.epochs == 1 ? " epoch" : " epochs"));
+        progress.say(
+            cat("about ", std::ceil(whole), " s for ", options.epochs, options.epochs == 1 ? " epoch" : " epochs"));
       }
     }
     const double loss = total / static_cast<double>(batches * options.batch);

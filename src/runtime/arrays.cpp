@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The compiled library: arrays, memory and engine. Its parts are compiled side by side; a program without a build system
-/// compiles strop/source.hpp, which is all of them.
+/// The compiled library: arrays, memory and engine. Its parts are compiled side by side; a program without a build
+/// system compiles strop/source.hpp, which is all of them.
 #include <strop/source/arrays.hpp>
 
 #if defined(STROP_LEVELS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The part of the runtime that computes with Eigen: factors, determinants, eigenvalues. strop/source.hpp includes every
-/// part.
+/// The part of the runtime that computes with Eigen: factors, determinants, eigenvalues. strop/source.hpp includes
+/// every part.
 #pragma once
 #include <strop/core/push_macros.def>
 
