@@ -137,7 +137,7 @@ bool factor_small(E* a, std::int64_t n) {
 /// Extents of matrices whose Cholesky factors Eigen finds whole, and of the blocks that it factors of larger ones. What
 /// is beyond the blocks are products and triangular systems of ours: with AVX-512 a float matrix of 512 has its factor
 /// 1.4 times as soon as Eigen alone finds it, one of 1024 1.5 times.
-inline constexpr std::int64_t whole_factor = 256, factor_block = 64;
+inline constexpr std::int64_t whole_factor = 128, factor_block = 64;
 
 /// The lower triangle of a symmetric n × n matrix becomes its Cholesky factor; false where the matrix is not positive
 /// definite.
