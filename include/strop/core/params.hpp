@@ -30,6 +30,10 @@ struct Maybe {
   constexpr T& operator*() { return value_; }
   constexpr const T* operator->() const { return &value_; }
   constexpr T* operator->() { return &value_; }
+  constexpr const T& value() const {
+    if (!given_) throw std::bad_optional_access();
+    return value_;
+  }
   constexpr T value_or(T other) const { return given_ ? value_ : other; }
   constexpr T& emplace() {
     value_ = T{};

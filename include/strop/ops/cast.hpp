@@ -6,8 +6,13 @@
 #include <strop/ops/list.hpp>
 #include <strop/tensor/cast.hpp>
 
+#include <array>
+#include <concepts>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace strop::inline v0 {
 
@@ -116,6 +121,33 @@ struct CrossDeviceCopy {
 template <>
 inline constexpr bool detail::reads_any_index<CrossDeviceCopy> = true;
 inline constexpr Op<CrossDeviceCopy, OnUse> cross_device_copy;
+
+// Templates, so that a program builds the conversions that it calls.
+template <std::same_as<Dtype> D>
+NDArray NDArray::to(D dtype) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
+}
+
+template <std::same_as<Storage> S>
+NDArray NDArray::to(S storage) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
+}
+
+template <std::same_as<Device> D>
+NDArray NDArray::to(D device) const {
+  if (!*this) fail("strop: to() of a handle without an array");
+  NDArray out[1] = {detail::on_device(*this, device)};
+  if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
+    const std::array<const NDArray*, 1> in{this};
+    static constexpr CrossDeviceCopy copy;
+    using Copying =
+        Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
+    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr, {});
+  }
+  return std::move(out[0]);
+}
 
 using CastOps = OpList<Cast, CastStorage, CrossDeviceCopy>;
 

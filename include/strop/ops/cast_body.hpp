@@ -7,7 +7,6 @@
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/merged.hpp>
 
-#include <array>
 #include <cstdint>
 
 namespace strop::inline v0 {
@@ -41,32 +40,5 @@ inline void CastStorage::forward(Cpu&, const NDArray& x, NDArray& y) const { det
 inline void CastStorage::grad_use_none(Cpu&, const NDArray& dy, NDArray& dx) const { detail::assign(dy, dx); }
 
 inline void CrossDeviceCopy::forward(Cpu&, const NDArray& x, NDArray& y) const { detail::assign(x, y); }
-
-// Templates, so that a program builds the conversions that it calls.
-template <std::same_as<Dtype> D>
-inline NDArray NDArray::to(D dtype) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  return dtype == this->dtype() ? *this : cast(*this, {.dtype = dtype});
-}
-
-template <std::same_as<Storage> S>
-inline NDArray NDArray::to(S storage) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  return storage == this->storage() ? *this : strop::cast_storage(*this, {.stype = storage});
-}
-
-template <std::same_as<Device> D>
-inline NDArray NDArray::to(D device) const {
-  if (!*this) fail("strop: to() of a handle without an array");
-  NDArray out[1] = {detail::on_device(*this, device)};
-  if (detail::call_mode.recorder != nullptr && !out[0].is(*this)) {
-    const std::array<const NDArray*, 1> in{this};
-    static constexpr CrossDeviceCopy copy;
-    using Copying =
-        Op<std::conditional_t<std::same_as<D, Device>, CrossDeviceCopy, void>, OnUse>;  // built where it is called
-    detail::call_mode.recorder->record(Copying::entry(), &copy, in, std::span<NDArray>(out, 1), nullptr, {});
-  }
-  return std::move(out[0]);
-}
 
 }  // namespace strop::inline v0
