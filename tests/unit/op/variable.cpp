@@ -317,6 +317,7 @@ TEST_CASE("large operations are handed to the engine, small ones where something
   CHECK(twice(small).pending() == nullptr);
   CHECK(twice(result.slice(0, 4)).pending() != nullptr);
   go = true;
+  result.wait();  // the operation reads `go`, which ends with this case
   {
     const From none(INT64_MAX);
     CHECK(twice(strop::full({1 << 20}, 1)).pending() == nullptr);
