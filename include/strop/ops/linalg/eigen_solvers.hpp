@@ -6,6 +6,26 @@
 #include <strop/core/isa.hpp>
 #include <strop/ops/linalg/solvers.hpp>
 
+// What Eigen includes of the C and C++ libraries comes first: what is declared below is hidden, and these are not ours.
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <climits>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iosfwd>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
 // Threads are the callers' business. Where a program has read Eigen before, that is as it wants it.
 #if !defined(EIGEN_WORLD_VERSION) && !defined(EIGEN_DONT_PARALLELIZE)
 #define EIGEN_DONT_PARALLELIZE
@@ -49,11 +69,6 @@
 #undef EIGEN_DONT_PARALLELIZE
 #undef STROP_EIGEN_IS_SERIAL
 #endif
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 
 namespace strop::inline v0::detail {
 inline namespace STROP_ISA {
