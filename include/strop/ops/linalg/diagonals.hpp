@@ -7,8 +7,6 @@
 #include <strop/ops/linalg/kernels.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -22,38 +20,8 @@ inline constexpr Note part_notes[] = {
      "which diagonal, of triangles the one that bounds them: above the main one where > 0, below it where < 0"},
     {"lower", "with offset 0, the triangle below the diagonal, else above"}};
 
-inline namespace STROP_ISA {
-/// Positions of a diagonal in an n × n matrix.
-struct DiagonalPlaces {
-  std::int64_t n, count, start;
-  DiagonalPlaces(std::int64_t side, int offset)
-      : n(side), count(side - std::abs(offset)), start(offset < 0 ? -offset * side : offset) {}
-  /// f(number of the element, its position).
-  template <class F>
-  void each(F f) const {
-    for (std::int64_t i = 0; i < count; ++i) f(i, start + i * (n + 1));
-  }
-};
-
-/// Positions of a triangle in an n × n matrix: of the lower one row by row, of the upper one column by column.
-struct TrianglePlaces {
-  std::int64_t n, side, count, along, across, start;
-  TrianglePlaces(std::int64_t extent, int offset, bool lower)
-      : n(extent), side(extent - std::abs(offset)), count(side * (side + 1) / 2) {
-    const bool below = offset < 0 || (offset == 0 && lower);
-    along = below ? n : 1;
-    across = below ? 1 : n;
-    start = std::abs(offset) * along;
-  }
-  template <class F>
-  void each(F f) const {
-    for (std::int64_t i = 0, at = 0; i < side; ++i)
-      for (std::int64_t j = 0; j <= i; ++j) f(at++, start + i * along + j * across);
-  }
-};
-}  // namespace STROP_ISA
-
 /// The extent of matrices less an offset: of the diagonal there. Throws Error where none is.
+template <int = 0>
 constexpr std::int64_t offset_extent(const Shapes& s, std::int64_t n, int offset) {
   const std::int64_t far = offset < 0 ? -static_cast<std::int64_t>(offset) : offset;
   if (far > n) s.fail("offset is ", offset, ", expected at most ", n, ", the extent of the matrices, either way");
@@ -81,24 +49,6 @@ constexpr void infer_whole(Shapes& s, int offset, Extent extent) {
   s.set_out(0, out);
 }
 
-inline namespace STROP_ISA {
-/// part = the elements of each matrix at the places.
-template <class E, class Places>
-void take_part(View<const E> whole, const Places& places, View<E> part) {
-  const Matrices m(whole.shape());
-  for (std::int64_t k = 0; k < m.count; ++k)
-    places.each([&](std::int64_t i, std::int64_t at) { part[k * places.count + i] = whole[k * m.size() + at]; });
-}
-/// whole = zeros but for the places.
-template <class E, class Places>
-void put_part(View<const E> part, const Places& places, View<E> whole) {
-  const Matrices m(whole.shape());
-  std::fill(whole.begin(), whole.end(), E(0));
-  for (std::int64_t k = 0; k < m.count; ++k)
-    places.each([&](std::int64_t i, std::int64_t at) { whole[k * m.size() + at] = part[k * places.count + i]; });
-}
-}  // namespace STROP_ISA
-
 }  // namespace detail
 
 /// _linalg_extractdiag: the diagonal `offset` of every matrix.
@@ -113,13 +63,12 @@ struct LinalgExtractdiag {
   static constexpr const char* doc = "The diagonal offset of every square matrix.";
   static constexpr std::span<const Note> notes = {detail::part_notes, 1};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_part(s, offset, [](std::int64_t extent) { return extent; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    detail::take_part(a, detail::DiagonalPlaces(a.shape().back(), offset), y);
-  }
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -135,13 +84,12 @@ struct LinalgMakediag {
   static constexpr const char* doc = "Square matrices of zeros with the elements of A on the diagonal offset.";
   static constexpr std::span<const Note> notes = {detail::part_notes, 1};
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_whole(s, offset, [](std::int64_t count) { return count; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    detail::put_part(a, detail::DiagonalPlaces(y.shape().back(), offset), y);
-  }
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -163,13 +111,12 @@ struct LinalgExtracttrian {
       "A triangle of every square matrix as a vector: the lower one row by row, the upper one column by column.";
   static constexpr std::span<const Note> notes = detail::part_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_part(s, offset, [&](std::int64_t m) { return detail::checked_product(m, m + 1, s.op()) / 2; });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    detail::take_part(a, detail::TrianglePlaces(a.shape().back(), offset, lower), y);
-  }
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -187,6 +134,7 @@ struct LinalgMaketrian {
   static constexpr const char* doc = "Square matrices of zeros with the elements of A in a triangle.";
   static constexpr std::span<const Note> notes = detail::part_notes;
   static constexpr Keeps gradient_keeps = Keeps::none;
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     detail::infer_whole(s, offset, [&](std::int64_t count) {
       std::int64_t m = 0, rest = count;
@@ -198,9 +146,7 @@ struct LinalgMaketrian {
     });
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    detail::put_part(a, detail::TrianglePlaces(y.shape().back(), offset, lower), y);
-  }
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   auto gradient(const auto& dy) const;
 };
 
@@ -213,28 +159,15 @@ struct LinalgMaketrian {
 struct LinalgSumlogdiag {
   static constexpr std::string_view name = "_linalg_sumlogdiag", aliases[] = {"linalg_sumlogdiag"}, inputs[] = {"A"};
   static constexpr const char* doc = "The sum of the natural logarithms of the diagonal of every square matrix.";
+  template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     (void)detail::expect_square(s, 0);
     if (s.in(0).has_rank()) s.set_out(0, detail::numbers_of(s.in(0)));
   }
   template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    const detail::Matrices m(a.shape());
-    for (std::int64_t k = 0; k < m.count; ++k) {
-      double total = 0;
-      detail::DiagonalPlaces(m.rows, 0).each(
-          [&](std::int64_t, std::int64_t at) { total += std::log(static_cast<double>(a[k * m.size() + at])); });
-      y[k] = static_cast<E>(total);
-    }
-  }
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   template <Real E>
-  void grad_use_in(Cpu&, View<const E> dy, View<const E> a, View<E> da) const {
-    const detail::Matrices m(a.shape());
-    std::fill(da.begin(), da.end(), E(0));
-    for (std::int64_t k = 0; k < m.count; ++k)
-      detail::DiagonalPlaces(m.rows, 0).each(
-          [&](std::int64_t, std::int64_t at) { da[k * m.size() + at] = dy[k] / a[k * m.size() + at]; });
-  }
+  void grad_use_in(Cpu&, View<const E> dy, View<const E> a, View<E> da) const;
 };
 
 inline constexpr Op<LinalgExtractdiag, OnUse> linalg_extractdiag;
@@ -256,3 +189,7 @@ using LinalgDiagonalOps =
     OpList<LinalgExtractdiag, LinalgMakediag, LinalgExtracttrian, LinalgMaketrian, LinalgSumlogdiag>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/linalg/diagonals_body.hpp>
+#endif

@@ -6,8 +6,6 @@
 #include <strop/ops/linalg/kernels.hpp>
 #include <strop/ops/list.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -19,6 +17,7 @@ namespace detail {
 inline constexpr Note factor_notes[] = {{"lower", "the factor is below the diagonal, else above"}};
 
 /// Square matrices and a result like them.
+template <int = 0>
 constexpr void infer_square(Shapes& s) {
   s.set_out(0, s.in(0));
   s.set_in(0, s.out(0));
@@ -26,6 +25,7 @@ constexpr void infer_square(Shapes& s) {
 }
 
 /// Outputs from `first` on: of square matrices the factors that Solvers::getrf makes, and the exchanges of their rows.
+template <int = 0>
 constexpr void infer_factors(Shapes& s, int first) {
   if (!expect_square(s, 0)) return;
   for (int i = 0; i < first; ++i) s.set_out(i, numbers_of(s.in(0)));
@@ -34,6 +34,7 @@ constexpr void infer_factors(Shapes& s, int first) {
   pivots.resize(pivots.ndim() - 1);
   s.set_out(first + 1, pivots);
 }
+template <int = 0>
 constexpr void infer_factor_types(Types& t, int first) {
   t.expect_in(0, floating);
   for (int i = 0; i <= first; ++i) {
@@ -43,54 +44,6 @@ constexpr void infer_factor_types(Types& t, int first) {
   t.set_out(first + 1, i32);
 }
 
-inline namespace STROP_ISA {
-
-/// The determinant of a matrix from its factors, with its sign, 0 of a singular matrix, and the logarithm of |det|.
-template <class E>
-struct Determinant {
-  double sign = 1, log = 0, value = 1;
-  static Determinant of(const E* factors, const std::int32_t* pivot, std::int64_t n) {
-    Determinant d;
-    for (std::int64_t k = 0; k < n; ++k) {
-      const double u = static_cast<double>(factors[k * n + k]);
-      d.value *= pivot[k] == k ? u : -u;
-      d.sign *= (u > 0 ? 1 : u < 0 ? -1 : u) * (pivot[k] == k ? 1 : -1);
-      d.log += std::log(std::abs(u));
-    }
-    return d;
-  }
-};
-
-/// Factors every matrix, for the operator `op`: f(matrix, its determinant).
-template <class E, class F>
-void factor_matrices(std::string_view op, View<const E> a, View<E> factors, View<std::int32_t> pivots, F f) {
-  const Matrices m(a.shape());
-  const Solvers<E>& eigen = solvers<E>(op);
-  std::copy(a.begin(), a.end(), factors.begin());
-  each_matrix(m.count, m.size() * m.rows / 3, [&](std::int64_t k) {
-    E* const of = factors.data() + k * m.size();
-    std::int32_t* const pivot = pivots.data() + k * m.rows;
-    eigen.getrf(of, m.rows, pivot);
-    f(k, Determinant<E>::of(of, pivot, m.rows));
-  });
-}
-
-/// da = factor(matrix) · a⁻ᵀ, or zeros where the factor is 0.
-template <class E, class Factor>
-void scaled_inverse_transposes(View<const E> factors, View<const std::int32_t> pivots, Factor factor, View<E> da) {
-  const Matrices m(factors.shape());
-  each_matrix(m.count, m.size() * m.rows, [&](std::int64_t k) {
-    E* const to = da.data() + k * m.size();
-    const E scale = factor(k);
-    if (scale == E(0)) return std::fill_n(to, m.size(), E(0)), void();
-    List<E> inverse(m.size());
-    invert_factored(factors.data() + k * m.size(), pivots.data() + k * m.rows, m.rows, inverse.data());
-    copy_transposed(inverse.data(), m.rows, m.rows, to);
-    for (std::int64_t i = 0; i < m.size(); ++i) to[i] *= scale;
-  });
-}
-
-}  // namespace STROP_ISA
 }  // namespace detail
 
 /// _linalg_potrf: the lower triangular L with A = L · Lᵀ, or the upper triangular U with A = Uᵀ · U without `lower`.
@@ -106,45 +59,15 @@ struct LinalgPotrf {
   static constexpr const char* doc = "The Cholesky factor of every symmetric, positive definite matrix.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
   static constexpr Share inplace[] = {{0, 0}};
-  constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
-  template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    const detail::Matrices m(a.shape());
-    const detail::Solvers<E>& solvers = detail::solvers<E>(name);
-    detail::each_matrix(m.count, m.size() * m.rows / 6, [&](std::int64_t k) {
-      const E* const from = a.data() + k * m.size();
-      E* const to = y.data() + k * m.size();
-      detail::List<E> turned(lower ? 0 : m.size());
-      E* const factor = lower ? to : turned.data();
-      if (!lower)
-        detail::copy_transposed(from, m.rows, m.rows, factor);
-      else if (from != to)
-        std::copy_n(from, m.size(), factor);
-      if (!detail::factor_cholesky(solvers, factor, m.rows))
-        fail(name, ": matrix ", k, " of input 'A' is not positive definite");
-      detail::clear_outside(factor, m.rows, true);
-      if (!lower) detail::copy_transposed(factor, m.rows, m.rows, to);
-    });
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    detail::infer_square(s);
   }
+  template <Real E>
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   /// dA = ½ · L⁻ᵀ · S · L⁻¹, where S is symmetric and has the lower triangle of Lᵀ · dL.
   template <Real E>
-  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> da) const {
-    const detail::Matrices m(y.shape());
-    const std::int64_t n = m.rows;
-    detail::each_matrix(m.count, m.size() * n, [&](std::int64_t k) {
-      const auto factor = detail::Strided<E>::of(y.data() + k * m.size(), n, !lower),
-                 head = detail::Strided<E>::of(dy.data() + k * m.size(), n, !lower);
-      E* const to = da.data() + k * m.size();
-      detail::List<E> half(m.size());
-      detail::gemm(n, n, n, factor.transpose(), head, to);
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < i; ++j) to[j * n + i] = to[i * n + j];
-      detail::solve_triangle(factor.transpose(), false, false, n, n, to);
-      detail::copy_transposed(to, n, n, half.data());
-      detail::solve_triangle(factor.transpose(), false, false, n, n, half.data());
-      for (std::int64_t i = 0; i < m.size(); ++i) to[i] = half[i] / 2;
-    });
-  }
+  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> da) const;
 };
 
 /// _linalg_potri: (L · Lᵀ)⁻¹ of the Cholesky factor L, or (Uᵀ · U)⁻¹ without `lower`.
@@ -159,41 +82,15 @@ struct LinalgPotri {
   static constexpr const char* doc = "The inverse of the matrices whose Cholesky factors are given.";
   static constexpr std::span<const Note> notes = detail::factor_notes;
   static constexpr Share inplace[] = {{0, 0}};
-  constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
-  template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y) const {
-    const detail::Matrices m(a.shape());
-    const std::int64_t n = m.rows;
-    detail::each_matrix(m.count, m.size() * n, [&](std::int64_t k) {
-      const E* const from = a.data() + k * m.size();
-      for (std::int64_t i = 0; i < n; ++i)
-        if (from[i * n + i] == E(0))
-          fail(name, ": matrix ", k, " of input 'A' has a zero on its diagonal, and so is no Cholesky factor");
-      detail::List<E> inverse(m.size());
-      detail::fill_identity(inverse.data(), n);
-      detail::solve_triangle(detail::Strided<E>::of(from, n, !lower), true, false, n, n, inverse.data());
-      detail::gemm(n, n, n, inverse.data(), true, inverse.data(), false, y.data() + k * m.size());
-    });
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    detail::infer_square(s);
   }
+  template <Real E>
+  void forward(Cpu&, View<const E> a, View<E> y) const;
   /// dL = −(L⁻¹ · (dB + dBᵀ) · B)ᵀ below the diagonal, B being the result.
   template <Real E>
-  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> a, View<const E> y, View<E> da) const {
-    const detail::Matrices m(a.shape());
-    const std::int64_t n = m.rows;
-    detail::each_matrix(m.count, m.size() * n, [&](std::int64_t k) {
-      const E* const head = dy.data() + k * m.size();
-      E* const to = da.data() + k * m.size();
-      detail::List<E> both(m.size()), solved(m.size());
-      detail::copy_transposed(head, n, n, both.data());
-      for (std::int64_t i = 0; i < m.size(); ++i) both[i] = -(both[i] + head[i]);
-      detail::gemm(n, n, n, both.data(), false, y.data() + k * m.size(), false, solved.data());
-      detail::solve_triangle(detail::Strided<E>::of(a.data() + k * m.size(), n, !lower), true, false, n, n,
-                             solved.data());
-      lower ? detail::copy_transposed(solved.data(), n, n, to)
-            : static_cast<void>(std::copy_n(solved.data(), m.size(), to));
-      detail::clear_outside(to, n, lower);
-    });
-  }
+  void grad_use_in_out(Cpu&, View<const E> dy, View<const E> a, View<const E> y, View<E> da) const;
 };
 
 /// _linalg_inverse: A⁻¹, by Gauss with the largest pivots of the columns.
@@ -207,32 +104,14 @@ struct LinalgInverse {
                                     inputs[] = {"A"};
   static constexpr const char* doc = "The inverse of every matrix.";
   static constexpr Share inplace[] = {{0, 0}};
-  constexpr void infer_shape(Shapes& s) const { detail::infer_square(s); }
-  template <Real E>
-  void forward(Cpu& ctx, View<const E> a, View<E> y) const {
-    const detail::Matrices m(a.shape());
-    const View<E> factors = ctx.temp<E>(a.shape());
-    const View<std::int32_t, 1> pivots = ctx.temp<std::int32_t>(m.count * m.rows);
-    const std::int64_t all[] = {m.count * m.rows};
-    detail::factor_matrices<E>(name, a, factors, {pivots.data(), all},
-                               [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-                                 if (determinant.sign == 0) fail(name, ": matrix ", k, " of input 'A' is singular");
-                                 detail::invert_factored(factors.data() + k * m.size(), pivots.data() + k * m.rows,
-                                                         m.rows, y.data() + k * m.size());
-                               });
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    detail::infer_square(s);
   }
   template <Real E>
-  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> da) const {
-    const detail::Matrices m(y.shape());
-    const std::int64_t n = m.rows;
-    detail::each_matrix(m.count, 2 * m.size() * n, [&](std::int64_t k) {
-      const E* const inverse = y.data() + k * m.size();
-      detail::List<E> product(m.size());
-      detail::gemm(n, n, n, inverse, true, dy.data() + k * m.size(), false, product.data());
-      for (E& value : product) value = -value;
-      detail::gemm(n, n, n, product.data(), false, inverse, true, da.data() + k * m.size());
-    });
-  }
+  void forward(Cpu& ctx, View<const E> a, View<E> y) const;
+  template <Real E>
+  void grad_use_out(Cpu&, View<const E> dy, View<const E> y, View<E> da) const;
 };
 
 /// _linalg_det: the product of the diagonal of u in A = p⁻¹ · l · u, with the sign of the exchanges of rows p.
@@ -249,22 +128,20 @@ struct LinalgDet {
   static constexpr const char* doc = "The determinant of every matrix.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr int visible = 1;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_factors(s, 1); }
-  constexpr void infer_type(Types& t) const { detail::infer_factor_types(t, 1); }
-  template <Real E>
-  void forward(Cpu&, View<const E> a, View<E> y, View<E> factors, View<std::int32_t> pivots) const {
-    detail::factor_matrices<E>(
-        name, a, factors, pivots,
-        [&](std::int64_t k, const detail::Determinant<E>& determinant) { y[k] = static_cast<E>(determinant.value); });
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    detail::infer_factors(s, 1);
   }
+  template <int = 0>
+  constexpr void infer_type(Types& t) const {
+    detail::infer_factor_types(t, 1);
+  }
+  template <Real E>
+  void forward(Cpu&, View<const E> a, View<E> y, View<E> factors, View<std::int32_t> pivots) const;
   template <Real E>
   void grad(Cpu&, Head<"output0", View<const E>> dy, Out<"output0", View<const E>> y,
             Out<"output1", View<const E>> factors, Out<"output2", View<const std::int32_t>> pivots,
-            Grad<"A", View<E>> da) const {
-    if (da)
-      detail::scaled_inverse_transposes<E>(
-          factors, pivots, [&](std::int64_t k) { return y[k] == E(0) ? E(0) : dy[k] * y[k]; }, da);
-  }
+            Grad<"A", View<E>> da) const;
 };
 
 /// _linalg_slogdet: the sign of the determinant of every matrix, 0 of a singular one, and the natural logarithm of its
@@ -282,25 +159,21 @@ struct LinalgSlogdet {
       "The sign of the determinant of every matrix, and the natural logarithm of its absolute value.";
   static constexpr DtypeSet dtypes = floating;
   static constexpr int visible = 2;
-  constexpr void infer_shape(Shapes& s) const { detail::infer_factors(s, 2); }
-  constexpr void infer_type(Types& t) const { detail::infer_factor_types(t, 2); }
+  template <int = 0>
+  constexpr void infer_shape(Shapes& s) const {
+    detail::infer_factors(s, 2);
+  }
+  template <int = 0>
+  constexpr void infer_type(Types& t) const {
+    detail::infer_factor_types(t, 2);
+  }
   template <Real E>
   void forward(Cpu&, View<const E> a, View<E> sign_of, View<E> logarithm, View<E> factors,
-               View<std::int32_t> pivots) const {
-    detail::factor_matrices<E>(name, a, factors, pivots,
-                               [&](std::int64_t k, const detail::Determinant<E>& determinant) {
-                                 sign_of[k] = static_cast<E>(determinant.sign);
-                                 logarithm[k] = static_cast<E>(determinant.log);
-                               });
-  }
+               View<std::int32_t> pivots) const;
   template <Real E>
   void grad(Cpu&, Head<"output1", View<const E>> dy, Out<"output0", View<const E>> sign_of,
             Out<"output2", View<const E>> factors, Out<"output3", View<const std::int32_t>> pivots,
-            Grad<"A", View<E>> da) const {
-    if (da)
-      detail::scaled_inverse_transposes<E>(
-          factors, pivots, [&](std::int64_t k) { return sign_of[k] == E(0) ? E(0) : dy[k]; }, da);
-  }
+            Grad<"A", View<E>> da) const;
 };
 
 inline constexpr Op<LinalgPotrf, OnUse> linalg_potrf;
@@ -312,3 +185,7 @@ inline constexpr Op<LinalgSlogdet, OnUse> linalg_slogdet;
 using LinalgFactorOps = OpList<LinalgPotrf, LinalgPotri, LinalgInverse, LinalgDet, LinalgSlogdet>;
 
 }  // namespace strop::inline v0
+
+#if !defined(STROP_OPERATORS_COMPILED) || defined(__CUDACC__)
+#include <strop/ops/linalg/factors_body.hpp>
+#endif
