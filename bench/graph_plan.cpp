@@ -17,6 +17,7 @@
 #include <strop/graph/placement.hpp>
 #include <strop/strop.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 

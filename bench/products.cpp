@@ -14,6 +14,7 @@
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 

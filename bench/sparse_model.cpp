@@ -5,6 +5,7 @@
 #include "../examples/demo/sparse_models.hpp"
 #include "measure.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace {

@@ -14,6 +14,8 @@
 #include <Eigen/Core>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include <algorithm>
+
 namespace {
 
 using strop::NDArray;

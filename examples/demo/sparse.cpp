@@ -5,6 +5,7 @@
 #include "../../src/progress.hpp"
 #include "sparse_models.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

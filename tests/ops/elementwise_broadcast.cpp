@@ -2,6 +2,8 @@
 #include <strop/ops/elementwise/broadcast.hpp>
 #include "elementwise_rows.hpp"
 
+#include <algorithm>
+
 using namespace ops_test;
 
 TEST_CASE("arithmetic of shapes that broadcast") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "value_rows.hpp"
 
+#include <algorithm>
+
 using namespace ops_test;
 
 namespace {

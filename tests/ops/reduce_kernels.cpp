@@ -3,6 +3,7 @@
 /// How reductions run: every choice of axes of many shapes against plain loops, positions, NaN, walks over elements.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <strop/ops/reduce_kernels_body.hpp>

@@ -8,6 +8,7 @@
 #include <unit/sentence.hpp>
 
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <string>
 
 using namespace strop;
