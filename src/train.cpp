@@ -118,6 +118,8 @@ struct Training {
   std::int64_t most_bytes = 0;  // beside the images
 };
 
+std::string in_epochs(int count) { return cat(count, count == 1 ? " epoch" : " epochs"); }
+
 /// Trains a network from its first parameters on; every training of the same options draws the same numbers.
 Training train_in(const std::string& mode, TrainOptions options, const Entry& activation, const Images& images,
                   const Images& tests) {
@@ -155,8 +157,7 @@ Training train_in(const std::string& mode, TrainOptions options, const Entry& ac
       if (epoch == 0 && b + 1 == timed_batches) {
         const double so_far = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const double whole = so_far / timed_batches * static_cast<double>(batches * options.epochs);
-        progress.say(
-            cat("about ", std::ceil(whole), " s for ", options.epochs, options.epochs == 1 ? " epoch" : " epochs"));
+        progress.say(cat("about ", std::ceil(whole), " s for ", in_epochs(options.epochs)));
       }
     }
     const double loss = total / static_cast<double>(batches * options.batch);
@@ -219,7 +220,7 @@ int train(const TrainOptions& options) {
       trainings.push_back(train_in(mode, options, activation, images, tests));
   const Training& last = trainings.back();
   print_confusion(last.found, tests);
-  std::printf("\ntest accuracy %.4f after %d epochs, best %.4f\n", last.accuracies.back(), options.epochs,
+  std::printf("\ntest accuracy %.4f after %s, best %.4f\n", last.accuracies.back(), in_epochs(options.epochs).c_str(),
               *std::max_element(last.accuracies.begin(), last.accuracies.end()));
   std::vector<Curve> curves;
   for (const Training& one : trainings) {
