@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from common import (BUILD, INCLUDE, ROOT, STRICT, WARNINGS, WERROR, Report, compilers, compilers_or_skip, digest, parallel, pkg_config,
+from common import (BUILD, INCLUDE, ROOT, SELDOM, STRICT, WARNINGS, WERROR, Report, compilers, compilers_or_skip, digest, parallel, pkg_config,
                     remembered, run, shown)
 
 
@@ -46,13 +46,13 @@ def main():
     folder = BUILD / "programs" / "cuda"
     folder.mkdir(parents=True, exist_ok=True)
     includes = [f"-I{INCLUDE}", f"-I{ROOT}", f"-I{ROOT / 'tests'}", *(a for a in pkg_config("eigen3", "fmt") if a.startswith("-I"))]
-    host = {c.name: [c.path, "-std=c++20", "-O1", "-pthread", *c.native, *(STRICT if c.name == "g++" else WARNINGS), *includes]
+    host = {c.name: [*c.command, "-std=c++20", "-O1", "-pthread", *c.native, *(STRICT if c.name == "g++" else WARNINGS), *includes]
             for c in compilers_or_skip(report)}
     if "g++" not in host:
         report.finish()
     # Debian's fmt 9.1 takes nvcc for a compiler without constant evaluation
     cuda = [nvcc, "-std=c++20", "--expt-relaxed-constexpr", f"-arch={device or 'sm_80'}", "-O1", "-DFMT_USE_CONSTEXPR=1", "-DEIGEN_NO_CUDA",
-            *includes, "-Xcompiler=-pthread,-Wall,-Wextra"]
+            *includes, "-Xcompiler=" + ",".join(["-pthread", "-Wall", "-Wextra", *SELDOM])]
     versions = run([nvcc, "--version"])[1] if nvcc else "", *(c.version for c in compilers())
     objects = {}
 

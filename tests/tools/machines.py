@@ -54,7 +54,7 @@ def main():
         if not report.wanted(name):
             return
         program = folder / re.sub(r"\W+", "-", name)
-        command = [compiler.path, "-std=c++20", "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}",
+        command = [*compiler.command, "-std=c++20", "-pthread", f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", f"-I{ROOT / 'tests/unit'}",
                    *SYSTEM, *WARNINGS, *arguments, *sources, "-o", program]
         key = [compiler.version, *map(str, command), *map(digest, [*sources, *sorted((ROOT / "tests/unit").rglob("*.hpp"))])]
 
