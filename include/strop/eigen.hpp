@@ -2,24 +2,17 @@
 /// \file
 /// Views as Eigen expressions, without a copy. Needs Eigen 3.4 or 5; nothing else of strop includes it.
 #pragma once
+#if defined(STROP_EIGEN_IS_OURS)
+#error strop/source.hpp reads Eigen under a name of its own: include Eigen and <strop/eigen.hpp> before it, or in another file
+#endif
 #include <strop/core/push_macros.def>
 
 #include <strop/tensor/view.hpp>
 
-// Eigen's own headers do not pass -Wall -Wextra where they are no system headers.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wshadow"
-#if !defined(__clang__)  // g++ 12 warns of its own headers of AVX-512
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+#include <strop/core/push_warnings.def>
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
-#pragma GCC diagnostic pop
+#include <strop/core/pop_warnings.def>
 #include <type_traits>
 
 namespace strop::inline v0 {

@@ -6,8 +6,10 @@ flags="-std=c++20 -O0 -pthread -Wall -Wextra $WERROR -I$INCLUDE $(pkg-config --c
 libs=$(pkg-config --libs fmt)
 ${CXX:-c++} $flags -DSTROP_COMPILED -c app.cpp -o app.o
 ${CXX:-c++} $flags -DSTROP_COMPILED -c other.cpp -o other.o
-${CXX:-c++} $flags $(pkg-config --cflags eigen3) -c source.cpp -o source.o
-${CXX:-c++} app.o other.o source.o $libs -o app
+eigen=$(pkg-config --cflags eigen3)
+${CXX:-c++} $flags $eigen -DSTROP_COMPILED ${NATIVE:-} -c eigen.cpp -o eigen.o
+${CXX:-c++} $flags $eigen -c source.cpp -o source.o
+${CXX:-c++} app.o other.o eigen.o source.o $libs -o app
 ./app
-${CXX:-c++} $flags app.cpp other.cpp $libs -o app-headers
+${CXX:-c++} $flags $eigen -include strop/linalg.hpp app.cpp other.cpp eigen.cpp $libs -o app-headers
 ./app-headers

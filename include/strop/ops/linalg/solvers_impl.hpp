@@ -8,15 +8,13 @@
 
 #include <atomic>
 
-// Where levels stand beside the runtime (src/levels), its own table is that of the lowest, whose names of Eigen's
-// functions nobody else sees.
-#if defined(STROP_COMPILED) && !defined(STROP_LEVELS)
+#if defined(STROP_COMPILED)
 #include <strop/ops/linalg/eigen_solvers.hpp>
 #endif
 
 namespace strop::inline v0::detail {
 
-#if defined(STROP_COMPILED) && !defined(STROP_LEVELS)
+#if defined(STROP_COMPILED)
 inline constinit std::atomic<const LinearAlgebra*> linear_algebra_in_use{&own_linear_algebra};
 #else
 inline constinit std::atomic<const LinearAlgebra*> linear_algebra_in_use{nullptr};
