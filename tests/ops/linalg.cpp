@@ -7,6 +7,7 @@
 
 using namespace ops_test;
 using strop::array;
+using strop::LinalgTrmm;
 
 // The numbers are those of MXNet 1.9.1.
 
@@ -33,20 +34,23 @@ void both_ways(std::string_view op, strop::Attributes params, const Arrays& give
 }
 
 /// Matrices that are far from singular: random ones with `diagonal` added there.
-NDArray matrices(const Shape& shape, double diagonal) {
+NDArray matrices(const Shape& shape, double diagonal, Dtype dtype = strop::f64) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> draw(-1, 1);
   NDArray a(shape, strop::f64);
   const std::int64_t n = shape[shape.ndim() - 1];
   for (std::int64_t i = 0; i < a.size(); ++i)
     a.pointer<double>()[i] = draw(random) + (i / n % n == i % n ? diagonal : 0);
-  return a;
+  return a.to(dtype);
 }
 NDArray identities(const NDArray& like) {
   const std::int64_t n = like.shape()[2];
-  return strop::broadcast_to(strop::linalg_makediag(strop::ones({1, n}, strop::f64)), {.shape = like.shape()});
+  return strop::broadcast_to(strop::linalg_makediag(strop::ones({1, n}, like.dtype())), {.shape = like.shape()});
 }
-bool near(const NDArray& a, const NDArray& b) { return strop::allclose(a, b, 1e-10, 1e-10); }
+bool near(const NDArray& a, const NDArray& b) {
+  const double most = a.dtype() == strop::f64 ? 1e-10 : 2e-3;
+  return strop::allclose(a, b, most, most);
+}
 
 const NDArray general = array({{1, 2}, {3, 4}}), symmetric = array({{4, 2}, {2, 5}}), other = array({{5, 3}, {3, 6}});
 
@@ -157,23 +161,24 @@ TEST_CASE("diagonals and triangles as MXNet takes and puts them") {
 }
 
 TEST_CASE("factors of matrices that are larger than a block multiply to what they came from") {
-  for (const std::int64_t n : {1, 12, 23, 31, 33, 100}) {
+  const auto check = [](std::int64_t n, Dtype dtype) {
     CAPTURE(n);
-    const NDArray a = matrices({3, n, n}, 10), definite = strop::linalg_gemm2(a, a, {.transpose_b = true}),
+    CAPTURE(dtype);
+    const NDArray a = matrices({3, n, n}, 10, dtype), definite = strop::linalg_gemm2(a, a, {.transpose_b = true}),
                   one = identities(a);
     const NDArray l = strop::linalg_potrf(definite), u = strop::linalg_potrf(definite, {.lower = false});
     CHECK(near(strop::linalg_gemm2(l, l, {.transpose_b = true}), definite));
     CHECK(near(strop::linalg_gemm2(u, u, {.transpose_a = true}), definite));
     CHECK(near(strop::linalg_gemm2(strop::linalg_potri(l), definite), one));
     CHECK(near(strop::linalg_gemm2(strop::linalg_potri(u, {.lower = false}), definite), one));
-    const Arrays lq = strop::linalg_gelqf(matrices({3, n, n + 5}, 0)), eigen = strop::linalg_syevd(definite);
-    CHECK(near(strop::linalg_gemm2(lq[1], lq[0]), matrices({3, n, n + 5}, 0)));
+    const Arrays lq = strop::linalg_gelqf(matrices({3, n, n + 5}, 0, dtype)), eigen = strop::linalg_syevd(definite);
+    CHECK(near(strop::linalg_gemm2(lq[1], lq[0]), matrices({3, n, n + 5}, 0, dtype)));
     CHECK(near(strop::linalg_syrk(lq[0]), one));
     CHECK(near(strop::linalg_syrk(eigen[0]), one));
     CHECK(near(strop::linalg_gemm2(
                    strop::linalg_gemm2(eigen[0], strop::linalg_makediag(eigen[1]), {.transpose_a = true}), eigen[0]),
                definite));
-    const NDArray shifted = matrices({3, n, n}, 1);  // whose rows are exchanged
+    const NDArray shifted = matrices({3, n, n}, 1, dtype);  // whose rows are exchanged
     CHECK(near(strop::linalg_gemm2(strop::linalg_inverse(shifted), shifted), one));
     CHECK(near(strop::linalg_slogdet(definite)[1], strop::linalg_sumlogdiag(l) * 2));
     const NDArray det_of_a = strop::linalg_det(shifted), both = strop::linalg_det(strop::linalg_syrk(shifted));
@@ -181,12 +186,14 @@ TEST_CASE("factors of matrices that are larger than a block multiply to what the
     for (const bool transposed : {false, true})
       for (const bool right : {false, true})
         for (const bool lower : {false, true}) {
-          const NDArray b = right ? matrices({3, 7, n}, 0) : matrices({3, n, 7}, 0);
+          const NDArray b = right ? matrices({3, 7, n}, 0, dtype) : matrices({3, n, 7}, 0, dtype);
           const NDArray x =
               strop::linalg_trsm(a, b, {.transpose = transposed, .rightside = right, .lower = lower, .alpha = 2});
           CHECK(near(strop::linalg_trmm(a, x, {.transpose = transposed, .rightside = right, .lower = lower}), b * 2));
         }
-  }
+  };
+  for (const std::int64_t n : {1, 12, 23, 31, 33, 100})
+    for (const Dtype dtype : {strop::f64, strop::f32}) check(n, dtype);
 }
 
 TEST_CASE("a Cholesky factor of many blocks, and a block that has none") {
@@ -199,17 +206,42 @@ TEST_CASE("a Cholesky factor of many blocks, and a block that has none") {
   CHECK(refusal("_linalg_potrf", {}, {broken}) == "_linalg_potrf: matrix 0 of input 'A' is not positive definite");
 }
 
-TEST_CASE("a product with a large triangle, in place") {
-  for (const bool right : {false, true}) {
+TEST_CASE("products with triangles of every kind and size, in place and with what is not finite") {
+  const auto check = [](std::int64_t n, bool lower, bool transposed, bool right, Dtype dtype, double odd) {
+    CAPTURE(n);
+    CAPTURE(lower);
+    CAPTURE(transposed);
     CAPTURE(right);
-    const NDArray a = matrices({2, 150, 150}, 1), b = right ? matrices({2, 140, 150}, 0) : matrices({2, 150, 140}, 0);
-    const NDArray wanted = strop::linalg_trmm(a, b, {.rightside = right, .alpha = 3});
-    const NDArray triangle = strop::linalg_maketrian(strop::linalg_extracttrian(a));
-    CHECK(near(wanted, right ? strop::linalg_gemm2(b, triangle, {.alpha = 3})
-                             : strop::linalg_gemm2(triangle, b, {.alpha = 3})));
-    strop::linalg_trmm(a, b, {.rightside = right, .alpha = 3}, strop::into(b));
-    CHECK(near(b, wanted));
-  }
+    CAPTURE(odd);
+    CAPTURE(dtype);
+    const NDArray a = matrices({2, n, n}, 1, dtype);
+    NDArray b = right ? matrices({2, 9, n}, 0) : matrices({2, n, 9}, 0);
+    b.pointer<double>()[b.size() - 2] = odd;  // of the last row in one column, or of the last column but one in one row
+    b = b.to(dtype);
+    const LinalgTrmm how{.transpose = transposed, .rightside = right, .lower = lower, .alpha = 3};
+    const NDArray y = strop::linalg_trmm(a, b, how);
+    const NDArray wide_a = a.to(strop::f64), wide_b = b.to(strop::f64);
+    NDArray wanted = strop::zeros(b.shape(), strop::f64);
+    const double *const p = wide_a.pointer<double>(), *const q = wide_b.pointer<double>();
+    const std::int64_t across = right ? 1 : 9, along = right ? n : 1;
+    for (std::int64_t k = 0; k < 2; ++k)
+      for (std::int64_t line = 0; line < 9; ++line)
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j) {
+            const bool turned = transposed != right;  // element (i, j) of what multiplies lines
+            const std::int64_t row = turned ? j : i, col = turned ? i : j;
+            if (lower ? col <= row : col >= row)
+              wanted.pointer<double>()[k * 9 * n + i * across + line * along] +=
+                  3 * p[k * n * n + row * n + col] * q[k * 9 * n + j * across + line * along];
+          }
+    CHECK(strop::allclose(y, wanted.to(dtype), 1e-4, 1e-4, true));
+    strop::linalg_trmm(a, b, how, strop::into(b));
+    CHECK(strop::allclose(b, y, 1e-6, 1e-6, true));
+  };
+  for (const std::int64_t n : {5, 127, 130, 300})
+    for (int kind = 0; kind < 8; ++kind)
+      for (const double odd : {1.0, Inf, NaN})
+        check(n, kind % 2 == 0, kind / 2 % 2 == 0, kind / 4 == 0, n == 127 ? strop::f64 : strop::f32, odd);
 }
 
 TEST_CASE("matrices with infinities, NaN and numbers whose squares are none") {
