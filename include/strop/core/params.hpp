@@ -18,6 +18,9 @@
 namespace strop::inline v0 {
 
 namespace detail {
+/// Not constexpr: a constant expression that asks for a required parameter which nobody gave ends here.
+inline void required_parameter_is_missing() {}
+
 /// What may be missing, with the members of std::optional that are asked of it here. A compiler makes it of an
 /// enumeration in a tenth of the time.
 template <class T>
@@ -26,10 +29,13 @@ struct Maybe {
   constexpr Maybe(T v) : value_(std::move(v)), given_(true) {}
   constexpr explicit operator bool() const { return given_; }
   constexpr bool has_value() const { return given_; }
-  constexpr const T& operator*() const { return value_; }
-  constexpr T& operator*() { return value_; }
-  constexpr const T* operator->() const { return &value_; }
-  constexpr T* operator->() { return &value_; }
+  constexpr const T& operator*() const {
+    if (std::is_constant_evaluated() && !given_) required_parameter_is_missing();
+    return value_;
+  }
+  constexpr T& operator*() { return const_cast<T&>(*std::as_const(*this)); }
+  constexpr const T* operator->() const { return &**this; }
+  constexpr T* operator->() { return &**this; }
   constexpr const T& value() const {
     if (!given_) throw std::bad_optional_access();
     return value_;
