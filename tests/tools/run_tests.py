@@ -67,14 +67,32 @@ def changed_since(revision):
     return lines("diff", "--name-only", "--relative", revision, "--") + lines("ls-files", "-o", "--exclude-standard")
 
 
-def choose_changed(tests, targets, build):
-    """The unit tests whose programs would be built again, and the stages that look at files one by one."""
+def read_by_objects(build):
+    """{object: files that it was compiled from}, by the compiler's own account."""
+    done = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True)
+    found, last = {}, None
+    for line in done.stdout.splitlines():
+        if line.startswith("    "):
+            found[last].add(os.path.normpath(build / line.strip()))
+        elif ": #deps" in line:
+            last = line.split(": #deps")[0]
+            found[last] = set()
+    return found
+
+
+def choose_changed(tests, targets, build, changed):
+    """The unit tests whose programs were made of what changed or would be built again, and the stages that look at
+    files one by one."""
+    read = read_by_objects(build)
+    changed = {os.path.normpath(ROOT / name) for name in changed}
     chosen = []
     for test in tests:
         files = [os.path.relpath(f, build) for d in test["depends"] if d in targets for f in targets[d]["filename"]]
         if any(s.split(":")[-1] == "unit" for s in test["suite"]) or test["name"] == "python":
             dry = subprocess.run(["ninja", "-C", str(build), "-n", *files], capture_output=True, text=True)
-            if "no work to do" not in dry.stdout:
+            inputs = subprocess.run(["ninja", "-C", str(build), "-t", "inputs", *files], capture_output=True, text=True).stdout.splitlines()
+            sources = {os.path.normpath(build / name) for name in inputs}.union(*(read.get(name, ()) for name in inputs))
+            if "no work to do" not in dry.stdout or sources & changed:
                 chosen.append(test)
         elif test["name"] in BY_FILE:
             chosen.append(test)
@@ -139,14 +157,15 @@ def main():
     if options.sanitize:
         tests = [t for t in tests if any(s.split(":")[-1] == "unit" for s in t["suite"])]
     tests = choose(tests, targets, options.k)
-    if options.changed:
-        tests = choose_changed(tests, targets, build)
+    changed = changed_since(options.changed) if options.changed else None
+    if changed is not None:
+        tests = choose_changed(tests, targets, build, changed)
     if options.list:
         print("\n".join(t["name"] for t in tests))
         return 0
     environment = dict(os.environ, STROP_ONLY=options.k, STROP_BUILD=str(build))
-    if options.changed:
-        environment["STROP_CHANGED"] = "\n".join(changed_since(options.changed))
+    if changed is not None:
+        environment["STROP_CHANGED"] = "\n".join(changed)
 
     broken = build_programs(build, tests, targets)
     built = time.monotonic() - start
