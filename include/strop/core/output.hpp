@@ -20,22 +20,29 @@
 
 namespace strop::inline v0::detail {
 
+/// The path of a temporary file.
+struct TemporaryPath {
+  std::string text;
+  TemporaryPath* next = nullptr;
+};
+
 /// Temporary files of this process that are being written. A program's signal handler removes them with
 /// remove_temporaries(), which takes neither memory nor locks; those beyond the table's room stay.
-inline constinit std::atomic<char*> temporaries[16];
+inline constinit std::atomic<TemporaryPath*> temporaries[16];
+/// The paths that a handler has taken: it may still read them, so they stay.
+inline constinit std::atomic<TemporaryPath*> removed_temporaries = nullptr;
 
 inline void remove_temporaries() noexcept {
-  for (std::atomic<char*>& slot : temporaries)
-    if (const char* const path = slot.exchange(nullptr)) ::unlink(path);
+  for (std::atomic<TemporaryPath*>& slot : temporaries)
+    if (const TemporaryPath* const path = slot.exchange(nullptr)) ::unlink(path->text.c_str());
 }
 
 /// The path of a temporary file, in the table while the object lives.
 class ListedTemporary {
  public:
-  explicit ListedTemporary(const std::string& path) : path_(new char[path.size() + 1]) {
-    std::memcpy(path_, path.c_str(), path.size() + 1);
-    for (std::atomic<char*>& slot : temporaries) {
-      char* none = nullptr;
+  explicit ListedTemporary(const std::string& path) : path_(new TemporaryPath{path}) {
+    for (std::atomic<TemporaryPath*>& slot : temporaries) {
+      TemporaryPath* none = nullptr;
       if (slot.compare_exchange_strong(none, path_)) {
         slot_ = &slot;
         return;
@@ -45,14 +52,19 @@ class ListedTemporary {
   ListedTemporary(const ListedTemporary&) = delete;
   ListedTemporary& operator=(const ListedTemporary&) = delete;
   ~ListedTemporary() {
-    char* own = path_;
-    // A signal handler that has taken the path may still read it, and the process ends.
-    if (slot_ == nullptr || slot_->compare_exchange_strong(own, nullptr)) delete[] path_;
+    TemporaryPath* own = path_;
+    if (slot_ == nullptr || slot_->compare_exchange_strong(own, nullptr)) {
+      delete path_;
+      return;
+    }
+    path_->next = removed_temporaries.load();
+    while (!removed_temporaries.compare_exchange_weak(path_->next, path_)) {
+    }
   }
 
  private:
-  char* path_;
-  std::atomic<char*>* slot_ = nullptr;
+  TemporaryPath* path_;
+  std::atomic<TemporaryPath*>* slot_ = nullptr;
 };
 
 /// Bytes to write: into a string, or into a temporary file that takes the target's place with commit(). What is no

@@ -65,7 +65,7 @@ struct ExpLanes : BaseLanes<T> {
     const V shifted = fma(y, Base::splat(X::log2_e), Base::splat(X::magic)), n = shifted - X::magic;
     const V r = remainder(y, n), e = fma(r * r, X::rest(r), r);
     // half of 2ⁿ, which is infinite for the largest arguments
-    const V half = Base::from_bits(Base::up(Base::bits(shifted) + (F::bias - 1), F::digits));
+    const V half = Base::from_bits(Base::up(Base::plus(Base::bits(shifted), F::bias - 1), F::digits));
     const V result = fma(e, half, half - T(0.5)) * T(2);
     return Base::sign_of_zero(n == Base::splat(0) ? e : result, x);
   }
@@ -92,7 +92,7 @@ struct ExpLanes : BaseLanes<T> {
     const V r = to_r(x, n);
     const V e = fma(r * r, X::rest(r), r) + T(1);
     const Int sum = Base::bits(shifted), half = Base::down(sum, 1);
-    return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(sum - half, F::digits));
+    return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(Base::minus(sum, half), F::digits));
 #endif
   }
 };

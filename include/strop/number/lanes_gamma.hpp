@@ -82,14 +82,23 @@ struct GammaDoubleLanes : PowerDoubleLanes<T> {
   STROP_LANE V tgamma_of_positive(V x) {
     const V n = Base::rint(x), t = x - n, one = Base::splat(1);
     const auto factor = [&](T from) { return n > from ? x - (from - T(1)) : one; };
-    const V product = (factor(2) * factor(3)) * (factor(4) * factor(5)) * (factor(6) * factor(7));
     const V below = n == T(0) ? x * (x + T(1)) : (n == T(1) ? x : one);
     const V reciprocal =
         polynomial(t, 0x1.0000000000000p+0, -0x1.b0ee6072093c8p-2, -0x1.dd603fb6ac10cp-3, 0x1.875ac57821d69p-3,
                    -0x1.92449b66f4116p-6, -0x1.21198510d1a06p-6, 0x1.06e8179e8e13cp-7, -0x1.a5b3522ae8662p-11,
                    -0x1.7a5da9e5520ecp-12, 0x1.3156907508c30p-13, -0x1.265f0cae336edp-16, -0x1.5bca2c0e1fb74p-19,
                    0x1.67620314c92cfp-20, -0x1.ac7cf53adf703p-23, -0x1.464b98de80fdep-30);
-    const V near = product / (reciprocal * below);
+    const V a2 = factor(2), a3 = factor(3), a4 = factor(4), a5 = factor(5), a6 = factor(6), a7 = factor(7);
+    const V two = a2 * a3, four = two * (a4 * a5), product = four * (a6 * a7), divisor = reciprocal * below;
+    V near = product / divisor;
+    if constexpr (fused) {  // each product rounds; what they and the quotient lost is added
+      const auto lost = [](V a, V b, V ab) { return fma(a, b, -ab); };
+      const V next = a4 * a5, last = a6 * a7;
+      const V four_lost = lost(two, next, four) + fma(two, lost(a4, a5, next), next * lost(a2, a3, two));
+      const V product_lost = lost(four, last, product) + fma(four, lost(a6, a7, last), last * four_lost);
+      const V rest = fma(-near, divisor, product) + product_lost;
+      near = near < Base::infinity() ? fma(rest, near / product, near) : near;
+    }
     const Mask large = x > T(8.5);
     if (!Base::any(large)) return near;
     const V y = lesser(Base::splat(200), greater(Base::splat(8), x)), a = y - T(0.5);

@@ -65,7 +65,7 @@ struct LogLanes : ExpLanes<T> {
   STROP_LANE V log1p(V x) {
     // 1 + f = (1 + x) / 2ᵏ is computed from x itself, unless x is so large that 1 does not matter.
     const V u = x + T(1);
-    const Int shifted = Base::bits(u) + (F::one - F::root_half), e = Base::down(shifted, F::digits);
+    const Int shifted = Base::plus(Base::bits(u), F::one - F::root_half), e = Base::down(shifted, F::digits);
     const V m = Base::from_bits((shifted & F::mantissa) + F::root_half);
     const V scale = Base::from_bits(Base::up(2 * F::bias - e, F::digits));
     const V f = x > T(0x1p60) ? m - T(1) : fma(x, scale, scale - T(1));
@@ -84,7 +84,7 @@ struct LogLanes : ExpLanes<T> {
     const Mask small = x < F::smallest_normal;
     constexpr T lift = F::whole;
     const V y = small ? x * lift : x;
-    const Int shifted = Base::bits(y) + (F::one - F::root_half);
+    const Int shifted = Base::plus(Base::bits(y), F::one - F::root_half);
     const V m = Base::from_bits((shifted & F::mantissa) + F::root_half);
     const V zero = small ? Base::splat(L::counter + F::bias + F::digits) : Base::splat(L::counter + F::bias);
     return {Base::from_bits(Base::down(shifted, F::digits) | Base::bits(Base::splat(L::counter))) - zero, m - T(1)};

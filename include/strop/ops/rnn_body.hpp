@@ -18,6 +18,14 @@
 
 namespace strop::inline v0 {
 
+namespace detail {
+/// What begins `offset` elements behind the first; nothing of nothing, as the output of no steps is.
+template <class E>
+E* part_from(E* first, std::int64_t offset) {
+  return first == nullptr ? nullptr : first + offset;
+}
+}  // namespace detail
+
 inline std::vector<std::string_view> RNN::inputs() const {
   std::vector<std::string_view> names{"data", "parameters", "state"};
   if (has_cells()) names.push_back("state_cell");
@@ -52,7 +60,7 @@ inline void RNN::forward(Cpu& ctx, View<const E, 3> data, View<const E, 1> param
       const bool cells = has_cells();
       layer<E>(s, lengths, parameters, l, d)
           .forward(x, state.data() + at, cells ? fourth.data() + at : nullptr,
-                   given_by(s, l, y.data(), reserve.data()) + d * s.units, s.directions * s.units,
+                   detail::part_from(given_by(s, l, y.data(), reserve.data()), d * s.units), s.directions * s.units,
                    last_state.data() + at, cells ? last_cell.data() + at : nullptr, room);
     }
   }
@@ -93,8 +101,8 @@ inline void RNN::grad_use_in_out(Cpu& ctx, View<const E, 3> dy, View<const E, 3>
           .backward({.x = x,
                      .h0 = state.data() + at,
                      .c0 = cells ? fourth.data() + at : nullptr,
-                     .y = given_by(s, l, y.data(), reserve.data()) + d * s.units,
-                     .dy = head + d * s.units,
+                     .y = detail::part_from(given_by(s, l, y.data(), reserve.data()), d * s.units),
+                     .dy = detail::part_from(head, d * s.units),
                      .y_row = s.directions * s.units,
                      .dx = l == 0 && ctx.request(0) == Request::null ? nullptr : dx,
                      .dh = dstate.data() + at,
