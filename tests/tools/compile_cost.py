@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What programs ask of a compiler, in numbers that a busy machine does not move: lines of ours that it reads, and classes and
+"""What programs ask of a compiler, in numbers that a busy machine does not move: lines that it reads, and classes and
 functions that it makes of templates, held to tests/static/compile_cost.txt within 3 %.
 
 compile_cost.py          checks, as the stage `static` does; clang++-19 with the library of g++ 12 counts, others do not
@@ -34,11 +34,11 @@ PROGRAMS = {
     "one operator, runtime": (ONE, RUNTIME),
     "the design page's program, header-only": ((ROOT / "tests/spec/section2.cpp").read_text(), []),
 }
-HEAD = f"# Written by `{ME} --write`: lines of include/strop that are read, classes and functions made of templates.\n"
+HEAD = f"# Written by `{ME} --write`: lines that are read, classes and functions made of templates.\n"
 
 
 def count(compiler, text, defines, folder):
-    """(lines under include/strop, instantiations), or the messages of a compiler that refuses the program."""
+    """(lines, instantiations), or the messages of a compiler that refuses the program."""
     source, trace = folder / "program.cpp", folder / "trace.json"
     source.write_text(text)
     # one instruction set and no optimisation, so that the numbers are those of every machine
@@ -46,13 +46,7 @@ def count(compiler, text, defines, folder):
     status, listing, messages = run([compiler.path, *flags, "-E", source])
     if status != 0:
         return messages
-    lines, ours = 0, False
-    for line in listing.splitlines():
-        marker = re.match(r'# \d+ "([^"]*)"', line)
-        if marker:
-            ours = "/include/strop/" in marker[1]
-        elif ours and line.strip():
-            lines += 1
+    lines = sum(bool(line.strip()) and not line.startswith("# ") for line in listing.splitlines())
     status, _, messages = run([compiler.path, *flags, "-c", "-Xclang", "-fsyntax-only", source, "-o", folder / "program.o", f"-ftime-trace={trace}", "-ftime-trace-granularity=0"])
     if status != 0:
         return messages

@@ -9,11 +9,11 @@
            error line. `// reject-first A B: text` is of the file with -DA, and with -DB. What is refused is read with the flags of a
            line `// flags: …`; with -DCONTROL, and without these, the file must compile. Users of the compiled library see
            the same sentences, a third sooner, so these are theirs; the contract is precompiled
-  headers  every header under include/strop, alone and included twice: by g++ only, as clang-tidy reads them all with
-           clang, family by family. One that has code for STROP_COMPILED to leave out is read with it; the others as users
-           of the compiled library read them, in half the time and without what the code of others includes. The
-           largest header that one includes, as others do, is read first, precompiled. Those that
-           README.md, docs, examples or foreign projects name are also read beside the macros of hosts, together
+  headers  every header under include/strop, alone and included twice: by clang, which takes half the time of g++. One that
+           has code for STROP_COMPILED to leave out is read with it, and without the bodies of kernels beside it; the others
+           as users of the compiled library read them. The largest header that one includes, as others do, is read first,
+           precompiled. Those that README.md, docs, examples or foreign projects name are also read by g++ beside the macros
+           of hosts, together. Bodies come behind what they include, whichever header is first
 """
 import collections
 import functools
@@ -135,8 +135,8 @@ def closure(name):
 
 
 def kind_of(path):
-    """How a header is read: whole where it has code for STROP_COMPILED to leave out, as users of the compiled library do where it
-    has none, and without the bodies of its kernels where these stand beside it, as they include it first and are read alone."""
+    """What a header is read with. Bodies of kernels that stand beside it are left out: they are read alone, and include it.
+    Other code that STROP_COMPILED leaves out is read."""
     text = path.read_text()
     if "_body.hpp>" in text and not path.stem.endswith("_body"):
         return "-DSTROP_COMPILED", "-DSTROP_OPERATORS_COMPILED"
@@ -181,6 +181,42 @@ def header(report, compiler, path):
     report.passed(name) if status == 0 else report.failed(name, messages)
 
 
+def order_of_includes(report):
+    """Of each header that is read first, as header-only programs may: the bodies that follow a header come behind what they
+    include. They would not where this is still being read, as it includes the header before its own declarations."""
+    tail = r"#if !defined\(STROP_(?:OPERATORS_)?COMPILED\)"
+    parts = {}
+    for path in sorted((INCLUDE / "strop").rglob("*.hpp")):
+        tops = re.split(tail, path.read_text())
+        parts[str(path.relative_to(INCLUDE))] = [re.findall(r"(?m)^#include <(strop/\S+\.hpp)>", part) for part in (tops[0], "".join(tops[1:]))]
+
+    def fault(first):
+        known, open_tops = set(), []
+
+        def read(name):
+            if name in open_tops[:-1] and open_tops[-1].endswith("_body.hpp"):
+                return f"{open_tops[-1]} includes {name}, which includes it in turn: {' > '.join(open_tops)}"
+            if name in known:
+                return None
+            known.add(name)
+            top, end = parts[name]
+            open_tops.append(name)
+            for inner in top:
+                if wrong := read(inner):
+                    return wrong
+            open_tops.pop()
+            for inner in end:
+                if wrong := read(inner):
+                    return wrong
+            return None
+
+        return read(first)
+
+    for name in parts:
+        wrong = fault(name)
+        report.failed(f"order of includes from {name}", wrong) if wrong else report.passed(name)
+
+
 def beside_macros(report, compiler):
     """Those that a user is told of put the macros of hosts aside at their top and bring them back at their end, and are read
     so. The compiled library's users read fewer lines of the same headers, so the whole of each is read here."""
@@ -210,11 +246,12 @@ def main():
     if stage == "static" and not report.only:
         compile_cost.check(report)
     if paths:
-        chosen = compilers_or_skip(report) if stage != "headers" else compilers()[:1]
+        chosen = compilers_or_skip(report) if stage != "headers" else compilers()[-1:]
         if stage == "reject":
             parallel(contract, chosen)  # once, before every check asks for it
         if stage == "headers" and not report.only and report.changed is None:
-            beside_macros(report, chosen[0])
+            order_of_includes(report)
+            beside_macros(report, compilers()[0])
         jobs = [(report, compiler, path) for path in paths for compiler in chosen]
         parallel(lambda job: check(*job), jobs)
     report.finish()

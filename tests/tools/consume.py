@@ -366,9 +366,9 @@ def main():
                 ("command, by wrap", meson_command, os.environ), ("command, by pkg-config", script_command, archive),
                 ("pkg-config", script, runtime), ("pkg-config, header-only", script, headers), ("pkg-config, shared", script, {**shared, "CXX": "c++ -fvisibility=hidden"}),
                 *((f"sanitizer, {one}", script, {**runtime, "CXX": f"c++ -fsanitize={one}"}) for one in ("address", "thread")),
-                ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include")})]
+                ("own-exp", script, headers), ("by-hand", script, {**os.environ, "INCLUDE": str(ROOT / "include"), **({"NATIVE": f"-march={MARCH}"} if MARCH else {})})]
         # The program and the library that it loads, by two compilers where there are two, with the runtime and without.
-        jobs += [("library", library, {**runtime, **({"CXX2": clang.path} if clang else {})}),
+        jobs += [("library", library, {**archive, **({"CXX2": clang.path} if clang else {})}),
                  ("library, header-only", library, {**headers, "CXX2": os.environ.get("CXX", "c++"), **({"CXX": clang.path} if clang else {})}),
                  ("library, shared", library, shared)]
         if os.uname().machine == "x86_64":

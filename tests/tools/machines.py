@@ -3,7 +3,8 @@
 """Every instruction set, compiler, library and dialect that is promised, whatever machine this is: machines.py
 
 Compiled and no more (-fsyntax-only instantiates every template):
-  everything     all operators, the runtime and Eigen's views: every level of x86-64 and aarch64, by g++ and by clang
+  everything     all operators, the runtime and Eigen's views: the lowest and the highest level of x86-64 and aarch64, by g++
+                 and by clang, where these are not built anyway; for other levels the headers that differ by level
   the rest       these, the suites, the command and export headers, without run-time types, as C++23, with libc++, by the
                  oldest clang, with every warning that a user may have: one job a compiler, each on a level of its own
   by turns       the spec programs, the examples and the largest unit file of each layer that is not run here: each by one
@@ -16,6 +17,7 @@ programs run on x86-64 and -v3 as `unit LAYER, LEVEL`, on -v2 only the lanes' te
 program do.
 """
 import glob
+import os
 import pathlib
 import re
 import shutil
@@ -164,10 +166,15 @@ def main():
                 f"#include <strop/core/isa_impl.hpp>\nstatic_assert(STROP_LEVEL == {level});\n")
 
     # Kernels are the same text for every level but in the headers below, so that each compiler builds all of them for the
-    # narrowest registers, the widest, and another architecture; for the other levels it reads the page's program and these
-    # headers. (g++ builds every kernel for x86-64 and -v3 as well: src/levels.)
+    # narrowest registers, the widest, and another architecture; for the other levels it reads these headers. What is built
+    # anyway is not built again: by src/ops for this machine, by src/levels, and by an older clang.
     everywhere = {f"{level} with {name}" for name in found for level in (LEVELS[0], LEVELS[-1])} | {f"aarch64 with {name}" for name in found}
-    everywhere -= {"x86-64 with g++"} if g and shutil.which("objcopy") else set()
+    if os.environ.get("STROP_COMPILER") == "gcc":
+        everywhere -= {f"{level} with g++" for level in os.environ.get("STROP_TESTED_LEVELS", "").split()}
+        if g and "__AVX512VL__" in run([*g.command, *g.native, "-E", "-dM", "-x", "c++", "/dev/null"])[1]:
+            everywhere.discard(f"{LEVELS[-1]} with g++")
+    if old and clang:
+        everywhere.discard(f"{LEVELS[-1]} with clang++")
     of_levels = "".join(f"#include <strop/{name}>\n" for name in (
         "number/lanes.hpp", "ops/gemm.hpp", "memory/normal.hpp", "memory/stream.hpp", "core/isa_impl.hpp"))
     for name, compiler, arguments in (pair for pair in pairs if pair[0] not in served):

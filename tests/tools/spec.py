@@ -15,7 +15,7 @@ of standard error. `// arguments: …` are passed on. A line `// skip-unless: PA
 `// emits-at-most: BYTES` its object may have no more code and data than that: what a program does not use is not built
 into it. With `// emits-nothing-of: TEXT, TEXT` no symbol that its object defines has such a text, and with `// emits: TEXT`
 one has. No header-only program may have strong symbols of strop.
-Examples and docs are compiled with -O1 and by one compiler each, in turns. They take the compiled library, as most users do, in less
+Examples and docs are compiled with -O1, examples by the compilers in turns, docs by g++. They take the compiled library, as most users do, in less
 than half the time: all but README.md's program and the first example.
 """
 import os

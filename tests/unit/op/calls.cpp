@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The spellings of a call: where results go, lists of inputs that are made at run time, temporary space.
+#include <strop/ops/linalg/diagonals.hpp>
+#include <strop/ops/linalg/diagonals_body.hpp>
 #include <strop/ops/reduce.hpp>
 #include <strop/strop.hpp>
 #include <unit/sentence.hpp>
@@ -119,4 +121,13 @@ TEST_CASE("STROP_TRACE traces a program whose calls are all small") {
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   std::filesystem::remove(file);
   CHECK(text.find("calls_two") != std::string::npos);
+}
+
+// The library's operators are compiled elsewhere, and so are their bodies: a file that needs them includes them.
+struct SumOfLogs : strop::LinalgSumlogdiag {
+  static constexpr std::string_view name = "calls_sum_of_logs", aliases[] = {"calls_logs"};
+};
+TEST_CASE("a struct derives from an operator of the library") {
+  constexpr Op<SumOfLogs> logs;
+  CHECK(logs(array({{1, 2}, {3, 1}})).to_vector() == Values{0});
 }
