@@ -10,9 +10,12 @@
 #include <strop/tensor/view.hpp>
 
 #include <strop/core/push_warnings.def>
+
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
+
 #include <strop/core/pop_warnings.def>
+
 #include <type_traits>
 
 namespace strop::inline v0 {

@@ -92,7 +92,8 @@ struct ExpLanes : BaseLanes<T> {
     const V r = to_r(x, n);
     const V e = fma(r * r, X::rest(r), r) + T(1);
     const Int sum = Base::bits(shifted), half = Base::down(sum, 1);
-    return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(Base::minus(sum, half), F::digits));
+    return e * Base::from_bits(Base::up(half, F::digits)) *
+           Base::from_bits(Base::up(Base::minus(sum, half), F::digits));
 #endif
   }
 };

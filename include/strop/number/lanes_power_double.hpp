@@ -149,7 +149,8 @@ struct PowerDoubleLanes : CircularDoubleLanes {
     return scale(e, n);
 #else
     const auto sum = Base::bits(shifted), half = Base::down(sum, 1);
-    return e * Base::from_bits(Base::up(half, F::digits)) * Base::from_bits(Base::up(Base::minus(sum, half), F::digits));
+    return e * Base::from_bits(Base::up(half, F::digits)) *
+           Base::from_bits(Base::up(Base::minus(sum, half), F::digits));
 #endif
   }
 

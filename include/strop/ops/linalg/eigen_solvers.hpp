@@ -51,12 +51,15 @@
 #pragma GCC visibility push(hidden)
 #endif
 #include <strop/core/push_warnings.def>
+
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/QR>
+
 #include <strop/core/pop_warnings.def>
+
 #if defined(STROP_EIGEN_IS_OURS)
 #pragma GCC visibility pop
 #endif
