@@ -218,6 +218,12 @@ struct Num {
   }
 };
 
+/// Whether S has no derivatives.
+template <class S>
+inline constexpr bool is_plain = false;
+template <class R>
+inline constexpr bool is_plain<Num<R>> = true;
+
 /// The answer of a comparison, one per lane. `where` chooses by it; as a number it is 1 or 0.
 template <class S>
 struct Mask {
