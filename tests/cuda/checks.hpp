@@ -192,6 +192,9 @@ inline void gradients(Device gpu) {
         same_gradients(gpu, chain, x, y, request);
         if (a == b) same_gradients(gpu, twice, x, y, request);
       }
+  const auto soft = [](const NDArray& a, const NDArray& b) { return softened(a, b); };
+  same_gradients(gpu, soft, numbers({33}), numbers({33}, f32, 7), GradRequest::write);
+  same_gradients(gpu, soft, numbers({7, 30}, f64), numbers({30}, f64, 7), GradRequest::write);
   same_gradients(gpu, hinge, numbers({40}, f16), numbers({40}, f16, 7), GradRequest::write);
   same_gradients(gpu, hinge, numbers({1, 3}), zeros({0, 3}), GradRequest::write);
 }

@@ -41,6 +41,10 @@ struct Dropped {
   constexpr auto forward(auto x, auto y) const { return (a / x + 2) * x + a * log(y) + a * x / y + x * y; }
 };
 inline constexpr strop::Op<Dropped> dropped;
+struct Softened {
+  constexpr auto forward(auto x, auto y) const { return softplus(x) + sinc(y) + xlogy(x, 4 + y); }
+};
+inline constexpr strop::Op<Softened> softened;
 /// Integers as double, where it is asked for.
 struct Shifted {
   float by = 0.5f;

@@ -73,12 +73,17 @@ struct Certain {
   STROP_FN friend Certain f(Certain a) { return {f(a.v), a.known}; }
 #define STROP_REAL2(f) \
   STROP_FN friend Certain f(Certain a, Certain b) { return {f(a.v, b.v), a.known && b.known}; }
+#define STROP_TIMES2(f)                                                                     \
+  STROP_FN friend Certain f(Certain a, Certain b) {                                         \
+    return a.is_zero() && !b.known ? Certain(0) : Certain(f(a.v, b.v), a.known && b.known); \
+  }
   STROP_STEP(abs)
   STROP_STEP(sign)
   STROP_REAL2(max)
   STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
   STROP_FN friend Certain polygamma(int n, Certain a) { return {polygamma(n, a.v), a.known}; }
+  STROP_FN friend Certain sinc_derivative(int n, Certain a) { return {sinc_derivative(n, a.v), a.known}; }
 };
 
 template <class S>

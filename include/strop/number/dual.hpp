@@ -161,6 +161,12 @@ struct Dual {
     const S y = sigmoid(a.v);
     return a.with(y, a.d * (y * sigmoid(-a.v)));  // nor has 1 − y
   }
+  STROP_FN friend Dual softplus(Dual a) { return a.with(softplus(a.v), a.d * sigmoid(a.v)); }
+  STROP_FN friend Dual log_sigmoid(Dual a) { return a.with(log_sigmoid(a.v), a.d * sigmoid(-a.v)); }
+  STROP_FN friend Dual sinc(Dual a) { return a.with(sinc(a.v), a.d * sinc_derivative(1, a.v)); }
+  STROP_FN friend Dual sinc_derivative(int n, Dual a) {
+    return a.with(sinc_derivative(n, a.v), a.d * sinc_derivative(n + 1, a.v));
+  }
   STROP_FN friend Dual erf(Dual a) { return a.with(erf(a.v), a.d * (two_over_sqrt_pi * exp(-(a.v * a.v)))); }
   STROP_FN friend Dual erfinv(Dual a) {
     const S y = erfinv(a.v);
@@ -188,6 +194,15 @@ struct Dual {
   STROP_FN friend Dual atan2(Dual a, Dual b) {
     const S r = hypot(a.v, b.v);
     return along(atan2(a.v, b.v), a, share(b.v, a.v, r) / r, b, -share(a.v, b.v, r) / r);
+  }
+  /// Infinities of one sign, which the difference makes NaN of, count as equal.
+  STROP_FN friend Dual logaddexp(Dual a, Dual b) {
+    const S apart = S::select(((a.v == b.v) && (abs(a.v) == infinity)).m, S(0), a.v - b.v);
+    return along(logaddexp(a.v, b.v), a, sigmoid(apart), b, sigmoid(-apart));
+  }
+  /// x·log y is 0 where x is: its derivative in y is there at y = 0 as well.
+  STROP_FN friend Dual xlogy(Dual a, Dual b) {
+    return along(xlogy(a.v, b.v), a, log(b.v), b, S::select(((a.v == 0) && (b.v == 0)).m, S(0), a.v / b.v));
   }
 
  private:

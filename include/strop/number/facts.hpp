@@ -166,10 +166,21 @@ struct Facts {
   }
 #define STROP_STEP(f) \
   STROP_FN friend Facts f(Facts a) { return a.known ? constant(f(a.value)) : flat(counted(a, 1)); }
+#define STROP_TIMES2(f)                                                               \
+  STROP_FN friend Facts f(Facts a, Facts b) {                                         \
+    if (a.is_zero() && !b.known) return zero_for(a, b, b.wild || a.empty || b.empty); \
+    const Facts y = wild_of(linear(a, b));                                            \
+    if (a.known && b.known) return constant(f(a.value, b.value), a, b);               \
+    return counted(y, function_operations - 1);                                       \
+  }
 #include <strop/number/vocabulary.def>
   STROP_FN friend Facts polygamma(int n, Facts a) {
     const Facts y = wild_of(counted(a, function_operations));
     return a.known ? constant(polygamma(n, a.value), a, a) : y;
+  }
+  STROP_FN friend Facts sinc_derivative(int n, Facts a) {
+    if (a.empty && a.wild) note_dropped(a, a);
+    return a.known ? constant(sinc_derivative(n, a.value), a, a) : curved(counted(a, function_operations));
   }
 
  private:

@@ -27,6 +27,7 @@ STROP_REAL2(max)
 STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
 Jet polygamma(int n, const Jet& a);
+Jet sinc_derivative(int n, const Jet& a);
 /// An answer per lane.
 struct Answers {
   std::uint16_t bits = 0;
@@ -122,6 +123,7 @@ struct Jet {
   STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
   friend Jet polygamma(int n, const Jet& a) { return jets::polygamma(n, a); }
+  friend Jet sinc_derivative(int n, const Jet& a) { return jets::sinc_derivative(n, a); }
 
  private:
   void fill(double a);

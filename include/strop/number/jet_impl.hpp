@@ -217,6 +217,13 @@ STROP_JET Jet joined(const Dual<Jet>& a, int level) {
     if (level == 0) return plain(a.known && b.known, [&](int i) { return Rep<double>::f(a.c[0][i], b.c[0][i]); }); \
     return joined(f(halves(a, level), halves(b, level)), level);                                                   \
   }
+#define STROP_TIMES2(f)                                                                                            \
+  STROP_JET Jet f(const Jet& a, const Jet& b) {                                                                    \
+    if (a.is_zero() && !b.known) return 0;                                                                         \
+    const int level = std::max(a.level, b.level);                                                                  \
+    if (level == 0) return plain(a.known && b.known, [&](int i) { return Rep<double>::f(a.c[0][i], b.c[0][i]); }); \
+    return joined(f(halves(a, level), halves(b, level)), level);                                                   \
+  }
 #define STROP_STEP(f)                                                        \
   STROP_JET Jet f(const Jet& a) {                                            \
     return plain(a.known, [&](int i) { return Rep<double>::f(a.c[0][i]); }); \
@@ -243,6 +250,10 @@ STROP_JET Jet min(const Jet& a, const Jet& b) {
 STROP_JET Jet polygamma(int n, const Jet& a) {
   if (a.level == 0) return plain(a.known, [&](int i) { return number::polygamma(n, a.c[0][i]); });
   return joined(polygamma(n, halves(a, a.level)), a.level);
+}
+STROP_JET Jet sinc_derivative(int n, const Jet& a) {
+  if (a.level == 0) return plain(a.known, [&](int i) { return number::sinc_derivative(n, a.c[0][i]); });
+  return joined(sinc_derivative(n, halves(a, a.level)), a.level);
 }
 
 }  // namespace jets

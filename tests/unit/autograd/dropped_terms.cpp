@@ -74,6 +74,18 @@ struct Hypotenuse {
   double a = 0;
   constexpr auto forward(auto x) const { return hypot(x, a) * x; }
 };
+struct Smooth {
+  double a = 1;
+  constexpr auto forward(auto x) const {
+    return softplus(a * x) + log_sigmoid(x) * a + sinc(a * x) + x * tanh(softplus(x)) + tanh(x) + sigmoid(x);
+  }
+};
+struct Pairs {
+  double a = 1;
+  constexpr auto forward(auto x, auto y) const { return a * logaddexp(x, y) + xlogy(x, y) + xlogy(a, y); }
+};
+
+constexpr auto mish = [](auto x) { return x * tanh(softplus(x)); };
 constexpr auto three = [](auto x) { return 0 * log(x) + 3 * x; };
 
 }  // namespace bodies
@@ -291,8 +303,30 @@ TEST_CASE("derivatives of orders 1 to 3 are their limits, with parameters 0, 1 a
     CHECK(has_limits("power of", PowerOf{2 + p}, false) > 5);
     CHECK(has_limits("power to", PowerTo{p}, p == 0) > 5);
     CHECK(has_limits("hypot", Hypotenuse{p}, p == 0) > 5);
+    CHECK(has_limits("smooth", Smooth{p}, p == 0) > 20);
+    CHECK(has_limits("pairs", Pairs{p}, p == 0) > 50);
   }
   CHECK(has_limits("times root", TimesRoot{}, false) > 50);
+}
+
+TEST_CASE("softplus and its like have finite derivatives where exp overflows") {
+  for (const Dtype type : {f32, f64, f16, bf16}) {
+    const NDArray x = array({1000, 100, -100, -1000}).to(type);
+    const auto near = [](const Values& got, const Values& wanted) {
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(std::abs(got[i] - wanted[i]) <= 1e-6);
+    };
+    near(gradient(x, [](const NDArray& v) { return map(mish, v); }), {1, 1, 0, 0});
+    near(gradient(x, [](const NDArray& v) { return map([](auto e) { return softplus(e); }, v); }), {1, 1, 0, 0});
+    near(gradient(x, [](const NDArray& v) { return map([](auto e) { return log_sigmoid(e); }, v); }), {0, 0, 1, 1});
+    near(gradient(x, [](const NDArray& v) { return map([](auto e) { return logaddexp(e, 0); }, v); }), {1, 1, 0, 0});
+    near(gradient(x, [](const NDArray& v) { return map([](auto e) { return logaddexp(e, e); }, v); }), {1, 1, 1, 1});
+  }
+  CHECK(gradient(array({0, 2}), [](const NDArray& v) { return map([](auto e) { return xlogy(0, e); }, v); }) ==
+        Values{0, 0});
+  const NDArray counts = array({{0, 3}, {0, 0}}).to(csr), of = array({{0, 1}, {2, 0}});
+  const NDArray y = map([](auto e, auto p) { return xlogy(e, p); }, counts, of);
+  CHECK(y.storage() == csr);
+  CHECK(y.to(dense).to_vector<float>() == std::vector<float>{0, 0, 0, 0});
 }
 
 TEST_CASE("forward mode has the limits as well; values are what the numbers give") {

@@ -85,6 +85,7 @@ TEST_CASE("a jet computes what duals three deep compute") {
   STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
   compare("polygamma", 0.1, 3.0, [](const auto& x, const auto&) { return polygamma(1, x); });
+  compare("sinc_derivative", 0.1, 3.0, [](const auto& x, const auto&) { return sinc_derivative(1, x); });
   compare("sum", -2, 2, [](const auto& x, const auto& y) { return x + y - 0.5 * x + (3 - y) - -x; });
   compare("product", -2, 2, [](const auto& x, const auto& y) { return x * y * (2 * x) * (y * 0.5); });
   compare("quotient", -2, 2, [](const auto& x, const auto& y) { return x / y + 1 / y + x / 4; });
@@ -129,6 +130,7 @@ TEST_CASE("a jet knows which of its coefficients are 0 as a matter of course") {
   CHECK(exp(zero).known);
   CHECK(where(zero < 1, zero, infinite).is_zero());
   CHECK(!where(x < 2, zero, infinite).known);
+  CHECK(xlogy(zero, x - x).is_zero());
   // x moves along 0, y along 1: no coefficient of one alone meets the other's infinite value
   const Jet along_x = x.moved_along(0), along_y = infinite.moved_along(1), product = along_x * along_y;
   CHECK(product.c[0][2] == infinity);
