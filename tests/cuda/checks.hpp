@@ -159,6 +159,20 @@ void same_gradients(Device gpu, const F& f, const NDArray& x, const NDArray& y, 
   same(grads[1], grads[3]);
 }
 
+/// Terms that a parameter of 0 lets drop out of a gradient are not computed, nor is what they would read.
+inline void dropped_terms(Device gpu) {
+  for (const Dtype dtype : {f32, f64, f16}) {
+    const NDArray x = zeros({5}, dtype).to(gpu), y = array({0, 1, -1, 2, 0}).to(dtype).to(gpu);
+    x.attach_grad();
+    y.attach_grad();
+    record scope;
+    const auto first = grad(dropped(x, y), {x, y}, {.create_graph = true});
+    CHECK(first[0].to_vector<float>() == std::vector<float>{2, 3, 1, 4, 2});
+    CHECK(first[1].to_vector<float>() == std::vector<float>(5, 0));
+    CHECK(grad(first[0], {y})[0].to_vector<float>() == std::vector<float>(5, 1));
+  }
+}
+
 inline void gradients(Device gpu) {
   const auto hinge = [](const NDArray& a, const NDArray& b) { return soft_hinge(a, b); };
   const auto linear = [](const NDArray& a, const NDArray& b) { return weighted(a, b); };
@@ -178,6 +192,9 @@ inline void gradients(Device gpu) {
         same_gradients(gpu, chain, x, y, request);
         if (a == b) same_gradients(gpu, twice, x, y, request);
       }
+  const auto soft = [](const NDArray& a, const NDArray& b) { return softened(a, b); };
+  same_gradients(gpu, soft, numbers({33}), numbers({33}, f32, 7), GradRequest::write);
+  same_gradients(gpu, soft, numbers({7, 30}, f64), numbers({30}, f64, 7), GradRequest::write);
   same_gradients(gpu, hinge, numbers({40}, f16), numbers({40}, f16, 7), GradRequest::write);
   same_gradients(gpu, hinge, numbers({1, 3}), zeros({0, 3}), GradRequest::write);
 }
@@ -343,6 +360,7 @@ inline void everything(Device gpu) {
   SUBCASE("integers") { integers(gpu); }
   SUBCASE("write, add, in place, states") { requests(gpu); }
   SUBCASE("gradients") { gradients(gpu); }
+  SUBCASE("terms that drop out") { dropped_terms(gpu); }
   SUBCASE("gradients of views") { views(gpu); }
   SUBCASE("higher orders, gradients between devices") { far(gpu); }
   SUBCASE("graphs") { graphs(gpu); }

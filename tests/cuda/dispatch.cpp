@@ -19,6 +19,8 @@ TEST_CASE("a device that the CPU plays does what the CPU does") {
   const shim::Kernels<checks::Weighted> weighted;
   const shim::Kernels<checks::SumAndProduct> sum_and_product;
   const shim::Kernels<checks::Squash> squash;
+  const shim::Kernels<checks::Dropped> dropped;
+  const shim::Kernels<checks::Softened> softened;
   const shim::Kernels<checks::Halved> halved;
   const shim::Kernels<checks::Shifted> shifted;
   const shim::Kernels<checks::Scaled> scaled;

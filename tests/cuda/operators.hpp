@@ -35,6 +35,16 @@ struct Squash {
   constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * (1 - y); }
 };
 inline constexpr strop::Op<Squash> squash;
+/// With a = 0 terms that are infinite at 0 drop out.
+struct Dropped {
+  float a = 0;
+  constexpr auto forward(auto x, auto y) const { return (a / x + 2) * x + a * log(y) + a * x / y + x * y; }
+};
+inline constexpr strop::Op<Dropped> dropped;
+struct Softened {
+  constexpr auto forward(auto x, auto y) const { return softplus(x) + sinc(y) + xlogy(x, 4 + y); }
+};
+inline constexpr strop::Op<Softened> softened;
 /// Integers as double, where it is asked for.
 struct Shifted {
   float by = 0.5f;

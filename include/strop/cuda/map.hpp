@@ -3,6 +3,7 @@
 /// From a call of a map to its kernels: which of them, over which layout. How a kernel is run over threads is left to a
 /// Launcher, so that tests run all of this on the CPU.
 #pragma once
+#include <strop/number/certain.hpp>
 #include <strop/op/gpu_map.hpp>
 #include <strop/op/map_entry.hpp>
 
@@ -17,6 +18,46 @@
 #else
 #include <strop/kernels/map.cuh>  // as installed
 #endif
+
+namespace strop::inline v0 {
+namespace cuda {
+
+/// A gradient as it is where terms drop out of it: the same numbers and results. Its kernel is one that looks at
+/// nothing that is multiplied with a constant 0.
+template <class G>
+struct Dropping {
+  G op;
+
+  template <class S, class... More>
+    requires(sizeof...(More) + 1 == arity<G>)
+  [[gnu::always_inline]] constexpr auto forward(S first, More... more) const {
+    using C = number::Certain<S>;
+    const auto y = detail::as_numbers<C>(op.forward(C(first), C(more)...));
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      if constexpr (sizeof...(K) == 1)
+        return y[0].v;
+      else
+        return std::make_tuple(y[K].v...);
+    }(std::make_index_sequence<detail::results<G>>{});
+  }
+};
+
+template <class T>
+inline constexpr bool is_dropping = false;
+template <class G>
+inline constexpr bool is_dropping<Dropping<G>> = true;
+
+}  // namespace cuda
+
+template <class G>
+inline constexpr std::size_t arity<cuda::Dropping<G>> = arity<G>;
+namespace detail {
+template <class G>
+inline constexpr std::size_t results<cuda::Dropping<G>> = results<G>;
+template <class G>
+inline constexpr int gradient_order<cuda::Dropping<G>> = gradient_order<G>;
+}  // namespace detail
+}  // namespace strop::inline v0
 
 namespace strop::inline v0::cuda {
 
@@ -76,9 +117,14 @@ class MapLaunch {
     const Layout a = layout_of<N, M>(call);
     const T& op = *static_cast<const T*>(call.op);
     constexpr DtypeSet types = detail::map_dtypes<T>();
-    if constexpr (detail::gradient_order<T> >= 2) {  // as on the CPU: rare, and in double
+    if constexpr (is_dropping<T>) {  // as on the CPU: rare, and in double
       general<double, double>(op, a, call, ctx);
+    } else if constexpr (detail::gradient_order<T> >= 2) {
+      MapLaunch<Dropping<T>, Launcher>::run(call, ctx);
     } else {
+      if constexpr (detail::gradient_order<T> == 1)
+        if (call.dtype == f64 ? detail::drops_terms<double>(op.op) : detail::drops_terms<float>(op.op))
+          return MapLaunch<Dropping<T>, Launcher>::run(call, ctx);
       switch (call.dtype) {
         case Dtype::f32:
           if constexpr (types.contains(f32)) floating<float>(op, a, call, ctx);

@@ -95,6 +95,35 @@ constexpr double sigmoid(double x) {
   return (detail::Pair(1) / (e + detail::Pair(2))).hi;
 }
 
+/// log(1 + eˣ).
+constexpr double softplus(double x) {
+  if (x != x || x > 40) return x;
+  if (x < -40) return exp(x);
+  const detail::Exponential e = detail::exponential(-abs(x));
+  const detail::Pair power = detail::scaled(e.value, detail::power_of_two(e.n));
+  return (detail::Pair(x > 0 ? x : 0) + detail::logarithm_1_plus(power)).hi;
+}
+/// log(1 / (1 + e⁻ˣ)).
+constexpr double log_sigmoid(double x) { return 0 - softplus(-x); }
+/// log(eˣ + eʸ). Where that is close to 0, terms cancel: then to some 1e-16 of the larger of x and y.
+constexpr double logaddexp(double x, double y) {
+  if (x != x || y != y) return x + y;
+  const double large = x > y ? x : y, small = x > y ? y : x;
+  if (large == detail::infinity || small == -detail::infinity || large / 2 - small / 2 > 373) return large;
+  const detail::Pair apart = detail::Pair(small) - detail::Pair(large);
+  if (apart.hi < -40) return large + exp(apart.hi);
+  const detail::Exponential e = detail::exponential(apart);
+  const detail::Pair power = detail::scaled(e.value, detail::power_of_two(e.n));
+  return (detail::Pair(large) + detail::logarithm_1_plus(power)).hi;
+}
+/// x log y, 0 where x is 0.
+constexpr double xlogy(double x, double y) {
+  if (x == 0 && y == y) return 0;
+  if (x != x || !(y > 0) || abs(x) == detail::infinity || y == detail::infinity) return x * log(y);
+  const double scale = abs(x) > 1 ? 0x1p-200 : 0x1p200;  // no product of halves is out of range
+  return (detail::logarithm(y) * detail::Pair(x * scale)).hi / scale;
+}
+
 // --- powers -------------------------------------------------------------------------------------------------------
 
 constexpr double sqrt(double x) {
@@ -183,6 +212,14 @@ constexpr double fmod(double x, double y) {
 constexpr double sin(double x) {
   if (x != x || abs(x) < 0x1p-30) return x;
   return abs(x) == detail::infinity ? detail::nan : detail::sine(detail::reduce(x)).hi;
+}
+/// sin πx / πx, 1 at 0 and 0 at the infinities.
+constexpr double sinc(double x) {
+  if (x != x) return x;
+  if (abs(x) < 0x1p-30) return 1;
+  if (abs(x) == detail::infinity || rint(x) == x) return 0;
+  const detail::Angle a = detail::half_turns(x - 2 * rint(x / 2));
+  return (detail::sine(a) / (detail::pi * detail::Pair(x))).hi;
 }
 constexpr double cos(double x) {
   if (x != x) return x;

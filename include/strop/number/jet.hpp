@@ -27,37 +27,51 @@ STROP_REAL2(max)
 STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
 Jet polygamma(int n, const Jet& a);
-/// A bit per lane.
-std::uint16_t less(const Jet& a, const Jet& b);
-std::uint16_t less_equal(const Jet& a, const Jet& b);
-std::uint16_t equal(const Jet& a, const Jet& b);
+Jet sinc_derivative(int n, const Jet& a);
+/// An answer per lane.
+struct Answers {
+  std::uint16_t bits = 0;
+  bool known = false;  // of constants: the same in all lanes
+  friend Answers operator&(Answers a, Answers b) {
+    const bool never = (a.known && a.bits == 0) || (b.known && b.bits == 0);
+    return {static_cast<std::uint16_t>(a.bits & b.bits), never || (a.known && b.known)};
+  }
+  friend Answers operator|(Answers a, Answers b) { return !((!a) & (!b)); }
+  friend Answers operator!(Answers a) { return {static_cast<std::uint16_t>(~a.bits), a.known}; }
+};
+Answers less(const Jet& a, const Jet& b);
+Answers less_equal(const Jet& a, const Jet& b);
+Answers equal(const Jet& a, const Jet& b);
 }  // namespace jets
 
 /// What Dual<…<Dual<Num<double>>>> computes, `level` duals deep, with the depth in the number instead of its type.
 ///
-/// The number is Σ c[m] · Π εₖ over the sets m of directions k < level, bit k of m standing for εₖ, where εₖ² = 0. In
-/// the directions from `level` on it is a constant, of which neither coefficients are stored nor products made: 0 · ∞
-/// does not arise from what a number does not depend on.
+/// The number is Σ c[m] · Π εₖ over the sets m of directions k < level, bit k of m standing for εₖ, where εₖ² = 0.
+///
+/// It knows of itself what Facts say of the same body: which coefficients there are, the others being 0 whatever the
+/// inputs are, and whether it is a constant of the body. Nothing is multiplied with a coefficient that is not there,
+/// nor is a constant 0 divided, so that 0 · ∞ does not arise from what a number does not depend on.
 struct Jet {
   static constexpr int lanes = 16, last_level = 3;
   static constexpr bool integer = false;
   using Real = Jet;
-  /// An answer per lane.
-  struct MaskRep {
-    std::uint16_t bits = 0;
-    friend MaskRep operator&(MaskRep a, MaskRep b) { return {static_cast<std::uint16_t>(a.bits & b.bits)}; }
-    friend MaskRep operator|(MaskRep a, MaskRep b) { return {static_cast<std::uint16_t>(a.bits | b.bits)}; }
-    friend MaskRep operator!(MaskRep a) { return {static_cast<std::uint16_t>(~a.bits)}; }
-  };
+  using MaskRep = jets::Answers;
 
   alignas(64) double c[1 << last_level][lanes];
-  int level;
+  int level = 0;
+  std::uint8_t present = 1;  // bit m: c[m] is not 0 as a matter of course; what is stored for the others is 0
+  bool known = false;        // a constant: one value in all lanes, level 0
 
-  constexpr Jet()
-      : level(0) {}  // constexpr, though no constant is made: else nvcc warns of every function on duals of it
+  constexpr Jet() {}  // constexpr, though no constant is made: else nvcc warns of every function on duals of it
   template <Literal A>
-  Jet(A a) : level(0) {
+  Jet(A a) {
     fill(static_cast<double>(a));
+  }
+  /// A number of which nothing is known, 1 in every lane until it is given.
+  static Jet input() {
+    Jet a = 1;
+    a.known = false;
+    return a;
   }
   Jet(const Jet& a) { copy(a); }
   Jet& operator=(const Jet& a) {
@@ -68,6 +82,9 @@ struct Jet {
 
   /// How many coefficients there are.
   int count() const { return 1 << level; }
+  bool has(int m) const { return (present >> m & 1) != 0; }
+  /// Whether it is 0 as a matter of course, in every direction.
+  bool is_zero() const { return present == 0; }
   /// The derivative along direction k, above which there is none.
   Jet along(int k) const;
   /// The number plus εₖ, on which it does not depend yet.
@@ -84,11 +101,11 @@ struct Jet {
   friend Jet& operator*=(Jet& a, const Jet& b) { return a = a * b; }
   friend Jet& operator/=(Jet& a, const Jet& b) { return a = a / b; }
 
-  friend Mask<Jet> operator<(const Jet& a, const Jet& b) { return {{jets::less(a, b)}}; }
-  friend Mask<Jet> operator<=(const Jet& a, const Jet& b) { return {{jets::less_equal(a, b)}}; }
-  friend Mask<Jet> operator>(const Jet& a, const Jet& b) { return {{jets::less(b, a)}}; }
-  friend Mask<Jet> operator>=(const Jet& a, const Jet& b) { return {{jets::less_equal(b, a)}}; }
-  friend Mask<Jet> operator==(const Jet& a, const Jet& b) { return {{jets::equal(a, b)}}; }
+  friend Mask<Jet> operator<(const Jet& a, const Jet& b) { return {jets::less(a, b)}; }
+  friend Mask<Jet> operator<=(const Jet& a, const Jet& b) { return {jets::less_equal(a, b)}; }
+  friend Mask<Jet> operator>(const Jet& a, const Jet& b) { return {jets::less(b, a)}; }
+  friend Mask<Jet> operator>=(const Jet& a, const Jet& b) { return {jets::less_equal(b, a)}; }
+  friend Mask<Jet> operator==(const Jet& a, const Jet& b) { return {jets::equal(a, b)}; }
   friend Mask<Jet> operator!=(const Jet& a, const Jet& b) { return !(a == b); }
   friend Mask<Jet> isnan(const Jet& a) { return a != a; }
 
@@ -106,6 +123,7 @@ struct Jet {
   STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
   friend Jet polygamma(int n, const Jet& a) { return jets::polygamma(n, a); }
+  friend Jet sinc_derivative(int n, const Jet& a) { return jets::sinc_derivative(n, a); }
 
  private:
   void fill(double a);

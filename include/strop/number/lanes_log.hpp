@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Logarithms of lanes: log, log1p, log2, log10.
+/// Logarithms of lanes: log, log1p, log2, log10, and what is made of them and exp: softplus, log_sigmoid, logaddexp,
+/// xlogy.
 ///
 /// x = 2ᵏ (1 + f) with 1 + f between √½ and √2; log(1 + f) = f − f²/2 + f³ q(f) in float, and in double with
 /// s = f / (2 + f) as 2 artanh s. The polynomials are minimax fits of our own (Remez' algorithm).
@@ -75,7 +76,28 @@ struct LogLanes : ExpLanes<T> {
     return x < Base::infinity() ? finite : x;
   }
 
+  STROP_LANE V softplus(V x) { return greater(x, V{}) + above(Base::abs(x)); }
+  STROP_LANE V log_sigmoid(V x) { return lesser(x, V{}) - above(Base::abs(x)); }
+  STROP_LANE V logaddexp(V x, V y) {
+    return x == y ? x + Base::splat(ExpFormat<T>::ln2) : greater(x, y) + above(Base::abs(x - y));
+  }
+  STROP_LANE V xlogy(V x, V y) { return ((x == T(0)) & (y == y)) ? Base::splat(0) : x * log(y); }
+
  protected:
+  /// log(1 + e⁻ᵃ).
+  STROP_LANE V above(V a) { return log1p(Base::exp(-a)); }
+  /// sin πx / πx with the sine of an angle up to π/2. x − n is exact, π has two parts.
+  template <class Sine>
+  STROP_LANE V sinc_by(V x, Sine sine) {
+    constexpr T pi = T(0x1.921fb54442d18p+1);
+    constexpr T rest = sizeof(T) == 4 ? T(0x1.921fb54442d18p+1 - double(pi)) : T(0x1.1a62633145c07p-53);
+    const auto turned = [](V t) { return fma(t, Base::splat(rest), t * pi); };
+    const V n = Base::rint(x), half = n * T(0.5);
+    const V angle = Base::abs(x) < F::whole ? turned(x - n) : V{};
+    const V y = sine(angle) / turned(x), value = Base::rint(half) == half ? y : -y;
+    const V limit = x == T(0) ? Base::splat(1) : value;
+    return Base::abs(x) == Base::infinity() ? Base::splat(0) : limit;
+  }
   struct Split {
     V k, f;
   };

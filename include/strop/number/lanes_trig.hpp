@@ -37,6 +37,9 @@ struct CircularLanes : HyperbolicLanes<float> {
       return far ? Each::cos(far ? x : splat(0)) : result;
     return result;
   }
+  STROP_LANE V sinc(V x) {
+    return sinc_by(x, [](V angle) { return sin(angle); });
+  }
   STROP_LANE V tan(V x) {
     // modulo π/2: a polynomial, and its negative reciprocal where n is odd
     const V shifted = fma(x, splat(2 * one_over_pi), splat(magic)), n = shifted - magic;

@@ -38,6 +38,9 @@ struct CircularDoubleLanes : HyperbolicLanes<double> {
       return far ? Each::cos(far ? x : splat(0)) : result;
     return result;
   }
+  STROP_LANE V sinc(V x) {
+    return sinc_by(x, [](V angle) { return sin(angle); });
+  }
   STROP_LANE V tan(V x) {
     if constexpr (!fused) return Each::tan(x);
     const Turn t = turn(x);

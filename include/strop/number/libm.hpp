@@ -105,6 +105,36 @@ STROP_FN R sigmoid(R x) {
   return (x < 0 ? e : 1) / (1 + e);
 }
 
+/// log(1 + eˣ): x where that is large, eˣ where it is very negative.
+template <class R>
+STROP_FN R softplus(R x) {
+  return (x > 0 ? x : R(0)) + log1p(exp(-abs(x)));
+}
+/// log(1 / (1 + e⁻ˣ)) = −softplus(−x).
+template <class R>
+STROP_FN R log_sigmoid(R x) {
+  return (x < 0 ? x : R(0)) - log1p(exp(-abs(x)));
+}
+/// log(eˣ + eʸ), without overflow; of equal infinities that infinity.
+template <class R>
+STROP_FN R logaddexp(R x, R y) {
+  return x == y ? x + R(0x1.62e42fefa39efp-1) : (x > y ? x : y) + log1p(exp(-abs(x - y)));
+}
+/// x log y, and 0 where x is 0 and y a number.
+template <class R>
+STROP_FN R xlogy(R x, R y) {
+  return x == 0 && y == y ? R(0) : x * log(y);
+}
+/// sin πx / πx, 1 at 0 and 0 at the infinities. x − round(x) is exact, so that it is 0 at the other integers.
+template <class R>
+STROP_FN R sinc(R x) {
+  constexpr R pi = R(0x1.921fb54442d18p+1);
+  if (x == 0) return 1;
+  if (abs(x) == R(constant::detail::infinity)) return 0;
+  const R n = rint(x), half = n * R(0.5), y = sin((x - n) * pi) / (x * pi);
+  return rint(half) == half ? y : -y;
+}
+
 /// The y with erf(y) = x; ±1 gives ±∞, beyond is NaN. Within 4 units in the last place.
 ///
 /// y / x is a polynomial in w = −log(1 − x²), or in √w where that is large (the idea is M. Giles', GPU Computing Gems,

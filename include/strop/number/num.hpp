@@ -6,6 +6,7 @@
 #pragma once
 #include <strop/number/polygamma.hpp>
 #include <strop/number/rep.hpp>
+#include <strop/number/sinc.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -193,12 +194,12 @@ struct Num {
       return of(Rep::f(a.v));    \
   }
 #include <strop/number/vocabulary.def>
-  /// The n-th derivative of digamma, in double, lane by lane.
+  /// The n-th derivatives of digamma and sinc, in double, lane by lane.
   STROP_FN friend Real polygamma(int n, Num a) {
-    typename Real::Elem t[Real::Rep::lanes] = {};
-    Real::Rep::store(t, Real(a).v);
-    for (auto& e : t) e = static_cast<typename Real::Elem>(number::polygamma(n, static_cast<double>(e)));
-    return Real::of(Real::Rep::load(t));
+    return each_double(a, [n](double x) { return number::polygamma(n, x); });
+  }
+  STROP_FN friend Real sinc_derivative(int n, Num a) {
+    return each_double(a, [n](double x) { return number::sinc_derivative(n, x); });
   }
 
   /// It stays a number of this kind.
@@ -216,7 +217,22 @@ struct Num {
     static_assert(!sizeof(A), "strop: the first argument of where() is a comparison, such as x > 0");
     return c;
   }
+
+ private:
+  template <class F>
+  STROP_FN static Real each_double(Num a, F f) {
+    typename Real::Elem t[Real::Rep::lanes] = {};
+    Real::Rep::store(t, Real(a).v);
+    for (auto& e : t) e = static_cast<typename Real::Elem>(f(static_cast<double>(e)));
+    return Real::of(Real::Rep::load(t));
+  }
 };
+
+/// Whether S has no derivatives.
+template <class S>
+inline constexpr bool is_plain = false;
+template <class R>
+inline constexpr bool is_plain<Num<R>> = true;
 
 /// The answer of a comparison, one per lane. `where` chooses by it; as a number it is 1 or 0.
 template <class S>

@@ -14,11 +14,11 @@ namespace detail {
 
 /// Facts of a map's results when the inputs in `zeros` (a bit each) are zero and nothing is known of the others.
 template <class R, class T>
-constexpr auto facts_of(const T& op, std::uint64_t zeros) {
+constexpr auto facts_of(const T& op, std::uint64_t zeros, number::Tally* tally = nullptr) {
   using F = number::Facts<R>;
   static_assert(results<T> != 0);  // a body that is refused says why of plain numbers, whatever is asked of it first
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return as_numbers<F>(op.forward(((zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I)))...));
+    return as_numbers<F>(op.forward(((zeros >> I) & 1U ? F(0) : F::input(static_cast<int>(I), tally))...));
   }(std::make_index_sequence<arity<T>>{});
 }
 
@@ -32,7 +32,7 @@ constexpr bool zero_at(const T& op, std::uint64_t zeros) {
 
 /// The inputs (a bit each) that the gradient reads.
 template <class R, class T>
-constexpr std::uint64_t kept_inputs(const T& op) {
+constexpr std::uint64_t kept_inputs(const T& op, number::Tally* tally = nullptr) {
   constexpr std::uint64_t all = (std::uint64_t{1} << arity<T>)-1;
   if constexpr (states_gradient<T> && !Gradient<T>::takes_in) {
     return 0;
@@ -41,26 +41,32 @@ constexpr std::uint64_t kept_inputs(const T& op) {
     using G = Gradient<T>;
     std::uint64_t read = 0;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      for (const F& dx : as_numbers<F>(G{op}.forward(F::input(static_cast<int>(I))...))) read |= dx.depends;
+      for (const F& dx : as_numbers<F>(G{op}.forward(F::input(static_cast<int>(I), tally)...))) read |= dx.depends;
     }(std::make_index_sequence<G::numbers>{});
     return read >> G::results_of & all;
   } else {
     std::uint64_t kept = 0;
-    for (const auto& y : facts_of<R>(op, 0)) kept |= y.kept;
+    for (const auto& y : facts_of<R>(op, 0, tally)) kept |= y.kept;
     return kept;
   }
+}
+
+/// Whether with these parameters the gradient leaves out terms that floating-point numbers may make NaN of, such as
+/// 0 · log(x): the input of such a term is not kept unless it is needed elsewhere, so the term must not be computed.
+template <class R, class T>
+constexpr bool drops_terms(const T& op) {
+  number::Tally tally;
+  static_cast<void>(kept_inputs<R>(op, &tally));
+  return tally.dropped;
 }
 
 /// How many operations forward makes for an element whose inputs are not known; a function counts as
 /// number::function_operations.
 template <class R, class T>
 constexpr int counted_operations(const T& op) {
-  using F = number::Facts<R>;
-  int count = 0;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    static_cast<void>(op.forward(F::input(static_cast<int>(I), &count)...));
-  }(std::make_index_sequence<arity<T>>{});
-  return count;
+  number::Tally tally;
+  static_cast<void>(facts_of<R>(op, 0, &tally));
+  return tally.operations;
 }
 
 template <class S, class T, class... X>

@@ -96,9 +96,10 @@ struct Gradient {
   template <class S, std::size_t K, std::size_t... I>
   [[gnu::always_inline]] constexpr S partial(const std::array<S, numbers>& a, std::index_sequence<I...>) const {
     using D = number::Dual<S>;
-    const auto y = detail::as_numbers<D>(op.forward(D(a[results_of + I], S(I == K ? 1 : 0))...));
-    S total = a[0] * y[0].d;
-    for (std::size_t m = 1; m < results_of; ++m) total = total + a[m] * y[m].d;
+    const auto y = detail::as_numbers<D>(op.forward(D(a[results_of + I], S(I == K ? 1 : 0), I == K)...));
+    S total = y[0].moves ? a[0] * y[0].d : S(0);
+    for (std::size_t m = 1; m < results_of; ++m)
+      if (y[m].moves) total = total + a[m] * y[m].d;
     return total;
   }
   template <class S, class Y>

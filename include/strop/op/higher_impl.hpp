@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The loop over gradients of order 2 and 3.
+/// The loop over gradients on jets.
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
@@ -66,21 +66,31 @@ class JetGradients {
 };
 
 STROP_IMPL void higher_loop(const JetMap& map, int order, const void* op, const void* const* in, void* const* out,
-                            std::int64_t n) {
+                            std::int64_t n, bool floats) {
   using number::Jet;
   JetGradients gradients(map, order, op);
   const int inputs = gradients.inputs(order), outputs = gradients.outputs(order);
-  List<Jet> a(inputs, Jet(1)), y(outputs);
+  List<Jet> a(inputs, Jet::input()), y(outputs);
   for (std::int64_t at = 0; at < n; at += Jet::lanes) {
     // The last, partial block is padded, as in lane_loop.
     const std::int64_t count = n - at < Jet::lanes ? n - at : Jet::lanes;
-    const Index bytes = count * Index{sizeof(double)};
     for (int k = 0; k < inputs; ++k) {
-      if (count < Jet::lanes) a[k] = 1;
-      copy_bytes(a[k].c[0], static_cast<const double*>(in[k]) + at, bytes);
+      if (count < Jet::lanes) a[k] = Jet::input();
+      double* const to = a[k].c[0];
+      if (floats)
+        for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<const float*>(in[k])[at + i];
+      else
+        copy_bytes(to, static_cast<const double*>(in[k]) + at, count * Index{sizeof(double)});
     }
     gradients.run(order, 0, a.data(), y.data());
-    for (int k = 0; k < outputs; ++k) copy_bytes(static_cast<double*>(out[k]) + at, y[k].c[0], bytes);
+    for (int k = 0; k < outputs; ++k) {
+      const double* const from = y[k].c[0];
+      if (out[k] == nullptr) continue;
+      if (floats)
+        for (std::int64_t i = 0; i < count; ++i) static_cast<float*>(out[k])[at + i] = static_cast<float>(from[i]);
+      else
+        copy_bytes(static_cast<double*>(out[k]) + at, from, count * Index{sizeof(double)});
+    }
   }
 }
 

@@ -102,6 +102,63 @@ void scalar_loop(const void* object, const void* const* in, void* const* out, st
   }
 }
 
+/// drops_terms, asked once for a map without parameters, and of others again where the parameters are not those of the
+/// thread's last call: a loop may be called for a few elements.
+template <class T, class E>
+bool drops_with(const T& op) {
+  if constexpr (std::is_empty_v<T>) {
+    static const bool answer = drops_terms<E>(op);
+    return answer;
+  } else if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 128) {
+    struct Last {
+      bool known, answer;
+      unsigned char op[sizeof(T)];
+    };
+    static constinit thread_local Last last{};
+    if (!last.known || __builtin_memcmp(last.op, &op, sizeof op) != 0) {
+      last.answer = drops_terms<E>(op);
+      last.known = true;
+      __builtin_memcpy(last.op, &op, sizeof op);
+    }
+    return last.answer;
+  } else
+    return drops_terms<E>(op);
+}
+
+/// The loop of a gradient of order 1: with parameters that let terms drop out of it, on jets, which leave them out.
+template <class T, class E>
+void gradient_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
+  const bool drops = drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object));
+  if (drops) [[unlikely]]
+    return jet_loop<T, E>(object, in, out, n);
+  lane_loop<T, E>(object, in, out, n);
+}
+
+/// The loop of a map in forward mode: the same for its derivatives; its values are those of the map.
+template <class T, class E>
+void tangent_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
+  const bool drops = drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object));
+  if (!drops) [[likely]]
+    return lane_loop<T, E>(object, in, out, n);
+  constexpr std::int64_t block = 64;
+  constexpr std::size_t values = T::results_of, all = results<T>;
+  E computed[all][unsigned_size(block)];
+  for (std::int64_t at = 0; at < n; at += block) {
+    const std::int64_t count = n - at < block ? n - at : block;
+    const void* x[arity<T>];
+    void *first[all], *then[all];
+    for (std::size_t k = 0; k < arity<T>; ++k) x[k] = static_cast<const E*>(in[k]) + at;
+    for (std::size_t k = 0; k < all; ++k) {
+      first[k] = computed[k];
+      then[k] = k < values ? nullptr : static_cast<E*>(out[k]) + at;
+    }
+    lane_loop<T, E>(object, x, first, count);
+    jet_loop<T, E>(object, x, then, count);  // reads before it writes, should a result lie in an input's memory
+    for (std::size_t k = 0; k < values; ++k)
+      detail::copy_bytes(static_cast<E*>(out[k]) + at, computed[k], count * std::int64_t{sizeof(E)});
+  }
+}
+
 /// Whether the body's results on integers are integers.
 template <class T>
 constexpr bool integer_results() {
@@ -133,7 +190,13 @@ constexpr MapLoops loops_of() {
   constexpr DtypeSet types = map_dtypes<T>();
   // Gradients of gradients are rare: one loop in double serves every type.
   if constexpr (gradient_order<T> >= 2 && !is_tangent<T>) {
-    loops.f64 = &jet_loop<T>;
+    loops.f64 = &jet_loop<T, double>;
+  } else if constexpr (gradient_order<T> == 1) {
+    loops.f32 = &gradient_loop<T, float>;
+    loops.f64 = &gradient_loop<T, double>;
+  } else if constexpr (is_tangent<T>) {
+    loops.f32 = &tangent_loop<T, float>;
+    loops.f64 = &tangent_loop<T, double>;
   } else {
     if constexpr ((types.bits & (DtypeSet(f32) | f16 | bf16).bits) != 0) loops.f32 = &lane_loop<T, float>;
     if constexpr (types.contains(f64)) loops.f64 = &lane_loop<T, double>;
@@ -149,7 +212,11 @@ constexpr MapLoops loops_of() {
 template <class T>
 std::uint64_t kept_of(const void* op, Dtype compute) {
   const T& t = *static_cast<const T*>(op);
-  return compute == f64 ? kept_inputs<double>(t) : kept_inputs<float>(t);
+  if (compute == f64) return kept_inputs<double>(t);
+  number::Tally tally;
+  const std::uint64_t kept = kept_inputs<float>(t, &tally);
+  // Terms are left out in double, where what is 0 in float need not be 0.
+  return tally.dropped ? kept | kept_inputs<double>(t) : kept;
 }
 template <class T>
 [[gnu::cold]] int operations_of(const void* op) {

@@ -144,6 +144,8 @@ template <class S>
 inline constexpr bool is_number<number::Mask<S>> = true;
 template <>
 inline constexpr bool is_number<number::Jet> = true;
+template <class S>
+inline constexpr bool is_number<number::Certain<S>> = true;
 template <class X>
 concept AnyNumber = is_number<X>;
 

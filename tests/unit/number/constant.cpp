@@ -55,6 +55,18 @@ static_assert(constant::asinh(1) == 0.881373587019543025 && constant::acosh(2) =
 static_assert(constant::acosh(1) == 0 && constant::isnan(constant::acosh(0.5)) && constant::asinh(-inf) == -inf);
 static_assert(constant::atanh(0.5) == 0.549306144334054846 && constant::atanh(-1) == -inf);
 static_assert(constant::sigmoid(0) == 0.5 && constant::sigmoid(-745) == tiny && constant::sigmoid(50) == 1);
+static_assert(constant::softplus(0) == 0.693147180559945309 && constant::softplus(1000) == 1000 &&
+              constant::softplus(-745) == tiny && constant::softplus(-inf) == 0 && constant::softplus(inf) == inf);
+static_assert(constant::log_sigmoid(0) == -0.693147180559945309 && constant::log_sigmoid(-1000) == -1000 &&
+              zero(constant::log_sigmoid(inf), false) && constant::log_sigmoid(-inf) == -inf);
+static_assert(constant::logaddexp(0, 0) == 0.693147180559945309 && constant::logaddexp(1000, -1000) == 1000 &&
+              constant::logaddexp(-inf, -inf) == -inf && constant::logaddexp(inf, -inf) == inf);
+static_assert(constant::isnan(constant::logaddexp(nan, inf)) && constant::logaddexp(-inf, 3) == 3);
+static_assert(constant::xlogy(0, 0) == 0 && constant::xlogy(0, inf) == 0 && constant::xlogy(2, 0) == -inf &&
+              constant::isnan(constant::xlogy(0, nan)) && constant::isnan(constant::xlogy(1, -1)));
+static_assert(constant::sinc(0) == 1 && constant::sinc(0.5) == 0.636619772367581343 && constant::sinc(3) == 0 &&
+              constant::sinc(inf) == 0 && constant::sinc(-1.5) == -0.212206590789193781 &&
+              constant::isnan(constant::sinc(nan)));
 static_assert(constant::erf(0.5) == 0.520499877813046538 && constant::erf(inf) == 1 && constant::erf(tiny) == tiny);
 static_assert(constant::erfinv(0.5) == 0.476936276204469873 && constant::erfinv(1) == inf &&
               constant::erfinv(-1) == -inf);
@@ -161,6 +173,29 @@ TEST_CASE("constant evaluation is within one unit in the last place") {
   check(
       "sigmoid", -745, 45, [](double x) { return constant::sigmoid(x); },
       [](long double x) { return 1 / (1 + expl(-x)); });
+}
+
+TEST_CASE("constant evaluation of softplus and its like is within one unit in the last place") {
+  check(
+      "softplus", -745, 800, [](double x) { return constant::softplus(x); },
+      [](long double x) { return std::fmax(x, 0.0L) + log1pl(expl(-std::fabs(x))); });
+  check(
+      "log_sigmoid", -800, 745, [](double x) { return constant::log_sigmoid(x); },
+      [](long double x) { return std::fmin(x, 0.0L) - log1pl(expl(-std::fabs(x))); });
+  check(
+      "sinc", -1000, 1000, [](double x) { return constant::sinc(x); },
+      [](long double x) {
+        const long double pi = 3.14159265358979323846264338327950288L, n = std::rint(x);
+        return (std::fmod(n, 2.0L) == 0 ? 1 : -1) * sinl(pi * (x - n)) / (pi * x);
+      });
+  std::mt19937_64 random(31);
+  std::uniform_real_distribution<double> up(0, 50), any(-50, 50), exponents(-600, 600);
+  for (int i = 0; i < 3000; ++i) {
+    const double a = up(random), b = any(random), c = b * std::exp(exponents(random)), d = std::exp(exponents(random));
+    CHECK(ulps(constant::logaddexp(a, b),
+               std::fmax(a, b) + log1pl(expl(-std::fabs(a - static_cast<long double>(b))))) <= 1);
+    CHECK(ulps(constant::xlogy(c, d), c * logl(d)) <= 1);
+  }
 }
 
 TEST_CASE("constant evaluation of two arguments is within one unit in the last place") {

@@ -37,6 +37,7 @@ Jet moved(const std::array<double, Jet::lanes>& x, double slope) {
   for (int i = 0; i < Jet::lanes; ++i) a.c[0][i] = x[static_cast<std::size_t>(i)];
   a = a.moved_along(0).moved_along(1).moved_along(2);
   for (int i = 0; i < Jet::lanes; ++i) a.c[1][i] = slope, a.c[6][i] = 0.25;
+  a.present |= 1U << 6;
   return a;
 }
 Three moved(double x, double slope) {
@@ -84,6 +85,7 @@ TEST_CASE("a jet computes what duals three deep compute") {
   STROP_REAL2(min)
 #include <strop/number/vocabulary.def>
   compare("polygamma", 0.1, 3.0, [](const auto& x, const auto&) { return polygamma(1, x); });
+  compare("sinc_derivative", 0.1, 3.0, [](const auto& x, const auto&) { return sinc_derivative(1, x); });
   compare("sum", -2, 2, [](const auto& x, const auto& y) { return x + y - 0.5 * x + (3 - y) - -x; });
   compare("product", -2, 2, [](const auto& x, const auto& y) { return x * y * (2 * x) * (y * 0.5); });
   compare("quotient", -2, 2, [](const auto& x, const auto& y) { return x / y + 1 / y + x / 4; });
@@ -112,4 +114,28 @@ TEST_CASE("a jet of fewer directions is a constant in the others") {
   const Jet infinite = infinity;
   CHECK((inner.along(0) * infinite).c[0][3] == infinity);
   CHECK((infinite * Jet(2).moved_along(0)).c[1][3] == infinity);
+}
+
+TEST_CASE("a jet knows which of its coefficients are 0 as a matter of course") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Jet x = Jet::input(), infinite = Jet(infinity) * x, zero = 0;
+  CHECK(zero.is_zero());
+  CHECK(!Jet::input().is_zero());
+  CHECK((zero * infinite).is_zero());
+  CHECK((zero / (x - x)).is_zero());
+  CHECK(!(x - x).is_zero());  // what is 0 by chance is not left out
+  CHECK(std::isnan(((x - x) * infinite).c[0][0]));
+  CHECK(std::isnan((Jet(0) / Jet(0)).c[0][0]));  // a constant is computed
+  CHECK((Jet(1) - Jet(1)).is_zero());
+  CHECK(exp(zero).known);
+  CHECK(where(zero < 1, zero, infinite).is_zero());
+  CHECK(!where(x < 2, zero, infinite).known);
+  CHECK(xlogy(zero, x - x).is_zero());
+  // x moves along 0, y along 1: no coefficient of one alone meets the other's infinite value
+  const Jet along_x = x.moved_along(0), along_y = infinite.moved_along(1), product = along_x * along_y;
+  CHECK(product.c[0][2] == infinity);
+  CHECK(product.c[1][2] == infinity);
+  CHECK(product.c[2][2] == 1);
+  CHECK(product.c[3][2] == 1);
+  CHECK(pow(along_x, zero).along(0).is_zero());
 }

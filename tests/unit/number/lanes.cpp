@@ -120,6 +120,15 @@ void check(const char* name, double allowed, Vec<T> (*lanes)(Vec<T>), T (*plain)
 }
 
 long double reference_sigmoid(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
+long double reference_softplus(long double x) { return std::fmax(x, 0.0L) + log1pl(expl(-std::fabs(x))) + 0 * x; }
+long double reference_sinc(long double x) {
+  if (std::isinf(x)) return 0;
+  if (x == 0) return 1;
+  // x modulo 2 is exact, and near an integer the sine is that of the rest
+  const long double turn = std::remainder(x, 2.0L), pi = 3.14159265358979323846264338327950288L;
+  const long double rest = turn - std::rint(turn);
+  return (std::rint(turn) == 0 ? 1 : -1) * sinl(rest * pi) / (x * pi);
+}
 
 #define STROP_CHECK(T, f, allowed, reference) \
   check<T>(#f, allowed, [](Vec<T> x) { return Lanes<T>::f(x); }, [](T x) { return Rep<T>::f(x); }, reference)
@@ -161,6 +170,11 @@ TEST_CASE("float lanes are within 4 units in the last place") {
   STROP_FLOAT(trunc, 0);
   STROP_CHECK(float, rsqrt, 2, [](float x) -> long double { return 1 / std::sqrt(static_cast<double>(x)); });
   STROP_CHECK(float, sigmoid, 3, [](float x) -> long double { return reference_sigmoid(x); });
+  STROP_CHECK(float, softplus, 4,
+              [](float x) -> long double { return std::isinf(x) ? std::fmax(x, float(0)) : reference_softplus(x); });
+  STROP_CHECK(float, log_sigmoid, 4,
+              [](float x) -> long double { return std::isinf(x) ? std::fmin(x, float(0)) : -reference_softplus(-x); });
+  STROP_CHECK(float, sinc, 4, [](float x) -> long double { return reference_sinc(x); });
   STROP_CHECK(float, erfinv, 4, [](float x) -> long double { return Rep<double>::erfinv(static_cast<double>(x)); });
   STROP_CHECK(float, digamma, 1, [](float x) -> long double { return Rep<double>::digamma(static_cast<double>(x)); });
 }
@@ -195,6 +209,12 @@ TEST_CASE("double lanes are within 4 units in the last place") {
   STROP_DOUBLE(trunc, 0);
   STROP_CHECK(double, rsqrt, 1.5, [](double x) -> long double { return 1 / sqrtl(x); });
   STROP_CHECK(double, sigmoid, 3, [](double x) -> long double { return reference_sigmoid(x); });
+  STROP_CHECK(double, softplus, 4,
+              [](double x) -> long double { return std::isinf(x) ? std::fmax(x, double(0)) : reference_softplus(x); });
+  STROP_CHECK(double, log_sigmoid, 4, [](double x) -> long double {
+    return std::isinf(x) ? std::fmin(x, double(0)) : -reference_softplus(-x);
+  });
+  STROP_CHECK(double, sinc, 4, [](double x) -> long double { return reference_sinc(x); });
 }
 
 /// The distance of lanes and of the plain function to a table's values, where T holds the argument.
@@ -261,6 +281,22 @@ TEST_CASE("functions of two arguments on lanes") {
   CHECK(worst_of_two<double>(-1e-308, 1e-308, -2e-308, 2e-308, atan2, reference_atan2) <= 3);
   CHECK(worst_of_two<double>(0.99, 1.01, -70000, 70000, pow, reference_pow) <= 1);
   CHECK(worst_of_two<double>(0, 1e-307, -1, 1, pow, reference_pow) <= 1);
+  const auto xlogy = [](auto x, auto y) { return Rep<decltype(x)>::xlogy(x, y); };
+  const auto reference_xlogy = [](auto x, auto y) { return x * logl(y); };
+  CHECK(worst_of_two<float>(-3, 3, 0, 9, xlogy, reference_xlogy) <= 2);
+  CHECK(worst_of_two<float>(-3e30, 3e30, 0, 1e-37, xlogy, reference_xlogy) <= 2);
+  CHECK(worst_of_two<double>(-3, 3, 0, 9, xlogy, reference_xlogy) <= 2);
+  CHECK(worst_of_two<double>(-3e-300, 3e-300, 0, 1e300, xlogy, reference_xlogy) <= 2);
+  const auto logaddexp = [](auto x, auto y) { return Rep<decltype(x)>::logaddexp(x, y); };
+  const auto reference_logaddexp = [](long double x, long double y) {
+    return std::fmax(x, y) + log1pl(expl(-std::fabs(x - y)));
+  };
+  CHECK(worst_of_two<float>(0, 30, -30, 30, logaddexp, reference_logaddexp) <= 4);
+  CHECK(worst_of_two<float>(-1e30, -10, -1000, -10, logaddexp, reference_logaddexp) <= 4);
+  CHECK(worst_of_two<float>(0, 1e-30, -110, 0, logaddexp, reference_logaddexp) <= 4);
+  CHECK(worst_of_two<double>(0, 30, -30, 30, logaddexp, reference_logaddexp) <= 4);
+  CHECK(worst_of_two<double>(-1e30, -10, -1000, -10, logaddexp, reference_logaddexp) <= 4);
+  CHECK(worst_of_two<double>(0, 1e-300, -750, 0, logaddexp, reference_logaddexp) <= 4);
   // powers of negative numbers, and all pairs of special values, as the C library has them
   const float values[] = {0.0f,        -0.0f,        1.0f,        -1.0f,      0.5f,        -0.5f,     2.0f,  -2.0f,
                           3.0f,        -3.0f,        2.5f,        -7.0f,      1e-45f,      -1e-45f,   3e38f, -3e38f,
@@ -281,6 +317,14 @@ TEST_CASE("functions of two arguments on lanes") {
       CHECK(same(Lanes<float>::hypot(a, b), std::hypot(x, y)));
       CHECK(same(Lanes<float>::fmod(a, b), std::fmod(x, y)));
       CHECK(same(Lanes<float>::copysign(a, b), std::copysign(x, y)));
+      const float large = x > y ? x : y;
+      const float sum = std::isnan(x + y) ? (std::isnan(x) || std::isnan(y) ? nan<float> : inf<float>)
+                        : x == y          ? x + 0.6931472F
+                                          : large + std::log1p(std::exp(-std::fabs(x - y)));
+      CHECK(ulps(Rep<float>::logaddexp(x, y), static_cast<long double>(sum)) <= 2);
+      CHECK(same(Lanes<float>::logaddexp(a, b), Rep<float>::logaddexp(x, y)));
+      CHECK(same(Lanes<float>::xlogy(a, b), x == 0 && !std::isnan(y) ? 0.0F : x * std::log(y)));
+      CHECK(ulps(static_cast<float>(constant::xlogy(x, y)), static_cast<long double>(Rep<float>::xlogy(x, y))) <= 2);
       const double u = x, v = y;
       double got[Lanes<double>::lanes];
       Lanes<double>::store(got, Lanes<double>::atan2(Lanes<double>::splat(u), Lanes<double>::splat(v)));

@@ -117,7 +117,7 @@ struct Activation {
       case tanh:
         return detail::hyperbolic_tangent(x);
       case softrelu:
-        return max(x, 0) + log1p(exp(-abs(x)));
+        return softplus(x);
       case softsign:
         break;
     }

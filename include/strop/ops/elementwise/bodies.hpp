@@ -50,11 +50,12 @@ constexpr typename X::Real as_real(X x) {
   return x;
 }
 
-/// The gradients of aᵇ. In b it is 0 where a ≤ 0: the limit at 0, none below.
+/// The gradients of aᵇ. In a it is 0 where both are 0. In b it is 0 where a ≤ 0: the limit at 0, none below.
 template <class X>
 constexpr auto power_gradient(X dy, X a, X b) {
   const auto positive = a > 0;
-  return std::tuple(dy * (b * pow(a, b - 1)), where(positive, dy * (pow(a, b) * log(where(positive, a, X(1)))), X(0)));
+  return std::tuple(where(a == 0 && b == 0, X(0), dy * (b * pow(a, b - 1))),
+                    where(positive, dy * (pow(a, b) * log(where(positive, a, X(1)))), X(0)));
 }
 
 }  // namespace strop::inline v0::detail

@@ -112,7 +112,9 @@ struct RDivScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return detail::like(x, scalar) / x; }
-  constexpr auto grad_use_in(auto dy, auto x) const { return -dy * (scalar / x) / x; }  // x² may overflow
+  constexpr auto grad_use_in(auto dy, auto x) const {
+    return scalar == 0 ? decltype(dy)(0) : -dy * (scalar / x) / x;  // x² may overflow
+  }
 };
 
 struct ModScalar {
@@ -169,6 +171,7 @@ struct PowerScalar {
     return scalar == 2 ? detail::as_real(x * x) : detail::as_real(pow(x, detail::like(x, scalar)));
   }
   constexpr auto grad_use_in(auto dy, auto x) const {
+    if (scalar == 0) return decltype(dy)(0);  // not 0 · ∞ at 0
     return scalar == 2 ? 2 * dy * x : dy * (scalar * pow(x, detail::like(x, scalar - 1)));
   }
 };
@@ -187,7 +190,10 @@ struct RPowerScalar {
   static constexpr DtypeSet dtypes = floating | integral;
   constexpr bool integers_as_double() const { return !is_int; }
   constexpr auto forward(auto x) const { return pow(detail::like(x, scalar), x); }
-  constexpr auto grad_use_out(auto dy, auto y) const { return dy * y * log(detail::like(y, scalar)); }
+  constexpr auto grad_use_out(auto dy, auto y) const {
+    const auto slope = dy * y * log(detail::like(y, scalar));
+    return scalar == 0 ? where(y > 1, slope, decltype(dy)(0)) : slope;  // 0ˣ is 0 above 0, infinite below
+  }
 };
 
 struct MaximumScalar {
