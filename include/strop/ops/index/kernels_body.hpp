@@ -4,8 +4,9 @@
 #pragma once
 #include <strop/core/list.hpp>
 #include <strop/core/prefetch.hpp>
-#include <strop/ops/csr_kernels.hpp>
+#include <strop/ops/csr_transposed.hpp>
 #include <strop/ops/index/kernels.hpp>
+#include <strop/ops/pairwise.hpp>
 #include <strop/ops/pieces.hpp>
 #include <strop/ops/shape/move.hpp>
 #include <strop/tensor/cast.hpp>
@@ -96,24 +97,135 @@ inline void take_blocks(const NDArray& a, Span<const std::int64_t> at, const NDA
   });
 }
 
+/// The places that many more than their share of positions name: what is added there is added up apart. There are up to
+/// 255 of them, and none where a place has no more than others.
+class CrowdedPlaces {
+ public:
+  CrowdedPlaces(Span<const std::int64_t> at, std::int64_t extent) {
+    const auto place_of = [&](std::int64_t k) { return at[k]; };
+    if (!one_has_many(at.size(), extent, place_of)) return;
+    List<std::int64_t> met;
+    const std::int64_t samples = each_sample(at.size(), place_of, [&](std::int64_t place) { met.push_back(place); });
+    std::sort(met.begin(), met.end());
+    const std::int64_t share = 4 + 2 * samples / std::min<std::int64_t>(extent, 1024);
+    std::uint8_t numbers[slots] = {};
+    for (Index k = 0, next; k < met.size() && places_.size() < 255; k = next) {
+      for (next = k; next < met.size() && met[next] == met[k];) ++next;
+      if (next - k <= share) continue;
+      places_.push_back(met[k]);
+      Index slot = slot_of(met[k]);
+      while (numbers[slot] != 0) slot = (slot + 1) % slots;
+      numbers[slot] = static_cast<std::uint8_t>(places_.size());
+    }
+    if (places_.empty()) return;
+    number_ = List<std::uint8_t>(at.size());
+    for (Index k = 0; k < at.size(); ++k) {
+      Index slot = slot_of(at[k]);
+      while (numbers[slot] != 0 && places_[numbers[slot] - 1] != at[k]) slot = (slot + 1) % slots;
+      number_[k] = numbers[slot];
+    }
+  }
+  /// Of a place their number from 1 on, and which of them position k names, 0 for none.
+  const List<std::int64_t>& places() const { return places_; }
+  Index operator()(std::int64_t k) const { return number_[k]; }
+
+ private:
+  static constexpr Index slots = 1024;
+  static Index slot_of(std::int64_t place) {
+    return static_cast<Index>((static_cast<std::uint64_t>(place) * 0x9E3779B97F4A7C15u) >> 54);
+  }
+  List<std::int64_t> places_;
+  List<std::uint8_t> number_;
+};
+
+/// Sums of the rows of crowded places, of the columns of a piece, in stretches that are added up in pairs.
+template <class E, class Piece>
+class CrowdedSums {
+ public:
+  CrowdedSums(const CrowdedPlaces& crowded, std::int64_t count)
+      : count_(crowded.places().size() + 1),
+        levels_(pair_levels_of(count / chain_of_products + 1) + 1),
+        left_(count_, chain_of_products),
+        pairs_(count_),
+        rows_((levels_ + 1) * count_ * columns) {}
+  E* row(Index number) { return rows_.data() + number * (levels_ + 1) * columns; }
+  /// Behind each addition to a row.
+  void added(Index number) {
+    if (--left_[number] != 0) return;
+    left_[number] = chain_of_products;
+    E* const at = row(number);
+    Piece sum(at);
+    pairs_[number].push([&](int level) { sum.add(Piece(at + (level + 1) * columns)); },
+                        [&](int level) { sum.store(at + (level + 1) * columns); });
+    Piece().store(at);
+  }
+  Piece sum(Index number) {
+    E* const at = row(number);
+    Piece sum(at);
+    pairs_[number].finish([&](int level) { sum.add(Piece(at + (level + 1) * columns)); });
+    return sum;
+  }
+
+ private:
+  static constexpr std::int64_t columns = Piece::columns;
+  Index count_, levels_;
+  List<std::int64_t> left_;  // how many additions end a stretch
+  List<Pairs> pairs_;
+  List<E> rows_;
+};
+
 /// da = 0, then da[o, at[i]] += dy[o, i] for blocks of `inner` elements. Threads own parts of da, so that the order of
 /// the additions, and with it the result, does not depend on their number.
 template <class E>
 void add_blocks(const E* dy, Span<const std::int64_t> at, E* da, std::int64_t outer, std::int64_t extent,
                 std::int64_t inner) {
-  std::fill_n(da, outer * extent * inner, E(0));
   const auto count = at.size();
-  if (count == 0 || inner == 0 || outer == 0) return;
+  if (count == 0 || inner == 0 || outer == 0) return void(std::fill_n(da, outer * extent * inner, E(0)));
+  const CrowdedPlaces crowded(at, extent);
+  // Stretches of positions where places have many, which are added up in pairs.
+  const std::int64_t most = chain_of_sums * extent, stretches = (count + most - 1) / most;
   const auto add = [&](std::int64_t o, std::int64_t first, std::int64_t last) {
-    each_piece<E>(last - first, [&]<class Piece>(std::int64_t c) {
-      const E* from = dy + o * count * inner + first + c;
-      E* const to = da + o * extent * inner + first + c;
-      for (std::int64_t i = 0; i < count; ++i, from += inner) {
-        Piece sum(to + at[i] * inner);
-        sum.add(Piece(from));
-        sum.store(to + at[i] * inner);
-      }
-    });
+    const std::int64_t width = last - first;
+    List<E> waiting(pair_levels_of(stretches) * extent * width);
+    const auto sums_at = [&](std::int64_t level) {
+      return level == 0 ? da + o * extent * inner + first : waiting.data() + (level - 1) * extent * width;
+    };
+    const auto row_of = [&](std::int64_t level) { return level == 0 ? inner : width; };
+    in_pairs(
+        stretches,
+        [&](std::int64_t s, std::int64_t level) {
+          const std::int64_t begin = s * most, end = std::min(count, begin + most), row = row_of(level);
+          E* const sums = sums_at(level);
+          if (row == width)
+            std::fill_n(sums, extent * width, E(0));
+          else
+            for (std::int64_t j = 0; j < extent; ++j) std::fill_n(sums + j * row, width, E(0));
+          each_piece<E>(width, [&]<class Piece>(std::int64_t c) {
+            const E* from = dy + (o * count + begin) * inner + first + c;
+            const auto add_row = [&](E* to) __attribute__((always_inline)) {
+              Piece sum(to);
+              sum.add(Piece(from));
+              sum.store(to);
+            };
+            if (crowded.places().empty()) {
+              for (std::int64_t i = begin; i < end; ++i, from += inner) add_row(sums + at[i] * row + c);
+              return;
+            }
+            CrowdedSums<E, Piece> apart(crowded, end - begin);
+            for (std::int64_t i = begin; i < end; ++i, from += inner) {
+              const Index number = crowded(i);
+              add_row(number != 0 ? apart.row(number) : sums + at[i] * row + c);
+              if (number != 0) apart.added(number);
+            }
+            for (Index k = 0; k < crowded.places().size(); ++k)
+              apart.sum(k + 1).store(sums + crowded.places()[k] * row + c);
+          });
+        },
+        [&](std::int64_t level) {
+          E* to = sums_at(level);
+          const E* from = sums_at(level + 1);
+          for (std::int64_t j = 0; j < extent; ++j, to += row_of(level), from += width) add_numbers(to, from, width);
+        });
   };
   if (outer > 1) {
     parallel_for(outer, std::max<std::int64_t>(1, 32768 / (count * inner)), [&](std::int64_t begin, std::int64_t end) {
