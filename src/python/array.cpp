@@ -51,6 +51,7 @@ PyObject* get_pointer(PyObject* self, void*) {
   return guarded([&] {
     const NDArray& a = own(self);
     wait_for(a);
+    if (a.allocated()) a.body().buffer->lend();  // __array_interface__: who has the address may write
     return PyLong_FromVoidPtr(a.bytes());
   });
 }
@@ -257,6 +258,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         }
         wait_for(a);
         if (!a.allocated()) a.allocate();
+        a.body().buffer->lend();
         auto* const layout = static_cast<Layout*>(PyMem_Malloc(sizeof(Layout)));
         if (layout == nullptr) throw std::bad_alloc();
         Py_ssize_t stride = size_of(a.dtype());

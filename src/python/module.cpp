@@ -118,7 +118,8 @@ auto on_elements(F&& f, const Arrays&... arrays) {
   return f(arrays...);
 }
 
-nb::object to_capsule(const NDArray& a, bool versioned) {
+nb::object to_capsule(const NDArray& a, bool versioned, bool writes) {
+  if (writes && a.body().buffer) a.body().buffer->written();
   PyObject* made = nullptr;
   if (versioned) {
     made = PyCapsule_New(on_elements(&to_dlpack_versioned, a), "dltensor_versioned",
@@ -150,7 +151,7 @@ NDArray from_capsule(nb::object capsule) {
 void add_memory(nb::module_& module) {
   module.def("copy_of_buffer", &copy_of_buffer);
   module.def("share_buffer", &share_buffer);
-  module.def("to_capsule", &to_capsule);
+  module.def("to_capsule", &to_capsule, nb::arg("a"), nb::arg("versioned"), nb::arg("writes") = false);
   module.def("from_capsule", &from_capsule);
   module.def("empty", [](const Shape& shape, Dtype dtype, nb::object ctx, int storage) {
     const Device device = device_of(ctx.ptr());
@@ -243,7 +244,7 @@ void add_gradients(nb::module_& module) {
     a.attach_grad(static_cast<GradRequest>(request));
     if (request != 0) static_cast<detail::Leaf*>(a.body().leaf.get())->gradient = gradient;
   });
-  module.def("version", [](const NDArray& a) { return detail::version_of_all(a); });  // which each write changes
+  module.def("version", [](const NDArray& a) { return detail::version_of(a); });  // which each write changes
   module.def("is_tracked", [](const NDArray& a) { return detail::is_tracked(a); });
   // Whether a backward pass has written the gradient since somebody said that he has seen it.
   module.def("is_fresh", [](const NDArray& a) {

@@ -196,7 +196,7 @@ TEST_CASE("the product of CSR matrices is one, whatever is transposed, without a
   CHECK(values(strop::dot(twice, array({{1}, {10}, {100}}).to(csr))) == Numbers{402});
   CHECK(values(strop::dot(twice, twice, {.transpose_b = true})) == Numbers{20});
   CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), c(), {.transpose_b = true}); }) ==
-        "dot: index 7 of a sparse array is outside its extent 3");
+        "dot: input 'lhs': indices[0] = 7 is outside 0 to 2, the columns of a row");
 }
 
 TEST_CASE("gradients of a product of CSR matrices, in their own patterns or dense") {
@@ -489,7 +489,7 @@ TEST_CASE("dot refuses in a sentence") {
   CHECK(error_of([&] { strop::dot(a, count(9, {3, 3}), strop::into(a)); }) ==
         "dot: output 'output' overlaps the memory of input 'lhs', which this operator cannot compute in place");
   CHECK(error_of([&] { strop::dot(strop::csr_matrix({1}, {7}, {0, 1}, {1, 3}), strop::ones({3, 2})); }) ==
-        "dot: index 7 of a sparse array is outside its extent 3");
+        "dot: input 'lhs': indices[0] = 7 is outside 0 to 2, the columns of a row");
   CHECK(error_of([&] { strop::batch_dot(a, a); }) ==
         "batch_dot: input 'lhs' has shape (2, 3), expected 3 dimensions or more");
   CHECK(error_of([] { strop::batch_dot(strop::ones({2, 4, 5}), strop::ones({3, 2, 5, 6})); }) ==

@@ -78,7 +78,7 @@ TEST_CASE("fully_connected multiplies the rows that a row_sparse weight or bias 
   CHECK(error_of([&] {
           strop::fully_connected(x, strop::row_sparse_array(strop::ones({1, 4}), {5}, {5, 4}),
                                  {.num_hidden = 5, .no_bias = true});
-        }).find("index 5 of a sparse array is outside its extent 5") != std::string::npos);
+        }).find("input 'weight': indices[0] = 5 is outside 0 to 4, the stored rows") != std::string::npos);
 }
 
 TEST_CASE("the gradient of fully_connected says that it reads a dense copy of a row_sparse weight") {

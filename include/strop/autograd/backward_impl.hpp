@@ -62,6 +62,7 @@ class BackwardPass {
         fail("backward: head gradient ", i, " has shape ", gradient.shape(), ", expected ", head.shape());
       if (gradient && gradient.dtype() != head.dtype() && comes_from_map(head))
         fail("backward: head gradient ", i, " is ", name_of(gradient.dtype()), ", expected ", name_of(head.dtype()));
+      if (gradient) check_structure_of(gradient, [i] { return cat("backward: head gradient ", i); });
       TapeInput to;
       fill_input(to, head, false);
       if (!gradient) gradient = head.storage() == dense ? filled_like(head, 1) : constant_like(head, 1);
@@ -162,7 +163,10 @@ class BackwardPass {
                             const char* what, Index i) {
     if (kept && version_of(array) != version)
       fail("backward: ", what, ' ', i, " of ", node.name(), " (shape ", array.shape(),
-           ") was overwritten after it was recorded");
+           ") was overwritten after it was recorded",
+           array.body().buffer && array.body().buffer->is_lent()
+               ? ", or lent by view<E>(), which counts as a write unless E is const"
+               : "");
   }
 
   NDArray head_of(TapeNode& node, Index k) {

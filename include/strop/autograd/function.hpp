@@ -58,7 +58,6 @@ class Function : public detail::Counted {
 };
 
 namespace detail {
-std::uint64_t version_of_all(const NDArray& a);
 std::vector<NDArray> apply_function(const Ref<Function>& function, std::span<const NDArray> in);
 }  // namespace detail
 

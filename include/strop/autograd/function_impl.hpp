@@ -12,26 +12,16 @@
 
 namespace strop::inline v0 {
 
-namespace detail {
-/// What every write of an array's elements or indices changes.
-STROP_IMPL std::uint64_t version_of_all(const NDArray& a) {
-  std::uint64_t version = version_of(a);
-  if (a.storage() != dense) version += version_of(a.indices());
-  if (a.storage() == csr) version += version_of(a.indptr());
-  return version;
-}
-}  // namespace detail
-
 STROP_IMPL void Function::save_for_backward(std::span<const NDArray> arrays) {
   saved_.clear();
-  for (const NDArray& a : arrays) saved_.push_back({a.detach(), detail::version_of_all(a)});
+  for (const NDArray& a : arrays) saved_.push_back({a.detach(), detail::version_of(a)});
 }
 STROP_IMPL NDArray Function::saved(int i) const {
   const auto at = static_cast<std::size_t>(i);
   if (i < 0 || at >= saved_.size())
     fail("saved: ", i, " is not a place of the ", saved_.size(), " arrays that save_for_backward was given");
   const NDArray& array = saved_[at].array;
-  if (detail::version_of_all(array) != saved_[at].version)
+  if (detail::version_of(array) != saved_[at].version)
     fail("backward: array ", i, " that save_for_backward keeps (shape ", array.shape(), ") was overwritten since");
   return array;
 }

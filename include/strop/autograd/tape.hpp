@@ -77,7 +77,12 @@ inline bool any_tracked(Inputs in) {
   return false;
 }
 
-inline std::uint64_t version_of(const NDArray& a) { return a.body().buffer ? a.body().buffer->version() : 0; }
+/// What every write of an array's elements, and of a sparse one's lists, changes.
+inline std::uint64_t version_of(const NDArray& a) {
+  const auto of = [](const Body& part) { return part.buffer ? part.buffer->version() : 0; };
+  const Body& b = a.body();
+  return of(b) + (b.indices ? of(*b.indices) : 0) + (b.indptr ? of(*b.indptr) : 0);
+}
 
 /// Shape, dtype and storage (or another one) of an array without its elements.
 inline NDArray shell_of(const NDArray& a, Storage storage) {

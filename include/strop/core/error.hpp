@@ -24,6 +24,15 @@ class Shape;
 
 namespace detail {
 
+/// An error where it is not known of which call: said of "strop", in whose place the call that meets it puts its
+/// operator.
+class CallError : public Error {
+ public:
+  static constexpr std::string_view speaker = "strop: ";
+  using Error::Error;
+  std::string_view said() const { return std::string_view(what()).substr(speaker.size()); }
+};
+
 void append_text(std::string& out, const Shape& shape);  // core/shape.hpp
 
 /// One piece of a sentence. It only refers to its value: the text is made where the sentence is.

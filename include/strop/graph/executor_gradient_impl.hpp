@@ -345,6 +345,7 @@ STROP_IMPL void BoundGraph::set_heads(Span<const NDArray> given) {
     if (head.device() != output.device())
       fail("backward: the head gradient of '", name(), "' is on ", to_text(head.device()), ", expected ",
            to_text(output.device()));
+    check_structure_of(head, [&] { return cat("backward: the head gradient of '", name(), '\''); });
     NDArray& slot = values[head_values[i]];
     slot = head;
     // GPUs and gradients of integers are for dense arrays alone.

@@ -31,6 +31,10 @@ consteval bool diagnose_parameters() {
       if constexpr (requires { T{}; }) {
         static_assert(std::is_copy_assignable_v<T>, "strop: no parameter is const or a reference");
         static_assert(!has_array<T>, "strop: a parameter is no array; a list of integers is a strop::Shape");
+        if constexpr (!has_array<T>)
+          static_assert(!has_mutable<T>,
+                        "strop: no parameter is mutable: the threads of a call share them, and recorded calls keep a "
+                        "copy; what an operator writes is an output, an input in `mutates` or a state (make_state)");
         return !has_array<T>;
       }
     }
@@ -131,6 +135,9 @@ template <class T>
 consteval void diagnose_members() {
   static_assert(!NamesInferShape<T> || InfersShape<T>,
                 "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
+  static_assert(ranks_agree<T>(),
+                "strop: forward takes inputs of different ranks, which only an operator with infer_shape may: without "
+                "it they have one shape");
   static_assert(!NamesInferType<T> || InfersType<T>, "strop: infer_type is void infer_type(strop::Types& types) const");
   static_assert(
       !NamesSameShape<T> || requires { requires std::same_as<decltype(T::same_shape), const bool>; },

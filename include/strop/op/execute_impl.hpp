@@ -23,6 +23,7 @@ class Executing {
       : plan_(plan), entry_(*plan.entry), call_(call), in_(in), out_(out) {}
 
   void run() {
+    if (plan_.sparse) for_sparse().check(plan_, call_.op, in_, out_);
     switch (plan_.route) {
       case Route::contiguous:
         if (plan_.common.size() <= map_grain && way_of(plan_.device).defers) return run_loop();
@@ -219,6 +220,7 @@ class Executing {
       if (plan_.requests[k] != Request::null && out_[k].body().buffer) out_[k].body().buffer->written();
     for (int i : plan_.mutated)
       if (in(i).body().buffer) in(i).body().buffer->written();
+    if (plan_.route == Route::tensors && !entry_.library && plan_.sparse) for_sparse().written(plan_, in_, out_);
   }
 
   const NDArray& in(int i) const { return *in_[i]; }
@@ -237,8 +239,8 @@ STROP_IMPL void execute(const Plan& plan, const Execution& call, Inputs in, Span
   }
   try {
     Executing(plan, call, in, out).run();
-  } catch (const BadStructure& bad) {
-    fail(plan.entry->snake, ": ", bad.said());
+  } catch (const CallError& error) {
+    fail(plan.entry->snake, ": ", error.said());
   }
 }
 

@@ -34,6 +34,7 @@ struct Plan : Counted, memory::Recycled<Plan> {
   bool dense_copies = false;  // sparse arrays go to the operator, and come from it, as dense copies
   bool widens = false;        // halves go to the operator, and come from it, as float32 copies
   bool asked = true;          // whether any result is
+  bool sparse = false;        // whether one of the arrays of the call is
   bool as_given = false;      // of Route::tensors: the kernel takes the call's own arrays, all dense, and overwrites
   MapStorage map;             // of Route::pattern and Route::into_dense
   std::string_view why;       // of a dense fallback: the reason; empty where there is none

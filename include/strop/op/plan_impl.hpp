@@ -135,6 +135,7 @@ class Resolving {
       return;
     }
     if (entry_.sparse != nullptr) sparse_parts.install(*entry_.sparse);
+    plan_.sparse = sparse;
     for_sparse().choose(plan_, op_, names_, in_, in_shapes_.span(), out_);
   }
 

@@ -8,6 +8,7 @@
 #include <strop/op/map_sparse.hpp>
 #include <strop/op/plan.hpp>
 #include <strop/tensor/cast.hpp>
+#include <strop/tensor/structure.hpp>
 
 namespace strop::inline v0::detail {
 
@@ -21,6 +22,11 @@ void run_sparse_map(const Entry& entry, const void* op, const MapStorage& how, I
                     Span<NDArray> out, Span<const Request> requests);
 void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const NDArray> out,
                         Span<const Request> requests);
+
+/// Throws Error, which names the argument, where the structure of an array that the call reads leads outside of it.
+void check_structures(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out);
+/// Says that an operator of the program has had the lists of these arrays in its hands.
+void note_written_lists(const Plan& plan, Inputs in, Span<const NDArray> out);
 
 /// Whether the kernels of T read indices of 32 and of 64 bits, each as it comes; said beside T. Others are given
 /// indices of 64 bits.
@@ -55,6 +61,9 @@ struct SparseParts {
   void (*run_into_dense)(const Entry& entry, const void* op, const MapStorage& how, Inputs in, Span<const NDArray> out,
                          Span<const Request> requests) = &run_map_into_dense;
   void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
+  void (*structure)(const NDArray& a) = &check_structure;
+  void (*check)(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) = &check_structures;
+  void (*written)(const Plan& plan, Inputs in, Span<const NDArray> out) = &note_written_lists;
   void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
     a.allocate_stored(count);
   };
@@ -68,6 +77,17 @@ inline const SparseParts& for_sparse() { return sparse_parts.get("a sparse array
 
 /// The array itself where it is dense, else a dense copy.
 inline NDArray dense_form(const NDArray& x) { return x.storage() == dense ? x : for_sparse().cast(x, dense); }
+
+/// Throws Error, which begins with what `says` gives, where the structure of an array leads outside of it.
+template <class Says>
+void check_structure_of(const NDArray& a, Says says) {
+  if (a.storage() == dense) return;
+  try {
+    for_sparse().structure(a);
+  } catch (const CallError& error) {
+    fail(says(), ": ", error.said());
+  }
+}
 
 }  // namespace strop::inline v0::detail
 

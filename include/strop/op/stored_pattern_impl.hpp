@@ -11,7 +11,7 @@
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/merged.hpp>
-#include <strop/tensor/sparse.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -37,8 +37,8 @@ STROP_IMPL bool operator==(const StoredPattern& a, const StoredPattern& b) {
 }
 
 STROP_IMPL StoredPattern pattern_of(const NDArray& a) {
+  check_structure(a);
   const NDArray here = structure_of(a);
-  check_bounds(here);  // a file may claim anything
   return {here.indices(), here.storage() == csr ? here.indptr() : NDArray()};
 }
 
@@ -257,6 +257,7 @@ STROP_IMPL void lay_rows(const NDArray& x, const StoredPattern& pattern, std::in
 }
 
 STROP_IMPL NDArray values_at(const NDArray& x, const StoredPattern& pattern, const Shape& shape, Storage storage) {
+  check_structure(x);
   const std::int64_t width = storage == csr ? 1 : shape.size(1, shape.ndim());
   const Shape stored{pattern.count() * width};
   if (x.storage() == storage && x.stored() == stored.size()) {
@@ -289,6 +290,7 @@ STROP_IMPL void store_pattern(const NDArray& y, StoredPattern& pattern) {
   };
   y.body().indices = given(pattern.indices);
   if (y.storage() == csr) y.body().indptr = given(pattern.indptr);
+  trust_structure(y);  // patterns are of arrays that were looked at
   if (y.device() == cpu()) pattern.own = false;
 }
 

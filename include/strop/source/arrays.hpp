@@ -51,6 +51,7 @@
 #include <strop/tensor/print_impl.hpp>
 #include <strop/tensor/random_impl.hpp>
 #include <strop/tensor/sparse_impl.hpp>
+#include <strop/tensor/structure_impl.hpp>
 #include <strop/tensor/variable_impl.hpp>
 
 #include <strop/core/pop_macros.def>

@@ -131,6 +131,10 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   /// Goes up with every write that was asked for: what backward kept can be checked against it.
   std::uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void written() { version_.store(version() + 1, std::memory_order_relaxed); }
+  /// Somebody is given the address, to write there whenever he likes: nothing that is found out of the elements holds
+  /// for longer than the call that looked.
+  void lend() { lent_.store(true, std::memory_order_relaxed); }
+  bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
 
  private:
   static void give_back(Device device, void* data, std::int64_t bytes, Release release, void* context) noexcept {
@@ -151,6 +155,7 @@ class Buffer : public Counted, public memory::Recycled<Buffer> {
   std::atomic<Pending*> pending_{nullptr};
   std::atomic<std::int32_t> held_ahead_{0};
   std::atomic<bool> ahead_{false};
+  std::atomic<bool> lent_{false};
   bool foreign_ = false;
 };
 

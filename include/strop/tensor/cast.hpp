@@ -76,13 +76,10 @@ NDArray copied_by_all(const NDArray& list);
 /// indices of `from`, in their width, and room for its values.
 void copy_structure(const NDArray& from, const NDArray& to);
 
-/// The structure of a sparse array leads outside it. The sentence is said of "strop"; the call that meets it puts its
-/// operator in that place.
-class BadStructure : public Error {
+/// The structure of a sparse array leads outside it.
+class BadStructure : public CallError {
  public:
-  static constexpr std::string_view speaker = "strop: ";
-  using Error::Error;
-  std::string_view said() const { return std::string_view(what()).substr(speaker.size()); }
+  using CallError::CallError;
 };
 template <class... Parts>
 [[noreturn, gnu::cold]] void fail_structure(const Parts&... parts) {

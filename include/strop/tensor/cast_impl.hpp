@@ -10,6 +10,7 @@
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/element_loops.hpp>
 #include <strop/tensor/merged.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ STROP_IMPL NDArray on_device(const NDArray& a, Device device) {
   const auto part = [&](const Ref<Body>& body) {
     const NDArray from(body), to = NDArray::shell(from.shape(), from.dtype(), device);
     to.body().buffer = copied(from, from.size());
+    trust_copy(to, from);
     return to.body_ref();
   };
   NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), device, a.storage());
@@ -78,8 +80,13 @@ STROP_IMPL NDArray with_wide_indices(const NDArray& a) {
   const NDArray out = NDArray::fresh_shell(a.shape(), a.dtype(), a.device(), a.storage());
   out.body().buffer = from.buffer;
   out.body().offset = from.offset;
-  out.body().indices = as_type(NDArray(from.indices), i64).body_ref();
-  if (from.indptr) out.body().indptr = as_type(NDArray(from.indptr), i64).body_ref();
+  const auto widened = [](const Ref<Body>& list) {
+    const NDArray given(list), wide = as_type(given, i64);
+    if (!wide.is(given)) trust_copy(wide, given);
+    return wide.body_ref();
+  };
+  out.body().indices = widened(from.indices);
+  if (from.indptr) out.body().indptr = widened(from.indptr);
   return out;
 }
 
@@ -99,12 +106,17 @@ STROP_IMPL void write_indices(const NDArray& to, const std::int64_t* from, std::
 }
 
 STROP_IMPL NDArray copied_by_all(const NDArray& list) {
-  if (list.device() != cpu()) return list.copy();
+  if (list.device() != cpu()) {
+    const NDArray out = list.copy();
+    trust_copy(out, list);
+    return out;
+  }
   const NDArray out(list.shape(), list.dtype(), list.device());
   std::byte* const to = out.bytes();
   const std::byte* const from = list.bytes();
   parallel_for(list.size() * size_of(list.dtype()), 1 << 18,
                [&](std::int64_t begin, std::int64_t end) { copy_bytes(to + begin, from + begin, end - begin); });
+  trust_copy(out, list);
   return out;
 }
 
@@ -246,10 +258,13 @@ STROP_IMPL NDArray cast_storage(const NDArray& a, Storage storage) {
   if (a.device().kind != DeviceKind::cpu) return on_device(cast_storage(on_device(a, cpu()), storage), a.device());
   a.wait();
   check_filled(a);
-  if (a.storage() == dense) return storage == csr ? dense_to_csr(a) : dense_to_row_sparse(a);
-  const NDArray whole = merged(a);
-  if (a.storage() == csr) return storage == dense ? csr_to_dense(whole) : csr_to_row_sparse(whole);
-  return storage == dense ? row_sparse_to_dense(whole) : row_sparse_to_csr(whole);
+  const NDArray whole = a.storage() == dense ? a : merged(a);
+  const NDArray made = a.storage() == dense ? (storage == csr ? dense_to_csr(a) : dense_to_row_sparse(a))
+                       : a.storage() == csr ? (storage == dense ? csr_to_dense(whole) : csr_to_row_sparse(whole))
+                       : storage == dense   ? row_sparse_to_dense(whole)
+                                            : row_sparse_to_csr(whole);
+  trust_structure(made);
+  return made;
 }
 
 STROP_IMPL NDArray dense_on_host(const NDArray& a) {

@@ -108,6 +108,7 @@ Managed* export_dlpack(const NDArray& a) {
   if (Pending* const order = a.pending()) order->wait(true);  // also for readers: who takes it may write
   a.wait();
   check_filled(a);
+  a.body().buffer->lend();
   auto* out = new DlpackExport<Managed>;
   out->array = a.detach();
   out->shape.assign(a.shape().begin(), a.shape().end());

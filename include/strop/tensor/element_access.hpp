@@ -9,6 +9,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -21,6 +22,15 @@ double element_as_double(const NDArray& a, std::int64_t i);
 
 /// Throws Error where elements of `a` cannot be looked at as a view of this type and rank.
 void check_view(const NDArray& a, Dtype wanted, int rank);
+
+/// Whoever gets a view may write, and counts as one who does. In an operation of the engine that was counted when it
+/// was pushed: what was recorded since is to have what the operation writes.
+inline void lend_view(const NDArray& a) {
+  Buffer* const buffer = a.body().buffer.get();
+  if (buffer == nullptr) return;
+  buffer->lend();
+  if (call_mode.operation == nullptr) buffer->written();
+}
 
 template <class E, int Rank>
 View<E, Rank> view_of(const NDArray& a) {
@@ -40,6 +50,7 @@ View<E, Rank> NDArray::view() const {
   detail::check_view(*this, dtype_of<E>, Rank);
   detail::check_untraced("view()");
   wait();
+  if constexpr (!std::is_const_v<E>) detail::lend_view(*this);
   return detail::view_of<E, Rank>(*this);
 }
 

@@ -10,6 +10,7 @@
 #include <strop/tensor/convert.hpp>
 #include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/merged.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -153,6 +154,7 @@ STROP_IMPL NDArray merged(const NDArray& a, bool sorted) {
   }
   for (Index at = 0; at < places.size() && width != 0 && a.allocated(); ++at)
     add_entries(a, order.span().subspan(first[at], first[at + 1] - first[at]), width, out, at);
+  trust_structure(out);
   return out;
 }
 

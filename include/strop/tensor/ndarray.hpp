@@ -10,7 +10,9 @@
 #include <strop/tensor/storage.hpp>
 #include <strop/tensor/view.hpp>
 
+#include <atomic>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -32,6 +34,27 @@ class Lineage : public Counted {
   virtual ~Lineage() = default;
 };
 
+/// What was found out of a list of numbers that says where a sparse array stores something, and of which version of the
+/// list. Threads that read an array at once find out the same, so that it does not matter whose finding stays.
+class Finding {
+ public:
+  Finding() = default;
+  // A copy of an array's body may be another piece of the memory.
+  Finding(const Finding&) {}
+  Finding& operator=(const Finding&) = delete;
+
+  void keep(std::uint64_t version, std::int64_t bound) {
+    bound_.store(bound, std::memory_order_relaxed);
+    version_.store(version + 1, std::memory_order_release);
+  }
+  bool is_of(std::uint64_t version) const { return version_.load(std::memory_order_acquire) == version + 1; }
+  std::int64_t bound() const { return bound_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> version_{0};  // counted from 1; 0: nothing is known
+  std::atomic<std::int64_t> bound_{0};
+};
+
 /// The array itself; every handle of it points here.
 struct Body : Counted, memory::Recycled<Body> {
   Shape shape;
@@ -44,6 +67,7 @@ struct Body : Counted, memory::Recycled<Body> {
   Ref<Lineage> lineage;       // the operation that produced it, while recording
   std::int32_t lineage_index = 0;
   Ref<Lineage> leaf;  // attach_grad: the gradient buffer and its request
+  Finding finding;    // of a list of indices, or an indptr (tensor/structure.hpp)
 };
 
 }  // namespace detail
@@ -93,7 +117,7 @@ class NDArray {
   template <class E>
   E item() const;
   /// A typed view of a dense array of this dtype and rank. For constant E it waits for writes that are on their way,
-  /// else for reads as well.
+  /// else for reads as well, and counts as a write: what was recorded of the elements before has no gradient any more.
   template <class E, int Rank = any_rank>
   View<E, Rank> view() const;
 

@@ -126,8 +126,8 @@ STROP_IMPL NDArray NDArray::copy() const {
     b.buffer = detail::Ref(new detail::Buffer(device(), bytes));
     memory::detail::copy_bytes(device(), b.buffer->data(), device(), this->bytes(), bytes);
   }
-  if (body_->indices) b.indices = NDArray(body_->indices).copy().body_ref();
-  if (body_->indptr) b.indptr = NDArray(body_->indptr).copy().body_ref();
+  if (body_->indices) b.indices = detail::copied_by_all(NDArray(body_->indices)).body_ref();
+  if (body_->indptr) b.indptr = detail::copied_by_all(NDArray(body_->indptr)).body_ref();
   if (storage() != dense) detail::check_untraced("copy() of a sparse array", "it is no operator");
   if (detail::call_mode.tracer != nullptr) detail::call_mode.tracer->derived(*this, out, 0, false);
   return out;

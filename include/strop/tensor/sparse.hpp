@@ -66,8 +66,6 @@ NDArray row_sparse_array(const detail::SparsePart& data, const detail::SparsePar
 namespace detail {
 /// A CSR array over the memory of its parts: their types and sizes fit, and each begins where its memory does.
 NDArray csr_over(const NDArray& data, const NDArray& indices, const NDArray& indptr, const Shape& shape);
-/// What keeps every kernel inside the array; the order of indices is left aside.
-void check_bounds(const NDArray& a);
 }  // namespace detail
 
 }  // namespace strop::inline v0

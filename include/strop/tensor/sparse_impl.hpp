@@ -4,13 +4,11 @@
 #pragma once
 #include <strop/core/config.hpp>
 #include <strop/core/list.hpp>
-#include <strop/engine/pool.hpp>
 #include <strop/tensor/cast.hpp>
-#include <strop/tensor/csr_shares.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -169,67 +167,18 @@ STROP_IMPL NDArray csr_matrix(const detail::SparsePart& data, const Coordinates&
     ++indptr[row[i] + 1];
   }
   for (std::int64_t r = 0; r < shape[0]; ++r) indptr[r + 1] += indptr[r];
+  detail::trust_structure(out);
   return detail::on_device(out, data.device());
 }
 
 namespace detail {
 
-STROP_IMPL void check_range(const NDArray& a, std::int64_t extent, std::string_view what) {
-  std::atomic<bool> inside{true};
-  const IndexReader indices(a.indices());
-  indices.as_stored([&](const auto* at) {
-    parallel_for(a.nnz(), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-      if (!all_below(at + begin, end - begin, extent)) inside = false;
-    });
-  });
-  for (std::int64_t k = 0; !inside && k < a.nnz(); ++k)
-    if (indices[k] < 0 || indices[k] >= extent)
-      fail_structure("check_format(): indices[", k, "] = ", indices[k], " is outside 0 to ", extent - 1, ", the ",
-                     what);
-}
-
 STROP_IMPL void check_ascending(const NDArray& a, RowSpan span, std::string_view what) {
   const IndexReader indices(a.indices());
   for (std::int64_t k = span.begin + 1; k < span.end; ++k)
     if (indices[k] <= indices[k - 1])
-      fail_structure("check_format(): indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1],
-                     ", as the ", what, " must");
-}
-
-/// What costs nothing: lengths, and where indptr begins and ends.
-STROP_IMPL void check_extents(const NDArray& a) {
-  const Body& b = a.body();
-  if (b.storage == row_sparse) {
-    if (b.shape.ndim() == 0) fail_structure("check_format(): a row-sparse array has 1 dimension or more, not shape ()");
-    if (a.nnz() > b.shape[0])
-      fail_structure("check_format(): ", a.nnz(), " rows are stored of an array that has ", b.shape[0]);
-    return;
-  }
-  if (b.shape.ndim() != 2) fail_structure("check_format(): a CSR array has 2 dimensions, not shape ", to_text(b.shape));
-  const std::int64_t rows = b.shape[0], stored = a.nnz();
-  if (b.indptr->shape.ndim() != 1 || b.indptr->shape[0] - 1 != rows)
-    fail_structure("check_format(): indptr of ", rows, " rows has shape (", rows + 1, ",), not ",
-                   to_text(b.indptr->shape));
-  const IndexReader indptr(a.indptr());
-  if (indptr[0] != 0) fail_structure("check_format(): indptr starts with 0, not ", indptr[0]);
-  if (indptr[rows] != stored)
-    fail_structure("check_format(): indptr ends with the number of stored values, ", stored, ", not ", indptr[rows]);
-}
-
-STROP_IMPL void check_bounds(const NDArray& a) {
-  check_extents(a);
-  if (a.storage() == row_sparse) return check_range(a, a.shape()[0], "stored rows");
-  const IndexReader indptr(a.indptr());
-  std::atomic<bool> in_order{true};
-  parallel_for(a.shape()[0], 1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row)
-      if (indptr[row + 1] < indptr[row]) in_order = false;
-  });
-  for (std::int64_t row = 0; !in_order && row < a.shape()[0]; ++row)
-    if (indptr[row + 1] < indptr[row])
-      fail_structure("check_format(): indptr[", row + 1, "] = ", indptr[row + 1], " is less than indptr[", row,
-                     "] = ", indptr[row]);
-  check_range(a, a.shape()[1], "columns of a row");
+      fail_structure("indices[", k, "] = ", indices[k], " does not ascend from ", indices[k - 1], ", as the ", what,
+                     " must");
 }
 
 }  // namespace detail
@@ -240,13 +189,16 @@ STROP_IMPL void NDArray::check_format(bool full) const {
   const NDArray a = detail::on_device(*this, cpu());
   a.wait();
   detail::check_filled(a);
-  detail::check_extents(a);
-  if (!full) return;
-  detail::check_bounds(a);
-  if (storage() == row_sparse) return detail::check_ascending(a, {0, a.nnz()}, "stored rows");
-  const detail::IndexReader indptr(a.indptr());
-  for (std::int64_t row = 0; row < a.shape()[0]; ++row)
-    detail::check_ascending(a, {indptr[row], indptr[row + 1]}, "columns of a row");
+  try {
+    detail::check_parts(a, full);
+    if (!full) return;
+    if (storage() == row_sparse) return detail::check_ascending(a, {0, a.nnz()}, "stored rows");
+    const detail::IndexReader indptr(a.indptr());
+    for (std::int64_t row = 0; row < a.shape()[0]; ++row)
+      detail::check_ascending(a, {indptr[row], indptr[row + 1]}, "columns of a row");
+  } catch (const detail::BadStructure& bad) {
+    fail("strop: check_format(): ", bad.said());
+  }
 }
 
 }  // namespace strop::inline v0

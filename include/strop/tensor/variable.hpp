@@ -26,6 +26,7 @@ auto NDArray::variable() const {
   if (!*this || storage() != dense)
     strop::fail("variable: of a dense array only; a sparse one is computed at the call");
   allocate();
+  body_->buffer->lend();
   detail::Pending* pending = this->pending();
   detail::install_order();
   if (pending == nullptr) pending = &body_->buffer->order(detail::order_on_engine());

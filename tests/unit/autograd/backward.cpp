@@ -228,6 +228,56 @@ TEST_CASE("an input that backward needs may not be overwritten, one that it does
   CHECK(equal(x.grad(), {2, 2}));
 }
 
+TEST_CASE("a view that may write counts as a write, one of constants does not") {
+  constexpr std::string_view lent = ", or lent by view<E>(), which counts as a write unless E is const";
+  const std::string refused =
+      strop::cat("backward: input 0 of autograd_cube (shape (2,)) was overwritten after it was recorded", lent);
+  const auto recorded = [](auto look) {
+    const NDArray x = leaf(array({1, 2}));
+    NDArray loss;
+    {
+      const record scope;
+      loss = sum(cube(x));
+    }
+    look(x);
+    const std::string said = sentence([&] { loss.backward(); });
+    if (said.empty()) CHECK(equal(x.grad(), {3, 12}));
+    return said;
+  };
+  CHECK(recorded([](const NDArray& x) { x.view<float, 1>()[0] = 100; }) == refused);
+  CHECK(recorded([](const NDArray& x) { x.view<float>()[0] = 100; }) == refused);
+  CHECK(recorded([](const NDArray& x) { x.slice(0, 1).view<float, 1>()[0] = 100; }) == refused);
+  CHECK(recorded([](const NDArray& x) { x.reshape({2, 1}).view<float, 2>()(0, 0) = 100; }) == refused);
+  CHECK(recorded([](const NDArray& x) { CHECK(x.view<const float, 1>()[1] == 2); }).empty());
+  CHECK(recorded([](const NDArray& x) { CHECK(x.to_vector<float>()[1] == 2); }).empty());
+  CHECK(recorded([](const NDArray& x) { x.copy().view<float, 1>()[0] = 100; }).empty());
+
+  // Before it is recorded a view may write, and then the gradient is of what it wrote.
+  const NDArray x = leaf(array({1, 2}));
+  x.view<float, 1>()[0] = 3;
+  {
+    const record scope;
+    sum(cube(x)).backward();
+  }
+  CHECK(equal(x.grad(), {27, 12}));
+}
+
+TEST_CASE("values and lists of a sparse input that views have written are noticed") {
+  for (const bool values : {true, false}) {
+    const NDArray x = leaf(array({{0, 1}, {2, 0}}).to(csr));
+    NDArray loss;
+    {
+      const record scope;
+      loss = sum(cube(x));
+    }
+    if (values)
+      x.data().view<float, 1>()[0] = 100;
+    else
+      x.indices().view<std::int64_t, 1>()[0] = 0;
+    CHECK(sentence([&] { loss.backward(); }).find("was overwritten after it was recorded") != std::string::npos);
+  }
+}
+
 TEST_CASE("a sparse input that is overwritten later is remembered as it was") {
   const NDArray x = array({{2, 0}, {0, 3}}).to(strop::csr), other = array({{0, 7}, {7, 0}}).to(strop::csr);
   x.attach_grad();

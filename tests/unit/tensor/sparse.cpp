@@ -6,6 +6,7 @@
 #include <strop/tensor/create.hpp>
 #include <strop/tensor/print.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -144,7 +145,7 @@ TEST_CASE("check_format names what is wrong") {
   scalar.body().buffer = array({1}).body().buffer;
   scalar.body().indices = array<std::int64_t>({0}).body_ref();
   broken(scalar, "strop: check_format(): a row-sparse array has 1 dimension or more, not shape ()");
-  CHECK_THROWS_AS(detail::check_bounds(scalar), Error);
+  CHECK_THROWS_AS(detail::check_structure(scalar), Error);
   CHECK_THROWS_AS(NDArray({}, f32, cpu(), row_sparse), Error);
   CHECK_THROWS_AS(NDArray({3}, f32, cpu(), csr), Error);
   CHECK_NOTHROW(array({1}).check_format());

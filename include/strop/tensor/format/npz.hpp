@@ -5,6 +5,7 @@
 #include <strop/tensor/format/npy.hpp>
 #include <strop/tensor/format/zip.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -122,7 +123,7 @@ class NpzReader {
                         : format == "coo"
                             ? csr_matrix(data, {.row = part(below, "row"), .col = part(below, "col")}, shape)
                             : row_sparse_array(data, part(below, "indices"), shape);
-      check_bounds(a);
+      check_parts(a, true);
       return a;
     } catch (const Error& error) {
       const std::string_view why = error.what();

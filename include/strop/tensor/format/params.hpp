@@ -5,6 +5,7 @@
 #include <strop/tensor/format/elements.hpp>
 #include <strop/tensor/ndarray.hpp>
 #include <strop/tensor/sparse.hpp>
+#include <strop/tensor/structure.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -95,7 +96,7 @@ inline NDArray read_sparse(Input& in, const Shape& shape, Storage storage, const
   }
   body.indices = integers(parts.back(), "the indices of a sparse array").body_ref();
   try {
-    check_bounds(out);
+    check_parts(out, true);
   } catch (const Error& error) {
     in.refuse(cat("an array of shape ", to_text(shape), " is broken: ", error.what()));
   }

@@ -483,8 +483,9 @@ def to_dlpack_for_read(data):
 
 
 def to_dlpack_for_write(data):
-    """A capsule with the array's memory, for others to write."""
-    return _strop.to_capsule(*arrays_in([data], "to_dlpack_for_write", "an object"), False)
+    """A capsule with the array's memory, for others to write, which counts as a write: what was recorded of the array before has no
+    gradient any more."""
+    return _strop.to_capsule(*arrays_in([data], "to_dlpack_for_write", "an object"), False, writes=True)
 
 
 def waitall():

@@ -214,13 +214,14 @@ TEST_CASE("SciPy's other formats and broken matrices") {
                          {"m/shape.npy", detail::npy_header("<f4", {0})},
                          {"m/data.npy", number({})}})) ==
         "strop: load(\"memory\"): the shape of the sparse array 'm' is not made of integers");
-  CHECK(refusal(archive({{"format.npy", format("csr")},
-                         {"shape.npy", number({1, 2})},
-                         {"data.npy", number({5})},
-                         {"indices.npy", number({2})},
-                         {"indptr.npy", number({0, 1})}})) ==
-        "strop: load(\"memory\"): the sparse array is broken: strop: check_format(): indices[0] = 2 is outside 0 to "
-        "1, the columns of a row");
+  CHECK(
+      refusal(archive({{"format.npy", format("csr")},
+                       {"shape.npy", number({1, 2})},
+                       {"data.npy", number({5})},
+                       {"indices.npy", number({2})},
+                       {"indptr.npy", number({0, 1})}})) ==
+      "strop: load(\"memory\"): the sparse array is broken: strop: indices[0] = 2 is outside 0 to 1, the columns of a "
+      "row");
 }
 
 TEST_CASE("rows and columns in any order, and several times, are read as they stand") {
