@@ -110,11 +110,7 @@ constexpr double logaddexp(double x, double y) {
   if (x != x || y != y) return x + y;
   const double large = x > y ? x : y, small = x > y ? y : x;
   if (large == detail::infinity || small == -detail::infinity || large / 2 - small / 2 > 373) return large;
-  const detail::Pair apart = detail::Pair(small) - detail::Pair(large);
-  if (apart.hi < -40) return large + exp(apart.hi);
-  const detail::Exponential e = detail::exponential(apart);
-  const detail::Pair power = detail::scaled(e.value, detail::power_of_two(e.n));
-  return (detail::Pair(large) + detail::logarithm_1_plus(power)).hi;
+  return x == y ? (detail::Pair(x) + detail::ln2).hi : large + softplus(small - large);
 }
 /// x log y, 0 where x is 0.
 constexpr double xlogy(double x, double y) {

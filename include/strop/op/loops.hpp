@@ -110,17 +110,12 @@ bool drops_with(const T& op) {
     static const bool answer = drops_terms<E>(op);
     return answer;
   } else if constexpr (std::is_trivially_copyable_v<T> && sizeof(T) <= 128) {
-    struct Last {
-      bool known, answer;
-      unsigned char op[sizeof(T)];
-    };
-    static constinit thread_local Last last{};
-    if (!last.known || __builtin_memcmp(last.op, &op, sizeof op) != 0) {
-      last.answer = drops_terms<E>(op);
-      last.known = true;
-      __builtin_memcpy(last.op, &op, sizeof op);
+    static constinit thread_local unsigned char last[sizeof(T)]{}, answer = 2;  // 2: none yet
+    if (answer == 2 || __builtin_memcmp(last, &op, sizeof op) != 0) {
+      answer = drops_terms<E>(op);
+      __builtin_memcpy(last, &op, sizeof op);
     }
-    return last.answer;
+    return answer != 0;
   } else
     return drops_terms<E>(op);
 }
@@ -128,8 +123,7 @@ bool drops_with(const T& op) {
 /// The loop of a gradient of order 1: with parameters that let terms drop out of it, on jets, which leave them out.
 template <class T, class E>
 void gradient_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
-  const bool drops = drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object));
-  if (drops) [[unlikely]]
+  if (drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object))) [[unlikely]]
     return jet_loop<T, E>(object, in, out, n);
   lane_loop<T, E>(object, in, out, n);
 }
@@ -137,8 +131,7 @@ void gradient_loop(const void* object, const void* const* in, void* const* out, 
 /// The loop of a map in forward mode: the same for its derivatives; its values are those of the map.
 template <class T, class E>
 void tangent_loop(const void* object, const void* const* in, void* const* out, std::int64_t n) {
-  const bool drops = drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object));
-  if (!drops) [[likely]]
+  if (!drops_with<typename T::Of, E>(*static_cast<const typename T::Of*>(object))) [[likely]]
     return lane_loop<T, E>(object, in, out, n);
   constexpr std::int64_t block = 64;
   constexpr std::size_t values = T::results_of, all = results<T>;
