@@ -11,6 +11,8 @@
 // reject: strop: aux is static constexpr std::string_view aux[] = {...}
 // reject: strop: input_count is int input_count() const
 // reject: strop: forward takes one std::span of inputs and one of outputs at most
+// reject: strop: forward takes inputs of different ranks, which only an operator with infer_shape may: without it they
+// reject: RanksOfState
 #include <strop/op/diagnose.hpp>
 using strop::Cpu;
 using strop::Real;
@@ -150,3 +152,33 @@ struct TwoLists {
 #endif
 };
 static_assert(strop::diagnose<TwoLists>());
+
+struct RanksWithoutRule {
+#if defined(CONTROL)
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, s.in(0)); }
+#endif
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<const E, 1>, View<E, 2>) const {}
+};
+static_assert(strop::diagnose<RanksWithoutRule>());
+
+struct RanksOfState {
+  static constexpr std::string_view inputs[] = {"data", "state"}, mutates[] = {"state"};
+#if defined(CONTROL)
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, s.in(0)); }
+#endif
+  template <Real E>
+  void forward(Cpu&, View<const E, 2>, View<E, 1>, View<E, 2>) const {}
+};
+static_assert(strop::diagnose<RanksOfState>());
+
+// Results, and views of any rank, are left to the call.
+struct RanksOfResults {
+  void forward(Cpu&, View<float, 1>, View<float, 2>) const {}
+};
+static_assert(strop::diagnose<RanksOfResults>());
+struct AnyRank {
+  template <Real E>
+  void forward(Cpu&, View<const E>, View<const E, 1>, View<E>) const {}
+};
+static_assert(strop::diagnose<AnyRank>());

@@ -89,6 +89,10 @@ static_assert(check::storage(RowSums{}, csr) == dense);
 static_assert(check::keeps(RowSums{}) == Keeps::none);
 
 struct Scaled {
+  constexpr void infer_shape(strop::Shapes& s) const {
+    if (s.in(0).known()) s.set_in(1, Shape{s.in(0)[1]});
+    s.set_out(0, s.in(0));
+  }
   template <Real E>
   void forward(Cpu&, strop::CsrView<const E>, View<const E, 1>, strop::CsrResult<E>&) const;
   template <Real E>

@@ -131,6 +131,9 @@ template <class T>
 consteval void diagnose_members() {
   static_assert(!NamesInferShape<T> || InfersShape<T>,
                 "strop: infer_shape is void infer_shape(strop::Shapes& shapes) const");
+  static_assert(ranks_agree<T>(),
+                "strop: forward takes inputs of different ranks, which only an operator with infer_shape may: without "
+                "it they have one shape");
   static_assert(!NamesInferType<T> || InfersType<T>, "strop: infer_type is void infer_type(strop::Types& types) const");
   static_assert(
       !NamesSameShape<T> || requires { requires std::same_as<decltype(T::same_shape), const bool>; },

@@ -20,6 +20,24 @@ constexpr void each_tensor(const ForwardInfo& member, const Known& call, F f) {
   }
 }
 
+/// Shapes where the operator states no rule: all tensors have one, whichever of them it is known of.
+constexpr void shapes_without_rule(Shapes& shapes) {
+  if (shapes.inputs() == 0) return;
+  for (int i = 1; i < shapes.inputs(); ++i) {
+    if (shapes.in(i) == shapes.in(0)) continue;
+    Shape common = shapes.in(0);
+    if (!unify(common, shapes.in(i)))
+      shapes.fail(shapes.name_in(i), " has shape ", shapes.in(i), ", expected ", shapes.in(0), " like ",
+                  shapes.name_in(0), ", as the inputs of an operator without infer_shape have one shape");
+    shapes.set_in(0, common);
+  }
+  for (int k = 0; k < shapes.outputs(); ++k) {
+    shapes.set_out(k, shapes.in(0));
+    if (k == 0) shapes.set_in(0, shapes.out(0));
+  }
+  for (int i = 1; i < shapes.inputs(); ++i) shapes.set_in(i, shapes.in(0));
+}
+
 /// Types from the signature: every parameter that follows E has one type, the others have their own.
 constexpr void types_of_member(const ForwardInfo& member, Types& types) {
   std::optional<Dtype> element;

@@ -188,6 +188,19 @@ constexpr bool shares_in_range() {
   return true;
 }
 
+/// Where no rule says otherwise, the inputs have one shape: so they have one rank.
+template <class T>
+constexpr bool ranks_agree() {
+  if constexpr (TensorOp<T> && !NamesInferShape<T>) {
+    int rank = any_rank, inputs = TensorShape<T>::inputs;
+    for (const ArgInfo& info : ServedForward<T>::infos) {
+      if (inputs-- == 0) break;
+      if (rank != any_rank && info.rank != any_rank && info.rank != rank) return false;
+      if (info.rank != any_rank) rank = info.rank;
+    }
+  }
+  return true;
+}
 /// forward of a tensor operator: every input stands before every output.
 template <class T>
 constexpr bool outputs_stand_last() {

@@ -97,13 +97,8 @@ template <class T>
 constexpr void infer_tensor_shape(const T& op, Shapes& shapes) {
   if constexpr (InfersShape<T>)
     op.infer_shape(shapes);
-  else {
-    if (shapes.inputs() == 0) return;
-    for (int k = 0; k < shapes.outputs(); ++k) {
-      shapes.set_out(k, shapes.in(0));
-      if (k == 0) shapes.set_in(0, shapes.out(0));
-    }
-  }
+  else
+    shapes_without_rule(shapes);
 }
 template <class T>
 void tensor_shape(const void* object, Shapes& shapes) {

@@ -69,6 +69,7 @@ struct Singles {
 constexpr Op<Singles> singles;
 struct Picked {
   static constexpr std::string_view name = "mutates_picked", inputs[] = {"data", "indices"};
+  void infer_shape(strop::Shapes& s) const { s.set_out(0, s.in(1)); }
   template <Real E>
   void forward(Cpu&, View<const E, 1> x, View<const std::int32_t, 1> at, View<E, 1> y) const {
     for (std::int64_t i = 0; i < y.size(); ++i) y(i) = x(at(i));

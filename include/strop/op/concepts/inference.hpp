@@ -3,7 +3,7 @@
 /// Shapes and types that an operator infers. Both take what is known of inputs and outputs, in part, and add to it;
 /// what contradicts is refused with a sentence that names the argument and both values.
 ///
-///  1. `void infer_shape(strop::Shapes& shapes) const`
+///  1. `void infer_shape(strop::Shapes& shapes) const`; all tensors of a tensor operator without it have one shape.
 ///  2. `void infer_type(strop::Types& types) const`
 #pragma once
 #include <strop/op/infer.hpp>
