@@ -202,7 +202,10 @@ inline std::int32_t make_state(const strop_operator* self, const void* params, s
                                const strop_shape* in, std::int32_t train, void** state, strop_sink error) {
   return guarded(error, [&]() -> std::int32_t {
     Cpu ctx(cpu(), {}, train != 0);
-    const Ref<StateBox> made = entry_of(self).cpu.make_state(params, ctx, shapes_of(inputs, in));
+    const Entry& entry = entry_of(self);
+    const std::vector<Shape> shapes = shapes_of(inputs, in);
+    if (entry.resources != nullptr && entry.resources(params, shapes).random) ctx.use_random(random::next(cpu()));
+    const Ref<StateBox> made = entry.cpu.make_state(params, ctx, shapes);
     made->retain();
     *state = made.get();
     return strop_done;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace strop::inline v0 {
@@ -60,13 +61,15 @@ class Context {
   }
 
   /// A stream of random numbers of its own: element i is a function of seed, call and i alone; up to 65536 in a call.
-  /// Calls that wait their turn draw what the order of the calls gives them, so such an operator says that it draws:
-  /// `resources` with `random`.
+  /// What a call draws follows from the order of the calls, also where it waits its turn, so an operator says that it
+  /// draws: `resources` with `random`; without them this is an Error. A stated gradient draws nothing: it reads what
+  /// forward drew from an output, which need not be a visible one.
   random::Stream random() {
-    if (!drawn_ && !may_draw_)
-      fail("ctx.random(): a call that waits its turn draws only what the operator has announced; state resources");
-    if (!drawn_) drawn_ = random::next(device_);
-    if (streams_ == 1 << 16) fail("ctx.random(): a call has at most 65536 streams");
+    if (!drawn_)
+      refuse_random(
+          " of an operator that announces no random numbers; state static constexpr strop::Resources "
+          "resources{.random = true}, which serves forward alone");
+    if (streams_ == 1 << 16) refuse_random(": a call has at most 65536 streams");
     random::Stream stream = *drawn_;
     stream.offset = static_cast<std::uint64_t>(streams_++) << 48;  // each longer than any array
     return stream;
@@ -84,14 +87,14 @@ class Context {
     left_ = bytes;
   }
   /// The stream of the call; without one it may draw none.
-  void use_random(const std::optional<random::Stream>& stream) {
-    drawn_ = stream;
-    may_draw_ = stream.has_value();
-  }
+  void use_random(const std::optional<random::Stream>& stream) { drawn_ = stream; }
   void use_state(void* state) { state_ = state; }
   void* state() const { return state_; }
 
  private:
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_random(std::string_view why) {
+    throw detail::CallError(cat(detail::CallError::speaker, "ctx.random()", why));
+  }
   /// Space that `kept`, if there is one, owns or outlives.
   template <class E>
   E* space(std::span<const std::int64_t> shape, NDArray kept) {
@@ -122,7 +125,6 @@ class Context {
   std::vector<NDArray> spaces_;
   std::optional<random::Stream> drawn_;
   std::int32_t streams_ = 0;
-  bool may_draw_ = true;
 };
 
 /// The CPU: forward(Cpu&, …) runs on the calling thread and may use strop::parallel_for.

@@ -203,7 +203,11 @@ STROP_IMPL bool run_loop_directly(const Plan& plan, const void* op, Inputs in, S
 STROP_IMPL void run_kernel(const Plan& plan, const void* op, Inputs in, Span<NDArray> out) {
   Cpu context(plan.device, plan.requests.span(), call_mode.training);
   context.reserve(plan.resources.temp_bytes);
-  plan.kernel({*plan.entry, op, in, out, plan.requests.span()}, context);
+  try {
+    plan.kernel({*plan.entry, op, in, out, plan.requests.span()}, context);
+  } catch (const CallError& error) {
+    fail(plan.entry->snake, ": ", error.said());
+  }
 }
 
 /// A kernel on the call's own arrays, where nothing is on its way to them.
