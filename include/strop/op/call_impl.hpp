@@ -130,12 +130,22 @@ STROP_IMPL void dispatch(const Entry& entry, const void* op, Inputs in, Span<NDA
   if (call_mode.recorder != nullptr) call_mode.recorder->record(entry, op, in, out, nullptr, site);
 }
 
+[[noreturn, gnu::cold]] STROP_IMPL void refuse_empty_target(const Entry& entry, const void* op, Index given, Index k) {
+  const CallLabels labels{entry, op, static_cast<int>(given)};
+  fail(entry.snake, ": ", labels.names().output(k),
+       " is to go into a handle without an array; give it one, such as strop::zeros(shape), or take what the call "
+       "returns");
+}
+
 STROP_IMPL void run_into(const Entry& entry, const void* op, Inputs in, Target y, Site site, Span<NDArray> out) {
   const Span<const NDArray> targets = y.span();
   if (targets.size() > out.size())
     fail(entry.snake, ": expected at most ", out.size(), out.size() == 1 ? " array" : " arrays",
          " for the results, got ", targets.size());
-  for (Index i = 0; i < targets.size(); ++i) out[i] = targets[i];
+  for (Index i = 0; i < targets.size(); ++i) {
+    if (!targets[i]) refuse_empty_target(entry, op, in.size(), i);
+    out[i] = targets[i];
+  }
   List<Request, 8> requests(targets.size());
   for (Request& r : requests) r = y.request;
   dispatch(entry, op, in, out, requests, site);
@@ -146,7 +156,11 @@ STROP_IMPL NDArray run_one(const Entry& entry, const void* op, Inputs in, Target
   if (y.count > 1) {
     run_into(entry, op, in, y, site, out);
   } else {
-    if (y.count == 1) out[0] = y.arrays[0];
+    if (y.count == 1) {
+      if (!y.arrays[0]) [[unlikely]]
+        refuse_empty_target(entry, op, in.size(), 0);
+      out[0] = y.arrays[0];
+    }
     dispatch(entry, op, in, out, {&y.request, 1}, site);
   }
   return std::move(out[0]);

@@ -28,8 +28,9 @@ inline Request adding() {
 
 // In a call, `{}` stands for the parameters and for nothing else: whatever may stand beside them has a constructor.
 
-/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it. It refers to the arrays; what into
-/// gives for a temporary handle or for several, Targets, owns them (`auto`, where it is to be kept).
+/// Where results go: `strop::into(y)` overwrites y, `strop::add_to(y)` adds to it; a handle without an array is
+/// refused, as the result would not be in it. It refers to the arrays; what into gives for a temporary handle or for
+/// several, Targets, owns them (`auto`, where it is to be kept).
 struct Target {
   const NDArray* arrays;
   std::int32_t count;  // 0: the call makes its results
@@ -37,7 +38,7 @@ struct Target {
   Target(const NDArray* ys, std::size_t n, Request r) : arrays(ys), count(static_cast<std::int32_t>(n)), request(r) {}
   detail::Span<const NDArray> span() const { return {arrays, count}; }
 };
-/// Several outputs, in their order, or a temporary handle. An empty one lets the operator make the result.
+/// Several outputs, in their order, or a temporary handle.
 struct Targets {
   std::vector<NDArray> arrays;
   Request request;

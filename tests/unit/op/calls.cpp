@@ -89,6 +89,30 @@ TEST_CASE("results of several outputs, with and without parameters") {
         "calls_quadratic: expected at most 1 array for the results, got 2");
 }
 
+TEST_CASE("a result is not lost in a handle without an array") {
+  const NDArray x = array({1, 2, 3}), a = zeros({3});
+  const NDArray none{}, y{};
+  const auto wanted = [](std::string_view op, std::string_view output) {
+    return strop::cat(op, ": output '", output,
+                      "' is to go into a handle without an array; give it one, such as strop::zeros(shape), or take "
+                      "what the call returns");
+  };
+  CHECK(sentence([&] { quadratic(x, {.a = 1}, into(y)); }) == wanted("calls_quadratic", "output"));
+  CHECK(sentence([&] { quadratic(x, into(y)); }) == wanted("calls_quadratic", "output"));
+  CHECK(sentence([&] { quadratic(x, add_to(y)); }) == wanted("calls_quadratic", "output"));
+  CHECK(sentence([&] { quadratic(x, into(NDArray())); }) == wanted("calls_quadratic", "output"));
+  CHECK(sentence([&] { two(x, into({a, none})); }) == wanted("calls_two", "output1"));
+  CHECK(sentence([&] { two(x, into({none, a})); }) == wanted("calls_two", "output0"));
+  CHECK(sentence([&] { spaces(zeros({2, 3}), into(none)); }) == wanted("calls_spaces", "output"));
+  CHECK(sentence([&] { strop::sum(x, into(none)); }) == wanted("sum", "output"));
+  {
+    const strop::record scope;
+    CHECK(sentence([&] { quadratic(x, {.a = 1}, into(y)); }) == wanted("calls_quadratic", "output"));
+  }
+  quadratic(x, {.a = 1}, into(a));
+  CHECK(a.to_vector<float>() == Values{1, 4, 9});
+}
+
 TEST_CASE("inputs and parameters that are put together at run time") {
   NDArray x = array({1, 2, 3});
   const std::vector<NDArray> in{x};

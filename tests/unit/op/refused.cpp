@@ -123,7 +123,7 @@ TEST_CASE("a dense result does not go to the parts of a sparse input") {
         "add_n: output 'output' is dense and overlaps the memory of input 'arg0', which is row_sparse");
   CHECK(sentence([&] { add_n(d, m, into(m.data().reshape({2, 2}))); }) ==
         "add_n: output 'output' is dense and overlaps the memory of input 'arg1', which is csr");
-  CHECK(sentence([&] { two(m, into({NDArray(), m.data().reshape({2, 2})})); }) ==
+  CHECK(sentence([&] { two(m, into({zeros({2, 2}), m.data().reshape({2, 2})})); }) ==
         "refused_two: output 'triple' is dense and overlaps the memory of input 'data', which is csr");
   CHECK(sentence([&] { cast(m, {.dtype = i64}, into(m.indices().reshape({2, 2}))); }) ==
         "cast: output 'output' is dense and overlaps the memory of input 'data', which is csr");
