@@ -4,6 +4,7 @@
 // reject-first CONSTANT: strop: no parameter is const or a reference
 // reject-first NO_VALUE NO_VALUE_LAST: strop: every parameter has a default initialiser
 // reject-first MANY: strop: an operator has at most 32 parameters
+// reject-first MUTABLE MUTABLE_LAST: strop: no parameter is mutable: the threads of a call share them
 // reject-first BASE EMPTY_BASE: strop: an operator has no base class: its parameters and members stand in itself
 #include <strop/op/op.hpp>
 
@@ -37,6 +38,12 @@ struct Bad {
   int bits : 3 = 1;
 #elif defined(CONSTANT)
   const float a = 1;
+#elif defined(MUTABLE)
+  mutable float a = 1;
+#elif defined(MUTABLE_LAST)
+  float a = 1;
+  strop::Shape list;
+  mutable bool used = false;
 #elif defined(NO_VALUE)
   float a;
 #elif defined(NO_VALUE_LAST)

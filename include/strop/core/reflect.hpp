@@ -110,6 +110,7 @@ constexpr auto field_address(T& object) {
 #include <strop/core/fields.def>
 }
 
+/// The address of field I of a constant T.
 template <std::size_t I, class T>
 constexpr auto fake_field() {
   constexpr std::size_t count = field_count<T>;
@@ -148,6 +149,12 @@ constexpr std::string_view last_word(std::string_view text) {
 
 template <class T, std::size_t I>
 inline constexpr std::string_view field_name = last_word(printed<Constant{fake_field<I, T>()}>());
+
+/// Whether a constant T has a field that can be written all the same.
+template <class T>
+inline constexpr bool has_mutable = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (!std::is_const_v<std::remove_pointer_t<decltype(fake_field<I, T>())>> || ...);
+}(std::make_index_sequence<field_count<T>>{});
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

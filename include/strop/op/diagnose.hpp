@@ -31,6 +31,10 @@ consteval bool diagnose_parameters() {
       if constexpr (requires { T{}; }) {
         static_assert(std::is_copy_assignable_v<T>, "strop: no parameter is const or a reference");
         static_assert(!has_array<T>, "strop: a parameter is no array; a list of integers is a strop::Shape");
+        if constexpr (!has_array<T>)
+          static_assert(!has_mutable<T>,
+                        "strop: no parameter is mutable: the threads of a call share them, and recorded calls keep a "
+                        "copy; what an operator writes is an output, an input in `mutates` or a state (make_state)");
         return !has_array<T>;
       }
     }

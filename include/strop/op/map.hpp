@@ -88,6 +88,15 @@ constexpr bool takes_probes(std::index_sequence<I...>) {
 template <class X, class Node>
 concept Is = std::same_as<std::remove_cvref_t<X>, Node>;
 
+/// Whether a constant F has a field that can be written all the same; what is no aggregate is not looked into.
+template <class F>
+constexpr bool holds_mutable() {
+  if constexpr (Plain<F> && !std::is_empty_v<F>)
+    if constexpr (!HasBase<F> && field_count<F> <= 32)
+      if constexpr (!has_array<F>) return has_mutable<F>;
+  return false;
+}
+
 /// Runs a map that is in no registry.
 template <class T, std::size_t N>
 auto run_unnamed(const T& op, const std::array<const NDArray*, N>& in, Site site) {
@@ -128,6 +137,8 @@ auto map(F function, const X&... x) {
   static_assert(callable,
                 "strop: map takes a function of as many numbers as there are arrays, const and generic over them: "
                 "[](auto x, auto y) { return x * y; }");
+  static_assert(!detail::holds_mutable<F>(),
+                "strop: map takes a function without mutable members: all threads share it");
   if constexpr (callable) {
     using T = detail::Mapped<F, n>;
     static_assert(diagnose<T>());
@@ -143,6 +154,8 @@ auto map(F function, const X&... x) {
   static_assert(callable,
                 "strop: map takes a function of as many numbers as there are symbols, const and generic over them: "
                 "[](auto x, auto y) { return x * y; }");
+  static_assert(!detail::holds_mutable<F>(),
+                "strop: map takes a function without mutable members: all threads share it");
   if constexpr (callable) {
     using detail::make_node;
     using T = detail::Mapped<F, n>;

@@ -7,7 +7,8 @@
 ///  3. It has `forward(x…) const`,
 ///  4. of one to six numbers, generic over them: `constexpr auto forward(auto x) const`.
 ///  5. forward returns a number, or a std::tuple of one number per output, of the kind that it is given: auto.
-///  6. Every parameter, a data member, has a default initialiser. None is in a base class, an array or a bit-field.
+///  6. Every parameter, a data member, has a default initialiser. None is in a base class, an array, a bit-field or
+///     mutable.
 ///  7. Of several inputs it broadcasts; `static constexpr bool same_shape = true;` asks for equal shapes.
 #pragma once
 #include <strop/op/concepts/recognise.hpp>
