@@ -217,10 +217,13 @@ class Executing {
   }
   void written() {
     for (Index k = 0; k < out_.size(); ++k)
-      if (plan_.requests[k] != Request::null && out_[k].body().buffer) out_[k].body().buffer->written();
-    for (int i : plan_.mutated)
-      if (in(i).body().buffer) in(i).body().buffer->written();
-    if (plan_.route == Route::tensors && !entry_.library && plan_.sparse) for_sparse().written(plan_, in_, out_);
+      if (plan_.requests[k] != Request::null) written(out_[k]);
+    for (int i : plan_.mutated) written(in(i));
+  }
+  void written(const NDArray& a) {
+    if (a.body().buffer) a.body().buffer->written();
+    // An operator of the program has had the lists in its hands.
+    if (a.storage() != dense && plan_.route == Route::tensors && !entry_.library) for_sparse().written(a);
   }
 
   const NDArray& in(int i) const { return *in_[i]; }

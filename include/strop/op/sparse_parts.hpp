@@ -25,8 +25,6 @@ void run_map_into_dense(const Entry& entry, const void* op, const MapStorage& ho
 
 /// Throws Error, which names the argument, where the structure of an array that the call reads leads outside of it.
 void check_structures(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out);
-/// Says that an operator of the program has had the lists of these arrays in its hands.
-void note_written_lists(const Plan& plan, Inputs in, Span<const NDArray> out);
 
 /// Whether the kernels of T read indices of 32 and of 64 bits, each as it comes; said beside T. Others are given
 /// indices of 64 bits.
@@ -63,7 +61,7 @@ struct SparseParts {
   void (*note_fallback)(const Plan& plan, const void* op, Inputs in, Site site) = &note_fallback_of;
   void (*structure)(const NDArray& a) = &check_structure;
   void (*check)(const Plan& plan, const void* op, Inputs in, Span<const NDArray> out) = &check_structures;
-  void (*written)(const Plan& plan, Inputs in, Span<const NDArray> out) = &note_written_lists;
+  void (*written)(const NDArray& a) = &structure_written;
   void (*allocate)(const NDArray& a, std::int64_t count) = [](const NDArray& a, std::int64_t count) {
     a.allocate_stored(count);
   };

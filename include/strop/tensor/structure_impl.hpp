@@ -15,23 +15,8 @@
 
 namespace strop::inline v0::detail {
 
-// What is found of a list is one number, kept beside the version that it is of: of indices the extent that they are all
-// below, of an indptr ~n where it goes from 0 to n and never down. One list may be both, of two arrays.
-
-STROP_IMPL bool has_finding(const NDArray& list) {
-  const Body& b = list.body();
-  return b.buffer && !b.buffer->is_lent() && b.finding.is_of(b.buffer->version());
-}
-STROP_IMPL bool is_known_below(const NDArray& indices, std::int64_t extent) {
-  if (!has_finding(indices)) return false;
-  const std::int64_t bound = indices.body().finding.bound();
-  return bound >= 0 && bound <= extent;
-}
-STROP_IMPL bool is_known_to_end(const NDArray& indptr, std::int64_t stored) {
-  return has_finding(indptr) && indptr.body().finding.bound() == ~stored;
-}
-STROP_IMPL void keep_finding(const NDArray& list, std::int64_t bound) {
-  if (const Body& b = list.body(); b.buffer) list.body().finding.keep(b.buffer->version(), bound);
+STROP_IMPL void keep_finding(Body& list, std::int64_t bound) {
+  if (list.buffer) list.finding.keep(list.buffer->version(), bound);
 }
 
 /// The number of the numbers that an array's indices stand for: columns of a CSR one, rows of a row-sparse one.
@@ -92,9 +77,10 @@ STROP_IMPL void check_range(const NDArray& a) {
 }
 
 STROP_IMPL void trust_structure(const NDArray& a) {
-  if (a.storage() == dense || !a.body().indices) return;
-  keep_finding(NDArray(a.body().indices), index_extent(a));
-  if (a.storage() == csr) keep_finding(NDArray(a.body().indptr), ~a.nnz());
+  const Body& b = a.body();
+  if (b.storage == dense || !b.indices) return;
+  keep_finding(*b.indices, index_extent(a));
+  if (b.indptr) keep_finding(*b.indptr, ~b.indices->shape[0]);
 }
 
 STROP_IMPL void check_parts(const NDArray& a, bool full) {
@@ -108,25 +94,23 @@ STROP_IMPL void check_parts(const NDArray& a, bool full) {
 }
 
 STROP_IMPL void check_structure(const NDArray& a) {
-  if (a.storage() == dense || !a.body().indices || (a.storage() == csr && !a.body().indptr)) return;
+  if (knows_structure(a)) return;
   check_lengths(a);
+  Body& indices = *a.body().indices;
   const std::int64_t extent = index_extent(a), stored = a.nnz();
-  const NDArray indices(a.body().indices), indptr(a.body().indptr);
-  const bool rows = a.storage() == csr && !is_known_to_end(indptr, stored), range = !is_known_below(indices, extent);
-  if (!rows && !range) return;
   const NDArray here = structure_of(a);  // of a GPU's array: its lists are copied to be looked at
-  if (rows) {
+  if (a.storage() == csr && !is_known_to_end(*a.body().indptr, stored)) {
     check_rows(here);
-    keep_finding(indptr, ~stored);
+    keep_finding(*a.body().indptr, ~stored);
   }
-  if (range) {
+  if (!is_known_below(indices, extent)) {
     check_range(here);
     keep_finding(indices, extent);
   }
 }
 
 STROP_IMPL void trust_copy(const NDArray& copy, const NDArray& of) {
-  if (has_finding(of)) keep_finding(copy, of.body().finding.bound());
+  if (has_finding(of.body())) keep_finding(copy.body(), of.body().finding.bound());
 }
 
 STROP_IMPL void structure_written(const NDArray& a) {
