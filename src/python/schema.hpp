@@ -207,6 +207,8 @@ inline Schema& schema_of(const Entry& entry) {
 
 /// Runs the operator on arrays; `out` is one array, a list of them, or null.
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
+/// All that the entry says of the operator, for signatures, documents and stubs.
+nb::dict describe(const Schema& schema);
 /// The operator of a fixed name, looked up once.
 Schema& schema_called(const char* name);
 
