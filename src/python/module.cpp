@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The module: making arrays, exchange with other libraries, files, gradients, random numbers, the engine.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -118,6 +118,14 @@ auto on_elements(F&& f, const Arrays&... arrays) {
   return f(arrays...);
 }
 
+/// f(the array of an object) as an object that knows the same, of what `kept` names.
+template <class F>
+nb::object moved(nb::handle object, unsigned kept, F&& f) {
+  if (!is_array(object.ptr()))
+    refuse(Kind::type, "strop: an object of type ", type_of(object.ptr()), " is given, expected an NDArray");
+  return nb::steal(wrap(f(array_of(object.ptr())), facts_of(object.ptr()) & kept));
+}
+
 nb::object to_capsule(const NDArray& a, bool versioned) {
   PyObject* made = nullptr;
   if (versioned) {
@@ -159,12 +167,18 @@ void add_memory(nb::module_& module) {
   module.def("full", [](const Shape& shape, double value, Dtype dtype, nb::object ctx) {
     return full(shape, value, dtype, device_of(ctx.ptr()));
   });
-  module.def("copy", [](const NDArray& a) {
-    const Unlocked others(a.busy() || is_long(a.size()));
-    return a.copy();
+  module.def("copy", [](nb::handle object) {
+    return moved(object, ~0U, [](const NDArray& a) {
+      const Unlocked others(a.busy() || is_long(a.size()));
+      return a.copy();
+    });
   });
-  module.def("reshape", [](const NDArray& a, const Shape& shape) { return a.reshape(shape); });
-  module.def("slice", [](const NDArray& a, std::int64_t begin, std::int64_t end) { return a.slice(begin, end); });
+  module.def("reshape", [](nb::handle object, const Shape& shape) {
+    return moved(object, fact::truth, [&](const NDArray& a) { return a.reshape(shape); });
+  });
+  module.def("slice", [](nb::handle object, std::int64_t begin, std::int64_t end) {
+    return moved(object, fact::truth, [&](const NDArray& a) { return a.slice(begin, end); });
+  });
   module.def("item", [](const NDArray& a) {
     wait_for(a);
     return is_floating(a.dtype()) ? nb::object(nb::float_(a.item<double>()))
@@ -173,10 +187,12 @@ void add_memory(nb::module_& module) {
   module.def("to_storage", [](const NDArray& a, int storage) {
     return on_elements([&](const NDArray& x) { return detail::cast_storage(x, static_cast<Storage>(storage)); }, a);
   });
-  module.def("to_device", [](const NDArray& a, nb::object ctx) {
-    const Device device = device_of(ctx.ptr());
-    if (a.device() == device) return a;
-    return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+  module.def("to_device", [](nb::handle object, nb::object ctx) {
+    return moved(object, ~0U, [&](const NDArray& a) {
+      const Device device = device_of(ctx.ptr());
+      if (a.device() == device) return a;
+      return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+    });
   });
   module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
   using Array = const NDArray&;
@@ -253,7 +269,8 @@ void add_gradients(nb::module_& module) {
     if (!a.body().leaf) refuse(Kind::value, "_fresh_grad: the array has no gradient; say attach_grad() first");
     static_cast<detail::Leaf*>(a.body().leaf.get())->pass = fresh ? UINT64_MAX : 0;
   });
-  module.def("detach", [](const NDArray& a) { return a.detach(); });
+  module.def("detach",
+             [](nb::handle object) { return moved(object, ~0U, [](const NDArray& a) { return a.detach(); }); });
   module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
     const Unlocked others(true);
     backward(heads, gradients, retain);

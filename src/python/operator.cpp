@@ -417,6 +417,17 @@ Device device_said(const Entry& entry, const void* op) {
   return text.empty() ? cpu() : device_of(to_text(text).ptr());
 }
 
+/// Says of arrays that were written whether they are truths now. A number stays one.
+void note_facts(PyObject* out, unsigned facts) {
+  const auto note = [&](PyObject* one) { facts_of(one) = (facts_of(one) & fact::number) | (facts & fact::truth); };
+  if (is_array(out)) return note(out);
+  const Py_ssize_t count = PySequence_Size(out);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const nb::object one = nb::steal(PySequence_GetItem(out, i));
+    if (one.ptr() != nullptr && is_array(one.ptr())) note(one.ptr());
+  }
+}
+
 /// Results of a call without arrays on a device: with them the operator runs there, with its random numbers.
 void make_results(const Entry& entry, const void* op, Device device, std::span<NDArray> results) {
   const detail::Plan plan = detail::resolve(entry, op, {}, results, {});
@@ -430,12 +441,13 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   const Entry& entry = schema.entry;
   List<const NDArray*, 8> in;
   std::int64_t elements = 0;
-  bool waits = inputs.empty();
+  bool waits = inputs.empty(), known = schema.flow.makes;
   for (PyObject* one : inputs) {
     const NDArray& a = array_of(one);
     in.push_back(&a);
     elements += a.size();
     waits = waits || a.busy();
+    known = known || facts_of(one) != 0 || a.ndim() == 0;
   }
   const auto [outputs, visible] = schema.outputs >= 0
                                       ? std::pair(schema.outputs, schema.visible)
@@ -462,11 +474,16 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }
   if (is_long(elements) && results[0]) note_order(results[0]);
-  if (out != nullptr) return Py_NewRef(out);
-  if (visible == 1) return wrap(std::move(results[0]));
+  const unsigned facts =
+      known ? facts_after(schema.flow, entry, op, op == schema.defaults.get(), inputs, results[0]) : 0;
+  if (out != nullptr) {
+    if (schema.flow.truth != Flow::Truth::assigned) note_facts(out, facts);
+    return Py_NewRef(out);
+  }
+  if (visible == 1) return wrap(std::move(results[0]), facts);
   PyObject* const list = PyList_New(visible);
   if (list == nullptr) nb::raise_python_error();
-  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k])));
+  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k]), facts));
   return list;
 }
 

@@ -73,18 +73,29 @@ R guarded(F&& f, R failed = nullptr) noexcept {
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
+/// What an object knows of its array beside the elements, as bits.
+namespace fact {
+/// It came from a comparison: as a key it is a mask, and it has & | ^ ~.
+inline constexpr unsigned truth = 1;
+/// One number by its shape in NumPy, which has no dimensions: v[i], x.sum(). Here it is of shape (1,), as in the
+/// original.
+inline constexpr unsigned number = 2;
+}  // namespace fact
+
 /// An array as Python sees it. Never without an array.
 struct ArrayObject {
   PyObject_HEAD PyObject* weak;
   NDArray array;
+  unsigned facts;
 };
 
 /// The type of dense arrays, of which those of sparse ones are subclasses.
 PyTypeObject* array_type();
 inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_type()) != 0; }
 inline const NDArray& array_of(PyObject* object) { return reinterpret_cast<ArrayObject*>(object)->array; }
+inline unsigned& facts_of(PyObject* array) { return reinterpret_cast<ArrayObject*>(array)->facts; }
 /// A new object of the class that its storage asks for; None for a handle without an array.
-PyObject* wrap(NDArray array);
+PyObject* wrap(NDArray array, unsigned facts = 0);
 void add_arrays(nb::module_& module);
 
 /// self[key], and self[key] = value of a number, for a key of whole numbers and slices; null and false where it takes

@@ -2,6 +2,7 @@
 /// \file
 /// What calls from Python need of an operator's entry, read once: its arguments, and how its parameters are set.
 #pragma once
+#include "facts.hpp"
 #include "stable.hpp"
 
 #include <strop/core/numbers.hpp>
@@ -171,8 +172,9 @@ struct Schema {
   ParamBox defaults;
   bool variadic = false, any_default = true;
   int outputs = -1, visible = -1;  // where they do not depend on the call
+  Flow flow;
 
-  explicit Schema(const Entry& e) : entry(e), arguments(arguments_of(e)), defaults(e.params) {
+  explicit Schema(const Entry& e) : entry(e), arguments(arguments_of(e)), defaults(e.params), flow(flow_of(e)) {
     for (const Argument& a : arguments.inputs) {
       inputs.push_back(interned(a.name).release().ptr());
       variadic = variadic || a.variadic;

@@ -11,7 +11,7 @@ from .._strop import NDArray
 from ..autograd import request_number
 from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, mx_real_t, storage_number, type_of
 from ..context import Context, current_context, of_device
-from . import indexing
+from . import indexing, masks
 
 __all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "fill_element_0index", "from_dlpack", "from_numpy", "full", "histogram", "linspace",
            "load", "load_frombuffer", "moveaxis", "ones", "onehot_encode", "save", "split_v2", "to_dlpack_for_read",
@@ -80,10 +80,10 @@ class _Members:
     def __array_interface__(self):
         if self._storage != 0 or self.dtype is bfloat16:
             raise AttributeError("__array_interface__ is of dense arrays of NumPy's types")
-        return {"version": 3, "shape": self.shape, "typestr": np.dtype(self.dtype).str, "data": (self._pointer, False), "strides": None}
+        return {"version": 3, "shape": () if self._facts & masks.NUMBER else self.shape, "typestr": np.dtype(self.dtype).str, "data": (self._pointer, False), "strides": None}
 
     def __array__(self, dtype=None, copy=None):
-        made = self.asnumpy()
+        made = self.asnumpy().reshape(()) if self._facts & masks.NUMBER else self.asnumpy()
         return made if dtype is None else made.astype(dtype, copy=False)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -268,7 +268,7 @@ class _Members:
 
     def __reduce__(self):
         is_bfloat16 = self.dtype is bfloat16  # which NumPy has not; float32 has all its numbers
-        return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context))
+        return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context), self._facts)
 
     def __setstate__(self, state):
         """Overwrites the elements with those of the original's state: {"handle": an array's bytes, as in a file}."""
@@ -293,8 +293,10 @@ class _Members:
         return operators().round(self) if digits == 0 else operators().round(self * 10**digits) / 10**digits
 
 
-def _rebuild(elements, is_bfloat16, ctx):
-    return _strop.to_device(array(elements, dtype="bfloat16" if is_bfloat16 else elements.dtype), ctx)
+def _rebuild(elements, is_bfloat16, ctx, facts=0):
+    made = _strop.to_device(array(elements, dtype="bfloat16" if is_bfloat16 else elements.dtype), ctx)
+    made._facts = facts
+    return made
 
 
 @_hook("repr")
