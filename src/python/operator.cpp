@@ -304,7 +304,7 @@ const Schema& operator_of(Binary which, const char* BinaryNames::* form) {
 PyObject* of_scalar(const Schema& schema, PyObject* array, double value, PyObject* out) {
   ParamBox box(schema.entry.params);
   const detail::ParamTable& table = *schema.entry.params;
-  if (table.fields[0].type == &detail::value_type<double>)
+  if (is_of<double>(table.fields[0].type, schema.entry.library))
     *static_cast<double*>(table.at(table, box.get(), 0)) = value;
   else
     detail::set_param(schema.entry.snake, table, box.get(), "scalar", detail::print_real(value));

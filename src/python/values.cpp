@@ -198,6 +198,21 @@ std::string text_of(PyObject* object) {
   if (const std::optional<double> number = number_of(object)) return detail::print_real(*number);
   if (PyObject_HasAttrString(object, "itemsize") != 0 && PyObject_HasAttrString(object, "kind") != 0)
     return std::string(name_of(dtype_of_object(object)));  // a numpy.dtype
+  // An array, of whichever library: what is printed of one has gaps.
+  if (PyObject_HasAttrString(object, "tolist") != 0) {
+    if (is_array(object) && (facts_of(object) & fact::number) != 0)
+      return is_floating(array_of(object).dtype())
+                 ? detail::print_real(nb::cast<double>(nb::float_(nb::handle(object))))
+                 : cat(nb::cast<std::int64_t>(nb::int_(nb::handle(object))));
+    const nb::object list = nb::steal(PyObject_CallMethod(object, "tolist", nullptr));
+    if (list.ptr() == nullptr) nb::raise_python_error();
+    return text_of(list.ptr());
+  }
+  if (PyRange_Check(object)) {
+    const nb::object all = nb::steal(PySequence_Tuple(object));
+    if (all.ptr() == nullptr) nb::raise_python_error();
+    return text_of(all.ptr());
+  }
   const nb::object text = nb::steal(PyObject_Str(object));
   if (text.ptr() == nullptr) nb::raise_python_error();
   return std::string(view_of(text.ptr()));
