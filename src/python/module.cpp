@@ -139,9 +139,39 @@ nb::object to_capsule(const NDArray& a, bool versioned) {
   return nb::steal(made);
 }
 
+/// Refuses memory of the CPU that from_dlpack would copy: a program that writes into what it has shared would not find
+/// out.
+template <class Managed>
+void check_shared(const Managed& managed) {
+  const dlpack::DLTensor& tensor = managed.dl_tensor;
+  if constexpr (requires { managed.version; })
+    if (managed.version.major != 1) return;
+  if (static_cast<int>(tensor.device.device_type) == detail::dlpack_cuda || tensor.ndim < 0 || tensor.ndim > 64 ||
+      (tensor.ndim > 0 && tensor.shape == nullptr) || tensor.data == nullptr)
+    return;  // which is refused, or cannot be looked at
+  const Dtype dtype = detail::dtype_from_dlpack(tensor.dtype);
+  Shape shape;
+  for (int axis = 0; axis < tensor.ndim; ++axis) shape.push_back(tensor.shape[axis]);
+  const std::int64_t bytes = detail::byte_count(shape, dtype);
+  if (bytes == 0) return;
+  const std::byte* const data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  bool read_only = false;
+  if constexpr (requires { managed.flags; }) read_only = (managed.flags & 1) != 0;
+  const char* const why = !detail::is_compact(tensor, shape) ? "are not row-major without gaps"
+                          : reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(dtype)) != 0
+                              ? "are not aligned to their size"
+                          : read_only                                           ? "are read only"
+                          : dtype == boolean && !detail::are_bools(data, bytes) ? "are bools other than 0 and 1"
+                                                                                : nullptr;
+  if (why != nullptr)
+    refuse(Kind::value, "from_dlpack: the elements ", why,
+           ", so that their memory cannot be shared; copy them, as array(x) does");
+}
+
 template <class Managed>
 NDArray take_tensor(PyObject* capsule, const char* name, const char* used) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  check_shared(*managed);
   NDArray made = from_dlpack(managed);
   if (PyCapsule_SetName(capsule, used) != 0) nb::raise_python_error();
   return made;

@@ -58,6 +58,7 @@ struct CallArguments {
   List<PyObject*, 8> inputs;  // null: left out
   std::optional<ParamBox> box;
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
+  PyObject* type = nullptr;  // of the elements that a reduction adds up: NumPy's functions say it of any array
   std::vector<std::pair<PyObject*, PyObject*>> marks;  // attributes that are given as keywords
   bool symbolic = false;
   std::vector<std::pair<const Schema::Param*, PyObject*>> said;  // parameters, where a node may be made
@@ -194,6 +195,10 @@ void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyOb
     return;
   }
   const std::string_view text = view_of(key);
+  if (text == "dtype" && schema.flow.reduces && !call.symbolic) {
+    call.type = value == Py_None ? nullptr : value;
+    return;
+  }
   if (is_mark(text) || (text.starts_with("__") && text.ends_with("__"))) {
     call.marks.emplace_back(key, value);
     return;
@@ -265,6 +270,9 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
     }
     for (const auto& mark : call.marks)  // other tools' are passed over
       if (is_mark(view_of(mark.first))) refuse_keyword(schema, mark.first);
+    if (call.type == nullptr || call.inputs.empty()) return run(schema, op, call.inputs.span(), call.out);
+    const nb::object cast = nb::handle(call.inputs[0]).attr("astype")(nb::handle(call.type));
+    call.inputs[0] = cast.ptr();
     return run(schema, op, call.inputs.span(), call.out);
   });
 }

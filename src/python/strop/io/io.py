@@ -222,11 +222,25 @@ def _sources(given, default_name, may_be_empty):
         given = dict(sorted(given.items()))
     if not isinstance(given, dict):
         raise _strop.TypeError(f"NDArrayIter: {default_name} is of type {type(given).__name__}, expected an array, a list or a dictionary of them")
-    return [(name, a if isinstance(a, NDArray) else nd.array(a)) for name, a in given.items()]
+    return [(name, a if isinstance(a, NDArray) else _converted(a)) for name, a in given.items()]
+
+
+def _converted(source):
+    """An array of float32, as in the original; integers that float32 does not hold stay integers."""
+    if hasattr(source, "tocsr"):
+        return nd.array(source)
+    found = np.asarray(source)
+    if found.dtype.kind in "iu":
+        with np.errstate(invalid="ignore"):  # of what float32 rounds beyond the type
+            exact = (found.astype(np.float32).astype(found.dtype) == found).all()
+        if not exact:
+            return nd.array(found, dtype=np.int32 if found.dtype == np.int32 else np.int64)
+    return nd.array(found)
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays. What does not fill the last batch is filled up from the beginning ("pad"), left out
+    """Batches of the rows of arrays. NDArrays keep their types; others become float32, but for integers beyond 2**24 that it
+    does not hold, which keep theirs. What does not fill the last batch is filled up from the beginning ("pad"), left out
     ("discard") or kept for the next epoch ("roll_over"). ``layout`` is what provide_data and provide_label say."""
 
     def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data", label_name="softmax_label", layout="NCHW"):

@@ -289,6 +289,14 @@ class _Members:
     def __rfloordiv__(self, other):
         return operators().floor(other / self)
 
+    def __format__(self, spec):
+        """As NumPy's: of one number by the rules of numbers, else the text of the array."""
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise _strop.TypeError(f"format: {spec!r} is for one number, the array has shape {self.shape}")
+        return format(self.item(), spec)
+
     def __round__(self, digits=0):
         return operators().round(self) if digits == 0 else operators().round(self * 10**digits) / 10**digits
 
