@@ -18,10 +18,14 @@
 #include <strop/tensor/sparse.hpp>
 #include <strop/tensor/variable.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -242,13 +246,13 @@ void add_memory(nb::module_& module) {
   });
   module.def("check_format",
              [](const NDArray& a, bool full) { on_elements([&](Array x) { return x.check_format(full), true; }, a); });
-  module.def("save", [](const std::string& path, const NamedArrays& arrays) {
+  module.def("save", [](const Path& path, const NamedArrays& arrays) {
     const Unlocked others(true);
-    save(path, arrays);
+    save(path.text, arrays);
   });
-  module.def("load", [](const std::string& path) {
+  module.def("load", [](const Path& path) {
     const Unlocked others(true);
-    return load(path);
+    return load(path.text);
   });
 }
 
@@ -302,13 +306,21 @@ void add_gradients(nb::module_& module) {
   module.def("detach",
              [](nb::handle object) { return moved(object, ~0U, [](const NDArray& a) { return a.detach(); }); });
   module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
-    const Unlocked others(true);
-    backward(heads, gradients, retain);
+    {
+      const Unlocked others(true);
+      backward(heads, gradients, retain);
+    }
+    tell_fallbacks();
   });
   module.def("grad", [](const NDArray& head, const std::vector<NDArray>& variables,
                         const std::vector<NDArray>& gradients, bool create, bool retain) {
-    const Unlocked others(true);
-    return grad(head, variables, {gradients, create, retain});
+    std::vector<NDArray> made;
+    {
+      const Unlocked others(true);
+      made = grad(head, variables, {gradients, create, retain});
+    }
+    tell_fallbacks();
+    return made;
   });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Kept::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
@@ -357,19 +369,19 @@ nb::tuple batch_tuple(const DataBatch& batch) {
 
 void add_data(nb::module_& module) {
   nb::class_<Rows>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
-      .def(nb::new_([](const std::string& data, const Shape& data_shape, const std::string& labels,
-                       const Shape& label_shape, std::int64_t parts, std::int64_t part, std::int64_t batch_size,
-                       bool round, std::int64_t ahead, Dtype dtype, bool one_based) {
-        return std::make_unique<Rows>(data, LibSVMParams{.data_shape = data_shape,
-                                                         .label_libsvm = labels,
-                                                         .label_shape = label_shape,
-                                                         .num_parts = parts,
-                                                         .part_index = part,
-                                                         .batch_size = batch_size,
-                                                         .round_batch = round,
-                                                         .prefetch_buffer = ahead,
-                                                         .dtype = dtype,
-                                                         .one_based = one_based});
+      .def(nb::new_([](const Path& data, const Shape& data_shape, const Path& labels, const Shape& label_shape,
+                       std::int64_t parts, std::int64_t part, std::int64_t batch_size, bool round, std::int64_t ahead,
+                       Dtype dtype, bool one_based) {
+        return std::make_unique<Rows>(data.text, LibSVMParams{.data_shape = data_shape,
+                                                              .label_libsvm = labels.text,
+                                                              .label_shape = label_shape,
+                                                              .num_parts = parts,
+                                                              .part_index = part,
+                                                              .batch_size = batch_size,
+                                                              .round_batch = round,
+                                                              .prefetch_buffer = ahead,
+                                                              .dtype = dtype,
+                                                              .one_based = one_based});
       }))
       .def("next", &Rows::next)
       .def("take",
@@ -381,13 +393,34 @@ void add_data(nb::module_& module) {
       .def("reset", &Rows::reset);
 }
 
+/// Lines of fallbacks that Python has not been told of, the last one first. Without a lock, which another thread could
+/// hold when the process forks.
+struct FallbackLine {
+  std::string text;
+  FallbackLine* before;
+};
+std::atomic<FallbackLine*> fallback_lines{nullptr};
+
+/// Logs as ever, on whichever thread, and keeps lines of fallbacks for tell_fallbacks().
+void log_and_keep(std::string_view message) noexcept {
+  detail::log_to_stderr(message);
+  if (message.find("): dense fallback for ") == message.npos) return;
+  try {
+    auto* const line = new FallbackLine{std::string(message), fallback_lines.load()};
+    while (!fallback_lines.compare_exchange_weak(line->before, line)) {
+    }
+  } catch (const std::bad_alloc&) {  // then there is the line alone
+  }
+}
+
 void add_system(nb::module_& module) {
+  set_log_sink(&log_and_keep);
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
   module.def("with_own_numbers", &with_own_numbers);
   module.def("wait_all", &wait_for_all);
   nb::class_<Trace>(module, "_Trace")
-      .def(nb::init<std::string>())
+      .def(nb::new_([](const Path& path) { return std::make_unique<Trace>(path.text); }))
       .def("finish", &Trace::finish, nb::call_guard<nb::gil_scoped_release>());
   module.attr("large_call") = detail::large_call;
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
@@ -402,6 +435,16 @@ void add_system(nb::module_& module) {
 }
 
 }  // namespace
+
+void tell_fallbacks() {
+  if (fallback_lines.load(std::memory_order_relaxed) == nullptr) return;
+  std::vector<std::string> lines;
+  for (FallbackLine* line = fallback_lines.exchange(nullptr); line != nullptr;) {
+    const std::unique_ptr<FallbackLine> one(std::exchange(line, line->before));
+    lines.push_back(std::move(one->text));
+  }
+  for (; !lines.empty(); lines.pop_back()) call_hook(Hook::warn, to_text(lines.back()).ptr());
+}
 
 void add_exchange(nb::module_& module) {
   add_memory(module);

@@ -113,6 +113,9 @@ NamedTexts said_in(const Schema& schema, const CallArguments& call) {
   return all;
 }
 
+/// 1 input, 2 inputs.
+std::string counted(auto count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
+
 void take_positional(const Schema& schema, CallArguments& call, PyObject* const* args, Py_ssize_t count) {
   if (schema.variadic) {
     const bool list = count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]));
@@ -131,8 +134,8 @@ void take_positional(const Schema& schema, CallArguments& call, PyObject* const*
     } else if (i - inputs < static_cast<Py_ssize_t>(schema.fields)) {
       take_param(schema, call, schema.params[static_cast<std::size_t>(i - inputs)], args[i]);
     } else {
-      refuse(Kind::type, schema.entry.snake, ": takes ", inputs, " inputs and ", schema.fields, " parameters, got ",
-             count, " arguments");
+      refuse(Kind::type, schema.entry.snake, ": takes ", counted(inputs, "input"), " and ",
+             counted(schema.fields, "parameter"), ", got ", counted(count, "argument"));
     }
   }
 }
@@ -233,8 +236,8 @@ void place_inputs(const Schema& schema, CallArguments& call, const void* op) {
     used += found != nullptr ? 1 : 0;
   }
   if (used != given)
-    refuse(Kind::type, schema.entry.snake, ": takes ", signature.inputs.size(), " inputs with these parameters, got ",
-           given);
+    refuse(Kind::type, schema.entry.snake, ": takes ", counted(signature.inputs.size(), "input"),
+           " with these parameters, got ", given);
   call.inputs = placed;
 }
 
@@ -465,7 +468,8 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   if (out != nullptr) {
     const bool list = PyList_Check(out) || PyTuple_Check(out);
     const Py_ssize_t count = list ? PySequence_Size(out) : 1;
-    if (count > outputs) refuse(Kind::value, entry.snake, ": 'out' has ", count, " arrays, expected at most ", outputs);
+    if (count > outputs)
+      refuse(Kind::value, entry.snake, ": 'out' has ", counted(count, "array"), ", expected at most ", outputs);
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
       if (!is_array(one))
@@ -481,6 +485,7 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     const Unlocked others(waits || is_long(elements));
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }
+  tell_fallbacks();
   if (is_long(elements) && results[0]) note_order(results[0]);
   const unsigned facts =
       known ? facts_after(schema.flow, entry, op, op == schema.defaults.get(), inputs, results[0]) : 0;

@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from . import _strop
-from .base import also
+from .base import also, file_error
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "unpack"]
 
@@ -37,7 +37,7 @@ class MXRecordIO:
         try:
             self._file = open(self.uri, "wb" if self.writable else "rb")  # pylint: disable=consider-using-with
         except OSError as error:
-            raise _strop.Error(f"MXRecordIO: {error}") from error
+            raise file_error(f"MXRecordIO: {error.strerror}: {self.uri!r}", error) from error
         self.pid, self.is_open = os.getpid(), True
 
     def close(self):
@@ -127,7 +127,10 @@ class MXIndexedRecordIO(MXRecordIO):
                     key, position = line.rstrip("\n").split("\t")
                     self.idx[self.key_type(key)] = int(position)
                     self.keys.append(self.key_type(key))
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            self.close()
+            raise file_error(f"MXIndexedRecordIO: {error.strerror}: {self.idx_path!r}", error) from error
+        except ValueError as error:
             self.close()
             raise _strop.Error(f"MXIndexedRecordIO: {self.idx_path} cannot be read as an index: {error}") from error
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators over data, in batches."""
 import gzip
+import os
 import struct
 import zlib
 from collections import namedtuple
@@ -9,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also, extents_of
+from ..base import _dtype_name, also, extents_of, file_error, path_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -345,7 +346,8 @@ class LibSVMIter(DataIter):
             if name not in ("shuffle", "silent", "seed", "preprocess_threads", "verbose", "ctx"):
                 raise _strop.TypeError(f"LibSVMIter: no argument {name!r}; there are data_libsvm, data_shape, label_libsvm, label_shape, {', '.join(known)}, "
                                        "batch_size, round_batch, prefetch_buffer, dtype and one_based")
-        self._rows = _strop.LibSVMIter(str(data_libsvm), self._shapes[0], str(label_libsvm), self._shapes[1], num_parts, part_index, batch_size,
+        paths = [path_of(path, "LibSVMIter") for path in (data_libsvm, label_libsvm)]
+        self._rows = _strop.LibSVMIter(paths[0], self._shapes[0], paths[1], self._shapes[1], num_parts, part_index, batch_size,
                                        bool(round_batch), prefetch_buffer, dtype, bool(one_based))
         self._own_labels = label_libsvm not in ("", "NULL")
 
@@ -409,10 +411,13 @@ class CSVIter(DataIter):
         self._round, self._at = round_batch, -batch_size
 
     def _read(self, path, shape):
+        path = os.fsdecode(path_of(path, "CSVIter"))
         try:
             lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2)
             return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise file_error(f"CSVIter: {path}: {error.strerror or error}", error) from error
+        except ValueError as error:
             raise _strop.ValueError(f"CSVIter: {path}: {error}") from error
 
     @property
@@ -471,8 +476,10 @@ def _idx(path, mark):
         text = gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
         axes = mark & 255
         found, *shape = struct.unpack(f">{axes + 1}I", text[:4 * (axes + 1)])
-    except (OSError, EOFError, struct.error, zlib.error) as error:
+    except (gzip.BadGzipFile, EOFError, struct.error, zlib.error) as error:
         raise _strop.ValueError(f"MNISTIter: {path}: {error}") from error
+    except OSError as error:
+        raise file_error(f"MNISTIter: {path}: {error.strerror or error}", error) from error
     if found != mark or len(text) - 4 * (axes + 1) != np.prod(shape, dtype=np.int64):
         raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {len(text)} bytes, expected {mark} and {axes} extents of so many elements")
     return np.frombuffer(text, np.uint8, offset=4 * (axes + 1)).reshape(shape)

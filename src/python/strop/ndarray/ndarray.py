@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NDArray: what the core leaves to Python, and the functions that make arrays."""
+import errno
 import math
 import os
 import struct
@@ -9,7 +10,8 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, mx_real_t, storage_number, type_of
+from ..base import (_DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, file_error, mx_real_t, path_of,
+                    storage_number, text_in, type_of)
 from ..context import Context, current_context, of_device
 from . import indexing, masks
 
@@ -518,20 +520,26 @@ def save(fname, data):
             raise also(_strop.TypeError, ValueError)(f"save: expected NDArrays, got {type(a).__name__}")
     for _, a in named:
         a.wait_to_read()
-    path = str(fname)
-    if path.endswith((".params", ".npz")) or (path.endswith(".npy") and len(named) == 1 and not named[0][0]):
+    path = path_of(fname, "save")
+    for name, _ in named:
+        text_in(name, "save: the name of an array")
+    if path.endswith((b".params", b".npz")) or (path.endswith(b".npy") and len(named) == 1 and not named[0][0]):
         _strop.save(path, named)
         return
-    made = f"{path}.{os.getpid()}.params"
+    if os.path.isdir(path):
+        raise _strop.IsADirectoryError(f'strop: save("{os.fsdecode(path)}"): {os.strerror(errno.EISDIR)}')
+    made = b"%s.%d.params" % (path, os.getpid())
     _strop.save(made, named)
-    os.replace(made, path)
+    try:
+        os.replace(made, path)
+    except OSError as error:
+        os.unlink(made)
+        raise file_error(f'strop: save("{os.fsdecode(path)}"): {error.strerror}', error) from None
 
 
 def load(fname):
     """The arrays of a file: a dictionary where they have names, else a list."""
-    if not isinstance(fname, (str, os.PathLike)):
-        raise _strop.TypeError(f"load: the name of the file is of type {type(fname).__name__}, expected a string")
-    named = _strop.load(str(fname))
+    named = _strop.load(path_of(fname, "load"))
     return dict(named) if any(name for name, _ in named) else [a for _, a in named]
 
 
