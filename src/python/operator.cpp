@@ -381,6 +381,12 @@ PyObject* get_is_method(PyObject* self, void*) {
   return PyBool_FromLong(e.inputs > 0 && !e.mutates ? 1 : 0);
 }
 
+/// Whether it may have a way for sparse arrays: maps derive it, others have a rule.
+PyObject* get_serves_sparse(PyObject* self, void*) {
+  const Entry& e = *reinterpret_cast<OperatorObject*>(self)->entry;
+  return PyBool_FromLong((e.is_map() && e.inputs != 0) || e.infer_storage != nullptr ? 1 : 0);
+}
+
 PyGetSetDef operator_members[] = {
     {"__name__", get_name, nullptr, nullptr, nullptr},
     {"__qualname__", get_name, nullptr, nullptr, nullptr},
@@ -388,6 +394,7 @@ PyGetSetDef operator_members[] = {
     {"__signature__", get_by_hook<Hook::signature>, nullptr, nullptr, nullptr},
     {"is_method", get_is_method, nullptr, "Whether it takes a fixed number of arrays and writes none of them.",
      nullptr},
+    {"serves_sparse", get_serves_sparse, nullptr, "Whether it may have a way for sparse arrays.", nullptr},
     {"description", get_description, nullptr, "What the registry knows of the operator.", nullptr},
     {"symbolic", get_symbolic, nullptr, "Whether it is of sym: it makes nodes also where no input is a symbol.",
      nullptr},
