@@ -231,6 +231,38 @@ def test_gradient_requests():
         net.bind(mx.cpu(), {"a": a, "b": b}, grads, "sometimes")
 
 
+@pytest.mark.parametrize("own, other", [("float32", "float64"), ("float32", "float16"), ("float64", "float32"), ("float16", "float32"), ("float32", "bfloat16")])
+def test_gradients_go_into_buffers_of_other_floating_types(own, other):
+    """What is computed in the argument's type is cast, or added in that of the buffer."""
+    x = nd.array([[1, 2], [3, 4]], dtype=own)
+    net = sym.square(sym.var("x")) * 3
+    for request, before, want in (("write", 5, 6), ("add", 1, 7)):
+        grad = nd.full((2, 2), before, dtype=other)
+        run = net.bind(mx.cpu(), {"x": x}, {"x": grad}, request)
+        run.forward(is_train=True)
+        run.backward(nd.ones((2, 2), dtype=own))
+        assert grad.dtype is run.grad_dict["x"].dtype is nd.zeros((1,), dtype=other).dtype
+        np.testing.assert_array_equal(grad.astype("float64").asnumpy(), [[want, want + 6], [want + 12, want + 18]])
+        run.forward(is_train=True)
+        run.backward(nd.ones((2, 2), dtype=own))
+        assert grad.astype("float64").asnumpy()[0, 0] == (want if request == "write" else want + 6)
+    shared = nd.zeros((2, 2), dtype=other)  # of two arguments
+    run = (sym.var("a") * sym.var("b")).bind(mx.cpu(), {"a": x, "b": x * 2}, {"a": shared, "b": shared}, "add")
+    run.forward(is_train=True)
+    run.backward(nd.ones((2, 2), dtype=own))
+    np.testing.assert_array_equal(shared.astype("float64").asnumpy(), [[3, 6], [9, 12]])
+    for wrong in ("int32", "int64"):
+        with pytest.raises(ValueError, match=f"bind: the gradient of 'x' is {wrong}"):
+            net.bind(mx.cpu(), {"x": x}, {"x": nd.zeros((2, 2), dtype=wrong)})
+    if "bfloat16" not in (own, other):
+        rows = nd.sparse.zeros("row_sparse", (4, 2), dtype=other)
+        net = sym.Embedding(sym.var("i"), sym.var("w"), input_dim=4, output_dim=2, sparse_grad=True)
+        run = net.bind(mx.cpu(), {"i": nd.array([1, 1, 3]), "w": nd.ones((4, 2), dtype=own)}, {"w": rows}, {"i": "null", "w": "write"})
+        run.forward(is_train=True)
+        run.backward(nd.ones((3, 2), dtype=own))
+        assert rows.dtype is nd.zeros((1,), dtype=other).dtype and rows.asnumpy().tolist() == [[0, 0], [2, 2], [0, 0], [1, 1]]
+
+
 def test_what_the_original_lets_pass():
     a, b = sym.var("data"), sym.var("data")  # two variables of one name, by position
     grads = [nd.zeros((2,)), nd.zeros((2,))]
