@@ -191,6 +191,13 @@ def test_text_with_a_byte_order_mark(tmp_path):
         assert labels == [1, 2, 3]
         parts = [batch.label[0].asscalar() for part in range(4) for batch in mx.io.LibSVMIter(folder, (3,), num_parts=4, part_index=part)]
         assert parts == [1, 2, 3]
+    (tmp_path / "net.json").write_bytes(MARKED + mx.sym.var("x").tojson().encode())
+    assert mx.sym.load(tmp_path / "net.json").name == "x"
+    records = mx.recordio.MXIndexedRecordIO(tmp_path / "r.idx", tmp_path / "r.rec", "w")
+    records.write_idx(7, b"abc")
+    records.close()
+    (tmp_path / "r.idx").write_bytes(MARKED + (tmp_path / "r.idx").read_bytes())
+    assert mx.recordio.MXIndexedRecordIO(tmp_path / "r.idx", tmp_path / "r.rec", "r").read_idx(7) == b"abc"
     (tmp_path / "middle").write_bytes(b"1 0:1\n" + MARKED + b"2 0:1\n")
     with pytest.raises(ValueError, match="line 2, byte 1: the label"):  # elsewhere it is no mark
         list(mx.io.LibSVMIter(tmp_path / "middle", (3,)))

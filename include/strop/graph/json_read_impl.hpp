@@ -395,6 +395,8 @@ class GraphMaker {
 };
 
 STROP_IMPL Symbol symbol_of_text(std::string_view text, const std::string& what) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // a byte order mark, as some editors write it
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
   const GraphRecord record = GraphReader(text, what).read();
   GraphMaker::Tensors tensors(record);
   return GraphMaker(record, what, tensors).make();

@@ -122,7 +122,7 @@ class MXIndexedRecordIO(MXRecordIO):
         if self.writable:
             return
         try:
-            with open(self.idx_path, encoding="utf-8") as lines:
+            with open(self.idx_path, encoding="utf-8-sig") as lines:  # with or without a byte order mark
                 for line in lines:
                     key, position = line.rstrip("\n").split("\t")
                     self.idx[self.key_type(key)] = int(position)

@@ -413,7 +413,9 @@ class CSVIter(DataIter):
     def _read(self, path, shape):
         path = os.fsdecode(path_of(path, "CSVIter"))
         try:
-            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2)
+            with open(path, "rb"):  # NumPy has no sentence of the system's for a file that cannot be opened
+                pass
+            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2, encoding="utf-8-sig")  # with or without a byte order mark
             return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
         except OSError as error:
             raise file_error(f"CSVIter: {path}: {error.strerror or error}", error) from error
