@@ -126,6 +126,26 @@ def test_inputs_made_by_themselves_say_what_their_operator_says():
     assert slope.asscalar() == 0.25
 
 
+def test_variables_of_a_program_begin_as_their_operator_says():
+    """As in the original, where they do not say themselves how, and as variables that an old file has."""
+    slope, mean, spread, own = sym.var("slope"), sym.var("mean"), sym.var("spread"), sym.var("own", init=mx.init.One())
+    net = sym.BatchNorm(sym.LeakyReLU(sym.var("x"), slope, act_type="prelu"), sym.var("g"), sym.var("b"), mean, spread, name="bn")
+    assert slope.attr("__init__") == '["Constant", {"value": 0.25}]' and mean.attr("__init__") == '["zero", {}]' and spread.attr("__init__") == '["one", {}]'
+    assert "g" not in net.attr_dict() and sym.load_json(net.tojson()).attr_dict()["slope"] == {"__init__": '["Constant", {"value": 0.25}]'}
+    assert sym.LeakyReLU(sym.var("x"), gamma=own, act_type="prelu").attr_dict()["own"]["__init__"] == '["one", {}]'
+    synchronous = sym.contrib.SyncBatchNorm(sym.var("x"), sym.var("g"), sym.var("b"), sym.var("m"), sym.var("v"), key="k").attr_dict()
+    assert synchronous["m"] == {"__init__": '["zero", {}]'} and synchronous["v"] == {"__init__": '["one", {}]'}
+    arrays = {name: nd.zeros((2,)) for name in ("slope", "spread")}
+    for name, a in arrays.items():
+        mx.init.Xavier()(mx.init.InitDesc(name, net.attr_dict()[name]), a)
+    assert arrays["slope"].asnumpy().tolist() == [0.25, 0.25] and arrays["spread"].asnumpy().tolist() == [1, 1]
+    nodes = [{"op": "null", "param": {}, "name": name, "inputs": [], "backward_source_id": -1} for name in ("x", "p_gamma")]
+    nodes.append({"op": "LeakyReLU", "param": {"act_type": "prelu"}, "name": "p", "inputs": [[0, 0], [1, 0]], "backward_source_id": -1})
+    old = {"nodes": nodes, "arg_nodes": [0, 1], "heads": [[2, 0]]}
+    assert sym.load_json(json.dumps(old)).attr_dict()["p_gamma"] == {"__init__": '["Constant", {"value": 0.25}]'}
+    assert "p_gamma" not in sym.load_json(json.dumps({**old, "attrs": {"mxnet_version": ["int", 10700]}})).attr_dict()
+
+
 def test_a_symbol_is_written_as_the_original_writes_it():
     folder = pathlib.Path(__file__).parent.parent / "ops" / "symbols"
     source, here = (folder / "make.py").read_text(), {"mx": mx, "np": np}
