@@ -6,6 +6,7 @@
 #include <strop/core/text.hpp>
 
 #include <unistd.h>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -72,12 +73,53 @@ constexpr Spelling spellings[] = {
     {". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>", ""},
     {"strop::", "strop."}};
 
+struct Noun {
+  std::string_view several, one;
+};
+constexpr Noun nouns[] = {{"arguments", "argument"},
+                          {"arrays", "array"},
+                          {"axes", "axis"},
+                          {"bytes", "byte"},
+                          {"columns", "column"},
+                          {"dimensions", "dimension"},
+                          {"elements", "element"},
+                          {"entries", "entry"},
+                          {"extents", "extent"},
+                          {"gradients", "gradient"},
+                          {"head gradients", "head gradient"},
+                          {"inputs", "input"},
+                          {"labels", "label"},
+                          {"numbers", "number"},
+                          {"outputs", "output"},
+                          {"parameters", "parameter"},
+                          {"positions", "position"},
+                          {"results", "result"},
+                          {"rows", "row"},
+                          {"states", "state"},
+                          {"steps", "step"}};
+/// 1 input, where a sentence that counts says 1 inputs.
+void say_one(std::string& text) {
+  for (std::size_t at = text.find("1 "); at != text.npos; at = text.find("1 ", at + 2)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (before != ' ' && before != '(') continue;
+    for (const auto& [several, one] : nouns) {
+      const std::size_t end = at + 2 + several.size();
+      const bool whole = end >= text.size() || std::isalpha(static_cast<unsigned char>(text[end])) == 0;
+      if (whole && std::string_view(text).substr(at + 2).starts_with(several)) {
+        text.replace(at + 2, several.size(), one);
+        break;
+      }
+    }
+  }
+}
+
 /// A sentence of the library as Python says it. Bytes that are no text, as of the name of a file, are written \xff.
 nb::object sentence_of(const char* what) {
   std::string text = what;
   for (const auto& [said, here] : spellings)
     for (std::size_t at = text.find(said); at != text.npos; at = text.find(said, at + here.size()))
       text.replace(at, said.size(), here);
+  say_one(text);
   return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
 }
 

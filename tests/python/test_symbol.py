@@ -515,7 +515,7 @@ def test_loops_in_loops_and_what_they_refuse():
         mx.sym.contrib.foreach(lambda e, s: (e, [x]), x, [mx.sym.var("s")])[0].tojson()
     with pytest.raises(ValueError, match="max_iterations has to be given"):
         mx.sym.contrib.while_loop(lambda s: s, lambda s: (s, s), x)
-    with pytest.raises(mx.MXNetError, match="one branch has 1 outputs and the other 2"):
+    with pytest.raises(mx.MXNetError, match="one branch has 1 output and the other 2"):
         mx.sym.contrib.cond(x, lambda: [x], lambda: [x, x])
 
 

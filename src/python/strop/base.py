@@ -194,6 +194,11 @@ def _dtype_name(dtype):
     return "bfloat16" if dtype == bfloat16 else dtype.name
 
 
+def counted(number, noun):
+    """1 row, 2 rows."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def text_in(text, what):
     """A text that can be written in UTF-8; refuses another one."""
     try:

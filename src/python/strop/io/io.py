@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also, extents_of, file_error, path_of
+from ..base import _dtype_name, also, counted, extents_of, file_error, path_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -254,11 +254,11 @@ class NDArrayIter(DataIter):
         self.num_data = both[0][1].shape[0]
         for name, a in both:
             if a.shape[0] != self.num_data:
-                raise _strop.ValueError(f"NDArrayIter: {name} has {a.shape[0]} rows, {both[0][0]} {self.num_data}")
+                raise _strop.ValueError(f"NDArrayIter: {name} has {counted(a.shape[0], 'row')}, {both[0][0]} {self.num_data}")
         if any(isinstance(a, BaseSparseNDArray) for _, a in both) and last_batch_handle != "discard":
             raise NotImplementedError("NDArrayIter: sparse arrays need last_batch_handle='discard'")
         if batch_size < 1 or self.num_data < 1:
-            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {self.num_data} rows, expected at least 1 of 1")
+            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {counted(self.num_data, 'row')}, expected at least 1 of 1")
         self.shuffle, self.last_batch_handle = shuffle, last_batch_handle
         self.data_list, self.num_source = [a for _, a in both], len(both)
         self.idx = np.arange(self.num_data)
@@ -407,7 +407,7 @@ class CSVIter(DataIter):
         self._data = self._read(data_csv, extents_of(data_shape))
         self._label = self._read(label_csv, of_label) if label_csv else np.zeros((len(self._data), *of_label), dtype)
         if len(self._label) != len(self._data):
-            raise _strop.ValueError(f"CSVIter: {len(self._data)} lines of data and {len(self._label)} of labels")
+            raise _strop.ValueError(f"CSVIter: {counted(len(self._data), 'line')} of data and {len(self._label)} of labels")
         self._round, self._at = round_batch, -batch_size
 
     def _read(self, path, shape):
@@ -483,7 +483,7 @@ def _idx(path, mark):
     except OSError as error:
         raise file_error(f"MNISTIter: {path}: {error.strerror or error}", error) from error
     if found != mark or len(text) - 4 * (axes + 1) != np.prod(shape, dtype=np.int64):
-        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {len(text)} bytes, expected {mark} and {axes} extents of so many elements")
+        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {counted(len(text), 'byte')}, expected {mark} and {axes} extents of so many elements")
     return np.frombuffer(text, np.uint8, offset=4 * (axes + 1)).reshape(shape)
 
 
@@ -501,7 +501,7 @@ class MNISTIter(DataIter):
             raise _strop.ValueError(f"MNISTIter: dtype is {_dtype_name(dtype)}, expected float32")
         images, labels = _idx(image, 0x803), _idx(label, 0x801)
         if len(images) != len(labels):
-            raise _strop.ValueError(f"MNISTIter: {len(images)} images and {len(labels)} labels")
+            raise _strop.ValueError(f"MNISTIter: {counted(len(images), 'image')} and {counted(len(labels), 'label')}")
         part = slice(len(images) * part_index // num_parts, len(images) * (part_index + 1) // num_parts)
         order = np.arange(len(images))[part]
         if shuffle:

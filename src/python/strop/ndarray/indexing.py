@@ -67,7 +67,7 @@ def _parts(a, key):
     if len(dots) > 1:
         raise _strop.IndexError("index: more than one ellipsis")
     if used > a.ndim:
-        raise _strop.IndexError(f"index: {used} indices for an array of shape {a.shape}")
+        raise _strop.IndexError(f"index: {used} {'index' if used == 1 else 'indices'} for an array of shape {a.shape}")
     rest = [slice(None)] * (a.ndim - used)
     at = dots[0] if dots else len(parts)
     parts[at:at + len(dots)] = rest

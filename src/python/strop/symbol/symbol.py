@@ -9,7 +9,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, extents_of, path_of, storage_number, text_in, type_of
+from ..base import NotImplementedForSymbol, STORAGES, _hook, also, counted, extends, extents_of, path_of, storage_number, text_in, type_of
 from ..context import current_context
 from ..util import is_np_shape
 
@@ -435,7 +435,7 @@ def _named(names, given, what, others=()):
     elif not isinstance(given, (list, tuple)):
         raise _strop.TypeError(f"bind: {what} is of type {type(given).__name__}, expected a list of arrays or a dictionary of them by name")
     elif len(given) != len(names):
-        raise _strop.ValueError(f"bind: {what} has {len(given)} arrays, expected one for each of {', '.join(names)}")
+        raise _strop.ValueError(f"bind: {what} has {counted(len(given), 'array')}, expected one for each of {', '.join(names)}")
     else:
         made = list(zip(names, given))
     for name, a in made:
