@@ -44,6 +44,17 @@ PyObject* get_device(PyObject* self, void*) {
   const Device device = own(self).device();
   return Py_BuildValue("(ii)", static_cast<int>(device.kind), static_cast<int>(device.id));
 }
+PyObject* get_facts(PyObject* self, void*) { return PyLong_FromUnsignedLong(facts_of(self)); }
+int set_facts(PyObject* self, PyObject* value, void*) {
+  return guarded(
+      [&] {
+        const std::optional<std::int64_t> facts = value != nullptr ? integer_of(value) : std::nullopt;
+        if (!facts) refuse(Kind::type, "_facts: expected a whole number");
+        facts_of(self) = static_cast<unsigned>(*facts);
+        return 0;
+      },
+      -1);
+}
 PyObject* get_grad(PyObject* self, void*) {
   return guarded([&] { return wrap(own(self).grad()); });
 }
@@ -64,6 +75,7 @@ PyGetSetDef members[] = {
     {"_storage", get_storage, nullptr, nullptr, nullptr},
     {"_device", get_device, nullptr, nullptr, nullptr},
     {"_pointer", get_pointer, nullptr, nullptr, nullptr},
+    {"_facts", get_facts, set_facts, nullptr, nullptr},
     {"grad", get_grad, nullptr, "The gradient buffer, of an array with attach_grad(); else None.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef offsets[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weak), READONLY, nullptr},
@@ -164,26 +176,31 @@ Py_ssize_t length(PyObject* self) {
       },
       Py_ssize_t{-1});
 }
-PyObject* row_of(const NDArray& a, std::int64_t i) {
+/// What a row knows of what the array knows: one number where the array has one dimension.
+unsigned facts_of_row(PyObject* self) {
+  return (facts_of(self) & fact::truth) | (own(self).ndim() == 1 ? fact::number : 0);
+}
+PyObject* row_of(PyObject* self, std::int64_t i) {
+  const NDArray& a = own(self);
   if (a.ndim() == 0) refuse(Kind::index, "[", i, "]: an array without dimensions has no first axis");
   const std::int64_t rows = a.shape()[0];
   if (i < -rows || i >= rows) refuse(Kind::index, "[", i, "] is outside the first axis of shape ", a.shape());
-  return wrap(a[i]);
+  return wrap(a[i], facts_of_row(self));
 }
 PyObject* item(PyObject* self, Py_ssize_t i) {
-  return guarded([&] { return row_of(own(self), i); });
+  return guarded([&] { return row_of(self, i); });
 }
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&] {
     const NDArray& a = own(self);
     if (a.storage() == dense) {
       if (PyLong_CheckExact(key))
-        if (const std::optional<std::int64_t> i = integer_of(key)) return row_of(a, *i);
+        if (const std::optional<std::int64_t> i = integer_of(key)) return row_of(self, *i);
       if (PySlice_Check(key) && a.ndim() > 0) {
         Py_ssize_t begin = 0, end = 0, step = 0;
         if (PySlice_Unpack(key, &begin, &end, &step) != 0) nb::raise_python_error();
         const Py_ssize_t count = PySlice_AdjustIndices(a.shape()[0], &begin, &end, step);
-        if (step == 1) return wrap(a.slice(begin, begin + count));
+        if (step == 1) return wrap(a.slice(begin, begin + count), facts_of(self) & fact::truth);
       }
       if (PyObject* const made = read_basic(self, key)) return made;
     }
@@ -194,7 +211,9 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(
       [&] {
         if (value == nullptr) refuse(Kind::type, "del: elements of an array cannot be deleted");
+        const unsigned facts = facts_of(self);  // what is written into a mask is an element of a mask
         if (!write_basic(self, key, value)) call_hook(Hook::setitem, self, key, value);
+        facts_of(self) = facts;
         return 0;
       },
       -1);
@@ -259,6 +278,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         wait_for(a);
         if (!a.allocated()) a.allocate();
         a.body().buffer->lend();
+        const bool number = (facts_of(self) & fact::number) != 0;
         auto* const layout = static_cast<Layout*>(PyMem_Malloc(sizeof(Layout)));
         if (layout == nullptr) throw std::bad_alloc();
         Py_ssize_t stride = size_of(a.dtype());
@@ -272,10 +292,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         view->itemsize = size_of(a.dtype());
         view->len = a.size() * view->itemsize;
         view->readonly = 0;
-        view->ndim = a.ndim();
+        view->ndim = number ? 0 : a.ndim();
         view->format = (flags & PyBUF_FORMAT) == PyBUF_FORMAT ? const_cast<char*>(format_of(a.dtype())) : nullptr;
-        view->shape = (flags & PyBUF_ND) == PyBUF_ND ? layout->shape : nullptr;
-        view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? layout->strides : nullptr;
+        view->shape = (flags & PyBUF_ND) == PyBUF_ND && !number ? layout->shape : nullptr;
+        view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES && !number ? layout->strides : nullptr;
         view->suboffsets = nullptr;
         view->internal = layout;
         return 0;
@@ -377,13 +397,14 @@ PyTypeObject* make_type() {
 
 PyTypeObject* array_type() { return dense_type; }
 
-PyObject* wrap(NDArray array) {
+PyObject* wrap(NDArray array, unsigned facts) {
   if (!array) return Py_NewRef(Py_None);
   auto* const type = reinterpret_cast<PyTypeObject*>(classes[static_cast<std::size_t>(array.storage())]);
   PyObject* const made = new_object(type);
   if (made == nullptr) nb::raise_python_error();
   auto* const object = reinterpret_cast<ArrayObject*>(made);
   object->weak = nullptr;
+  object->facts = facts;
   new (&object->array) NDArray(std::move(array));
   return made;
 }

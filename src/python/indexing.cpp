@@ -83,6 +83,9 @@ PyObject* read_basic(PyObject* self, PyObject* key) {
   Parts parts;
   if (!parts_of(a, key, parts)) return nullptr;
   const Shape shape = shape_of_parts(parts);
+  bool number = true;
+  for (const Part& part : parts) number = number && !part.stays;
+  const unsigned facts = (facts_of(self) & fact::truth) | (number ? fact::number : 0);
   // Elements lie together where at most one axis is cut, those before it are taken at one place, those behind it whole.
   const int axes = a.ndim();
   int cut = 0;
@@ -99,7 +102,8 @@ PyObject* read_basic(PyObject* self, PyObject* key) {
     detail::ParamBox box(schema.entry.params);
     set_bounds(schema, box, 0, parts);
     const nb::object made = nb::steal(run(schema, box.get(), {&self, 1}, nullptr));
-    return array_of(made.ptr()).shape() == shape ? made.inc_ref().ptr() : wrap(array_of(made.ptr()).reshape(shape));
+    const NDArray& cut_out = array_of(made.ptr());
+    return wrap(cut_out.shape() == shape ? cut_out : cut_out.reshape(shape), facts);
   }
   NDArray view = a;
   if (cut > 0) {
@@ -108,7 +112,7 @@ PyObject* read_basic(PyObject* self, PyObject* key) {
     view = view.reshape(flat);
   }
   if (parts[cut].count != rows) view = view.slice(begin, begin + parts[cut].count);
-  return wrap(view.shape() == shape ? view : view.reshape(shape));
+  return wrap(view.shape() == shape ? view : view.reshape(shape), facts);
 }
 
 bool write_basic(PyObject* self, PyObject* key, PyObject* value) {

@@ -87,7 +87,7 @@ nb::dict describe_build() {
 }  // namespace
 
 void add_libraries(nb::module_& module) {
-  module.def("load_library", &load_operators);
+  module.def("load_library", [](const Path& path) { return load_operators(path.text); });
   module.def("info", &describe_build);
   const std::string_view path = detail::python_host_name;
   PyObject* const capsule = PyCapsule_New(&host, detail::python_host_name, nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The module: making arrays, exchange with other libraries, files, gradients, random numbers, the engine.
-#include "python.hpp"
+#include "stable.hpp"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -18,10 +18,14 @@
 #include <strop/tensor/sparse.hpp>
 #include <strop/tensor/variable.hpp>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -118,6 +122,14 @@ auto on_elements(F&& f, const Arrays&... arrays) {
   return f(arrays...);
 }
 
+/// f(the array of an object) as an object that knows the same, of what `kept` names.
+template <class F>
+nb::object moved(nb::handle object, unsigned kept, F&& f) {
+  if (!is_array(object.ptr()))
+    refuse(Kind::type, "strop: an object of type ", type_of(object.ptr()), " is given, expected an NDArray");
+  return nb::steal(wrap(f(array_of(object.ptr())), facts_of(object.ptr()) & kept));
+}
+
 nb::object to_capsule(const NDArray& a, bool versioned, bool writes) {
   if (writes && a.body().buffer) a.body().buffer->written();
   PyObject* made = nullptr;
@@ -132,9 +144,39 @@ nb::object to_capsule(const NDArray& a, bool versioned, bool writes) {
   return nb::steal(made);
 }
 
+/// Refuses memory of the CPU that from_dlpack would copy: a program that writes into what it has shared would not find
+/// out.
+template <class Managed>
+void check_shared(const Managed& managed) {
+  const dlpack::DLTensor& tensor = managed.dl_tensor;
+  if constexpr (requires { managed.version; })
+    if (managed.version.major != 1) return;
+  if (static_cast<int>(tensor.device.device_type) == detail::dlpack_cuda || tensor.ndim < 0 || tensor.ndim > 64 ||
+      (tensor.ndim > 0 && tensor.shape == nullptr) || tensor.data == nullptr)
+    return;  // which is refused, or cannot be looked at
+  const Dtype dtype = detail::dtype_from_dlpack(tensor.dtype);
+  Shape shape;
+  for (int axis = 0; axis < tensor.ndim; ++axis) shape.push_back(tensor.shape[axis]);
+  const std::int64_t bytes = detail::byte_count(shape, dtype);
+  if (bytes == 0) return;
+  const std::byte* const data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  bool read_only = false;
+  if constexpr (requires { managed.flags; }) read_only = (managed.flags & 1) != 0;
+  const char* const why = !detail::is_compact(tensor, shape) ? "are not row-major without gaps"
+                          : reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(size_of(dtype)) != 0
+                              ? "are not aligned to their size"
+                          : read_only                                           ? "are read only"
+                          : dtype == boolean && !detail::are_bools(data, bytes) ? "are bools other than 0 and 1"
+                                                                                : nullptr;
+  if (why != nullptr)
+    refuse(Kind::value, "from_dlpack: the elements ", why,
+           ", so that their memory cannot be shared; copy them, as array(x) does");
+}
+
 template <class Managed>
 NDArray take_tensor(PyObject* capsule, const char* name, const char* used) {
   auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  check_shared(*managed);
   NDArray made = from_dlpack(managed);
   if (PyCapsule_SetName(capsule, used) != 0) nb::raise_python_error();
   return made;
@@ -160,12 +202,18 @@ void add_memory(nb::module_& module) {
   module.def("full", [](const Shape& shape, double value, Dtype dtype, nb::object ctx) {
     return full(shape, value, dtype, device_of(ctx.ptr()));
   });
-  module.def("copy", [](const NDArray& a) {
-    const Unlocked others(a.busy() || is_long(a.size()));
-    return a.copy();
+  module.def("copy", [](nb::handle object) {
+    return moved(object, ~0U, [](const NDArray& a) {
+      const Unlocked others(a.busy() || is_long(a.size()));
+      return a.copy();
+    });
   });
-  module.def("reshape", [](const NDArray& a, const Shape& shape) { return a.reshape(shape); });
-  module.def("slice", [](const NDArray& a, std::int64_t begin, std::int64_t end) { return a.slice(begin, end); });
+  module.def("reshape", [](nb::handle object, const Shape& shape) {
+    return moved(object, fact::truth, [&](const NDArray& a) { return a.reshape(shape); });
+  });
+  module.def("slice", [](nb::handle object, std::int64_t begin, std::int64_t end) {
+    return moved(object, fact::truth, [&](const NDArray& a) { return a.slice(begin, end); });
+  });
   module.def("item", [](const NDArray& a) {
     wait_for(a);
     return is_floating(a.dtype()) ? nb::object(nb::float_(a.item<double>()))
@@ -174,10 +222,12 @@ void add_memory(nb::module_& module) {
   module.def("to_storage", [](const NDArray& a, int storage) {
     return on_elements([&](const NDArray& x) { return detail::cast_storage(x, static_cast<Storage>(storage)); }, a);
   });
-  module.def("to_device", [](const NDArray& a, nb::object ctx) {
-    const Device device = device_of(ctx.ptr());
-    if (a.device() == device) return a;
-    return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+  module.def("to_device", [](nb::handle object, nb::object ctx) {
+    return moved(object, ~0U, [&](const NDArray& a) {
+      const Device device = device_of(ctx.ptr());
+      if (a.device() == device) return a;
+      return on_elements([&](const NDArray& x) { return detail::on_device(x, device); }, a);
+    });
   });
   module.def("same", [](const NDArray& a, const NDArray& b) { return a.is(b); });
   using Array = const NDArray&;
@@ -197,13 +247,13 @@ void add_memory(nb::module_& module) {
   });
   module.def("check_format",
              [](const NDArray& a, bool full) { on_elements([&](Array x) { return x.check_format(full), true; }, a); });
-  module.def("save", [](const std::string& path, const NamedArrays& arrays) {
+  module.def("save", [](const Path& path, const NamedArrays& arrays) {
     const Unlocked others(true);
-    save(path, arrays);
+    save(path.text, arrays);
   });
-  module.def("load", [](const std::string& path) {
+  module.def("load", [](const Path& path) {
     const Unlocked others(true);
-    return load(path);
+    return load(path.text);
   });
 }
 
@@ -254,15 +304,24 @@ void add_gradients(nb::module_& module) {
     if (!a.body().leaf) refuse(Kind::value, "_fresh_grad: the array has no gradient; say attach_grad() first");
     static_cast<detail::Leaf*>(a.body().leaf.get())->pass = fresh ? UINT64_MAX : 0;
   });
-  module.def("detach", [](const NDArray& a) { return a.detach(); });
+  module.def("detach",
+             [](nb::handle object) { return moved(object, ~0U, [](const NDArray& a) { return a.detach(); }); });
   module.def("backward", [](const std::vector<NDArray>& heads, const std::vector<NDArray>& gradients, bool retain) {
-    const Unlocked others(true);
-    backward(heads, gradients, retain);
+    {
+      const Unlocked others(true);
+      backward(heads, gradients, retain);
+    }
+    tell_fallbacks();
   });
   module.def("grad", [](const NDArray& head, const std::vector<NDArray>& variables,
                         const std::vector<NDArray>& gradients, bool create, bool retain) {
-    const Unlocked others(true);
-    return grad(head, variables, {gradients, create, retain});
+    std::vector<NDArray> made;
+    {
+      const Unlocked others(true);
+      made = grad(head, variables, {gradients, create, retain});
+    }
+    tell_fallbacks();
+    return made;
   });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&Kept::end));
   module.def("apply_function", [](nb::object object, const std::vector<NDArray>& in) {
@@ -311,19 +370,19 @@ nb::tuple batch_tuple(const DataBatch& batch) {
 
 void add_data(nb::module_& module) {
   nb::class_<Rows>(module, "LibSVMIter", "Batches of LibSVM files, read ahead.")
-      .def(nb::new_([](const std::string& data, const Shape& data_shape, const std::string& labels,
-                       const Shape& label_shape, std::int64_t parts, std::int64_t part, std::int64_t batch_size,
-                       bool round, std::int64_t ahead, Dtype dtype, bool one_based) {
-        return std::make_unique<Rows>(data, LibSVMParams{.data_shape = data_shape,
-                                                         .label_libsvm = labels,
-                                                         .label_shape = label_shape,
-                                                         .num_parts = parts,
-                                                         .part_index = part,
-                                                         .batch_size = batch_size,
-                                                         .round_batch = round,
-                                                         .prefetch_buffer = ahead,
-                                                         .dtype = dtype,
-                                                         .one_based = one_based});
+      .def(nb::new_([](const Path& data, const Shape& data_shape, const Path& labels, const Shape& label_shape,
+                       std::int64_t parts, std::int64_t part, std::int64_t batch_size, bool round, std::int64_t ahead,
+                       Dtype dtype, bool one_based) {
+        return std::make_unique<Rows>(data.text, LibSVMParams{.data_shape = data_shape,
+                                                              .label_libsvm = labels.text,
+                                                              .label_shape = label_shape,
+                                                              .num_parts = parts,
+                                                              .part_index = part,
+                                                              .batch_size = batch_size,
+                                                              .round_batch = round,
+                                                              .prefetch_buffer = ahead,
+                                                              .dtype = dtype,
+                                                              .one_based = one_based});
       }))
       .def("next", &Rows::next)
       .def("take",
@@ -335,13 +394,34 @@ void add_data(nb::module_& module) {
       .def("reset", &Rows::reset);
 }
 
+/// Lines of fallbacks that Python has not been told of, the last one first. Without a lock, which another thread could
+/// hold when the process forks.
+struct FallbackLine {
+  std::string text;
+  FallbackLine* before;
+};
+std::atomic<FallbackLine*> fallback_lines{nullptr};
+
+/// Logs as ever, on whichever thread, and keeps lines of fallbacks for tell_fallbacks().
+void log_and_keep(std::string_view message) noexcept {
+  detail::log_to_stderr(message);
+  if (message.find("): dense fallback for ") == message.npos) return;
+  try {
+    auto* const line = new FallbackLine{std::string(message), fallback_lines.load()};
+    while (!fallback_lines.compare_exchange_weak(line->before, line)) {
+    }
+  } catch (const std::bad_alloc&) {  // then there is the line alone
+  }
+}
+
 void add_system(nb::module_& module) {
+  set_log_sink(&log_and_keep);
   module.def("seed", [](std::uint64_t number) { random::seed(number); });
   module.def("seed", [](std::uint64_t number, nb::object ctx) { random::seed(number, device_of(ctx.ptr())); });
   module.def("with_own_numbers", &with_own_numbers);
   module.def("wait_all", &wait_for_all);
   nb::class_<Trace>(module, "_Trace")
-      .def(nb::init<std::string>())
+      .def(nb::new_([](const Path& path) { return std::make_unique<Trace>(path.text); }))
       .def("finish", &Trace::finish, nb::call_guard<nb::gil_scoped_release>());
   module.attr("large_call") = detail::large_call;
   module.def("set_asynchronous", [](bool on, std::int64_t from) { set_asynchronous(on, from); });
@@ -356,6 +436,16 @@ void add_system(nb::module_& module) {
 }
 
 }  // namespace
+
+void tell_fallbacks() {
+  if (fallback_lines.load(std::memory_order_relaxed) == nullptr) return;
+  std::vector<std::string> lines;
+  for (FallbackLine* line = fallback_lines.exchange(nullptr); line != nullptr;) {
+    const std::unique_ptr<FallbackLine> one(std::exchange(line, line->before));
+    lines.push_back(std::move(one->text));
+  }
+  for (; !lines.empty(); lines.pop_back()) call_hook(Hook::warn, to_text(lines.back()).ptr());
+}
 
 void add_exchange(nb::module_& module) {
   add_memory(module);

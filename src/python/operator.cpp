@@ -58,6 +58,7 @@ struct CallArguments {
   List<PyObject*, 8> inputs;  // null: left out
   std::optional<ParamBox> box;
   PyObject *out = nullptr, *name = nullptr, *attributes = nullptr;
+  PyObject* type = nullptr;  // of the elements that a reduction adds up: NumPy's functions say it of any array
   std::vector<std::pair<PyObject*, PyObject*>> marks;  // attributes that are given as keywords
   bool symbolic = false;
   std::vector<std::pair<const Schema::Param*, PyObject*>> said;  // parameters, where a node may be made
@@ -112,6 +113,9 @@ NamedTexts said_in(const Schema& schema, const CallArguments& call) {
   return all;
 }
 
+/// 1 input, 2 inputs.
+std::string counted(auto count, std::string_view what) { return cat(count, ' ', what, count == 1 ? "" : "s"); }
+
 void take_positional(const Schema& schema, CallArguments& call, PyObject* const* args, Py_ssize_t count) {
   if (schema.variadic) {
     const bool list = count == 1 && (PyList_Check(args[0]) || PyTuple_Check(args[0]));
@@ -130,8 +134,8 @@ void take_positional(const Schema& schema, CallArguments& call, PyObject* const*
     } else if (i - inputs < static_cast<Py_ssize_t>(schema.fields)) {
       take_param(schema, call, schema.params[static_cast<std::size_t>(i - inputs)], args[i]);
     } else {
-      refuse(Kind::type, schema.entry.snake, ": takes ", inputs, " inputs and ", schema.fields, " parameters, got ",
-             count, " arguments");
+      refuse(Kind::type, schema.entry.snake, ": takes ", counted(inputs, "input"), " and ",
+             counted(schema.fields, "parameter"), ", got ", counted(count, "argument"));
     }
   }
 }
@@ -194,6 +198,10 @@ void take_keyword(const Schema& schema, CallArguments& call, PyObject* key, PyOb
     return;
   }
   const std::string_view text = view_of(key);
+  if (text == "dtype" && schema.flow.reduces && !call.symbolic) {
+    call.type = value == Py_None ? nullptr : value;
+    return;
+  }
   if (is_mark(text) || (text.starts_with("__") && text.ends_with("__"))) {
     call.marks.emplace_back(key, value);
     return;
@@ -228,8 +236,8 @@ void place_inputs(const Schema& schema, CallArguments& call, const void* op) {
     used += found != nullptr ? 1 : 0;
   }
   if (used != given)
-    refuse(Kind::type, schema.entry.snake, ": takes ", signature.inputs.size(), " inputs with these parameters, got ",
-           given);
+    refuse(Kind::type, schema.entry.snake, ": takes ", counted(signature.inputs.size(), "input"),
+           " with these parameters, got ", given);
   call.inputs = placed;
 }
 
@@ -265,6 +273,9 @@ PyObject* call_operator(PyObject* callable, PyObject* const* args, std::size_t f
     }
     for (const auto& mark : call.marks)  // other tools' are passed over
       if (is_mark(view_of(mark.first))) refuse_keyword(schema, mark.first);
+    if (call.type == nullptr || call.inputs.empty()) return run(schema, op, call.inputs.span(), call.out);
+    const nb::object cast = nb::handle(call.inputs[0]).attr("astype")(nb::handle(call.type));
+    call.inputs[0] = cast.ptr();
     return run(schema, op, call.inputs.span(), call.out);
   });
 }
@@ -304,7 +315,7 @@ const Schema& operator_of(Binary which, const char* BinaryNames::* form) {
 PyObject* of_scalar(const Schema& schema, PyObject* array, double value, PyObject* out) {
   ParamBox box(schema.entry.params);
   const detail::ParamTable& table = *schema.entry.params;
-  if (table.fields[0].type == &detail::value_type<double>)
+  if (is_of<double>(table.fields[0].type, schema.entry.library))
     *static_cast<double*>(table.at(table, box.get(), 0)) = value;
   else
     detail::set_param(schema.entry.snake, table, box.get(), "scalar", detail::print_real(value));
@@ -358,63 +369,6 @@ PyObject* reduce(PyObject* self, PyObject*) {
   });
 }
 
-nb::list describe_arguments(const std::vector<Argument>& list) {
-  nb::list all;
-  for (const Argument& a : list) {
-    nb::dict one;
-    one["name"] = to_text(a.name);
-    one["doc"] = to_text(a.doc);
-    one["written"] = a.written;
-    one["optional"] = a.optional;
-    one["variadic"] = a.variadic;
-    one["hidden"] = a.hidden;
-    all.append(one);
-  }
-  return all;
-}
-
-/// All that the entry says of the operator, for signatures, documents and stubs.
-nb::dict describe(const Schema& schema) {
-  const Entry& e = schema.entry;
-  nb::dict all;
-  nb::list aliases, params, types;
-  for (std::string_view alias : e.aliases) aliases.append(to_text(alias));
-  for (const Dtype type : all_dtypes)
-    if (e.dtypes.contains(type)) types.append(to_text(name_of(type)));
-  for (std::size_t i = 0; i < schema.fields; ++i) {
-    const detail::Field& field = e.params->fields[i];
-    nb::dict one;
-    nb::list words;
-    for (std::string_view word : field.type->words) words.append(to_text(word));
-    one["name"] = to_text(field.name);
-    one["type"] = to_text(field.type->name);
-    one["kind"] = to_text(name_of(field.type->kind));
-    one["optional"] = field.type->optional;
-    one["words"] = words;
-    const bool required = e.params->missing(schema.defaults.get(), i);
-    one["default"] = required ? nb::none() : to_text(e.params->print(schema.defaults.get(), i));
-    one["required"] = required;
-    one["range"] = nb::none();
-    if (const Range* const range = e.params->range(i)) one["range"] = to_text(detail::bounds_of(*range, {}));
-    one["doc"] = to_text("");
-    for (const Note& note : e.notes)
-      if (note.name == field.name) one["doc"] = to_text(note.text);
-    params.append(one);
-  }
-  all["name"] = to_text(e.name);
-  all["snake"] = to_text(e.snake);
-  all["aliases"] = aliases;
-  all["doc"] = to_text(e.doc);
-  all["inputs"] = describe_arguments(schema.arguments.inputs);
-  all["outputs"] = describe_arguments(schema.arguments.outputs);
-  all["params"] = params;
-  all["dtypes"] = types;
-  all["map"] = e.is_map();
-  all["library"] = e.library;
-  all["zero_gradient"] = e.gradient.zero;
-  all["gradient"] = e.gradient.entry != nullptr || e.gradient.compose != nullptr;
-  return all;
-}
 PyObject* get_description(PyObject* self, void*) {
   return guarded([&] { return describe(reinterpret_cast<OperatorObject*>(self)->known()).release().ptr(); });
 }
@@ -427,6 +381,12 @@ PyObject* get_is_method(PyObject* self, void*) {
   return PyBool_FromLong(e.inputs > 0 && !e.mutates ? 1 : 0);
 }
 
+/// Whether it may have a way for sparse arrays: maps derive it, others have a rule.
+PyObject* get_serves_sparse(PyObject* self, void*) {
+  const Entry& e = *reinterpret_cast<OperatorObject*>(self)->entry;
+  return PyBool_FromLong((e.is_map() && e.inputs != 0) || e.infer_storage != nullptr ? 1 : 0);
+}
+
 PyGetSetDef operator_members[] = {
     {"__name__", get_name, nullptr, nullptr, nullptr},
     {"__qualname__", get_name, nullptr, nullptr, nullptr},
@@ -434,6 +394,7 @@ PyGetSetDef operator_members[] = {
     {"__signature__", get_by_hook<Hook::signature>, nullptr, nullptr, nullptr},
     {"is_method", get_is_method, nullptr, "Whether it takes a fixed number of arrays and writes none of them.",
      nullptr},
+    {"serves_sparse", get_serves_sparse, nullptr, "Whether it may have a way for sparse arrays.", nullptr},
     {"description", get_description, nullptr, "What the registry knows of the operator.", nullptr},
     {"symbolic", get_symbolic, nullptr, "Whether it is of sym: it makes nodes also where no input is a symbol.",
      nullptr},
@@ -474,6 +435,17 @@ Device device_said(const Entry& entry, const void* op) {
   return text.empty() ? cpu() : device_of(to_text(text).ptr());
 }
 
+/// Says of arrays that were written whether they are truths now. A number stays one.
+void note_facts(PyObject* out, unsigned facts) {
+  const auto note = [&](PyObject* one) { facts_of(one) = (facts_of(one) & fact::number) | (facts & fact::truth); };
+  if (is_array(out)) return note(out);
+  const Py_ssize_t count = PySequence_Size(out);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const nb::object one = nb::steal(PySequence_GetItem(out, i));
+    if (one.ptr() != nullptr && is_array(one.ptr())) note(one.ptr());
+  }
+}
+
 /// Results of a call without arrays on a device: with them the operator runs there, with its random numbers.
 void make_results(const Entry& entry, const void* op, Device device, std::span<NDArray> results) {
   const detail::Plan plan = detail::resolve(entry, op, {}, results, {});
@@ -487,12 +459,13 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   const Entry& entry = schema.entry;
   List<const NDArray*, 8> in;
   std::int64_t elements = 0;
-  bool waits = inputs.empty();
+  bool waits = inputs.empty(), known = schema.flow.makes;
   for (PyObject* one : inputs) {
     const NDArray& a = array_of(one);
     in.push_back(&a);
     elements += a.size();
     waits = waits || a.busy();
+    known = known || facts_of(one) != 0 || a.ndim() == 0;
   }
   const auto [outputs, visible] = schema.outputs >= 0
                                       ? std::pair(schema.outputs, schema.visible)
@@ -502,7 +475,8 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
   if (out != nullptr) {
     const bool list = PyList_Check(out) || PyTuple_Check(out);
     const Py_ssize_t count = list ? PySequence_Size(out) : 1;
-    if (count > outputs) refuse(Kind::value, entry.snake, ": 'out' has ", count, " arrays, expected at most ", outputs);
+    if (count > outputs)
+      refuse(Kind::value, entry.snake, ": 'out' has ", counted(count, "array"), ", expected at most ", outputs);
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* const one = !list ? out : PyList_Check(out) ? PyList_GetItem(out, i) : PyTuple_GetItem(out, i);
       if (!is_array(one))
@@ -518,12 +492,18 @@ PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> i
     const Unlocked others(waits || is_long(elements));
     detail::dispatch(entry, op, in.span(), results.span(), requests.span(), {});
   }
+  tell_fallbacks();
   if (is_long(elements) && results[0]) note_order(results[0]);
-  if (out != nullptr) return Py_NewRef(out);
-  if (visible == 1) return wrap(std::move(results[0]));
+  const unsigned facts =
+      known ? facts_after(schema.flow, entry, op, op == schema.defaults.get(), inputs, results[0]) : 0;
+  if (out != nullptr) {
+    if (schema.flow.truth != Flow::Truth::assigned) note_facts(out, facts);
+    return Py_NewRef(out);
+  }
+  if (visible == 1) return wrap(std::move(results[0]), facts);
   PyObject* const list = PyList_New(visible);
   if (list == nullptr) nb::raise_python_error();
-  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k])));
+  for (int k = 0; k < visible; ++k) PyList_SetItem(list, k, wrap(std::move(results[k]), facts));
   return list;
 }
 

@@ -73,18 +73,29 @@ R guarded(F&& f, R failed = nullptr) noexcept {
 
 // --- arrays ---------------------------------------------------------------------------------------------------------
 
+/// What an object knows of its array beside the elements, as bits.
+namespace fact {
+/// It came from a comparison: as a key it is a mask, and it has & | ^ ~.
+inline constexpr unsigned truth = 1;
+/// One number by its shape in NumPy, which has no dimensions: v[i], x.sum(). Here it is of shape (1,), as in the
+/// original.
+inline constexpr unsigned number = 2;
+}  // namespace fact
+
 /// An array as Python sees it. Never without an array.
 struct ArrayObject {
   PyObject_HEAD PyObject* weak;
   NDArray array;
+  unsigned facts;
 };
 
 /// The type of dense arrays, of which those of sparse ones are subclasses.
 PyTypeObject* array_type();
 inline bool is_array(PyObject* object) { return PyObject_TypeCheck(object, array_type()) != 0; }
 inline const NDArray& array_of(PyObject* object) { return reinterpret_cast<ArrayObject*>(object)->array; }
+inline unsigned& facts_of(PyObject* array) { return reinterpret_cast<ArrayObject*>(array)->facts; }
 /// A new object of the class that its storage asks for; None for a handle without an array.
-PyObject* wrap(NDArray array);
+PyObject* wrap(NDArray array, unsigned facts = 0);
 void add_arrays(nb::module_& module);
 
 /// self[key], and self[key] = value of a number, for a key of whole numbers and slices; null and false where it takes
@@ -169,6 +180,7 @@ enum class Hook : std::uint8_t {
   signature,
   document,
   custom,
+  warn,
   count
 };
 PyObject* hook(Hook which);
@@ -182,6 +194,9 @@ nb::object call_hook(Hook which, Arguments... arguments) {
   return nb::steal(result);
 }
 
+/// Has Python warn of the fallbacks that were logged since it was told last, if any; throws where warnings are errors.
+void tell_fallbacks();
+
 /// The type of elements that an object names: a NumPy type, a name.
 Dtype dtype_of_object(PyObject* object);
 /// How Python names it: numpy.float32, …; borrowed.
@@ -189,6 +204,10 @@ PyObject* dtype_object(Dtype dtype);
 /// A number of any type; empty where the object is none.
 std::optional<double> number_of(PyObject* object);
 std::optional<std::int64_t> integer_of(PyObject* object);
+/// The name of a file, in the bytes that the system has for it: of a text, bytes, or an object with __fspath__.
+struct Path {
+  std::string text;
+};
 /// Whole numbers of a sequence, or one alone.
 std::optional<Shape> shape_of(PyObject* object);
 /// A value as the text that parameters are read from.
@@ -263,6 +282,20 @@ struct type_caster<strop::NDArray> {
   }
   static handle from_cpp(const strop::NDArray& array, rv_policy, cleanup_list*) noexcept {
     return strop::python::guarded([&] { return strop::python::wrap(array); });
+  }
+};
+template <>
+struct type_caster<strop::python::Path> {
+  NB_TYPE_CASTER(strop::python::Path, const_name("str | bytes | os.PathLike"))
+  bool from_python(handle src, std::uint32_t, cleanup_list*) noexcept {
+    PyObject* bytes = nullptr;
+    if (PyUnicode_FSConverter(src.ptr(), &bytes) == 0) return PyErr_Clear(), false;
+    const object held = steal(bytes);
+    value.text.assign(PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes)));
+    return true;
+  }
+  static handle from_cpp(const strop::python::Path& path, rv_policy, cleanup_list*) noexcept {
+    return PyUnicode_DecodeFSDefaultAndSize(path.text.data(), static_cast<Py_ssize_t>(path.text.size()));
   }
 };
 template <>

@@ -2,6 +2,7 @@
 /// \file
 /// What calls from Python need of an operator's entry, read once: its arguments, and how its parameters are set.
 #pragma once
+#include "facts.hpp"
 #include "stable.hpp"
 
 #include <strop/core/numbers.hpp>
@@ -105,22 +106,31 @@ bool store_value(PyObject* from, Required<V>& to) {
 
 using Store = bool (*)(PyObject*, void*);
 
+/// Whether that is the type V. Operators that are built for several instruction sets have a copy of what is known of a
+/// type for each set; other libraries' types may be called the same.
 template <class V>
-bool takes(const detail::ValueType* type, Store& store) {
-  if (type != &detail::value_type<V>) return false;
+bool is_of(const detail::ValueType* type, bool own) {
+  const detail::ValueType& known = detail::value_type<V>;
+  return type == &known || (own && type->kind == known.kind && type->optional == known.optional &&
+                            type->required == known.required && type->name == known.name);
+}
+template <class V>
+bool takes(const detail::ValueType* type, bool own, Store& store) {
+  if (!is_of<V>(type, own)) return false;
   store = [](PyObject* from, void* to) { return store_value(from, *static_cast<V*>(to)); };
   return true;
 }
 template <class... V>
-Store find_store(const detail::ValueType* type) {
+Store find_store(const detail::ValueType* type, bool own) {
   Store store = nullptr;
-  ((takes<V>(type, store) || takes<std::optional<V>>(type, store) || takes<Required<V>>(type, store)) || ...);
-  if (store == nullptr) (void)(takes<Bounds<true>>(type, store) || takes<Bounds<false>>(type, store));
+  ((takes<V>(type, own, store) || takes<std::optional<V>>(type, own, store) || takes<Required<V>>(type, own, store)) ||
+   ...);
+  if (store == nullptr) (void)(takes<Bounds<true>>(type, own, store) || takes<Bounds<false>>(type, own, store));
   return store;
 }
-/// How values of such a parameter are set without a text; null: by their text.
-inline Store store_of(const detail::ValueType* type) {
-  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype, Numbers>(type);
+/// How values of such a parameter are set without a text; null: by their text. `own`: of an operator of the library.
+inline Store store_of(const detail::ValueType* type, bool own) {
+  return find_store<bool, int, std::int64_t, float, double, Shape, Axes, Dtype, Numbers>(type, own);
 }
 
 // --- what is known of an operator -----------------------------------------------------------------------------------
@@ -171,8 +181,9 @@ struct Schema {
   ParamBox defaults;
   bool variadic = false, any_default = true;
   int outputs = -1, visible = -1;  // where they do not depend on the call
+  Flow flow;
 
-  explicit Schema(const Entry& e) : entry(e), arguments(arguments_of(e)), defaults(e.params) {
+  explicit Schema(const Entry& e) : entry(e), arguments(arguments_of(e)), defaults(e.params), flow(flow_of(e)) {
     for (const Argument& a : arguments.inputs) {
       inputs.push_back(interned(a.name).release().ptr());
       variadic = variadic || a.variadic;
@@ -180,7 +191,8 @@ struct Schema {
     if (e.params != nullptr) {
       fields = e.params->fields.size();
       for (std::size_t i = 0; i < fields; ++i) {
-        params.push_back({interned(e.params->fields[i].name).release().ptr(), i, store_of(e.params->fields[i].type)});
+        const Store store = store_of(e.params->fields[i].type, e.library);
+        params.push_back({interned(e.params->fields[i].name).release().ptr(), i, store});
         any_default = any_default && !e.params->missing(defaults.get(), i);
       }
       for (const ParamAlias& other : e.params->aliases)
@@ -207,6 +219,8 @@ inline Schema& schema_of(const Entry& entry) {
 
 /// Runs the operator on arrays; `out` is one array, a list of them, or null.
 PyObject* run(const Schema& schema, const void* op, std::span<PyObject* const> inputs, PyObject* out);
+/// All that the entry says of the operator, for signatures, documents and stubs.
+nb::dict describe(const Schema& schema);
 /// The operator of a fixed name, looked up once.
 Schema& schema_called(const char* name);
 

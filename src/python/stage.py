@@ -15,7 +15,7 @@ import sys
 def main():
     package, folder, extension = (pathlib.Path(p) for p in sys.argv[1:4])
     shutil.rmtree(folder, ignore_errors=True)
-    for source in sorted(package.rglob("*.py*")):
+    for source in sorted(package.rglob("*")):
         if source.suffix not in (".py", ".pyi", ".typed"):
             continue
         link = folder / source.relative_to(package)

@@ -263,7 +263,7 @@ void add_symbols(nb::module_& module) {
       .def("_infer_storage", &infer_storages)
       .def("tojson", &Symbol::to_json, "The symbol as text, in the layout of the original's version 1.7.")
       .def(
-          "save", [](const Symbol& s, const std::string& path) { s.save(path); }, "tojson() in a file.")
+          "save", [](const Symbol& s, const Path& path) { s.save(path.text); }, "tojson() in a file.")
       .def(
           "_bind",
           [](const Symbol& s, nb::object ctx, const NamedArrays& args, const NamedArrays& grads,
@@ -314,18 +314,24 @@ void add_symbols(nb::module_& module) {
   });
   module.def("_symbol_from_json", [](const std::string& text) { return Symbol::from_json(text); });
   module.def("_history", [](const NDArray& array) { return History().of(array); });
-  module.def("_symbol_load", [](const std::string& path) { return Symbol::load(path); });
+  module.def("_symbol_load", [](const Path& path) { return Symbol::load(path.text); });
 
   nb::class_<Executor>(module, "Executor", nb::dynamic_attr(), "A symbolic graph with its arrays.")
       .def("_forward",
            [](Executor& run, bool train, const NamedArrays& inputs) {
-             const Unlocked others(true);
-             return inputs.empty() ? run.forward(train) : run.forward(train, inputs);
+             {
+               const Unlocked others(true);
+               inputs.empty() ? run.forward(train) : run.forward(train, inputs);
+             }
+             tell_fallbacks();
            })
       .def("_backward",
            [](Executor& run, const std::vector<NDArray>& heads) {
-             const Unlocked others(true);
-             run.backward(heads);
+             {
+               const Unlocked others(true);
+               run.backward(heads);
+             }
+             tell_fallbacks();
            })
       .def("_reshape",
            [](const Executor& run, const NamedShapes& shapes) {

@@ -6,7 +6,10 @@
 #include <strop/core/text.hpp>
 
 #include <unistd.h>
+#include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -15,6 +18,25 @@ namespace strop::python {
 namespace {
 
 PyObject* errors[5];
+/// Errors of files, by what the system says of them: kinds of OSError.
+struct FileKind {
+  int number;
+  const char* name;
+  PyObject* const* kind;
+  PyObject* error = nullptr;
+};
+FileKind file_kinds[] = {{ENOENT, "FileNotFoundError", &PyExc_FileNotFoundError},
+                         {EACCES, "PermissionError", &PyExc_PermissionError},
+                         {EISDIR, "IsADirectoryError", &PyExc_IsADirectoryError},
+                         {ENOTDIR, "NotADirectoryError", &PyExc_NotADirectoryError},
+                         {ENOSPC, "OSError", &PyExc_OSError},
+                         {EIO, "OSError", &PyExc_OSError},
+                         {EROFS, "OSError", &PyExc_OSError},
+                         {EFBIG, "OSError", &PyExc_OSError},
+                         {EDQUOT, "OSError", &PyExc_OSError},
+                         {EMFILE, "OSError", &PyExc_OSError},
+                         {ENAMETOOLONG, "OSError", &PyExc_OSError},
+                         {ELOOP, "OSError", &PyExc_OSError}};
 PyObject* hooks[static_cast<std::size_t>(Hook::count)];
 PyObject* dtype_objects[13];  // by the number of the type
 PyObject* known_dtypes;       // what named a type before
@@ -34,7 +56,98 @@ Kind kind_of(const Error& error) {
   // Of a position among the values of an array, as detail::bring_inside says it.
   return what.find(" is outside an axis of extent ") != what.npos ? Kind::index : Kind::value;
 }
-void set_error(Kind kind, const char* text) { PyErr_SetString(errors[static_cast<std::size_t>(kind)], text); }
+
+/// What sentences of the library call otherwise in Python.
+struct Spelling {
+  std::string_view said, here;
+};
+constexpr Spelling spellings[] = {
+    {"; use strop::pause", "; do it in autograd.pause()"},
+    {", or use strop::pause", ", or do it in autograd.pause()"},
+    {"to(strop::dense)", "tostype('default')"},
+    {"to(strop::cpu())", "as_in_context(cpu())"},
+    {"strop::set_fallback", "set_fallback"},
+    {": no .cu file with strop is in it", ": it is built without CUDA"},
+    {"; name the operator in a .cu file", ""},
+    {"; the library's join where the program calls them, or all together with #include <strop/ops/all.hpp>", ""},
+    {". Operators of the library join when they are called, or all together with #include <strop/ops/all.hpp>", ""},
+    {"strop::", "strop."}};
+
+struct Noun {
+  std::string_view several, one;
+};
+constexpr Noun nouns[] = {{"arguments", "argument"},
+                          {"arrays", "array"},
+                          {"axes", "axis"},
+                          {"bytes", "byte"},
+                          {"columns", "column"},
+                          {"dimensions", "dimension"},
+                          {"elements", "element"},
+                          {"entries", "entry"},
+                          {"extents", "extent"},
+                          {"gradients", "gradient"},
+                          {"head gradients", "head gradient"},
+                          {"inputs", "input"},
+                          {"labels", "label"},
+                          {"numbers", "number"},
+                          {"outputs", "output"},
+                          {"parameters", "parameter"},
+                          {"positions", "position"},
+                          {"results", "result"},
+                          {"rows", "row"},
+                          {"states", "state"},
+                          {"steps", "step"}};
+/// 1 input, where a sentence that counts says 1 inputs.
+void say_one(std::string& text) {
+  for (std::size_t at = text.find("1 "); at != text.npos; at = text.find("1 ", at + 2)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (before != ' ' && before != '(') continue;
+    for (const auto& [several, one] : nouns) {
+      const std::size_t end = at + 2 + several.size();
+      const bool whole = end >= text.size() || std::isalpha(static_cast<unsigned char>(text[end])) == 0;
+      if (whole && std::string_view(text).substr(at + 2).starts_with(several)) {
+        text.replace(at + 2, several.size(), one);
+        break;
+      }
+    }
+  }
+}
+
+/// A sentence of the library as Python says it. Bytes that are no text, as of the name of a file, are written \xff.
+nb::object sentence_of(const char* what) {
+  std::string text = what;
+  for (const auto& [said, here] : spellings)
+    for (std::size_t at = text.find(said); at != text.npos; at = text.find(said, at + here.size()))
+      text.replace(at, said.size(), here);
+  say_one(text);
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+void set_error(Kind kind, const char* what) {
+  const nb::object text = sentence_of(what);
+  if (text.ptr() != nullptr) PyErr_SetObject(errors[static_cast<std::size_t>(kind)], text.ptr());
+}
+
+/// Sets an error of a file, where that is what the sentence ends with; its number and words are members.
+bool set_file_error(std::string_view what) {
+  const bool missing = what.ends_with("there is no such file");
+  for (const FileKind& one : file_kinds) {
+    const char* const words = std::strerror(one.number);
+    if (!(missing && one.number == ENOENT) && !what.ends_with(cat(": ", words))) continue;
+    const nb::object text = sentence_of(what.data());
+    const nb::object made = nb::steal(PyObject_CallFunctionObjArgs(one.error, text.ptr(), nullptr));
+    if (made.ptr() == nullptr) return true;
+    const std::size_t from = what.find_first_of("'\""), to = what.rfind(from != what.npos ? what[from] : '"');
+    made.attr("errno") = one.number;
+    made.attr("strerror") = words;
+    if (from < to && to != what.npos)
+      made.attr("filename") =
+          nb::steal(PyUnicode_DecodeFSDefaultAndSize(what.data() + from + 1, static_cast<Py_ssize_t>(to - from - 1)));
+    PyErr_SetObject(one.error, made.ptr());
+    return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -51,6 +164,16 @@ void make_errors(nb::module_& module) {
   errors[2] = both("strop.error.TypeError", PyExc_TypeError);
   errors[3] = both("strop.error.IndexError", PyExc_IndexError);
   errors[4] = both("strop.error.MemoryError", PyExc_MemoryError);
+  // They say their sentence, not "[Errno 2] …".
+  const nb::object shown = nb::borrow(reinterpret_cast<PyObject*>(PyExc_BaseException)).attr("__str__");
+  for (FileKind& one : file_kinds) {
+    const std::string name = cat("strop.error.", one.name);
+    for (const FileKind& other : file_kinds)
+      if (other.error != nullptr && name == cat("strop.error.", other.name)) one.error = other.error;
+    if (one.error != nullptr) continue;
+    one.error = both(name.c_str(), *one.kind);
+    nb::handle(one.error).attr("__str__") = shown;
+  }
   known_dtypes = PyDict_New();
   module.def("_set_hook", [](int which, nb::object function) { hooks[which] = function.release().ptr(); });
   module.def("_set_dtype", [](int number, nb::object type) {
@@ -74,7 +197,7 @@ void set_error() noexcept {
   } catch (const Refusal& error) {
     set_error(error.kind, error.what());
   } catch (const Error& error) {
-    set_error(kind_of(error), error.what());
+    if (!set_file_error(error.what())) set_error(kind_of(error), error.what());
   } catch (const std::bad_alloc&) {
     set_error(Kind::memory, "strop: no memory is left");
   } catch (const std::exception& error) {
@@ -161,7 +284,13 @@ std::optional<Shape> shape_of(PyObject* object) {
 std::string_view view_of(PyObject* text) {
   Py_ssize_t size = 0;
   const char* const from = PyUnicode_AsUTF8AndSize(text, &size);
-  if (from == nullptr) nb::raise_python_error();
+  if (from == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_UnicodeError) == 0) nb::raise_python_error();
+    PyErr_Clear();
+    const nb::object shown = nb::steal(PyObject_ASCII(text));
+    if (shown.ptr() == nullptr) nb::raise_python_error();
+    refuse(Kind::value, "strop: ", view_of(shown.ptr()), " is no text: it has half of a character");
+  }
   return {from, static_cast<std::size_t>(size)};
 }
 
@@ -198,6 +327,21 @@ std::string text_of(PyObject* object) {
   if (const std::optional<double> number = number_of(object)) return detail::print_real(*number);
   if (PyObject_HasAttrString(object, "itemsize") != 0 && PyObject_HasAttrString(object, "kind") != 0)
     return std::string(name_of(dtype_of_object(object)));  // a numpy.dtype
+  // An array, of whichever library: what is printed of one has gaps.
+  if (PyObject_HasAttrString(object, "tolist") != 0) {
+    if (is_array(object) && (facts_of(object) & fact::number) != 0)
+      return is_floating(array_of(object).dtype())
+                 ? detail::print_real(nb::cast<double>(nb::float_(nb::handle(object))))
+                 : cat(nb::cast<std::int64_t>(nb::int_(nb::handle(object))));
+    const nb::object list = nb::steal(PyObject_CallMethod(object, "tolist", nullptr));
+    if (list.ptr() == nullptr) nb::raise_python_error();
+    return text_of(list.ptr());
+  }
+  if (PyRange_Check(object)) {
+    const nb::object all = nb::steal(PySequence_Tuple(object));
+    if (all.ptr() == nullptr) nb::raise_python_error();
+    return text_of(all.ptr());
+  }
   const nb::object text = nb::steal(PyObject_Str(object));
   if (text.ptr() == nullptr) nb::raise_python_error();
   return std::string(view_of(text.ptr()));

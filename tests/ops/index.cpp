@@ -114,6 +114,13 @@ TEST_CASE("sparse arrays are indexed by their stored values") {
   CHECK(weight.grad().storage() == strop::row_sparse);
   CHECK(weight.grad().nnz() == 2);
   CHECK(values(weight.grad()) == Numbers{3, 4, 0, 0, 6, 8});
+  const auto outside = [&] {
+    strop::record scope;
+    strop::invoke("Embedding", {array({0, 7}), weight},
+                  {{"input_dim", "3"}, {"output_dim", "2"}, {"sparse_grad", "True"}})
+        .backward(count({2, 2}, 1));
+  };
+  CHECK_THROWS_WITH_AS(outside(), "embedding: position 7 is outside an axis of extent 3", strop::Error);
 }
 
 TEST_CASE("what a matrix stores, counted and looked up") {

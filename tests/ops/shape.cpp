@@ -86,6 +86,15 @@ TEST_CASE("repetition as MXNet does it") {
       {{{3, 2}, {0, 1, 0, 1, 0, 1}}});
   row("tile", {{"reps", "(2,)"}}, {count({2, 2})}, {{{2, 4}, {0, 1, 0, 1, 2, 3, 2, 3}}});
   row("tile", {{"reps", "(2, 1, 2)"}}, {count({2})}, {{{2, 1, 4}, {0, 1, 0, 1, 0, 1, 0, 1}}});
+  row("tile", {{"reps", "(2, 0)"}}, {count({2})}, {{{2, 0}, {}}});
+  row("tile", {{"reps", "0"}}, {count({3, 2})}, {{{3, 0}, {}}});
+  const NDArray x = count({2, 3});
+  x.attach_grad();
+  {
+    const strop::record scope;
+    strop::sum(strop::tile(x, {.reps = Shape{0, 2}})).backward();
+  }
+  CHECK(x.grad().to_vector<float>() == std::vector<float>(6));
   row("repeat", {{"repeats", "2"}}, {count({2, 2})}, {{{8}, {0, 0, 1, 1, 2, 2, 3, 3}}});
   row("repeat", {{"repeats", "2"}, {"axis", "0"}}, {count({2, 2})}, {{{4, 2}, {0, 1, 0, 1, 2, 3, 2, 3}}});
   row("repeat", {{"repeats", "2"}, {"axis", "-1"}}, {count({2, 2})}, {{{2, 4}, {0, 0, 1, 1, 2, 2, 3, 3}}});
@@ -231,7 +240,7 @@ TEST_CASE("operators on shapes refuse in a sentence") {
   CHECK(refusal("broadcast_like", {{"lhs_axes", "()"}, {"rhs_axes", "()"}}, {m, m}) ==
         "broadcast_like: lhs_axes and rhs_axes list one axis or more");
   CHECK(refusal("tile", {{"reps", "(-1,)"}}, {m}) ==
-        "tile: parameter 'reps' has a repetition of -1, expected 1 or more");
+        "tile: parameter 'reps' has a repetition of -1, expected 0 or more");
   CHECK(refusal("repeat", {{"repeats", "-1"}}, {m}) == "repeat: parameter 'repeats' is -1, expected at least 0");
   CHECK(refusal("repeat", {{"repeats", "2"}, {"axis", "2"}}, {m}) ==
         "repeat: axis 2 is outside an array of 2 dimensions");

@@ -171,6 +171,64 @@ def test_batches_of_text(tmp_path):
         assert labelled.provide_data[0].dtype is labelled.getdata().dtype is np.int32
 
 
+MARKED = b"\xef\xbb\xbf"
+
+
+def test_text_with_a_byte_order_mark(tmp_path):
+    """As editors and tables write it, in every file of a folder, for each part of it."""
+    for mark in (b"", MARKED):
+        (tmp_path / "a.csv").write_bytes(mark + b"1,2,3\n4,5,6\n")
+        assert next(mx.io.CSVIter(str(tmp_path / "a.csv"), (3,), batch_size=2)).data[0].asnumpy().tolist() == [[1, 2, 3], [4, 5, 6]]
+        with gzip.open(tmp_path / "b.csv.gz", "wb") as file:
+            file.write(mark + b"7,8,9\n")
+        assert next(mx.io.CSVIter(str(tmp_path / "b.csv.gz"), (3,))).data[0].asnumpy().tolist() == [[7, 8, 9]]
+        folder = tmp_path / f"rows{len(mark)}"
+        folder.mkdir()
+        (folder / "0").write_bytes(mark + b"1 0:1\n2 1:2\n")
+        (folder / "1").write_bytes(mark + b"3 2:3\n")
+        (folder / "2").write_bytes(mark)
+        labels = [batch.label[0].asscalar() for batch in mx.io.LibSVMIter(folder, (3,))]
+        assert labels == [1, 2, 3]
+        parts = [batch.label[0].asscalar() for part in range(4) for batch in mx.io.LibSVMIter(folder, (3,), num_parts=4, part_index=part)]
+        assert parts == [1, 2, 3]
+    (tmp_path / "net.json").write_bytes(MARKED + mx.sym.var("x").tojson().encode())
+    assert mx.sym.load(tmp_path / "net.json").name == "x"
+    records = mx.recordio.MXIndexedRecordIO(tmp_path / "r.idx", tmp_path / "r.rec", "w")
+    records.write_idx(7, b"abc")
+    records.close()
+    (tmp_path / "r.idx").write_bytes(MARKED + (tmp_path / "r.idx").read_bytes())
+    assert mx.recordio.MXIndexedRecordIO(tmp_path / "r.idx", tmp_path / "r.rec", "r").read_idx(7) == b"abc"
+    (tmp_path / "middle").write_bytes(b"1 0:1\n" + MARKED + b"2 0:1\n")
+    with pytest.raises(ValueError, match="line 2, byte 1: the label"):  # elsewhere it is no mark
+        list(mx.io.LibSVMIter(tmp_path / "middle", (3,)))
+
+
+@pytest.mark.parametrize("line, want", [("1 0: 0.5 2:1", [0.5, 0, 1]), ("1 0:\t0.5\t2:  1e2 ", [0.5, 0, 100]), ("1 qid: 4 1: -2", [0, -2, 0]), ("1 0: 1# end", [1, 0, 0])])
+def test_blanks_behind_the_colon(tmp_path, line, want):
+    (tmp_path / "a").write_text(f"{line}\n2 0:1\n")
+    first = next(mx.io.LibSVMIter(tmp_path / "a", (3,)))
+    assert first.data[0].asnumpy().tolist() == [want] and first.label[0].asscalar() == 1
+    assert first.qid is None or first.qid.asscalar() == 4
+
+
+@pytest.mark.parametrize("line", ["1 0:", "1 0: ", "1 0: 1:2", "1 0 :1", "1 0: # 5", "1 qid: 1:2", "1 qid:"])
+def test_values_that_are_missing(tmp_path, line):
+    (tmp_path / "a").write_text(f"{line}\n2 0:1\n")
+    with pytest.raises(ValueError, match="line 1, byte"):
+        next(mx.io.LibSVMIter(tmp_path / "a", (3,)))
+
+
+def test_integers_that_float32_does_not_hold_stay_integers():
+    """The others become float32, as in the original; NDArrays keep their types."""
+    for dtype, kept in (("int32", np.int32), ("int64", np.int64), ("uint32", np.int64)):
+        batch = next(mx.io.NDArrayIter(np.array([16777217, 2], dtype), np.array([1, 2], dtype), batch_size=2))
+        assert batch.data[0].dtype is kept and batch.data[0].asnumpy().tolist() == [16777217, 2]
+        assert batch.label[0].dtype is np.float32
+    assert next(mx.io.NDArrayIter(np.array([2**53 + 1, 2**62 + 1]), batch_size=2)).data[0].asnumpy().tolist() == [2**53 + 1, 2**62 + 1]
+    made = mx.io.NDArrayIter({"a": nd.array([16777217], dtype="int32"), "b": np.array([200], "u1"), "c": [16777217]})
+    assert [d.dtype for d in made.provide_data] == [np.int32, np.float32, np.int64]
+
+
 def test_several_threads_share_the_rows_of_a_file(tmp_path):
     count = 4000
     (tmp_path / "a.libsvm").write_text("".join(f"{i} {i % 7}:{i}\n" for i in range(count)))
@@ -282,6 +340,8 @@ def test_images_of_digits(tmp_path, rng):
     with pytest.raises(mx.Error, match="damaged: Error"):
         mx.io.MNISTIter(**{**given, "label": str(tmp_path / "damaged")})
     (tmp_path / "images").write_bytes(struct.pack(">4I", 0x803, 10, 3, 4))
-    for wrong in (given, {**given, "image": str(tmp_path / "nothing")}, {**given, "image": given["label"]}):
+    with pytest.raises(FileNotFoundError, match="nothing: No such file"):
+        mx.io.MNISTIter(**{**given, "image": str(tmp_path / "nothing")})
+    for wrong in (given, {**given, "image": given["label"]}):
         with pytest.raises(ValueError):
             mx.io.MNISTIter(**wrong)

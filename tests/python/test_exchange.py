@@ -71,7 +71,9 @@ def test_memory_that_is_not_aligned_is_not_shared():
     with pytest.raises(ValueError, match="multiple of 4"):
         mx.nd.from_numpy(odd)
     assert odd.flags.writeable
-    for copied in (mx.nd.from_numpy(odd, zero_copy=False), mx.nd.from_dlpack(odd), mx.nd.array(odd)):
+    with pytest.raises(ValueError, match="from_dlpack: the elements are not aligned to their size"):
+        mx.nd.from_dlpack(odd)
+    for copied in (mx.nd.from_numpy(odd, zero_copy=False), mx.nd.array(odd)):
         assert copied._pointer % 4 == 0 and copied.asnumpy().tolist() == [1, 2, 3, 4]
 
 
@@ -112,6 +114,29 @@ def test_dlpack_both_ways():
     mx.nd.from_dlpack(capsule)
     with pytest.raises(ValueError):
         mx.nd.from_dlpack(capsule)  # taken
+
+
+@pytest.mark.parametrize("cut", [lambda a: a.T, lambda a: a[:, 1:], lambda a: a[::2], lambda a: a[::-1], lambda a: np.broadcast_to(a[0], (3, 4)).view(), lambda a: a[:, 0]])
+def test_what_cannot_be_shared_is_refused(cut):
+    """A copy would look like shared memory until somebody writes."""
+    source = np.arange(12, dtype="f4").reshape(3, 4)
+    part = cut(source)
+    part.flags.writeable or part.setflags(write=False)
+    before = sys.getrefcount(source)
+    with pytest.raises((ValueError, BufferError, TypeError), match="not row-major without gaps|readonly|read only"):
+        mx.nd.from_dlpack(part)
+    gc.collect()
+    assert sys.getrefcount(source) == before  # nothing holds it
+    np.testing.assert_array_equal(mx.nd.array(part).asnumpy(), part)
+
+
+def test_what_lies_together_is_shared():
+    source = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for part in (source[1], source[:, None], source[1:, 1:2, 1:3], source[0, 1:], source[:0], source[0, 0, 0:1].reshape(1, 1)):
+        made = mx.nd.from_dlpack(part)
+        assert made.shape == part.shape and (part.size == 0 or made._pointer == part.ctypes.data)
+        made[:] = -1
+        assert (part == -1).all()
 
 
 def test_dlpack_gives_back():

@@ -340,3 +340,38 @@ def test_hawkesll():
             np.testing.assert_allclose(given[i].grad.asnumpy()[at], slope, rtol=1e-4, atol=1e-4)
     with pytest.raises(ValueError, match=r"hawkesll: beta has shape \(3,\), expected \(2,\)"):
         nd.contrib.hawkesll(given[0], given[1], nd.ones((3,)), *rest)
+
+
+def test_no_repetition_leaves_no_elements():
+    x = nd.array([[1, 2, 3], [4, 5, 6]])
+    for reps in ((0,), (2, 0), (0, 1), (0, 2, 1), 0):
+        want = np.tile(x.asnumpy(), reps)
+        assert nd.tile(x, reps=reps).shape == want.shape == mx.sym.tile(mx.sym.var("x"), reps=reps).bind(mx.cpu(), {"x": x}).forward()[0].shape
+    x.attach_grad()
+    with mx.autograd.record():
+        y = nd.tile(x, reps=(0, 1)).sum() + nd.repeat(x, repeats=0).sum() + nd.tile(x, reps=(2, 1)).sum()
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [[2, 2, 2], [2, 2, 2]]
+    with pytest.raises(ValueError, match="tile: parameter 'reps' has a repetition of -1, expected 0 or more"):
+        nd.tile(x, reps=(-1,))
+
+
+@pytest.mark.parametrize("positions", [[1, 7], [-1, 0]])
+def test_a_sparse_gradient_of_embedding_refuses_positions_outside(positions):
+    """Its rows are numbered by what data says; the dense one is of the rows that forward has moved them to."""
+    def gradient(sparse):
+        weight = nd.ones((4, 2))
+        weight.attach_grad(stype="row_sparse" if sparse else None)
+        with mx.autograd.record():
+            y = nd.Embedding(nd.array(positions), weight, input_dim=4, output_dim=2, sparse_grad=sparse)
+        y.backward()
+        return weight.grad.asnumpy()
+
+    assert gradient(False).sum() == 4
+    with pytest.raises(IndexError, match=f"embedding: position {positions[0] if positions[0] < 0 else positions[1]} is outside an axis of extent 4"):
+        gradient(True)
+    net = mx.sym.Embedding(mx.sym.var("i"), mx.sym.var("w"), input_dim=4, output_dim=2, sparse_grad=True)
+    run = net.bind(mx.cpu(), {"i": nd.array(positions), "w": nd.ones((4, 2))}, {"w": nd.sparse.zeros("row_sparse", (4, 2))}, {"i": "null", "w": "write"})
+    run.forward(is_train=True)
+    with pytest.raises(IndexError, match="embedding: position"):
+        run.backward(nd.ones((2, 2)))

@@ -87,6 +87,24 @@ def test_scipy_shares():
     assert twice.data.flags["WRITEABLE"]
 
 
+def test_what_serves_sparse_arrays_is_in_sparse():
+    """By the names that the original gives there and by its own; the other operators are not."""
+    x = mx.nd.array(DENSE).tostype("csr")
+    made = sp.quadratic(x, a=1, b=2)
+    assert made.stype == "csr"
+    np.testing.assert_array_equal(made.asnumpy(), DENSE * DENSE + 2 * DENSE)
+    assert mx.sym.sparse.quadratic(mx.sym.var("x"), a=1, b=2).bind(mx.cpu(), {"x": x}).forward()[0].stype == "csr"
+    for own, contrib, there in ((mx.nd, mx.nd.contrib, sp), (mx.sym, mx.sym.contrib, mx.sym.sparse)):
+        for module in (own, contrib):
+            for name, operator in vars(module).items():
+                if type(operator) is mx._strop.Operator and not name.startswith("_") and operator.serves_sparse:
+                    assert hasattr(there, name), name
+        for name in ("retain", "sddmm", "Embedding", "getnnz", "edge_id", "Activation", "LeakyReLU"):
+            assert hasattr(there, name) == (hasattr(own, name) and getattr(own, name).serves_sparse or hasattr(contrib, name) and getattr(contrib, name).serves_sparse or name == "retain"), name
+        assert not hasattr(there, "Convolution") and not hasattr(there, "topk")
+    assert sp.quadratic.__module__ == "strop.ndarray.sparse" and sp.add is not mx.nd.add
+
+
 def test_rows():
     a = sp.csr_matrix(DENSE)
     assert a[0].stype == "csr" and a[0].asnumpy().tolist() == [[1, 0, 2]]

@@ -32,7 +32,7 @@ def test_every_name_stands_there(written):
         functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
         taken = {alias.asname: (node.module, alias.name) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname}
         said = {*functions, *taken, *(node.name for node in tree.body if isinstance(node, ast.ClassDef)),
-                *(node.target.id for node in tree.body if isinstance(node, ast.AnnAssign))}
+                *(node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)), *(node.targets[0].id for node in tree.body if isinstance(node, ast.Assign))}
         for name, value in vars(module).items():
             operator = type(value) is mx._strop.Operator
             foreign = value is stubs or isinstance(value, types.ModuleType) and not value.__name__.startswith("strop.")
@@ -67,38 +67,58 @@ def test_a_build_writes_the_same(written, tmp_path):
     assert (tmp_path / "strop").stat().st_mtime > 0
 
 
-def test_a_type_checker_reads_them(written, tmp_path):
-    pytest.importorskip("mypy")
-    site = tmp_path / "site"
-    package = pathlib.Path(mx.__file__).parent
-    shutil.copytree(package, site / "strop", ignore=shutil.ignore_patterns("*.so", "include", "*.pyi"))
-    shutil.copytree(written, site, dirs_exist_ok=True)
-    (site / "strop/py.typed").touch()
-    program = tmp_path / "program.py"
-    program.write_text("""import numpy as np
-import strop as mx
-from strop import autograd, nd, sym
+@pytest.fixture(scope="module")
+def site(written, tmp_path_factory):
+    """The package as it is installed: stubs beside the files, and py.typed."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(pathlib.Path(mx.__file__).parent, folder / "strop", ignore=shutil.ignore_patterns("*.so", "include", "*.pyi"))
+    shutil.copytree(written, folder, dirs_exist_ok=True)
+    return folder
 
-x = nd.ones((2, 2))
-with autograd.record():
-    loss = nd.square(nd.relu(x) + 1).sum(axis=0) + nd.cast(x, dtype=np.float32)[0]
-loss.backward()
-net = sym.FullyConnected(sym.relu(sym.var("x")), num_hidden=3, name="fc")
-trained = mx.optimizer.SGD(learning_rate=0.1), mx.init.Xavier(), mx.random.seed(1), mx.nd.sparse.csr_matrix, mx.Error, mx.cpu(0)
-reveal_type(nd.relu(x))
-reveal_type(mx.sqrt(nd.relu(x)))
-reveal_type(net)
-nd.relu(x, x)
-nd.no_such
-""")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", tmp_path / "cache", program], capture_output=True, text=True,
-                          env={**os.environ, "MYPYPATH": str(site)}, cwd=tmp_path, timeout=300)
-    said = [line.split(":", 2)[1:] for line in done.stdout.splitlines() if line.startswith("program.py")]
-    # without the code behind it, which releases of mypy name each in its way
-    assert [(int(line), re.sub(r"  \[[a-z-]+\]$", "", text.strip())) for line, text in said if "defined in" not in text] == [
-        (11, 'note: Revealed type is "strop._strop.NDArray"'), (12, 'note: Revealed type is "strop._strop.NDArray"'),
-        (13, 'note: Revealed type is "strop._strop.Symbol"'), (14, 'error: Too many positional arguments for "relu"'),
-        (15, 'error: Module has no attribute "no_such"')], done.stdout + done.stderr
+
+def checked(site, place, *arguments):
+    """What mypy says, without the codes behind it, which its releases name each in its way."""
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", site.parent / "cache", *arguments], capture_output=True, text=True,
+                          env={**os.environ, "MYPYPATH": str(site)}, cwd=place, timeout=300)
+    return [re.sub(r"  \[[a-z-]+\]$", "", line) for line in (done.stdout + done.stderr).splitlines()]
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (pathlib.Path(mx.__file__).parent / "py.typed").exists()
+
+
+def test_stubs_are_strict(site, tmp_path):
+    said = checked(site, tmp_path, "--strict", "-p", "strop")
+    assert re.fullmatch(r"Success: no issues found in \d+ source files", said[-1]), said
+
+
+PROGRAM = [  # with what a type checker says of a line
+    ("import numpy as np", None), ("import strop as mx", None), ("from strop import autograd, nd, sym", None), ("x = nd.array([[1.0, 2.0]])", None),
+    ("reveal_type(x)", "strop._strop.NDArray"), ("reveal_type(nd.ones((2, 2), ctx=mx.cpu()))", "strop._strop.NDArray"), ("reveal_type(x[0])", "strop._strop.NDArray"),
+    ("reveal_type(x.grad)", "strop._strop.NDArray"), ("reveal_type(x.asnumpy())", "numpy.ndarray[Any, Any]"), ("reveal_type(x.shape)", "builtins.tuple[builtins.int, ...]"),
+    ("reveal_type((x > 1) & ~(x == 2))", "strop._strop.NDArray"), ("reveal_type(nd.relu(x))", "strop._strop.NDArray"), ("reveal_type(mx.sqrt(nd.relu(x)))", "strop._strop.NDArray"),
+    ("reveal_type(nd.concat(x, x, dim=0))", "strop._strop.NDArray"), ("reveal_type(nd.stack([x, x]))", "strop._strop.NDArray"), ("reveal_type(nd.load('f')['w'])", "strop._strop.NDArray"),
+    ("reveal_type(nd.sparse.csr_matrix(np.eye(2)))", "strop.ndarray.sparse_array.CSRNDArray"), ("reveal_type(nd.random.uniform(0, 1))", "strop._strop.NDArray"),
+    ("reveal_type(sym.var('a'))", "strop._strop.Symbol"), ("net = sym.FullyConnected(sym.relu(sym.var('data')), num_hidden=3, name='fc')", None), ("reveal_type(net)", "strop._strop.Symbol"),
+    ("run = net.simple_bind(mx.cpu(), data=(2, 3))", None), ("reveal_type(run)", "strop._strop.Executor"), ("out = run.forward(is_train=True)", None),
+    ("reveal_type(out)", "builtins.list[strop._strop.NDArray]"), ("reveal_type(run.grad_dict['data'])", "strop._strop.NDArray"), ("reveal_type(run.outputs[0])", "strop._strop.NDArray"),
+    ("with autograd.record():", None), ("    loss = nd.square(nd.relu(x) + 1).sum(axis=(0, 1)) + nd.cast(x, dtype=np.float32)[0]", None), ("loss.backward()", None),
+    ("batch = next(mx.io.NDArrayIter(np.ones((4, 2)), batch_size=2))", None), ("reveal_type(batch.data[0])", "strop._strop.NDArray"), ("reveal_type(mx.current_context())", "strop.context.Context"),
+    ("parts = mx.optimizer.SGD(learning_rate=0.1), mx.init.Xavier(), mx.metric.Accuracy(), mx.Error, mx.nd.contrib.MultiBoxPrior(x, sizes=(0.1, 0.2))", None), ("mx.random.seed(1)", None),
+    ("class Twice(autograd.Function):", None), ("    def forward(self, given: nd.NDArray) -> nd.NDArray:", None), ("        return given * 2", None),
+    ("    def backward(self, head: nd.NDArray) -> nd.NDArray:", None), ("        return head * 2", None), ("x[0] = 2", None), ("nd.save('f', {'x': x})", None), ("number = float(x[0]) + int(x.sum())", None),
+    ("out[0].asnumpyy()", '"NDArray" has no attribute "asnumpyy"; maybe "asnumpy"?'), ("x.grad.asnumpyy()", '"NDArray" has no attribute "asnumpyy"; maybe "asnumpy"?'),
+    ("net.tojsonn()", '"Symbol" has no attribute "tojsonn"; maybe "tojson"?'), ("run.forwards()", '"Executor" has no attribute "forwards"; maybe "forward"?'),
+    ("nd.relu(x, x)", 'Too many positional arguments for "relu"'), ("nd.no_such", 'Module has no attribute "no_such"'), ("mx.optimizer.NoSuch", 'Module has no attribute "NoSuch"')]
+
+
+def test_a_type_checker_reads_them(site, tmp_path):
+    (tmp_path / "program.py").write_text("".join(f"{line}\n" for line, _ in PROGRAM))
+    said = [line for line in checked(site, tmp_path, "--strict", "program.py") if line.startswith("program.py") and "defined in" not in line]
+    wanted = [f'program.py:{number}: {"note: Revealed type is" if line.startswith("reveal") else "error:"} {f"{chr(34)}{answer}{chr(34)}" if line.startswith("reveal") else answer}'
+              for number, (line, answer) in enumerate(PROGRAM, 1) if answer]
+    assert said == wanted
 
 
 def test_signatures_stay_as_they_are():

@@ -126,6 +126,26 @@ def test_inputs_made_by_themselves_say_what_their_operator_says():
     assert slope.asscalar() == 0.25
 
 
+def test_variables_of_a_program_begin_as_their_operator_says():
+    """As in the original, where they do not say themselves how, and as variables that an old file has."""
+    slope, mean, spread, own = sym.var("slope"), sym.var("mean"), sym.var("spread"), sym.var("own", init=mx.init.One())
+    net = sym.BatchNorm(sym.LeakyReLU(sym.var("x"), slope, act_type="prelu"), sym.var("g"), sym.var("b"), mean, spread, name="bn")
+    assert slope.attr("__init__") == '["Constant", {"value": 0.25}]' and mean.attr("__init__") == '["zero", {}]' and spread.attr("__init__") == '["one", {}]'
+    assert "g" not in net.attr_dict() and sym.load_json(net.tojson()).attr_dict()["slope"] == {"__init__": '["Constant", {"value": 0.25}]'}
+    assert sym.LeakyReLU(sym.var("x"), gamma=own, act_type="prelu").attr_dict()["own"]["__init__"] == '["one", {}]'
+    synchronous = sym.contrib.SyncBatchNorm(sym.var("x"), sym.var("g"), sym.var("b"), sym.var("m"), sym.var("v"), key="k").attr_dict()
+    assert synchronous["m"] == {"__init__": '["zero", {}]'} and synchronous["v"] == {"__init__": '["one", {}]'}
+    arrays = {name: nd.zeros((2,)) for name in ("slope", "spread")}
+    for name, a in arrays.items():
+        mx.init.Xavier()(mx.init.InitDesc(name, net.attr_dict()[name]), a)
+    assert arrays["slope"].asnumpy().tolist() == [0.25, 0.25] and arrays["spread"].asnumpy().tolist() == [1, 1]
+    nodes = [{"op": "null", "param": {}, "name": name, "inputs": [], "backward_source_id": -1} for name in ("x", "p_gamma")]
+    nodes.append({"op": "LeakyReLU", "param": {"act_type": "prelu"}, "name": "p", "inputs": [[0, 0], [1, 0]], "backward_source_id": -1})
+    old = {"nodes": nodes, "arg_nodes": [0, 1], "heads": [[2, 0]]}
+    assert sym.load_json(json.dumps(old)).attr_dict()["p_gamma"] == {"__init__": '["Constant", {"value": 0.25}]'}
+    assert "p_gamma" not in sym.load_json(json.dumps({**old, "attrs": {"mxnet_version": ["int", 10700]}})).attr_dict()
+
+
 def test_a_symbol_is_written_as_the_original_writes_it():
     folder = pathlib.Path(__file__).parent.parent / "ops" / "symbols"
     source, here = (folder / "make.py").read_text(), {"mx": mx, "np": np}
@@ -229,6 +249,38 @@ def test_gradient_requests():
     assert run.grad_dict["a"] is None and grads["b"].asscalar() == 2
     with pytest.raises(ValueError):
         net.bind(mx.cpu(), {"a": a, "b": b}, grads, "sometimes")
+
+
+@pytest.mark.parametrize("own, other", [("float32", "float64"), ("float32", "float16"), ("float64", "float32"), ("float16", "float32"), ("float32", "bfloat16")])
+def test_gradients_go_into_buffers_of_other_floating_types(own, other):
+    """What is computed in the argument's type is cast, or added in that of the buffer."""
+    x = nd.array([[1, 2], [3, 4]], dtype=own)
+    net = sym.square(sym.var("x")) * 3
+    for request, before, want in (("write", 5, 6), ("add", 1, 7)):
+        grad = nd.full((2, 2), before, dtype=other)
+        run = net.bind(mx.cpu(), {"x": x}, {"x": grad}, request)
+        run.forward(is_train=True)
+        run.backward(nd.ones((2, 2), dtype=own))
+        assert grad.dtype is run.grad_dict["x"].dtype is nd.zeros((1,), dtype=other).dtype
+        np.testing.assert_array_equal(grad.astype("float64").asnumpy(), [[want, want + 6], [want + 12, want + 18]])
+        run.forward(is_train=True)
+        run.backward(nd.ones((2, 2), dtype=own))
+        assert grad.astype("float64").asnumpy()[0, 0] == (want if request == "write" else want + 6)
+    shared = nd.zeros((2, 2), dtype=other)  # of two arguments
+    run = (sym.var("a") * sym.var("b")).bind(mx.cpu(), {"a": x, "b": x * 2}, {"a": shared, "b": shared}, "add")
+    run.forward(is_train=True)
+    run.backward(nd.ones((2, 2), dtype=own))
+    np.testing.assert_array_equal(shared.astype("float64").asnumpy(), [[3, 6], [9, 12]])
+    for wrong in ("int32", "int64"):
+        with pytest.raises(ValueError, match=f"bind: the gradient of 'x' is {wrong}"):
+            net.bind(mx.cpu(), {"x": x}, {"x": nd.zeros((2, 2), dtype=wrong)})
+    if "bfloat16" not in (own, other):
+        rows = nd.sparse.zeros("row_sparse", (4, 2), dtype=other)
+        net = sym.Embedding(sym.var("i"), sym.var("w"), input_dim=4, output_dim=2, sparse_grad=True)
+        run = net.bind(mx.cpu(), {"i": nd.array([1, 1, 3]), "w": nd.ones((4, 2), dtype=own)}, {"w": rows}, {"i": "null", "w": "write"})
+        run.forward(is_train=True)
+        run.backward(nd.ones((3, 2), dtype=own))
+        assert rows.dtype is nd.zeros((1,), dtype=other).dtype and rows.asnumpy().tolist() == [[0, 0], [2, 2], [0, 0], [1, 1]]
 
 
 def test_what_the_original_lets_pass():
@@ -463,7 +515,7 @@ def test_loops_in_loops_and_what_they_refuse():
         mx.sym.contrib.foreach(lambda e, s: (e, [x]), x, [mx.sym.var("s")])[0].tojson()
     with pytest.raises(ValueError, match="max_iterations has to be given"):
         mx.sym.contrib.while_loop(lambda s: s, lambda s: (s, s), x)
-    with pytest.raises(mx.MXNetError, match="one branch has 1 outputs and the other 2"):
+    with pytest.raises(mx.MXNetError, match="one branch has 1 output and the other 2"):
         mx.sym.contrib.cond(x, lambda: [x], lambda: [x, x])
 
 

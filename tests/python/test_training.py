@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -231,6 +232,18 @@ def test_multi_precision_keeps_what_halves_lose():
     lost = steps(optimizer.create("sgd", learning_rate=1.0), np.ones(4), gradients, "float16")
     np.testing.assert_allclose(exact, 0.99, rtol=1e-3)
     np.testing.assert_array_equal(lost, 1)
+
+
+@pytest.mark.parametrize("name", ["set_lr_mult", "set_wd_mult"])
+def test_factors_of_names_that_no_index_has_are_said(name):
+    for names in (None, {0: "fc_weight"}):
+        made = optimizer.create("sgd", param_idx2name=names)
+        with pytest.warns(UserWarning, match=f"{name}: no index has the name 'fc_bias', .*param_idx2name") as caught:
+            getattr(made, name)({"fc_bias": 3, 0: 2})
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(optimizer.create("sgd", param_idx2name={0: "fc_bias"}), name)({"fc_bias": 3, 0: 2, 7: 1})
 
 
 def test_factors_by_name():

@@ -133,6 +133,7 @@ class LibSVMParser {
       if (end_ - at_ > 4 && std::memcmp(at_, "qid:", 4) == 0) {
         if (to_.qids.back() >= 0) bad(at_, "the line has a second qid");
         at_ += 4;
+        skip_blanks();
         to_.qids.back() = whole("qid");
         if (!at_end_of_token(false)) bad(at_, cat("the qid '", token(at_), "' goes on behind its number"));
         to_.has_qid = true;
@@ -150,6 +151,7 @@ class LibSVMParser {
       double value = 1;
       if (at_ != end_ && *at_ == ':') {
         ++at_;
+        skip_blanks();  // as the original's readers
         value = number(false);
       } else if (at_ == end_) {
         bad(entry, cat("the text ends behind index ", column + base_,

@@ -67,6 +67,7 @@ class LineBlocks {
   int file_ = -1;
   bool opened_ = false;
   std::int64_t size_ = 0, from_ = 0, to_ = 0;  // of the open file: its bytes, what is left to read of them
+  std::int64_t text_at_ = 0;                   // where its text begins: behind a byte order mark
   std::int64_t block_at_ = 0;                  // where in the file the last block begins
   std::string block_;
 };

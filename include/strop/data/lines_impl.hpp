@@ -82,6 +82,10 @@ STROP_IMPL void LineBlocks::open() {
     size_ = info.st_size;
   }
   opened_ = true;
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // of UTF-8, as some editors and tables write it
+  char begin[mark.size()] = {};
+  if (size_ >= std::ssize(mark)) read(begin, std::ssize(mark), 0);
+  text_at_ = std::string_view(begin, mark.size()) == mark ? std::ssize(mark) : 0;
   from_ = line_begin(range.begin);
   to_ = line_begin(range.end);
 }
@@ -107,7 +111,7 @@ STROP_IMPL void LineBlocks::read(char* to, std::int64_t bytes, std::int64_t from
 }
 
 STROP_IMPL std::int64_t LineBlocks::line_begin(std::int64_t byte) const {
-  if (byte <= 0) return 0;
+  if (byte <= text_at_) return text_at_;
   char piece[4096];
   for (std::int64_t at = byte - 1; at < size_;) {
     const std::int64_t count = std::min<std::int64_t>(sizeof piece, size_ - at);

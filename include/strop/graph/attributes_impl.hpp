@@ -75,6 +75,8 @@ struct InitialText {
 };
 inline constexpr InitialText initial_texts[] = {{"BatchNorm", "moving_mean", "[\"zero\", {}]"},
                                                 {"BatchNorm", "moving_var", "[\"one\", {}]"},
+                                                {"_contrib_SyncBatchNorm", "moving_mean", "[\"zero\", {}]"},
+                                                {"_contrib_SyncBatchNorm", "moving_var", "[\"one\", {}]"},
                                                 {"LeakyReLU", "gamma", "[\"Constant\", {\"value\": 0.25}]"}};
 
 /// Takes in what an attribute says of a variable's array; false for other attributes. An extent that is not known is −1
@@ -146,6 +148,13 @@ STROP_IMPL void set_attribute(Node& node, std::string_view key, std::string_view
   set_text(node.attributes, attribute_key(key), text);
 }
 
+/// Has a variable that is such an input of an operator begin as the operator wants it, unless it says how it begins.
+STROP_IMPL void say_initial(const Entry& entry, std::string_view input, Node& variable) {
+  for (const InitialText& initial : initial_texts)
+    if (entry.name == initial.op && input == initial.input && find_text(variable.attributes, "__init__") == nullptr)
+      set_text(variable.attributes, "__init__", initial.text);
+}
+
 /// The variable that input i of these becomes which was left out, numbered where it is one of a list. As in the
 /// original it says what its operator says.
 STROP_IMPL NodeOutput missing_input(const Node& of, std::span<const std::string_view> inputs, int i) {
@@ -157,9 +166,7 @@ STROP_IMPL NodeOutput missing_input(const Node& of, std::span<const std::string_
   if (is_listed) made->name += cat('_', i - (first - inputs.begin()));
   made->attributes = parameters_of(of);
   for (const auto& [key, text] : of.attributes) set_attribute(*made, key, text);
-  for (const InitialText& initial : initial_texts)
-    if (of.entry->name == initial.op && input == initial.input && find_text(made->attributes, "__init__") == nullptr)
-      set_text(made->attributes, "__init__", initial.text);
+  say_initial(*of.entry, input, *made);
   return {made, 0};
 }
 

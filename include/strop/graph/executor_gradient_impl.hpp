@@ -77,8 +77,10 @@ STROP_IMPL void BoundGraph::take_gradients(const NamedArrays& given, const GradR
     const int at = given_at.find(name), wish = wish_at.find(name);
     const NDArray* buffer = at < 0 ? nullptr : &element(given, at).second;
     const bool there = buffer != nullptr && *buffer;
-    if (there &&
-        (buffer->shape() != array.shape() || buffer->dtype() != array.dtype() || buffer->device() != array.device()))
+    // One of another floating type gets what is computed in the argument's own.
+    const bool fits =
+        there && (buffer->dtype() == array.dtype() || (is_floating(buffer->dtype()) && is_floating(array.dtype())));
+    if (there && (buffer->shape() != array.shape() || !fits || buffer->device() != array.device()))
       fail("bind: the gradient of '", name, "' is ", name_of(buffer->dtype()), ' ', to_text(buffer->shape()), " on ",
            to_text(buffer->device()), ", expected ", name_of(array.dtype()), ' ', to_text(array.shape()), " on ",
            to_text(array.device()));
@@ -220,14 +222,15 @@ STROP_IMPL void BoundGraph::place_gradients(const Graph& graph, Inference& infer
                    : zeros(array.shape(), storage, array.dtype(), array.device());
     Step* const maker = value >= 0 && step_of[value] >= 0 ? &backward_steps[step_of[value]] : nullptr;
     // In a sparse buffer of a sparse argument of a map: computed at the argument's stored positions alone.
+    const bool typed = buffer && buffer.dtype() == array.dtype();
     if (maker != nullptr && maker->node->entry->is_map() && uses[value] == 1 && array.storage() != dense &&
-        buffer.storage() == array.storage() && !maker->node->like.empty() &&
+        buffer.storage() == array.storage() && typed && !maker->node->like.empty() &&
         inference.shape(maker->in[0]) == array.shape()) {
       maker->on_pattern.push_back({gradient.index, i});
       maker->requests[gradient.index] = Request::null;
       inference.storage(value) = array.storage();
     }
-    if (maker == nullptr || joint[i] || uses[value] != 1 || storage != dense || buffer.storage() != dense ||
+    if (maker == nullptr || joint[i] || !typed || uses[value] != 1 || storage != dense || buffer.storage() != dense ||
         (as_written && requests[i] == Request::add)) {
       deliveries.push_back({value, i, requests[i]});
       continue;
@@ -437,6 +440,7 @@ STROP_IMPL void BoundGraph::backward(Span<const NDArray> given) {
     NDArray gradient = values[delivery.value];
     if (gradient.storage() == dense && buffer.storage() != dense && argument.storage() == buffer.storage())
       gradient = projected(gradient, argument);
+    if (gradient.storage() == dense) gradient = as_type(gradient, buffer.dtype());
     copy_into(gradient, buffer, delivery.request);
   }
   for (int v : head_values)

@@ -377,7 +377,10 @@ class GraphMaker {
       fail(node.entry->snake, ": takes ", names.size(), names.size() == 1 ? " input (" : " inputs (", listed(names),
            "), and the file gives ", given);
     for (const NodeRecord::Link& link : record.inputs) node.inputs.push_back(linked(link, i));
-    // Files of 0.8 leave out what an operator writes, such as running means.
+    // Files of 0.8 leave out what an operator writes, such as running means, and how variables begin.
+    for (std::size_t k = 0; k < given && from_.version < 900; ++k)
+      if (Node& source = *node.inputs[static_cast<int>(k)].node; source.is_variable())
+        say_initial(*node.entry, names[k], source);
     for (std::size_t k = given; k < names.size(); ++k)
       node.inputs.push_back(missing_input(node, names, static_cast<int>(k)));
     for (int k : node.signature.mutated)
@@ -395,6 +398,8 @@ class GraphMaker {
 };
 
 STROP_IMPL Symbol symbol_of_text(std::string_view text, const std::string& what) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // a byte order mark, as some editors write it
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
   const GraphRecord record = GraphReader(text, what).read();
   GraphMaker::Tensors tensors(record);
   return GraphMaker(record, what, tensors).make();

@@ -170,9 +170,13 @@ STROP_IMPL Symbol build_node(const Entry& entry, Ref<ParamBox> params, std::span
   node->params = std::move(params);
   node->attributes = naming().attributes;
   node->said = std::move(said);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    node->inputs.push_back(i < in.size() && in[i] ? one_output(entry.snake, names[i], in[i])
-                                                  : missing_input(*node, names, static_cast<int>(i)));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool given = i < in.size() && in[i];
+    node->inputs.push_back(given ? one_output(entry.snake, names[i], in[i])
+                                 : missing_input(*node, names, static_cast<int>(i)));
+    if (Node& source = *node->inputs[static_cast<int>(i)].node; given && source.is_variable())
+      say_initial(entry, names[i], source);
+  }
   for (int i : node->signature.mutated)
     if (const Node& state = *node->inputs[i].node; !state.is_variable())
       fail(entry.snake, ": input '", element(names, i), "' is written and so must be a variable, not the output of ",

@@ -13,13 +13,13 @@
 
 namespace strop::inline v0 {
 namespace detail {
+inline constexpr const char* fallback_variable = "STROP_STORAGE_FALLBACK_LOG_VERBOSE";
 struct FallbackLog {
   std::mutex mutex;
   Fallback mode;
   std::vector<FallbackRecord> records;
   FallbackLog() {
-    const bool said =
-        environment_flag({"STROP_STORAGE_FALLBACK_LOG_VERBOSE", "MXNET_STORAGE_FALLBACK_LOG_VERBOSE"}, true);
+    const bool said = environment_flag({fallback_variable, "MXNET_STORAGE_FALLBACK_LOG_VERBOSE"}, true);
     mode = said ? Fallback::warn : Fallback::silent;
   }
   static FallbackLog& get() {
@@ -55,7 +55,7 @@ STROP_IMPL void note_fallback(const Entry& entry, const void* op, const std::str
     if (past.mode != Fallback::warn) return;
   }
   log(cat(entry.snake, '(', printable(params, 500), "): dense fallback for ", storages, ": ", why,
-          where.empty() ? "" : " at ", where));
+          where.empty() ? "" : ", at ", where, " (", fallback_variable, "=0 silences this)"));
 }
 }  // namespace detail
 

@@ -67,8 +67,9 @@ STROP_IMPL NDArray map_on_pattern(const Entry& entry, const void* op, Span<const
     const bool apart =
         sparse && (a.storage() != onto.storage() || a.shape() != onto.shape() || (!sorted && pattern_of(a) != pattern));
     if (apart) {  // whose values cannot be merged with the pattern
-      note_fallback(entry, op, cat("(", name_of(a.storage()), ") -> (", name_of(onto.storage()), ")"),
-                    "an input is stored otherwise than the array that the gradient is of", {});
+      note_fallback(
+          entry, op, cat("(", name_of(a.storage()), ") -> (", name_of(onto.storage()), ")"),
+          cat("an input is stored otherwise than the array that the gradient is of, on ", to_text(onto.device())), {});
       laid.push_back(view_as(values_at(dense_form(a), pattern, onto.shape(), onto.storage()), stored));
     } else if (!a.allocated())
       laid.push_back(NDArray::shell(stored, a.dtype(), a.device()));

@@ -221,7 +221,8 @@ STROP_IMPL void note_fallback_of(const Plan& plan, const void* op, Inputs in, Si
   if (plan.why.empty() || !plan.asked) return;
   List<Storage, 8> storages(in.size());
   for (Index i = 0; i < in.size(); ++i) storages[i] = in[i]->storage();
-  note_fallback(*plan.entry, op, storages_text(storages.span(), plan.storages.span()), plan.why, site);
+  note_fallback(*plan.entry, op, storages_text(storages.span(), plan.storages.span()),
+                cat(plan.why, ", on ", to_text(plan.device)), site);
 }
 
 }  // namespace strop::inline v0::detail

@@ -13,7 +13,7 @@ except ImportError as _error:
     raise ImportError(f"strop: the extension of the package cannot be loaded: {_error}") from _error
 
 from . import base, error, registry
-from .base import Error, MXNetError
+from .base import Error, FallbackWarning, MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from . import attribute, autograd, context, engine, name
 from .attribute import AttrScope

@@ -4,7 +4,7 @@ import inspect
 import math
 
 from . import _documents, _strop
-from .base import _Null, also
+from .base import _Null, also, counted
 
 
 def zipfian(functions, true_classes, num_sampled, range_max, **where):
@@ -47,7 +47,7 @@ def function(name, of_numbers, of_arrays, kind, draw, draw_of):
 
     def call(*args, **kwargs):
         if len(args) > len(order) + 2:
-            raise _strop.TypeError(f"random.{name}: {len(args)} arguments, expected at most {len(order) + 2}")
+            raise _strop.TypeError(f"random.{name}: {counted(len(args), 'argument')}, expected at most {len(order) + 2}")
         for key, value in zip([*order, "ctx", "out"], args):
             if key in kwargs:
                 raise _strop.TypeError(f"random.{name}: {key} is given twice")

@@ -58,9 +58,17 @@ def make_operators(symbolic):
             for name in names[:1] if own else names[1:]:
                 where = place(name)
                 if where is not None and where not in made:
-                    made[where] = _strop.Operator(name, where[1], symbolic)
-                    _Module.found[made[where]] = f"{made.package}.{where[0] or 'op'}"
+                    _add(made, where, name)
+    # What serves sparse arrays is in `sparse`, by the original's names with that prefix and by its own.
+    for (where, name), operator in list(made.items()):
+        if where in ("", "contrib") and ("sparse", name) not in made and operator.serves_sparse:
+            _add(made, ("sparse", name), f"_{where}_{name}" if where else name)
     return made
+
+
+def _add(made, where, name):
+    made[where] = _strop.Operator(name, where[1], made.symbolic)
+    _Module.found[made[where]] = f"{made.package}.{where[0] or 'op'}"
 
 
 def fill_modules(package, operators, names):

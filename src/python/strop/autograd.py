@@ -3,7 +3,7 @@
 from . import _strop
 from ._failures import run_written
 from ._strop import NDArray, Symbol, is_recording, is_training, set_recording, set_training
-from .base import GRAD_REQUESTS, also, arrays_in
+from .base import GRAD_REQUESTS, also, arrays_in, counted
 
 __all__ = ["Function", "NDArray", "Symbol", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
            "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode"]
@@ -53,7 +53,7 @@ def mark_variables(variables, gradients, grad_reqs="write"):
     variables, gradients = (arrays_in(_listed(arrays), "mark_variables", what) for arrays, what in ((variables, "a variable"), (gradients, "a gradient")))
     requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(variables) == len(gradients) == len(requests):
-        raise _strop.ValueError(f"mark_variables: {len(variables)} variables, {len(gradients)} gradients and {len(requests)} requests")
+        raise _strop.ValueError(f"mark_variables: {len(variables)} variables, {counted(len(gradients), 'gradient')} and {len(requests)} requests")
     for variable, gradient, request in zip(variables, gradients, requests):
         _strop.mark_variable(variable, gradient, request_number(request))
 
@@ -78,7 +78,7 @@ def _head_gradients(heads, head_grads, what):
         return []
     gradients = _listed(head_grads)
     if len(gradients) != len(heads):
-        raise also(_strop.ValueError, AssertionError)(f"{what}: {len(heads)} heads and {len(gradients)} head gradients")
+        raise also(_strop.ValueError, AssertionError)(f"{what}: {len(heads)} heads and {counted(len(gradients), 'head gradient')}")
     arrays_in([gradient for gradient in gradients if gradient is not None], what, "a head gradient")
     return gradients
 
@@ -153,7 +153,7 @@ class Function:
     def _backward(self, gradients):
         found = self._arrays(run_written(self.backward, *gradients), "backward")
         if len(found) != self._inputs:
-            raise _strop.ValueError(f"{type(self).__name__}.backward: {len(found)} gradients for {self._inputs} inputs")
+            raise _strop.ValueError(f"{type(self).__name__}.backward: {counted(len(found), 'gradient')} for {counted(self._inputs, 'input')}")
         return found
 
     def _arrays(self, made, what):

@@ -4,6 +4,7 @@ import functools
 import inspect
 import os
 import sys
+import warnings
 
 import numpy as np
 
@@ -193,6 +194,46 @@ def _dtype_name(dtype):
     return "bfloat16" if dtype == bfloat16 else dtype.name
 
 
+def counted(number, noun):
+    """1 row, 2 rows."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def text_in(text, what):
+    """A text that can be written in UTF-8; refuses another one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _strop.ValueError(f"{what} is {ascii(text)}, which is no text: it has half of a character") from None
+    return text
+
+
+def path_of(name, function):
+    """The name of a file in the bytes that the system has for it; refuses what is none."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise _strop.TypeError(f"{function}: the name of the file is of type {type(name).__name__}, expected a string")
+    try:
+        path = os.fsencode(name)
+    except UnicodeEncodeError:
+        raise _strop.ValueError(f"{function}: {ascii(os.fspath(name))} is no name of a file: it has half of a character") from None
+    if b"\0" in path:
+        raise _strop.ValueError(f"{function}: {ascii(os.fspath(name))} is no name of a file: it has a zero byte")
+    return path
+
+
+@functools.cache
+def _of_file(kind):
+    """An error of ours that is of a kind of OSError as well."""
+    return getattr(_strop, kind.__name__, None) or also(_strop.OSError, kind)
+
+
+def file_error(sentence, error):
+    """What a failure of the system is here: of its kind, with one sentence."""
+    made = _of_file(type(error))(sentence)
+    made.errno, made.strerror, made.filename = error.errno, error.strerror, error.filename
+    return made
+
+
 def arrays_in(values, function, what):
     """A list of arrays as it is, where it holds nothing else."""
     for value in values:
@@ -257,7 +298,7 @@ class LeftOut:
 
 
 # The functions that the core calls, by their number.
-_HOOKS = ("getitem", "setitem", "repr", "convert", "empty", "dtype_name", "symbol", "signature", "document", "custom")
+_HOOKS = ("getitem", "setitem", "repr", "convert", "empty", "dtype_name", "symbol", "signature", "document", "custom", "warn")
 
 
 def _hook(name):
@@ -270,6 +311,19 @@ def _hook(name):
     return take
 
 
+class FallbackWarning(UserWarning):
+    """An operator works on dense copies of sparse arrays: the line that is logged of it."""
+
+
+@_hook("warn")
+def _warn(line):
+    level, frame = 2, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):  # to the program's own line
+        level, frame = level + 1, frame.f_back
+    warnings.warn(line, FallbackWarning, stacklevel=level)
+
+
+_HERE = os.path.dirname(__file__) + os.sep
 _hook("empty")(np.empty)
 _hook("dtype_name")(_dtype_name)
 

@@ -6,6 +6,7 @@ import operator
 from . import _strop
 from ._strop import _Trace
 from ._strop import wait_all as waitall  # noqa: F401
+from .base import path_of
 
 _size = 15
 
@@ -40,7 +41,7 @@ def bulk(size):
 def trace(path):
     """``with engine.trace("trace.json"):`` writes what is done inside, every operation with its thread, times and order, to a
     file that Perfetto, chrome://tracing and ``strop trace`` read. One trace at a time; what is pending at the end is waited for."""
-    taken = _Trace(str(path))
+    taken = _Trace(path_of(path, "trace"))
     try:
         yield
         waitall()

@@ -2,7 +2,8 @@
 """Errors of strop that are Python's own kinds as well."""
 import builtins
 
-from ._strop import Error, IndexError, MemoryError, TypeError, ValueError  # noqa: A004
+from ._strop import (Error, FileNotFoundError, IndexError, IsADirectoryError, MemoryError, NotADirectoryError, OSError,  # noqa: A004
+                     PermissionError, TypeError, ValueError)
 from .base import register_error
 
 MXNetError = Error

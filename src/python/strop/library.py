@@ -7,13 +7,14 @@ import sys
 from . import _register, _strop, error
 from . import ndarray as nd
 from . import symbol as sym
+from .base import path_of
 
 
 def load_library(path):
     """The names of the operators of a shared library (C++: strop/library/export.hpp), which are found from then on here, in
     every module of operators and in symbol files. A file that is no such library, speaks another version or has an operator
     whose name is taken is one sentence, and brings nothing."""
-    names = _strop.load_library(os.fspath(path))
+    names = _strop.load_library(path_of(path, "load_library"))
     _refresh()
     return names
 
@@ -27,8 +28,8 @@ def load(path, verbose=True):
 
 def is_library(path):
     """Whether a file is a shared library by its name or its first bytes."""
-    path = os.fspath(path)
-    if re.search(r"\.so(\.\d+)*$", path):
+    path = path_of(path, "load")
+    if re.search(rb"\.so(\.\d+)*$", path):
         return True
     try:
         with open(path, "rb") as file:

@@ -5,7 +5,7 @@ import collections
 
 from . import _strop, autograd, nd, sym
 from ._failures import run_written as _run
-from .base import STORAGES, _hook, storage_number
+from .base import STORAGES, _hook, counted, storage_number
 from .context import Context
 from .ndarray import NDArray
 from .symbol.symbol import Symbol, _name_and_attributes
@@ -215,7 +215,7 @@ def _taken(described, inputs, named, kind):
             raise _strop.TypeError(f"{op_type}: no input {key!r} is left; it has {', '.join(names)}")
         given[key] = value
     if len(inputs) > len(names):
-        raise _strop.TypeError(f"{op_type}: {len(inputs)} inputs are given, it has {', '.join(names) or 'none'}")
+        raise _strop.TypeError(f"{op_type}: {counted(len(inputs), 'input')} given, it has {', '.join(names) or 'none'}")
     for key, value in given.items():
         if not isinstance(value, kind):
             raise _strop.TypeError(f"{op_type}: input {key!r} is of type {type(value).__name__}, expected {'an NDArray' if kind is NDArray else 'a Symbol'}")

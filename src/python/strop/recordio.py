@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from . import _strop
-from .base import also
+from .base import also, counted, file_error
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "unpack"]
 
@@ -37,7 +37,7 @@ class MXRecordIO:
         try:
             self._file = open(self.uri, "wb" if self.writable else "rb")  # pylint: disable=consider-using-with
         except OSError as error:
-            raise _strop.Error(f"MXRecordIO: {error}") from error
+            raise file_error(f"MXRecordIO: {error.strerror}: {self.uri!r}", error) from error
         self.pid, self.is_open = os.getpid(), True
 
     def close(self):
@@ -84,7 +84,7 @@ class MXRecordIO:
         begins, ends = [0] + [cut + 4 for cut in cuts], cuts + [len(data)]
         for i, (begin, end) in enumerate(zip(begins, ends)):
             if end - begin > _LONGEST:
-                raise _strop.ValueError(f"MXRecordIO: a record of {len(data)} bytes, expected at most {_LONGEST}")
+                raise _strop.ValueError(f"MXRecordIO: a record of {counted(len(data), 'byte')}, expected at most {_LONGEST}")
             part = _WHOLE if len(begins) == 1 else _FIRST if i == 0 else _LAST if i + 1 == len(begins) else _MIDDLE
             self._file.write(struct.pack("<II", _MAGIC, part << 29 | end - begin) + data[begin:end] + b"\0" * (-(end - begin) % 4))
 
@@ -122,12 +122,15 @@ class MXIndexedRecordIO(MXRecordIO):
         if self.writable:
             return
         try:
-            with open(self.idx_path, encoding="utf-8") as lines:
+            with open(self.idx_path, encoding="utf-8-sig") as lines:  # with or without a byte order mark
                 for line in lines:
                     key, position = line.rstrip("\n").split("\t")
                     self.idx[self.key_type(key)] = int(position)
                     self.keys.append(self.key_type(key))
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            self.close()
+            raise file_error(f"MXIndexedRecordIO: {error.strerror}: {self.idx_path!r}", error) from error
+        except ValueError as error:
             self.close()
             raise _strop.Error(f"MXIndexedRecordIO: {self.idx_path} cannot be read as an index: {error}") from error
 
@@ -180,10 +183,10 @@ def pack(header, s):
 def unpack(s):
     """(header, bytes) of a record that pack() made."""
     if len(s) < _HEADER.size:
-        raise _strop.ValueError(f"unpack: {len(s)} bytes, a header has {_HEADER.size}")
+        raise _strop.ValueError(f"unpack: {counted(len(s), 'byte')}, a header has {_HEADER.size}")
     header, rest = IRHeader(*_HEADER.unpack(s[:_HEADER.size])), s[_HEADER.size:]
     if header.flag == 0:
         return header, rest
     if len(rest) < 4 * header.flag:
-        raise _strop.ValueError(f"unpack: {len(rest)} bytes behind the header, expected a label of {header.flag} numbers")
+        raise _strop.ValueError(f"unpack: {counted(len(rest), 'byte')} behind the header, expected a label of {header.flag} numbers")
     return header._replace(label=np.frombuffer(rest, np.float32, header.flag)), rest[4 * header.flag:]

@@ -55,6 +55,12 @@ TEST_CASE("lines with labels, groups, comments and blanks") {
   CHECK(read("").data.shape() == Shape{0, 0});
   CHECK(read("1 3:1", {.features = 10}).data.shape() == Shape{1, 10});
   CHECK(read("1 3:1", {.one_based = true}).data.shape() == Shape{1, 3});
+  const LibSVMData apart = read("1 0: 0.5\t2:\t1\n2 qid: 3 1:  2 \n");  // blanks behind a colon
+  CHECK(apart.data.to(dense).to_vector<float>() == Floats{0.5, 0, 1, 0, 2, 0});
+  CHECK(apart.qid.to_vector<std::int64_t>() == std::vector<std::int64_t>{-1, 3});
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(read(mark + "1 0:1\n2 1:2\n").label.to_vector<float>() == Floats{1, 2});
+  CHECK(read(mark).data.shape() == Shape{0, 0});
   const LibSVMData several = read("1,2 0:1\n3,4 0:2\n", {.labels = 2});
   CHECK(several.label.shape() == Shape{2, 2});
   CHECK(several.label.to_vector<float>() == Floats{1, 2, 3, 4});

@@ -272,6 +272,16 @@ TEST_CASE("what does not fit is refused when it is bound") {
   const NamedArrays args = {{"data", x}, {"fc_weight", w}, {"fc_bias", b}};
   CHECK(sentence([&] { net.bind(cpu(), args, {{"fc_weight", zeros({4, 2})}}); }) ==
         "bind: the gradient of 'fc_weight' is float32 (4, 2) on cpu(0), expected float32 (2, 4) on cpu(0)");
+  const NDArray wide = zeros({2, 4}, f64), whole = zeros({2, 4}, i32);
+  Executor cast = net.bind(cpu(), {{"data", full({3, 4}, 0.5)}, {"fc_weight", w}, {"fc_bias", b}},
+                           {{"fc_weight", wide}}, {{"fc_weight", GradRequest::add}});
+  for (int i = 0; i < 2; ++i) {
+    cast.forward(true);
+    cast.backward(full({3, 2}, 1));
+  }
+  CHECK(same(wide, full({2, 4}, 3, f64)));
+  CHECK(sentence([&] { net.bind(cpu(), args, {{"fc_weight", whole}}); }) ==
+        "bind: the gradient of 'fc_weight' is int32 (2, 4) on cpu(0), expected float32 (2, 4) on cpu(0)");
   CHECK(sentence([&] {
           net.bind(cpu(), args, {{"weight", w}});
         }).starts_with("bind: gradients: no argument 'weight'; nearest: "));

@@ -138,7 +138,7 @@ class BoundBody : public Counted {
   static void give(const NDArray& made, const Place& to) {
     if (made.storage() != dense && !to.made_by->is_variable())
       note_fallback(*to.made_by->entry, to.made_by->op(), cat("() -> (", name_of(made.storage()), ")"),
-                    "what a loop or a branch gives is dense", to.made_by->site);
+                    cat("what a loop or a branch gives is dense, on ", to_text(made.device())), to.made_by->site);
     copy_into(made, to.target);
   }
 

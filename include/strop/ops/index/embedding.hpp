@@ -17,8 +17,8 @@ namespace strop::inline v0 {
 ///
 /// Numbers outside are moved to the nearest end; a row-sparse `weight` refuses them, and its rows that are not stored
 /// are zero. The gradient of `weight` is the sum of the head gradient's rows per number; with sparse_grad it is
-/// row-sparse and holds the rows that occur, numbered in int32 where `data` is. `data` has no gradient. `dtype` is the
-/// weight's type where nothing else says it.
+/// row-sparse and holds the rows that occur, numbered in int32 where `data` is, and refuses numbers outside. `data` has
+/// no gradient. `dtype` is the weight's type where nothing else says it.
 ///
 /// Example: `embedding(array({1, 1}), array({{1, 2}, {3, 4}}), {.input_dim = 2, .output_dim = 2})` is [[3, 4], [3, 4]].
 struct Embedding {
@@ -29,7 +29,7 @@ struct Embedding {
   static constexpr std::string_view aliases[] = {"_sparse_Embedding", "_npx_embedding"}, inputs[] = {"data", "weight"};
   static constexpr const char* doc =
       "Rows of weight by the numbers in data, moved to the nearest end where they lie outside. With sparse_grad the "
-      "gradient of weight is row-sparse.";
+      "gradient of weight is row-sparse, and refuses numbers that lie outside.";
   static constexpr Note notes[] = {{"input_dim", "rows of weight"},
                                    {"output_dim", "columns of weight"},
                                    {"dtype", "type of weight where nothing else says it"},

@@ -89,8 +89,10 @@ inline void Embedding::forward(Cpu&, const NDArray& data, const NDArray& weight,
 template <Real E>
 inline void EmbeddingGradient::forward(Cpu&, const NDArray& dy, const NDArray& data, const NDArray&,
                                        NDArray& dw) const {
-  const detail::ReadPositions ids(data, dw.shape()[0], detail::Outside::clip, "embedding");
-  if (dw.storage() == row_sparse)
+  const bool sparse = dw.storage() == row_sparse;  // whose rows are numbered by what data says
+  const detail::ReadPositions ids(data, dw.shape()[0], sparse ? detail::Outside::refuse : detail::Outside::clip,
+                                  "embedding");
+  if (sparse)
     detail::add_stored_rows<E>(dy.pointer<const E>(), ids.span(), dw, data.dtype() == i32 ? i32 : i64);
   else
     detail::add_blocks(dy.pointer<E>(), ids.span(), dw.pointer<E>(), 1, dw.shape()[0], dw.shape()[1]);

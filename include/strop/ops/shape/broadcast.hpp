@@ -133,7 +133,7 @@ struct BroadcastGradient {
   auto gradient(const auto& dy, const auto& x, const auto& like) const;
 };
 
-/// All types. The gradient is the sum over the copies. Error: a repetition below 1. `tile(array({1, 2}), {.reps = {2,
+/// All types. The gradient is the sum over the copies. Error: a negative repetition. `tile(array({1, 2}), {.reps = {2,
 /// 2}})` is [[1, 2, 1, 2], [1, 2, 1, 2]].
 struct Tile {
   Required<Shape> reps = {};
@@ -142,7 +142,7 @@ struct Tile {
       "The whole array reps[k] times along axis k; a shorter list counts for the last axes, a longer one adds axes in "
       "front.";
   static constexpr Note notes[] = {
-      {"reps", "how often along each axis, 1 or more; a shorter list is of the last axes"}};
+      {"reps", "how often along each axis, 0 or more; a shorter list is of the last axes"}};
   static constexpr Keeps gradient_keeps = Keeps::none;
 
   /// Extents of the input and repetitions, both with as many axes as the result.
@@ -159,7 +159,7 @@ struct Tile {
   template <int = 0>
   constexpr void infer_shape(Shapes& s) const {
     for (std::int64_t r : *reps)
-      if (r < 1) s.fail("parameter 'reps' has a repetition of ", r, ", expected 1 or more");
+      if (r < 0) s.fail("parameter 'reps' has a repetition of ", r, ", expected 0 or more");
     if (!s.in(0).has_rank()) return;
     const Plan p = plan(s.in(0));
     Shape out = p.extents;

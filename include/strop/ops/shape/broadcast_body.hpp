@@ -47,6 +47,7 @@ inline void BroadcastGradient::forward(Cpu& ctx, View<const E> x, View<const E>,
 }
 
 inline void Tile::forward(Cpu&, const NDArray& x, NDArray& y) const {
+  if (y.size() == 0) return;
   const Plan p = plan(x.shape());
   const Shape in = detail::row_major(p.extents), out = detail::row_major(y.shape());
   detail::Move m;
@@ -65,7 +66,7 @@ inline void TileGradient::forward(Cpu& ctx, View<const E> x, View<const E>, View
     if (p.reps[k] != 1) summed.push_back(parts.ndim()), parts.push_back(p.reps[k]);
     parts.push_back(p.extents[k]);
   }
-  detail::sum_axes(ctx, x, y, parts, summed);
+  if (y.size() != 0) detail::sum_axes(ctx, x, y, parts, summed);
 }
 
 inline void Repeat::forward(Cpu&, const NDArray& x, NDArray& y) const {

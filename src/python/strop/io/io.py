@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators over data, in batches."""
 import gzip
+import os
 import struct
 import zlib
 from collections import namedtuple
@@ -9,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .. import _strop, nd
-from ..base import _dtype_name, also, extents_of
+from ..base import _dtype_name, also, counted, extents_of, file_error, path_of
 from ..ndarray import NDArray
 from ..ndarray.sparse import BaseSparseNDArray, CSRNDArray
 
@@ -222,11 +223,25 @@ def _sources(given, default_name, may_be_empty):
         given = dict(sorted(given.items()))
     if not isinstance(given, dict):
         raise _strop.TypeError(f"NDArrayIter: {default_name} is of type {type(given).__name__}, expected an array, a list or a dictionary of them")
-    return [(name, a if isinstance(a, NDArray) else nd.array(a)) for name, a in given.items()]
+    return [(name, a if isinstance(a, NDArray) else _converted(a)) for name, a in given.items()]
+
+
+def _converted(source):
+    """An array of float32, as in the original; integers that float32 does not hold stay integers."""
+    if hasattr(source, "tocsr"):
+        return nd.array(source)
+    found = np.asarray(source)
+    if found.dtype.kind in "iu":
+        with np.errstate(invalid="ignore"):  # of what float32 rounds beyond the type
+            exact = (found.astype(np.float32).astype(found.dtype) == found).all()
+        if not exact:
+            return nd.array(found, dtype=np.int32 if found.dtype == np.int32 else np.int64)
+    return nd.array(found)
 
 
 class NDArrayIter(DataIter):
-    """Batches of the rows of arrays. What does not fill the last batch is filled up from the beginning ("pad"), left out
+    """Batches of the rows of arrays. NDArrays keep their types; others become float32, but for integers beyond 2**24 that it
+    does not hold, which keep theirs. What does not fill the last batch is filled up from the beginning ("pad"), left out
     ("discard") or kept for the next epoch ("roll_over"). ``layout`` is what provide_data and provide_label say."""
 
     def __init__(self, data, label=None, batch_size=1, shuffle=False, last_batch_handle="pad", data_name="data", label_name="softmax_label", layout="NCHW"):
@@ -239,11 +254,11 @@ class NDArrayIter(DataIter):
         self.num_data = both[0][1].shape[0]
         for name, a in both:
             if a.shape[0] != self.num_data:
-                raise _strop.ValueError(f"NDArrayIter: {name} has {a.shape[0]} rows, {both[0][0]} {self.num_data}")
+                raise _strop.ValueError(f"NDArrayIter: {name} has {counted(a.shape[0], 'row')}, {both[0][0]} {self.num_data}")
         if any(isinstance(a, BaseSparseNDArray) for _, a in both) and last_batch_handle != "discard":
             raise NotImplementedError("NDArrayIter: sparse arrays need last_batch_handle='discard'")
         if batch_size < 1 or self.num_data < 1:
-            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {self.num_data} rows, expected at least 1 of 1")
+            raise _strop.ValueError(f"NDArrayIter: batch_size is {batch_size} of {counted(self.num_data, 'row')}, expected at least 1 of 1")
         self.shuffle, self.last_batch_handle = shuffle, last_batch_handle
         self.data_list, self.num_source = [a for _, a in both], len(both)
         self.idx = np.arange(self.num_data)
@@ -331,7 +346,8 @@ class LibSVMIter(DataIter):
             if name not in ("shuffle", "silent", "seed", "preprocess_threads", "verbose", "ctx"):
                 raise _strop.TypeError(f"LibSVMIter: no argument {name!r}; there are data_libsvm, data_shape, label_libsvm, label_shape, {', '.join(known)}, "
                                        "batch_size, round_batch, prefetch_buffer, dtype and one_based")
-        self._rows = _strop.LibSVMIter(str(data_libsvm), self._shapes[0], str(label_libsvm), self._shapes[1], num_parts, part_index, batch_size,
+        paths = [path_of(path, "LibSVMIter") for path in (data_libsvm, label_libsvm)]
+        self._rows = _strop.LibSVMIter(paths[0], self._shapes[0], paths[1], self._shapes[1], num_parts, part_index, batch_size,
                                        bool(round_batch), prefetch_buffer, dtype, bool(one_based))
         self._own_labels = label_libsvm not in ("", "NULL")
 
@@ -391,14 +407,19 @@ class CSVIter(DataIter):
         self._data = self._read(data_csv, extents_of(data_shape))
         self._label = self._read(label_csv, of_label) if label_csv else np.zeros((len(self._data), *of_label), dtype)
         if len(self._label) != len(self._data):
-            raise _strop.ValueError(f"CSVIter: {len(self._data)} lines of data and {len(self._label)} of labels")
+            raise _strop.ValueError(f"CSVIter: {counted(len(self._data), 'line')} of data and {len(self._label)} of labels")
         self._round, self._at = round_batch, -batch_size
 
     def _read(self, path, shape):
+        path = os.fsdecode(path_of(path, "CSVIter"))
         try:
-            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2)
+            with open(path, "rb"):  # NumPy has no sentence of the system's for a file that cannot be opened
+                pass
+            lines = np.loadtxt(path, dtype=self._dtype, delimiter=",", ndmin=2, encoding="utf-8-sig")  # with or without a byte order mark
             return lines.reshape(len(lines), *shape)  # each by itself: one of another length is refused
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise file_error(f"CSVIter: {path}: {error.strerror or error}", error) from error
+        except ValueError as error:
             raise _strop.ValueError(f"CSVIter: {path}: {error}") from error
 
     @property
@@ -457,10 +478,12 @@ def _idx(path, mark):
         text = gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
         axes = mark & 255
         found, *shape = struct.unpack(f">{axes + 1}I", text[:4 * (axes + 1)])
-    except (OSError, EOFError, struct.error, zlib.error) as error:
+    except (gzip.BadGzipFile, EOFError, struct.error, zlib.error) as error:
         raise _strop.ValueError(f"MNISTIter: {path}: {error}") from error
+    except OSError as error:
+        raise file_error(f"MNISTIter: {path}: {error.strerror or error}", error) from error
     if found != mark or len(text) - 4 * (axes + 1) != np.prod(shape, dtype=np.int64):
-        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {len(text)} bytes, expected {mark} and {axes} extents of so many elements")
+        raise _strop.ValueError(f"MNISTIter: {path} begins with {found} and has {counted(len(text), 'byte')}, expected {mark} and {axes} extents of so many elements")
     return np.frombuffer(text, np.uint8, offset=4 * (axes + 1)).reshape(shape)
 
 
@@ -478,7 +501,7 @@ class MNISTIter(DataIter):
             raise _strop.ValueError(f"MNISTIter: dtype is {_dtype_name(dtype)}, expected float32")
         images, labels = _idx(image, 0x803), _idx(label, 0x801)
         if len(images) != len(labels):
-            raise _strop.ValueError(f"MNISTIter: {len(images)} images and {len(labels)} labels")
+            raise _strop.ValueError(f"MNISTIter: {counted(len(images), 'image')} and {counted(len(labels), 'label')}")
         part = slice(len(images) * part_index // num_parts, len(images) * (part_index + 1) // num_parts)
         order = np.arange(len(images))[part]
         if shuffle:

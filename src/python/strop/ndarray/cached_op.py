@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _strop, autograd
 from .._strop import NDArray
+from ..base import counted
 from ..context import current_context
 
 __all__ = ["CachedOp"]
@@ -66,7 +67,7 @@ class CachedOp:
 
     def __call__(self, *args, out=None, **kwargs):
         if len(args) != len(self._names) or any(not isinstance(a, NDArray) for a in args):
-            raise _strop.TypeError(f"CachedOp: expected arrays for {', '.join(self._names)}, got {len(args)} arguments")
+            raise _strop.TypeError(f"CachedOp: expected arrays for {', '.join(self._names)}, got {counted(len(args), 'argument')}")
         results = self._run(args) if self._is_run else self._walk(args)
         if out is not None:
             targets = list(out) if isinstance(out, (list, tuple)) else [out]

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
+from ..base import counted
 from .ndarray import array, operators
 
 __all__ = ["boolean_mask", "cond", "foreach", "isfinite", "isinf", "isnan", "while_loop"]
@@ -86,7 +87,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None):  # pylint: disable=r
         values = new
         arrays, nest = _flat([] if out is None else out)
         if made and len(arrays) != len(made[0]):
-            raise _strop.ValueError(f"while_loop: a step has {len(arrays)} outputs, the first had {len(made[0])}")
+            raise _strop.ValueError(f"while_loop: a step has {counted(len(arrays), 'output')}, the first had {len(made[0])}")
         made.append(arrays)
         steps += 1
     outputs = []

@@ -2,13 +2,15 @@
 """x[key] and x[key] = value with all that NumPy takes as a key.
 
 Integers, slices, None and an ellipsis become views where the elements lie together, else the operator `slice`; arrays of
-integers and of bools become `take` and `gather_nd`. All of it is recorded.
+integers and masks (bools, and what came from a comparison) become `take`. All of it is recorded. Other arrays of floating types
+are positions, as in the original.
 """
 import numpy as np
 
 from .. import _strop
 from .._strop import NDArray
 from ..base import also
+from . import masks
 
 
 def on_device_of(like, made):
@@ -25,6 +27,8 @@ def _operators():
 def _index_array(part):
     """A part of a key as an array of integers or bools; None where it is neither."""
     if isinstance(part, NDArray):
+        if masks.is_mask(part):
+            return masks.bools_of(part)
         part = part.asnumpy()
         return part if part.dtype == bool or part.dtype.kind in "iu" else part.astype(np.int64)  # float indices are the original's
     if isinstance(part, (list, tuple, range, np.ndarray)):
@@ -63,7 +67,7 @@ def _parts(a, key):
     if len(dots) > 1:
         raise _strop.IndexError("index: more than one ellipsis")
     if used > a.ndim:
-        raise _strop.IndexError(f"index: {used} indices for an array of shape {a.shape}")
+        raise _strop.IndexError(f"index: {used} {'index' if used == 1 else 'indices'} for an array of shape {a.shape}")
     rest = [slice(None)] * (a.ndim - used)
     at = dots[0] if dots else len(parts)
     parts[at:at + len(dots)] = rest
@@ -124,9 +128,13 @@ def _read_basic(a, parts):
         else:
             begin, end, step = _slice_params(rest)
             out = _operators().slice(out, begin=begin, end=end, step=step)
-    if shape == () and a.ndim > 0:
+    number = shape == () and a.ndim > 0
+    if number:
         shape = (1,)  # as the original, which has no arrays without dimensions
-    return out if out.shape == shape else _strop.reshape(out, shape) if shape else out
+    out = out if out.shape == shape else _strop.reshape(out, shape) if shape else out
+    if number:
+        out._facts |= masks.NUMBER
+    return out
 
 
 def _positions(a, key):

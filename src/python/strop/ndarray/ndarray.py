@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NDArray: what the core leaves to Python, and the functions that make arrays."""
+import errno
 import math
 import os
 import struct
@@ -9,9 +10,10 @@ import numpy as np
 from .. import _strop
 from .._strop import NDArray
 from ..autograd import request_number
-from ..base import _DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, mx_real_t, storage_number, type_of
+from ..base import (_DTYPES, GRAD_REQUESTS, STORAGES, _dtype_name, _hook, also, arrays_in, bfloat16, extends, extents_of, file_error, mx_real_t, path_of,
+                    storage_number, text_in, type_of)
 from ..context import Context, current_context, of_device
-from . import indexing
+from . import indexing, masks
 
 __all__ = ["NDArray", "arange", "array", "concatenate", "empty", "eye", "fill_element_0index", "from_dlpack", "from_numpy", "full", "histogram", "linspace",
            "load", "load_frombuffer", "moveaxis", "ones", "onehot_encode", "save", "split_v2", "to_dlpack_for_read",
@@ -80,10 +82,10 @@ class _Members:
     def __array_interface__(self):
         if self._storage != 0 or self.dtype is bfloat16:
             raise AttributeError("__array_interface__ is of dense arrays of NumPy's types")
-        return {"version": 3, "shape": self.shape, "typestr": np.dtype(self.dtype).str, "data": (self._pointer, False), "strides": None}
+        return {"version": 3, "shape": () if self._facts & masks.NUMBER else self.shape, "typestr": np.dtype(self.dtype).str, "data": (self._pointer, False), "strides": None}
 
     def __array__(self, dtype=None, copy=None):
-        made = self.asnumpy()
+        made = self.asnumpy().reshape(()) if self._facts & masks.NUMBER else self.asnumpy()
         return made if dtype is None else made.astype(dtype, copy=False)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
@@ -268,7 +270,7 @@ class _Members:
 
     def __reduce__(self):
         is_bfloat16 = self.dtype is bfloat16  # which NumPy has not; float32 has all its numbers
-        return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context))
+        return _rebuild, ((self.astype("float32") if is_bfloat16 else self).asnumpy(), is_bfloat16, str(self.context), self._facts)
 
     def __setstate__(self, state):
         """Overwrites the elements with those of the original's state: {"handle": an array's bytes, as in a file}."""
@@ -289,12 +291,22 @@ class _Members:
     def __rfloordiv__(self, other):
         return operators().floor(other / self)
 
+    def __format__(self, spec):
+        """As NumPy's: of one number by the rules of numbers, else the text of the array."""
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise _strop.TypeError(f"format: {spec!r} is for one number, the array has shape {self.shape}")
+        return format(self.item(), spec)
+
     def __round__(self, digits=0):
         return operators().round(self) if digits == 0 else operators().round(self * 10**digits) / 10**digits
 
 
-def _rebuild(elements, is_bfloat16, ctx):
-    return _strop.to_device(array(elements, dtype="bfloat16" if is_bfloat16 else elements.dtype), ctx)
+def _rebuild(elements, is_bfloat16, ctx, facts=0):
+    made = _strop.to_device(array(elements, dtype="bfloat16" if is_bfloat16 else elements.dtype), ctx)
+    made._facts = facts
+    return made
 
 
 @_hook("repr")
@@ -509,20 +521,26 @@ def save(fname, data):
             raise also(_strop.TypeError, ValueError)(f"save: expected NDArrays, got {type(a).__name__}")
     for _, a in named:
         a.wait_to_read()
-    path = str(fname)
-    if path.endswith((".params", ".npz")) or (path.endswith(".npy") and len(named) == 1 and not named[0][0]):
+    path = path_of(fname, "save")
+    for name, _ in named:
+        text_in(name, "save: the name of an array")
+    if path.endswith((b".params", b".npz")) or (path.endswith(b".npy") and len(named) == 1 and not named[0][0]):
         _strop.save(path, named)
         return
-    made = f"{path}.{os.getpid()}.params"
+    if os.path.isdir(path):
+        raise _strop.IsADirectoryError(f'strop: save("{os.fsdecode(path)}"): {os.strerror(errno.EISDIR)}')
+    made = b"%s.%d.params" % (path, os.getpid())
     _strop.save(made, named)
-    os.replace(made, path)
+    try:
+        os.replace(made, path)
+    except OSError as error:
+        os.unlink(made)
+        raise file_error(f'strop: save("{os.fsdecode(path)}"): {error.strerror}', error) from None
 
 
 def load(fname):
     """The arrays of a file: a dictionary where they have names, else a list."""
-    if not isinstance(fname, (str, os.PathLike)):
-        raise _strop.TypeError(f"load: the name of the file is of type {type(fname).__name__}, expected a string")
-    named = _strop.load(str(fname))
+    named = _strop.load(path_of(fname, "load"))
     return dict(named) if any(name for name, _ in named) else [a for _, a in named]
 
 

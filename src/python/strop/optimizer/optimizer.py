@@ -4,6 +4,7 @@ import atexit
 import math
 import os
 import pickle
+import warnings
 
 import numpy as np
 
@@ -118,12 +119,21 @@ class Optimizer:
 
     def set_lr_mult(self, args_lr_mult):
         """Factors of the rate by index or name, beside those that symbols say as __lr_mult__."""
+        self._warn_of_names("set_lr_mult", args_lr_mult)
         self.lr_mult = {**self._from_symbol("__lr_mult__"), **args_lr_mult}
 
     def set_wd_mult(self, args_wd_mult):
         """Factors of the weight decay by index or name. Weights whose names do not end in _weight or _gamma have none."""
+        self._warn_of_names("set_wd_mult", args_wd_mult)
         names = {name: 0.0 for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma"))}
         self.wd_mult = {**names, **self._from_symbol("__wd_mult__"), **args_wd_mult}
+
+    def _warn_of_names(self, function, factors):
+        """Says of names that no index has that their factors reach nobody."""
+        strange = [name for name in factors if isinstance(name, str) and name not in set(self.idx2name.values())]
+        if strange:
+            warnings.warn(f"{function}: no index has the name {', '.join(map(repr, strange))}, so that nothing comes of it unless weights are updated by their "
+                          "names; say param_idx2name={index: name} where the optimizer is made", stacklevel=3)
 
     def _from_symbol(self, key):
         if not self.sym_info:

@@ -4,7 +4,7 @@
 Nodes and parameters have the original's names, those that nobody names the numbers which follow from the order they are made in.
 """
 from .. import _strop, initializer, nd, symbol
-from ..base import also
+from ..base import also, counted
 
 __all__ = ["BaseRNNCell", "GRUCell", "LSTMCell", "RNNCell", "RNNParams"]
 
@@ -20,10 +20,10 @@ def steps_of(length, inputs, layout):
         refuse("unroll: there are no inputs; make variables of them first")
     if isinstance(inputs, symbol.Symbol):
         if len(inputs.list_outputs()) != 1:
-            refuse(f"unroll: the input has {len(inputs.list_outputs())} outputs, expected one symbol for all steps, or list(inputs) for one each")
+            refuse(f"unroll: the input has {counted(len(inputs.list_outputs()), 'output')}, expected one symbol for all steps, or list(inputs) for one each")
         return list(symbol.split(inputs, axis=layout.find("T"), num_outputs=length, squeeze_axis=1))
     if length is not None and len(inputs) != length:
-        refuse(f"unroll: {len(inputs)} inputs for {length} steps")
+        refuse(f"unroll: {counted(len(inputs), 'input')} for {length} steps")
     return inputs
 
 

@@ -4,7 +4,7 @@ import math
 import warnings
 
 from .. import _strop, initializer, nd, symbol
-from ..base import also
+from ..base import also, counted
 from .cells import BaseRNNCell, GRUCell, LSTMCell, RNNCell, as_asked, joined, refuse
 from .modifiers import DropoutCell
 from .stacks import BidirectionalCell, SequentialRNNCell
@@ -59,7 +59,7 @@ class FusedRNNCell(BaseRNNCell):
         least, column = self._size(0), self._size(1) - self._size(0)
         num_input, rest = divmod(vector.size - least, column)
         if rest or num_input < 0:
-            refuse(f"FusedRNNCell: {self._parameter.name} has {vector.size} elements, expected {least} and {column} for each feature of the input")
+            refuse(f"FusedRNNCell: {self._parameter.name} has {counted(vector.size, 'element')}, expected {least} and {column} for each feature of the input")
         at = 0
         for name, shape in self._parts(num_input):
             args[name] = vector[at:at + math.prod(shape)].reshape(shape).copy()
@@ -85,7 +85,7 @@ class FusedRNNCell(BaseRNNCell):
         if inputs is None:
             refuse("unroll: there are no inputs; make variables of them first")
         if not isinstance(inputs, symbol.Symbol) and length is not None and len(inputs) != length:
-            refuse(f"unroll: {len(inputs)} inputs for {length} steps")
+            refuse(f"unroll: {counted(len(inputs), 'input')} for {length} steps")
         axis = layout.find("T")
         if axis not in (0, 1):
             refuse(f"FusedRNNCell: layout is {layout!r}, expected TNC or NTC")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Symbol: what the core leaves to Python, and the functions that make variables and groups."""
 import json
-import os
 import warnings
 
 import numpy as np
@@ -10,7 +9,7 @@ from .. import _strop, attribute
 from .. import name as _name
 from .._strop import Symbol
 from ..autograd import request_number
-from ..base import STORAGES, NotImplementedForSymbol, _hook, also, extends, extents_of, storage_number, type_of
+from ..base import NotImplementedForSymbol, STORAGES, _hook, also, counted, extends, extents_of, path_of, storage_number, text_in, type_of
 from ..context import current_context
 from ..util import is_np_shape
 
@@ -153,7 +152,7 @@ class _Members:
 
     def save(self, fname, remove_amp_cast=True):
         """tojson() in a file."""
-        _save(_without_casts(self) if remove_amp_cast else self, str(fname))
+        _save(_without_casts(self) if remove_amp_cast else self, path_of(fname, "save"))
 
     @property
     def num_outputs(self):
@@ -254,9 +253,10 @@ class _Members:
         names = self.list_arguments()
         if len(set(names)) < len(names) and not isinstance(args, dict):
             return self._distinct().bind(ctx, args, args_grad, grad_req, aux_states, group2ctx, shared_exec, side_by_side)
-        given = _named(names, args, "args")
-        grads = _named(names, args_grad, "args_grad")
-        aux = _named(self.list_auxiliary_states(), aux_states, "aux_states")
+        states = self.list_auxiliary_states()
+        given = _named(names, args, "args", states)
+        grads = _named(names, args_grad, "args_grad", states)
+        aux = _named(states, aux_states, "aux_states", names)
         bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
         made = self._bind(bound[0], given, [(n, a) for n, a in grads if a is not None], bound[1], aux, bound[2], shared_exec, bound[3])
         made._bound = bound
@@ -279,12 +279,21 @@ class _Members:
         names = self.list_arguments()
         arguments = set(names)
         shapes = [(name, extents_of(shape)) for name, shape in kwargs.items() if name in arguments]
+        known = arguments.union(self.list_auxiliary_states())
+        strange = [name for name in kwargs if name not in known]
         types = _types((type_dict or {}).items())
         storages = [(name, storage_number(stype)) for name, stype in (stype_dict or {}).items() if stype is not None]
         if shared_arg_names and shared_exec is None:
             raise _strop.ValueError("simple_bind: shared_arg_names says what is shared with shared_exec, which is not given")
         bound = ctx or current_context(), _requests(names, grad_req), list((group2ctx or {}).items()), bool(side_by_side)
-        made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()), bound[3])
+        try:
+            made = self._simple_bind(bound[0], shapes, bound[1], types, storages, bound[2], shared_exec, list(shared_arg_names or ()), bound[3])
+        except _strop.ValueError as error:
+            if not strange:
+                raise
+            raise _strop.ValueError(f"simple_bind: {_no_arguments(strange, names)}; {error}") from None
+        if strange:  # which the original passes over: labels, where a net predicts
+            warnings.warn(f"simple_bind: {_no_arguments(strange, names)}", stacklevel=2)
         made._bound = bound
         return made
 
@@ -409,15 +418,24 @@ def _written(found):
     return tuple([() if shape is None else tuple(max(extent, 0) for extent in shape) for shape in shapes] for shapes in found)
 
 
-def _named(names, given, what):
+def _no_arguments(strange, names):
+    """That a net has none of those names."""
+    return f"no argument {', '.join(repr(name) for name in strange)}; there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+
+
+def _named(names, given, what, others=()):
     if given is None:
         return []
     if isinstance(given, dict):
+        known = {*names, *others}
+        strange = [name for name, a in given.items() if a is not None and name not in known]
+        if strange:
+            raise _strop.ValueError(f"bind: {what}: {_no_arguments(strange, names)}")
         made = [(name, given[name]) for name in names if name in given]
     elif not isinstance(given, (list, tuple)):
         raise _strop.TypeError(f"bind: {what} is of type {type(given).__name__}, expected a list of arrays or a dictionary of them by name")
     elif len(given) != len(names):
-        raise _strop.ValueError(f"bind: {what} has {len(given)} arrays, expected one for each of {', '.join(names)}")
+        raise _strop.ValueError(f"bind: {what} has {counted(len(given), 'array')}, expected one for each of {', '.join(names)}")
     else:
         made = list(zip(names, given))
     for name, a in made:
@@ -438,6 +456,7 @@ def var(name, attr=None, shape=None, lr_mult=None, wd_mult=None, dtype=None, ini
     """A variable: an argument of every graph that uses it."""
     if not isinstance(name, str):
         raise _strop.TypeError(f"var: the name is of type {type(name).__name__}, expected a string")
+    text_in(name, "var: the name")
     for key, value in (attr or {}).items():
         if not isinstance(value, str):
             raise _strop.ValueError(f"var: attribute {key!r} is of type {type(value).__name__}, expected a string")
@@ -477,9 +496,7 @@ def Group(symbols):
 
 def load(fname):
     """The symbol of a file."""
-    if not isinstance(fname, (str, os.PathLike)):
-        raise _strop.TypeError(f"load: the file name is of type {type(fname).__name__}, expected a string")
-    return _strop._symbol_load(str(fname))
+    return _strop._symbol_load(path_of(fname, "load"))
 
 
 def load_json(json_str):
