@@ -55,12 +55,12 @@ struct Facts {
     f.value = c;
     return f;
   }
-  /// Input number k, of which nothing is known.
-  STROP_FN static Facts input(int k, int* count = nullptr) {
+  /// Input number k, of which nothing is known; one that nothing is differentiated by does not vary.
+  STROP_FN static Facts input(int k, int* count = nullptr, bool varies = true) {
     Facts f;
     f.count = count;
     f.depends = std::uint64_t{1} << k;
-    f.varies = true;
+    f.varies = varies;
     return f;
   }
   STROP_FN bool is_zero() const { return known && value.v == 0; }

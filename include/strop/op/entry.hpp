@@ -125,6 +125,7 @@ struct Entry {
   std::span<const Share> inplace;
 
   // A map.
+  std::uint64_t whole = 0;  // inputs of whole numbers, whatever the type of the others; a bit each
   detail::MapLoops loops;
   detail::MapFacts facts;
 

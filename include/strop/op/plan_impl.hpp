@@ -142,7 +142,7 @@ class Resolving {
     if (plan_.route == Route::pattern || plan_.route == Route::into_dense) return;
     plan_.common = in_.empty() ? plan_.shapes[0] : in_shapes_[0];
     bool alike = !plan_.dense_copies;
-    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : in_[0]->dtype());
+    const Dtype type = compute_type(entry_, op_, in_.empty() ? plan_.types[0] : stored_type_of(entry_, in_));
     for (Index i = 0; i < in_.size(); ++i) {
       if (i > 0 && in_shapes_[i] != plan_.common) alike = false;
       alike = alike && in_[i]->dtype() == type;
@@ -197,7 +197,7 @@ STROP_IMPL void choose_sparse_storages(Plan& plan, const void* op, const CallNam
   List<Storage, 8> given(in.size());
   bool sparse = false;
   for (Index i = 0; i < in.size(); ++i) sparse = (given[i] = in[i]->storage()) != dense || sparse;
-  const Dtype stored = in.empty() ? plan.types[0] : in[0]->dtype();
+  const Dtype stored = in.empty() ? plan.types[0] : stored_type_of(entry, in);
   const StorageChoice choice =
       infer_storages(entry, op, {given.span(), in_shapes, plan.shapes.span(), plan.mutated.span(), stored, plan.device},
                      plan.storages.span());
