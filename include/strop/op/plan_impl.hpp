@@ -58,6 +58,8 @@ class Resolving {
 
   void run() {
     if (entry_.params != nullptr && entry_.params->checked) check_params(entry_.snake, *entry_.params, op_);
+    if (entry_.found != 0)
+      check_untraced(entry_.snake, "the shape of its result follows from the data, which a graph does not know");
     check_arguments();
     infer();
     choose_storages();
@@ -114,7 +116,7 @@ class Resolving {
     infer_types(entry_, op_, types);
     plan_.types.resize(m);
     for (Index k = 0; k < m; ++k) {
-      if (!plan_.shapes[k].known())
+      if (!plan_.shapes[k].known() && !is_found(entry_, k))
         fail(entry_.snake, ": the shape of ", names_.output(static_cast<int>(k)), " does not follow from the inputs");
       if (!out_types[k])
         fail(entry_.snake, ": the type of ", names_.output(static_cast<int>(k)),
@@ -169,7 +171,7 @@ class Resolving {
       as_given = as_given && plan_.storages[k] == dense && (!out_[k] || out_[k].storage() == dense) &&
                  (plan_.requests[k] == Request::write || plan_.requests[k] == Request::inplace);
     }
-    plan_.as_given = as_given && !plan_.widens;
+    plan_.as_given = as_given && !plan_.widens && entry_.found == 0;
   }
 
   const NDArray& in(int i) const { return *in_[i]; }
