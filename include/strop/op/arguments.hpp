@@ -134,7 +134,7 @@ struct ArgInfos<std::tuple<A...>> {
       return requires(const T& op, Ctx& ctx) { op.member(ctx, std::declval<A>()...); };                               \
     }                                                                                                                 \
     template <class E, class T, class... A>                                                                           \
-    static void call(const T& op, Ctx& ctx, A&&... args) {                                                            \
+    static constexpr void call(const T& op, Ctx& ctx, A&&... args) {                                                  \
       if constexpr (std::is_void_v<E>)                                                                                \
         op.member(ctx, args...);                                                                                      \
       else                                                                                                            \
