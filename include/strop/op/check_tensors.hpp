@@ -234,7 +234,7 @@ constexpr std::vector<check::Tensor> gradients_early(const T& op, std::span<cons
       if (roles[k].role == Role::grad && at(k) < in.size()) out[at(k)] = all[k];
   } else {  // zero everywhere
     for (std::size_t i = 0; i < in.size(); ++i)
-      out[i] = {in[i].shape(), std::vector<double>(static_cast<std::size_t>(in[i].size()))};
+      out[i] = {in[i].shape(), std::vector<double>(static_cast<std::size_t>(in[i].size()), 0.0)};
   }
   return out;
 }
