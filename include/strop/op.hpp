@@ -6,7 +6,6 @@
 #include <strop/core/push_macros.def>
 
 #include <strop/op/check_call.hpp>
-#include <strop/op/check_tensors.hpp>
 #include <strop/op/op.hpp>
 
 #include <strop/core/pop_macros.def>

@@ -3,7 +3,7 @@
 // reject: strop: check::value and check::gradient evaluate members on strop::View and strop::DenseResult alone
 // reject: strop: check::gradient takes an operator that states its gradient, and there is none
 // reject: strop: check::gradient takes an operator with a stated gradient on views: one that is written with operators
-#include <strop/op.hpp>
+#include <strop/op/check_tensors.hpp>
 
 using strop::check::gradient, strop::check::tensor, strop::check::value;
 

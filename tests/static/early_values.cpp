@@ -2,7 +2,7 @@
 /// \file
 /// Values and gradients of tensor operators that the compiler computes: of made-up ones in every form of a member, and
 /// of those of the library whose kernels it can run. Compiling is passing.
-#include <strop/op.hpp>
+#include <strop/op/check_tensors.hpp>
 #include <strop/ops/elementwise/contrib.hpp>
 #include <strop/ops/elementwise/exponential.hpp>
 #include <strop/ops/index/index_copy.hpp>

@@ -18,32 +18,40 @@
 namespace strop::inline v0 {
 namespace check {
 
-/// A small array of the compiler's. It lives as long as the expression that it is written in.
-class Tensor {
+/// A small array of the compiler's. It lives as long as the expression that it is written in. (A template, so that a
+/// program that has no such test makes nothing of it.)
+template <class Element>
+class TensorOf {
  public:
-  Tensor() = default;
-  constexpr Tensor(std::span<const std::int64_t> shape, std::vector<double> elements)
+  TensorOf() = default;
+  constexpr TensorOf(std::span<const std::int64_t> shape, std::vector<Element> elements)
       : shape_(shape.begin(), shape.end()), elements_(std::move(elements)) {}
 
   constexpr const std::vector<std::int64_t>& shape() const { return shape_; }
   constexpr std::int64_t size() const { return std::ssize(elements_); }
-  constexpr double operator[](std::int64_t i) const { return detail::element(elements_, i); }
-  constexpr double& operator[](std::int64_t i) { return detail::element(elements_, i); }
-  friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
+  constexpr Element operator[](std::int64_t i) const { return detail::element(elements_, i); }
+  constexpr Element& operator[](std::int64_t i) { return detail::element(elements_, i); }
+  friend constexpr bool operator==(const TensorOf& a, const TensorOf& b) {
     return a.shape_ == b.shape_ && a.elements_ == b.elements_;
   }
 
  private:
   std::vector<std::int64_t> shape_;
-  std::vector<double> elements_;
+  std::vector<Element> elements_;
 };
+using Tensor = TensorOf<double>;
 
 }  // namespace check
 
 namespace detail {
 
+/// check::Tensor, of which the compiler makes nothing before T is known.
+template <class T>
+using TensorFor = check::TensorOf<std::conditional_t<std::is_void_v<T>, T, double>>;
+
+template <class Element>
 constexpr void collect_literal(const Literal& from, std::size_t depth, std::vector<std::int64_t>& shape,
-                               std::vector<double>& elements) {
+                               std::vector<Element>& elements) {
   if (from.is_list()) {
     if (depth == shape.size() && elements.empty()) shape.push_back(from.count());
     if (depth >= shape.size() || shape[depth] != from.count())
@@ -51,7 +59,7 @@ constexpr void collect_literal(const Literal& from, std::size_t depth, std::vect
     for (const Literal& one : from) collect_literal(one, depth + 1, shape, elements);
   } else {
     if (depth != shape.size()) fail("check::tensor: every list of one depth has as many members");
-    elements.push_back(from.number().real);
+    elements.push_back(static_cast<Element>(from.number().real));
   }
 }
 
@@ -95,27 +103,27 @@ struct EarlyArgument<A> {
 };
 
 template <class X>
-constexpr void fill_early(EarlyArray<X>& to, const check::Tensor& from) {
+constexpr void fill_early(EarlyArray<X>& to, const TensorFor<X>& from) {
   X* const data = to.allocate(from.shape());
   for (std::int64_t i = 0; i < from.size(); ++i) data[i] = convert<X>(from[i]);
 }
 template <class X>
-constexpr check::Tensor tensor_of(const EarlyArray<X>& from) {
-  std::vector<double> elements;
+constexpr TensorFor<X> tensor_of(const EarlyArray<X>& from) {
+  std::vector<std::conditional_t<std::is_void_v<X>, X, double>> elements;
   for (std::int64_t i = 0; i < from.size(); ++i) elements.push_back(to_double(from.data()[i]));
   return {from.shape(), std::move(elements)};
 }
 
 /// Runs member M on arrays that `prepare(k, array)` gives for parameter k; all of them afterwards.
 template <class M, class E, class T, class Prepare, class... A>
-constexpr std::vector<check::Tensor> run_early(const T& op, Prepare prepare, std::type_identity<std::tuple<A...>>) {
+constexpr std::vector<TensorFor<T>> run_early(const T& op, Prepare prepare, std::type_identity<std::tuple<A...>>) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     std::tuple<EarlyArray<typename EarlyArgument<A>::Element>...> arrays;
     std::tuple<typename EarlyArgument<A>::Held...> held;
     (prepare(I, std::get<I>(arrays)), ...);
     Cpu ctx(cpu(), {}, false);
     M::template call<E>(op, ctx, EarlyArgument<A>::of(std::get<I>(arrays), std::get<I>(held))...);
-    return std::vector<check::Tensor>{tensor_of(std::get<I>(arrays))...};
+    return std::vector<TensorFor<T>>{tensor_of(std::get<I>(arrays))...};
   }(std::index_sequence_for<A...>{});
 }
 
@@ -134,11 +142,11 @@ consteval bool runs_early() {
 
 /// All outputs of forward.
 template <class T>
-constexpr std::vector<check::Tensor> outputs_early(const T& op, std::span<const check::Tensor> in) {
+constexpr std::vector<TensorFor<T>> outputs_early(const T& op, std::span<const TensorFor<T>> in) {
   using S = ServedForward<T>;
   using E = EarlyElement<Says<ForwardMember, T>, T>;
   std::vector<Shape> shapes;
-  for (const check::Tensor& x : in) shapes.push_back(Shape(x.shape()));
+  for (const TensorFor<T>& x : in) shapes.push_back(Shape(x.shape()));
   std::vector<Shape> made(count_results(op, in.size()), Shape::unknown());
   infer_stated_shape(op, names_for<T>(), shapes, std::span<Shape>(made));
   // Of each parameter the position of its tensor: inputs count from 0 on, outputs from −1 down.
@@ -147,7 +155,7 @@ constexpr std::vector<check::Tensor> outputs_early(const T& op, std::span<const 
   for (std::size_t k = 0; k < S::count; ++k)
     place[k] = S::infos[k].writes && writes++ >= TensorShape<T>::mutated ? -1 - (writes - 1 - TensorShape<T>::mutated)
                                                                          : inputs++;
-  const std::vector<check::Tensor> all = run_early<ForwardMember, E>(
+  const std::vector<TensorFor<T>> all = run_early<ForwardMember, E>(
       op,
       [&]<class X>(std::size_t k, EarlyArray<X>& array) {
         if (place[k] >= 0) {
@@ -158,7 +166,7 @@ constexpr std::vector<check::Tensor> outputs_early(const T& op, std::span<const 
         }
       },
       std::type_identity<SignatureFor<ForwardMember, T, E>>{});
-  std::vector<check::Tensor> out;
+  std::vector<TensorFor<T>> out;
   for (std::size_t k = 0; k < S::count; ++k)
     if (place[k] < 0) out.push_back(all[k]);
   return out;
@@ -208,16 +216,16 @@ constexpr auto early_roles() {
 
 /// The gradients of the inputs for these head gradients; an empty tensor where an input has none.
 template <class T>
-constexpr std::vector<check::Tensor> gradients_early(const T& op, std::span<const check::Tensor> heads,
-                                                     std::span<const check::Tensor> in) {
+constexpr std::vector<TensorFor<T>> gradients_early(const T& op, std::span<const TensorFor<T>> heads,
+                                                    std::span<const TensorFor<T>> in) {
   using M = GradientMember<T>;
-  std::vector<check::Tensor> out(in.size());
+  std::vector<TensorFor<T>> out(in.size());
   if constexpr (!std::is_void_v<M>) {
     using E = EarlyElement<M, T>;
-    const std::vector<check::Tensor> y = outputs_early(op, in);
+    const std::vector<TensorFor<T>> y = outputs_early(op, in);
     const auto roles = early_roles<T, M>();
     const auto at = [&roles](std::size_t k) { return static_cast<std::size_t>(roles[k].at); };
-    const std::vector<check::Tensor> all = run_early<M, E>(
+    const std::vector<TensorFor<T>> all = run_early<M, E>(
         op,
         [&]<class X>(std::size_t k, EarlyArray<X>& array) {
           if (roles[k].role == Role::head)
@@ -250,8 +258,8 @@ consteval bool differentiates_early() {
 }
 
 /// One tensor, or all where there are several.
-template <bool One>
-constexpr auto one_or_all(std::vector<check::Tensor> all) {
+template <bool One, class Tensor>
+constexpr auto one_or_all(std::vector<Tensor> all) {
   if constexpr (One)
     return all[0];
   else
@@ -263,15 +271,17 @@ constexpr auto one_or_all(std::vector<check::Tensor> all) {
 namespace check {
 
 /// A tensor of numbers, or lists of lists of them: `check::tensor({{1, 2}, {3, 4}})`.
-constexpr Tensor tensor(const detail::Literal& literal) {
+template <class Element = double>
+constexpr TensorOf<Element> tensor(const detail::Literal& literal) {
   std::vector<std::int64_t> shape;
-  std::vector<double> elements;
+  std::vector<Element> elements;
   detail::collect_literal(literal, 0, shape, elements);
   return {shape, std::move(elements)};
 }
 
 /// Whether two tensors have one shape and |a − b| ≤ atol + rtol·|b| everywhere.
-constexpr bool close(const Tensor& a, const Tensor& b, double rtol = 1e-9, double atol = 1e-12) {
+template <class Element>
+constexpr bool close(const TensorOf<Element>& a, const TensorOf<Element>& b, double rtol = 1e-9, double atol = 1e-12) {
   if (a.shape() != b.shape()) return false;
   for (std::int64_t i = 0; i < a.size(); ++i) {
     const double off = a[i] < b[i] ? b[i] - a[i] : a[i] - b[i], size = b[i] < 0 ? -b[i] : b[i];
@@ -281,9 +291,11 @@ constexpr bool close(const Tensor& a, const Tensor& b, double rtol = 1e-9, doubl
 }
 
 /// Head gradients, one per visible output, for check::gradient.
-struct Heads {
-  std::vector<Tensor> of;
+template <class Element>
+struct HeadsOf {
+  std::vector<TensorOf<Element>> of;
 };
+using Heads = HeadsOf<double>;
 template <std::same_as<Tensor>... Dy>
 constexpr Heads heads(const Dy&... dy) {
   return {{dy...}};
@@ -296,7 +308,7 @@ constexpr auto value(const T& op, const X&... x) {
   static_assert(detail::takes_inputs<T>(sizeof...(X)), "strop: check::value takes a tensor for each input of forward");
   if constexpr (detail::runs_early<T>() && detail::takes_inputs<T>(sizeof...(X))) {
     const std::array<Tensor, sizeof...(X)> in{x...};
-    std::vector<Tensor> out = detail::outputs_early(op, std::span<const Tensor>(in));
+    std::vector<detail::TensorFor<T>> out = detail::outputs_early(op, std::span<const detail::TensorFor<T>>(in));
     out.resize(static_cast<std::size_t>(detail::TensorShape<T>::visible_count(op)));
     return detail::one_or_all < detail::Counts<T>::out == 1 && !detail::Counts<T>::open_out > (std::move(out));
   } else
@@ -322,9 +334,9 @@ constexpr auto gradient(const T& op, const X&... x) {
                 "strop: check::gradient takes a tensor for each input of forward");
   if constexpr (detail::differentiates_early<T>() && detail::takes_inputs<T>(sizeof...(X))) {
     const std::array<Tensor, sizeof...(X)> in{x...};
-    Heads ones;
-    ones.of = detail::outputs_early(op, std::span<const Tensor>(in));
-    for (Tensor& head : ones.of)
+    HeadsOf<std::conditional_t<std::is_void_v<T>, T, double>> ones;
+    ones.of = detail::outputs_early(op, std::span<const detail::TensorFor<T>>(in));
+    for (auto& head : ones.of)
       for (std::int64_t i = 0; i < head.size(); ++i) head[i] = 1;
     return gradient(op, ones, x...);
   } else
@@ -339,13 +351,14 @@ constexpr bool differentiates(const T& op, const X&... x) {
                 "strop: check::differentiates takes a tensor for each input of forward");
   if constexpr (detail::differentiates_early<T>() && detail::takes_inputs<T>(sizeof...(X))) {
     std::array<Tensor, sizeof...(X)> in{x...};
-    std::vector<Tensor> heads = detail::outputs_early(op, std::span<const Tensor>(in));
+    std::vector<detail::TensorFor<T>> heads = detail::outputs_early(op, std::span<const detail::TensorFor<T>>(in));
     heads.resize(static_cast<std::size_t>(detail::TensorShape<T>::visible_count(op)));
-    for (Tensor& head : heads)
+    for (auto& head : heads)
       for (std::int64_t i = 0; i < head.size(); ++i) head[i] = 0.5 + static_cast<double>((i * 7919 + 13) % 101) / 101;
-    const std::vector<Tensor> stated = detail::gradients_early(op, std::span<const Tensor>(heads), in);
+    const std::vector<detail::TensorFor<T>> stated =
+        detail::gradients_early(op, std::span<const detail::TensorFor<T>>(heads), in);
     const auto weighted = [&] {
-      const std::vector<Tensor> y = detail::outputs_early(op, std::span<const Tensor>(in));
+      const std::vector<detail::TensorFor<T>> y = detail::outputs_early(op, std::span<const detail::TensorFor<T>>(in));
       double sum = 0;
       for (std::size_t k = 0; k < heads.size(); ++k)
         for (std::int64_t i = 0; i < heads[k].size(); ++i) sum += heads[k][i] * y[k][i];
