@@ -17,7 +17,12 @@ inline namespace helpers {
 /// Runs on these very arrays, those that the operator writes included.
 STROP_VERIFY_IMPL Arrays run(const Subject& s, const Arrays& in, Arrays out, std::vector<Request> requests) {
   std::vector<const NDArray*> inputs;
-  for (const NDArray& a : in) inputs.push_back(&a);
+  Arrays whole(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const bool converts = takes_whole(*s.entry, i) && is_floating(in[i].dtype());
+    if (converts) whole[i] = with_dtype(in[i], i32);
+    inputs.push_back(converts ? &whole[i] : &in[i]);
+  }
   const auto outputs =
       static_cast<std::size_t>(detail::count_outputs(*s.entry, s.op(), static_cast<int>(in.size())).first);
   out.resize(outputs);
@@ -98,10 +103,8 @@ STROP_VERIFY_IMPL void Findings::add(Findings&& found, std::string_view after) {
 
 STROP_VERIFY_IMPL Arrays call(const Subject& s, const Arrays& in, Arrays out, std::vector<Request> requests,
                               Arrays* states) {
-  if (!s.entry->mutates && s.entry->whole == 0) return run(s, in, std::move(out), std::move(requests));
+  if (!s.entry->mutates) return run(s, in, std::move(out), std::move(requests));
   Arrays own = in;
-  for (std::size_t i = 0; i < own.size(); ++i)
-    if (takes_whole(*s.entry, i) && is_floating(own[i].dtype())) own[i] = with_dtype(own[i], i32);
   const std::vector<int> mutated = detail::signature_of(*s.entry, s.op(), static_cast<int>(in.size())).mutated;
   for (int i : mutated) strop::detail::element(own, i) = strop::detail::element(in, i).copy();
   out = run(s, own, std::move(out), std::move(requests));

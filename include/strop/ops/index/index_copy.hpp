@@ -108,9 +108,11 @@ struct BooleanMask {
     if (!s.in(0).has_rank()) return;
     if (s.in(0).ndim() == 0) s.fail(s.name_in(0), " has no dimension, expected 1 or more");
     s.set_in(1, {s.in(0)[0]});
-    Shape out = s.in(0);
-    out[0] = Shape::unknown_extent;
-    s.set_out(0, out);
+    Shape rows = s.in(0);
+    rows[0] = s.in(1)[0];
+    s.set_in(0, rows);
+    rows[0] = Shape::unknown_extent;  // how many are taken
+    s.set_out(0, rows);
   }
   constexpr void infer_type(Types& t) const { t.set_out(0, t.in(0)); }
   template <Element E>
